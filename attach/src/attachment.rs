@@ -1,0 +1,247 @@
+//! The handshake, and the commands of an open attach channel.
+
+use crate::AttachError;
+use crate::process::Process;
+use crate::protocol::{Answer, Version, fits_v1, request};
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long the JVM may take to open its socket.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long one command may take before the channel counts as dead.
+const ANSWER: Duration = Duration::from_secs(120);
+/// Largest answer read, in bytes.
+const ANSWER_LIMIT: u64 = 64 << 20;
+
+/// A JVM whose attach listener is up. Every command is a connection of its own.
+#[derive(Debug)]
+pub struct Attachment {
+    process: Process,
+    socket: PathBuf,
+}
+
+impl Attachment {
+    /// Brings up the attach listener of the JVM `pid`, unless it is up already.
+    ///
+    /// # Errors
+    /// Any [`AttachError`] but those of commands; nothing is left behind in the JVM or on disk.
+    pub fn open(pid: i32) -> Result<Attachment, AttachError> {
+        let process = Process::read(pid)?;
+        check_permission(&process)?;
+        if !process.maps("libjvm.so") {
+            return Err(AttachError::NotJvm(pid));
+        }
+        let socket = process.path_in_root(&format!("/tmp/.java_pid{}", process.namespace_pid()));
+        if !is_socket(&socket) {
+            wake_listener(&process, &socket)?;
+        }
+        check_owner(&process, &socket)?;
+        Ok(Attachment { process, socket })
+    }
+
+    /// The process behind this attachment.
+    #[must_use]
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Runs one attach command.
+    ///
+    /// # Errors
+    /// [`AttachError::Refused`] if the JVM answers with a status other than 0, or not at all.
+    pub fn command(&self, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
+        let version = if fits_v1(arguments) {
+            Version::V1
+        } else {
+            self.long_argument_version()
+        };
+        let answer = self.exchange(&request(version, command, arguments)?, command)?;
+        if answer.status == 0 {
+            Ok(answer)
+        } else {
+            Err(refused(command, &answer.text))
+        }
+    }
+
+    /// Loads an agent library (`load LIB true OPTIONS`): `Agent_OnAttach` runs in the JVM.
+    /// `library` is a path in the JVM's own file system.
+    ///
+    /// # Errors
+    /// [`AttachError::Refused`] with the JVM's words, [`AttachError::AgentFailed`] with the agent's code.
+    pub fn load(&self, library: &Path, options: &str) -> Result<(), AttachError> {
+        let path = library.to_string_lossy();
+        let answer = self.command("load", &[&path, "true", options])?;
+        match answer.agent_result() {
+            Some(0) => Ok(()),
+            Some(code) => Err(AttachError::AgentFailed(code)),
+            None => Err(refused("load", &answer.text)),
+        }
+    }
+
+    /// The JVM's system properties, as the text of `java.util.Properties`.
+    ///
+    /// # Errors
+    /// As [`Attachment::command`].
+    pub fn properties(&self) -> Result<String, AttachError> {
+        Ok(self.command("properties", &[])?.text)
+    }
+
+    /// Runs a diagnostic command (`jcmd PID …`).
+    ///
+    /// # Errors
+    /// As [`Attachment::command`].
+    pub fn jcmd(&self, line: &str) -> Result<String, AttachError> {
+        Ok(self.command("jcmd", &[line])?.text)
+    }
+
+    fn long_argument_version(&self) -> Version {
+        let understood = request(Version::V1, "getversion", &[])
+            .and_then(|bytes| self.exchange(&bytes, "getversion"))
+            .is_ok_and(|answer| {
+                answer.status == 0
+                    && answer
+                        .text
+                        .split_whitespace()
+                        .next()
+                        .is_some_and(|v| v != "1")
+            });
+        if understood { Version::V2 } else { Version::V1 }
+    }
+
+    fn exchange(&self, bytes: &[u8], command: &str) -> Result<Answer, AttachError> {
+        let failed =
+            || AttachError::io(format!("talking to the JVM over {}", self.socket.display()));
+        let mut stream = UnixStream::connect(&self.socket).map_err(failed())?;
+        stream.set_read_timeout(Some(ANSWER)).map_err(failed())?;
+        stream.write_all(bytes).map_err(failed())?;
+        let mut answer = Vec::new();
+        stream
+            .take(ANSWER_LIMIT)
+            .read_to_end(&mut answer)
+            .map_err(failed())?;
+        Answer::parse(&answer).ok_or_else(|| refused(command, &String::from_utf8_lossy(&answer)))
+    }
+}
+
+fn refused(command: &str, text: &str) -> AttachError {
+    let answer = if text.trim().is_empty() {
+        "it closed the connection"
+    } else {
+        text.trim()
+    };
+    AttachError::Refused {
+        command: command.to_owned(),
+        answer: answer.to_owned(),
+    }
+}
+
+/// The JVM takes requests from its own user and from root.
+fn check_permission(process: &Process) -> Result<(), AttachError> {
+    let ours = rustix::process::geteuid().as_raw();
+    let owner = process.effective_uid();
+    if ours == 0 || ours == owner {
+        Ok(())
+    } else {
+        Err(AttachError::OtherUser {
+            pid: process.pid(),
+            owner,
+            ours,
+        })
+    }
+}
+
+/// A socket that somebody else put there is not the JVM's.
+fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
+    let metadata =
+        fs::metadata(socket).map_err(AttachError::io(format!("reading {}", socket.display())))?;
+    if metadata.uid() == process.effective_uid() || metadata.uid() == 0 {
+        Ok(())
+    } else {
+        Err(AttachError::OtherUser {
+            pid: process.pid(),
+            owner: metadata.uid(),
+            ours: process.effective_uid(),
+        })
+    }
+}
+
+fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
+}
+
+/// Asks for the attach listener: a file `.attach_pidN` that the JVM finds, then SIGQUIT.
+fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
+    if !process.catches_sigquit() || disables_attach(process) {
+        return Err(AttachError::Disabled(process.pid()));
+    }
+    let request = RequestFile::create(process)?;
+    let pid = rustix::process::Pid::from_raw(process.pid())
+        .ok_or(AttachError::NoProcess(process.pid()))?;
+    let deadline = Instant::now() + HANDSHAKE;
+    let mut pause = Duration::from_millis(2);
+    rustix::process::kill_process(pid, rustix::process::Signal::QUIT).map_err(|error| {
+        AttachError::io(format!("sending SIGQUIT to {}", process.pid()))(error.into())
+    })?;
+    while !is_socket(socket) {
+        if Process::read(process.pid()).is_err() {
+            return Err(AttachError::NoProcess(process.pid()));
+        }
+        if Instant::now() > deadline {
+            return Err(AttachError::NoAnswer {
+                pid: process.pid(),
+                socket: format!("/tmp/.java_pid{}", process.namespace_pid()),
+                seconds: HANDSHAKE.as_secs(),
+            });
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(100));
+    }
+    drop(request);
+    Ok(())
+}
+
+fn disables_attach(process: &Process) -> bool {
+    process
+        .command_line()
+        .iter()
+        .any(|argument| argument == "-XX:+DisableAttachMechanism")
+}
+
+/// `.attach_pidN`, removed when dropped.
+struct RequestFile(PathBuf);
+
+impl RequestFile {
+    /// In the JVM's working directory, else in its `/tmp`: the two places where it looks.
+    fn create(process: &Process) -> Result<RequestFile, AttachError> {
+        let name = format!(".attach_pid{}", process.namespace_pid());
+        let places = [
+            process.working_directory().join(&name),
+            process.path_in_root(&format!("/tmp/{name}")),
+        ];
+        let mut last = None;
+        for place in places {
+            match fs::File::create(&place) {
+                Ok(_) => return Ok(RequestFile(place)),
+                Err(error) => last = Some((place, error)),
+            }
+        }
+        let (place, source) =
+            last.unwrap_or_else(|| (PathBuf::new(), std::io::ErrorKind::NotFound.into()));
+        Err(AttachError::Io {
+            what: format!("creating {}", place.display()),
+            source,
+        })
+    }
+}
+
+impl Drop for RequestFile {
+    fn drop(&mut self) {
+        // Nothing to be done if it cannot be removed: the JVM ignores a stale one.
+        let _ = fs::remove_file(&self.0);
+    }
+}

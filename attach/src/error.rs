@@ -1,0 +1,116 @@
+//! Why a JVM could not be reached: each with a stable code and what to do about it.
+
+use std::io;
+
+/// A failure to attach. `code()` is stable; `help()` says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// `/proc/PID` is not there.
+    #[error("no process has the pid {0}")]
+    NoProcess(i32),
+    /// No `libjvm.so` is mapped in the process.
+    #[error("process {0} is no JVM: no libjvm.so is mapped in it")]
+    NotJvm(i32),
+    /// The process belongs to somebody else.
+    #[error("process {pid} belongs to user {owner}, we are user {ours}")]
+    OtherUser {
+        /// The process asked for.
+        pid: i32,
+        /// Its effective user id.
+        owner: u32,
+        /// Our effective user id.
+        ours: u32,
+    },
+    /// `-XX:+DisableAttachMechanism`, or SIGQUIT taken by the application.
+    #[error("the JVM {0} does not accept attaching")]
+    Disabled(i32),
+    /// The attach listener did not open its socket.
+    #[error("the JVM {pid} did not open {socket} within {seconds} s")]
+    NoAnswer {
+        /// The process asked for.
+        pid: i32,
+        /// The socket that was waited for, as the JVM names it.
+        socket: String,
+        /// Seconds waited.
+        seconds: u64,
+    },
+    /// An argument that protocol version 1 cannot carry (1,024 bytes at most).
+    #[error(
+        "an argument of {length} bytes is longer than the {limit} this JVM's attach protocol takes"
+    )]
+    ArgumentTooLong {
+        /// Bytes of the argument.
+        length: usize,
+        /// Bytes the protocol takes.
+        limit: usize,
+    },
+    /// The JVM answered, and refused.
+    #[error("the JVM refused `{command}`: {answer}")]
+    Refused {
+        /// The attach command.
+        command: String,
+        /// The JVM's own words.
+        answer: String,
+    },
+    /// The library was loaded, and its `Agent_OnAttach` returned something else than 0.
+    #[error("Agent_OnAttach returned {0}")]
+    AgentFailed(i32),
+    /// The operating system said no.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+impl AttachError {
+    /// The stable code of this kind of failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            AttachError::NoProcess(_) => "H0501",
+            AttachError::NotJvm(_) => "H0502",
+            AttachError::OtherUser { .. } => "H0503",
+            AttachError::Disabled(_) => "H0504",
+            AttachError::NoAnswer { .. } => "H0505",
+            AttachError::ArgumentTooLong { .. } => "H0506",
+            AttachError::Refused { .. } => "H0507",
+            AttachError::AgentFailed(_) => "H0508",
+            AttachError::Io { .. } => "H0509",
+        }
+    }
+
+    /// What the reader can do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            AttachError::NoProcess(_) => "`classhook ps` lists the JVMs of this machine",
+            AttachError::NotJvm(_) => {
+                "`classhook ps` lists the JVMs of this machine; a launcher script is not the JVM it started"
+            }
+            AttachError::OtherUser { .. } => "run this command as that user, or as root",
+            AttachError::Disabled(_) => {
+                "start the JVM without -XX:+DisableAttachMechanism, or load the agent at its start (classhook run)"
+            }
+            AttachError::NoAnswer { .. } => {
+                "the JVM may be stopped, out of memory, or in a very long pause; look at it and try again"
+            }
+            AttachError::ArgumentTooLong { .. } => {
+                "put the options into a classhook.toml and pass config=FILE"
+            }
+            AttachError::Refused { .. } => {
+                "with \"Dynamic agent loading is not enabled\" start the JVM with -XX:+EnableDynamicAgentLoading"
+            }
+            AttachError::AgentFailed(_) => "the agent's own message is on the JVM's stderr",
+            AttachError::Io { .. } => "see the system's message",
+        }
+    }
+
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> AttachError {
+        let what = what.into();
+        move |source| AttachError::Io { what, source }
+    }
+}

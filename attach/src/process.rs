@@ -1,0 +1,193 @@
+//! What `/proc` tells of a process: namespaces, owner, signals, mapped libraries.
+
+use crate::AttachError;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Bit of SIGQUIT (signal 3) in the masks of `/proc/PID/status`.
+const SIGQUIT_BIT: u64 = 1 << 2;
+
+/// A process as seen from our own pid namespace.
+#[derive(Debug, Clone)]
+pub struct Process {
+    pid: i32,
+    status: Status,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Status {
+    effective_uid: u32,
+    namespace_pid: i32,
+    caught_signals: u64,
+}
+
+impl Process {
+    /// Reads `/proc/PID/status`.
+    ///
+    /// # Errors
+    /// [`AttachError::NoProcess`] if there is no such process.
+    pub fn read(pid: i32) -> Result<Process, AttachError> {
+        let text = fs::read_to_string(format!("/proc/{pid}/status"))
+            .map_err(|_| AttachError::NoProcess(pid))?;
+        Ok(Process {
+            pid,
+            status: Status::parse(&text, pid),
+        })
+    }
+
+    /// The pid in our namespace.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// The pid in the process's own, innermost namespace: what it calls itself.
+    #[must_use]
+    pub fn namespace_pid(&self) -> i32 {
+        self.status.namespace_pid
+    }
+
+    /// The effective user id.
+    #[must_use]
+    pub fn effective_uid(&self) -> u32 {
+        self.status.effective_uid
+    }
+
+    /// Whether a handler for SIGQUIT is installed: without one, SIGQUIT would end the process.
+    #[must_use]
+    pub fn catches_sigquit(&self) -> bool {
+        self.status.caught_signals & SIGQUIT_BIT != 0
+    }
+
+    /// A path of the process's own file system, seen from ours.
+    #[must_use]
+    pub fn path_in_root(&self, path: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root{path}", self.pid))
+    }
+
+    /// The process's working directory, seen from ours.
+    #[must_use]
+    pub fn working_directory(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/cwd", self.pid))
+    }
+
+    /// Whether the process sees the same file system as we do.
+    #[must_use]
+    pub fn shares_our_root(&self) -> bool {
+        let identity = |path: &str| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+        let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+        identity(&format!("/proc/{}/root/.", self.pid)) == identity("/proc/self/root/.")
+            && mounts(&self.pid.to_string()) == mounts("self")
+    }
+
+    /// Whether a file of this name (the last part of its path) is mapped.
+    #[must_use]
+    pub fn maps(&self, library: &str) -> bool {
+        fs::read_to_string(format!("/proc/{}/maps", self.pid))
+            .is_ok_and(|maps| maps_name(&maps, library))
+    }
+
+    /// The command line, one string per argument.
+    #[must_use]
+    pub fn command_line(&self) -> Vec<String> {
+        let bytes = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        bytes
+            .split(|byte| *byte == 0)
+            .filter(|argument| !argument.is_empty())
+            .map(|argument| String::from_utf8_lossy(argument).into_owned())
+            .collect()
+    }
+}
+
+/// Whether a line of `/proc/PID/maps` ends in a path with this file name.
+fn maps_name(maps: &str, library: &str) -> bool {
+    maps.lines().any(|line| {
+        let path = line.trim_end_matches(" (deleted)");
+        path.rsplit_once('/')
+            .is_some_and(|(_, name)| name == library)
+    })
+}
+
+impl Status {
+    fn parse(text: &str, pid: i32) -> Status {
+        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+        Status {
+            // real, effective, saved, file system
+            effective_uid: field("Uid:")
+                .and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok())
+                .unwrap_or(u32::MAX),
+            // outermost first
+            namespace_pid: field("NSpid:")
+                .and_then(|pids| pids.split_whitespace().next_back()?.parse().ok())
+                .unwrap_or(pid),
+            caught_signals: field("SigCgt:")
+                .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+                .unwrap_or(0),
+        }
+    }
+}
+
+/// The pids that `/proc` lists.
+#[must_use]
+pub fn pids() -> Vec<i32> {
+    let Ok(entries) = fs::read_dir(Path::new("/proc")) else {
+        return Vec::new();
+    };
+    let mut pids: Vec<i32> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    pids.sort_unstable();
+    pids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATUS: &str = "Name:\tjava\nPid:\t4711\nUid:\t1000\t1001\t1000\t1000\n\
+                          NSpid:\t4711\t17\nSigCgt:\t2000000181005ccf\n";
+
+    #[test]
+    fn innermost_namespace_pid_and_effective_user_are_read() {
+        let status = Status::parse(STATUS, 4711);
+        assert_eq!((status.namespace_pid, status.effective_uid), (17, 1001));
+        assert_ne!(status.caught_signals & SIGQUIT_BIT, 0);
+    }
+
+    #[test]
+    fn missing_fields_leave_safe_values() {
+        let status = Status::parse("Name:\tx\n", 5);
+        assert_eq!(
+            (
+                status.namespace_pid,
+                status.effective_uid,
+                status.caught_signals
+            ),
+            (5, u32::MAX, 0)
+        );
+    }
+
+    #[test]
+    fn library_is_recognised_by_its_file_name_only() {
+        let maps = "7f00-7f01 r-xp 0 00:00 1 /usr/lib/jvm/lib/server/libjvm.so\n7f02-7f03 rw-p 0 00:00 0 \n";
+        assert!(maps_name(maps, "libjvm.so"));
+        assert!(maps_name(
+            "7f00 r-xp 0 0 1 /x/libjvm.so (deleted)",
+            "libjvm.so"
+        ));
+        assert!(!maps_name(maps, "jvm.so"));
+    }
+
+    #[test]
+    fn our_own_process_is_read() {
+        let process = Process::read(std::process::id() as i32).expect("we exist");
+        assert!(process.shares_our_root());
+        assert!(!process.command_line().is_empty());
+        assert!(matches!(
+            Process::read(i32::MAX),
+            Err(AttachError::NoProcess(_))
+        ));
+    }
+}

@@ -1,0 +1,94 @@
+//! `classhook attach`: the agent in a JVM that is running.
+
+use std::ffi::OsString;
+
+use attach::{AttachError, Attachment};
+use clap::Args;
+
+use super::run::Plan;
+use crate::args::Settings;
+use crate::launch;
+use crate::problem::Problem;
+
+const AFTER_HELP: &str = "\
+Classes that are loaded already are instrumented in one batch, later ones as they load.
+What is recorded can be reported at any time: classhook report DIR.
+The agent stays until the JVM ends.
+
+JDK 21 and newer print a warning into the JVM's output when an agent is loaded late (JEP 451);
+-XX:+EnableDynamicAgentLoading on its command line keeps it silent, and a later JDK will ask for it.
+
+Examples:
+  classhook ps
+  classhook attach 4711 --select 'com.acme.**' --output /tmp/recorded
+  classhook report /tmp/recorded --html /tmp/html";
+
+/// What `Agent_OnAttach` returns when the agent is there: `JNI_EEXIST`.
+const ALREADY_THERE: i32 = -5;
+
+/// Loads the agent into a running JVM.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Attach {
+    /// The JVM's process id; `classhook ps` lists them
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: i32,
+    /// A bundled plugin (coverage) or a component file (.wasm); may be repeated [default: coverage]
+    #[arg(long = "plugin", value_name = "NAME|FILE")]
+    pub plugins: Vec<OsString>,
+    /// What the agent is told.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+impl Attach {
+    /// Attaches, loads, and says where it is recorded to.
+    ///
+    /// # Errors
+    /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
+    pub fn run(&self) -> Result<u8, Problem> {
+        let plan = Plan::new(&self.settings, &self.plugins, None)?;
+        let library = launch::agent_library()?;
+        let jvm = Attachment::open(self.pid).map_err(unreached)?;
+        if !jvm.process().shares_our_root() {
+            return Err(other_root(self.pid));
+        }
+        let options = plan.options.to_text();
+        jvm.load(&library, &options.to_string_lossy())
+            .map_err(unreached)?;
+        eprintln!(
+            "classhook: attached to {}, recording to {}",
+            self.pid,
+            plan.output.display()
+        );
+        Ok(0)
+    }
+}
+
+fn unreached(error: AttachError) -> Problem {
+    if let AttachError::AgentFailed(ALREADY_THERE) = error {
+        return Problem::user("H0608", "the agent is in this JVM already")
+            .with("found", "it records with the options it was first given")
+            .with(
+                "help",
+                "report what it recorded, or restart the JVM to give it other options",
+            );
+    }
+    Problem::user(error.code(), error.to_string()).with("help", error.help())
+}
+
+/// The library and the output folder are paths of this file system.
+fn other_root(pid: i32) -> Problem {
+    Problem::user(
+        "H0607",
+        format!("the JVM {pid} sees another file system than this command"),
+    )
+    .with(
+        "found",
+        "another root or mount namespace: a container, most likely",
+    )
+    .with(
+        "help",
+        "run classhook in that container, or copy it and libclasshook.so there first",
+    )
+}

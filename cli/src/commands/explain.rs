@@ -1,0 +1,109 @@
+//! `classhook explain`: what a plugin would do to a class.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use host::{Explained, Outcome, Pipeline};
+use probes::ProbeTable;
+use rewriter::{ClassFile, print};
+
+use crate::inputs::class_files::Found;
+use crate::inputs::named_classes;
+use crate::plugins;
+use crate::problem::Problem;
+use crate::show::show;
+
+const AFTER_HELP: &str = "\
+Edits stand in the code where they go (+), with notes (#) and the reasons why a method is left alone (!).
+The plan is made as in a JVM, by the same code; nothing is run, so every capability is granted.
+
+Examples:
+  classhook explain coverage build/classes/com/acme/Foo.class
+  classhook explain coverage --diff 'app.jar!com.acme.Foo'
+  classhook explain my-plugin.wasm --in app.jar 'com.acme.**'
+  classhook explain coverage --in jrt:java.base java.lang.Integer";
+
+/// Shows what a plugin would do to classes.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Explain {
+    /// A bundled plugin (coverage) or a component file (.wasm)
+    #[arg(value_name = "PLUGIN")]
+    pub plugin: String,
+    /// A class file, JAR!com.acme.Foo, or with --in a name or pattern
+    #[arg(required = true, value_name = "CLASS")]
+    pub classes: Vec<String>,
+    /// Where to look for the classes: a folder, a jar, or jrt:MODULE; may be repeated
+    #[arg(long = "in", value_name = "PATH")]
+    pub within: Vec<String>,
+    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Show the class before and after, as a difference
+    #[arg(long)]
+    pub diff: bool,
+}
+
+impl Explain {
+    /// Explains; the result is 1 if the plugin failed on a class.
+    ///
+    /// # Errors
+    /// If plugin or classes cannot be read.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let found = named_classes::find(&self.classes, &self.within)?;
+        let pipeline = plugins::pipeline(&self.plugin, self.config.as_deref())?;
+        let mut exit = 0;
+        for found in &found {
+            exit = exit.max(self.one(&pipeline, found)?);
+        }
+        Ok(exit)
+    }
+
+    fn one(&self, pipeline: &Pipeline, found: &Found) -> Result<u8, Problem> {
+        let class = read(found)?;
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        let mut bytes = Vec::new();
+        let name = class.this_class();
+        let request = plugins::request(name.as_bytes(), class.bytes());
+        let (outcome, explanation) = pipeline.explain(&request, &table, &mut bytes);
+        let mut text = format!("// {}\n", found.origin);
+        let mut exit = 0;
+        if let Outcome::Failed(failure) = &outcome {
+            eprintln!("{failure}");
+            exit = 1;
+        } else if explanation.asked.is_empty() {
+            let _ = writeln!(text, "// `{}` does not select this class", self.plugin);
+        }
+        let written = if self.diff {
+            changes(&class, &bytes, &mut text)
+        } else {
+            let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
+            print::plan(&class, &remarks, &explanation.skipped, &mut text)
+        };
+        debug_assert!(written.is_ok(), "a string takes everything");
+        show(&text)?;
+        Ok(exit)
+    }
+}
+
+/// The difference; an unchanged class has no bytes.
+fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::Result {
+    let name = class.this_class();
+    match ClassFile::read(after) {
+        Ok(after) => {
+            write!(text, "--- {name}\n+++ {name}\n")?;
+            print::difference(class, &after, text)
+        }
+        Err(_) => writeln!(text, "// the class stays as it is"),
+    }
+}
+
+/// Reads a class that was found.
+pub(super) fn read(found: &Found) -> Result<ClassFile<'_>, Problem> {
+    ClassFile::read(&found.bytes).map_err(|error| {
+        Problem::user("H0613", format!("{} is damaged", found.origin))
+            .with("found", error.to_string())
+    })
+}

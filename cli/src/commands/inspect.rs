@@ -1,0 +1,126 @@
+//! `classhook inspect`: what is in a class file or a plugin.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Args;
+use host::config::BUNDLED;
+use host::facts::{self, Interface, PluginFacts};
+use rewriter::{ClassFile, print};
+
+use crate::guard::{Guards, Opinion, READERS};
+use crate::inputs::class_files::Found;
+use crate::inputs::named_classes;
+use crate::plugins;
+use crate::problem::Problem;
+use crate::show::show;
+
+const AFTER_HELP: &str = "\
+A class is printed in the manner of `javap -v -p`, with what two independent readers say of it.
+Those run in a process of their own under limits, so that a hostile file hurts nothing.
+Of a plugin, its imports are shown with the capabilities they need; it is configured, and shown no class.
+
+Examples:
+  classhook inspect build/classes/com/acme/Foo.class
+  classhook inspect 'app.jar!com.acme.Foo'
+  classhook inspect my-plugin.wasm";
+
+/// Shows what is in class files and plugins.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Inspect {
+    /// A class file, JAR!com.acme.Foo, a component file (.wasm), or a bundled plugin (coverage)
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+impl Inspect {
+    /// Shows; the result is 1 if a class cannot be read or is read in another way by others.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let guards = Guards::default();
+        let mut exit = 0;
+        for file in &self.files {
+            if is_plugin(file) {
+                let facts = facts::read(&plugins::configuration(file)?)?;
+                show(&plugin_text(&facts))?;
+            } else {
+                for found in named_classes::find(std::slice::from_ref(file), &[])? {
+                    exit = exit.max(class(&found, &guards)?);
+                }
+            }
+        }
+        Ok(exit)
+    }
+}
+
+fn is_plugin(file: &str) -> bool {
+    let bundled = BUNDLED.contains(&file) && !Path::new(file).is_file();
+    bundled || file.ends_with(".wasm")
+}
+
+fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
+    let mut text = format!("// {}\n", found.origin);
+    let mut exit = 0;
+    match ClassFile::read(&found.bytes) {
+        Ok(class) => {
+            let written = print::class(&class, &mut text);
+            debug_assert!(written.is_ok(), "a string takes everything");
+        }
+        Err(error) => {
+            let _ = writeln!(text, "// classhook: cannot be read: {error}");
+            exit = 1;
+        }
+    }
+    for (reader, opinion) in READERS.iter().zip(guards.ask(&found.bytes)?) {
+        let (word, detail) = match &opinion {
+            Opinion::Agrees => ("agrees", String::new()),
+            Opinion::Differs(detail) => ("differs", format!(": {detail}")),
+            Opinion::Refuses(detail) => ("refuses the class", format!(": {detail}")),
+            Opinion::Breaks(detail) => ("breaks on the class", format!(": {detail}")),
+        };
+        if matches!(opinion, Opinion::Differs(_)) {
+            exit = 1;
+        }
+        let _ = writeln!(text, "// {reader} {word}{detail}");
+    }
+    show(&text)?;
+    Ok(exit)
+}
+
+fn plugin_text(facts: &PluginFacts) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "plugin {}", facts.name);
+    let _ = writeln!(text, "  size: {} bytes", facts.size);
+    let _ = writeln!(text, "  digest: sha256:{}", facts.digest);
+    interfaces("imports", &facts.imports, &mut text);
+    interfaces("exports", &facts.exports, &mut text);
+    match &facts.selectors {
+        Ok(selectors) if selectors.is_empty() => {
+            text.push_str("  selects: whatever the user does\n")
+        }
+        Ok(selectors) => {
+            let _ = writeln!(text, "  selects: {}", selectors.join("; "));
+        }
+        Err(cause) => {
+            let _ = writeln!(text, "  selects: (not without a configuration: {cause})");
+        }
+    }
+    text
+}
+
+fn interfaces(title: &str, all: &[Interface], text: &mut String) {
+    let _ = writeln!(text, "  {title}:");
+    for interface in all {
+        let grant = match interface.grant {
+            Some((grant, what)) => format!("  (capability `{grant}`: {what})"),
+            None => String::new(),
+        };
+        let _ = writeln!(text, "    {}{grant}", interface.name);
+        for function in &interface.functions {
+            let _ = writeln!(text, "      {function}");
+        }
+    }
+}

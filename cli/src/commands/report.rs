@@ -1,0 +1,139 @@
+//! `classhook report`: from recordings to reports.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use coverage::report::table::{self, Layout};
+
+use crate::analysis;
+use crate::args::{Material, Outputs};
+use crate::inputs::recorded::Recorded;
+use crate::inputs::recordings;
+use crate::inputs::sources::Sources;
+use crate::problem::Problem;
+use crate::select::Filter;
+use crate::warnings::{Warning, Warnings};
+
+const AFTER_HELP: &str = "\
+A snapshot holds the classes that were loaded, so nothing else is needed to report them.
+--classes adds those that were never loaded, and --sources shows the lines in HTML.
+Several recordings are united; JaCoCo's .exec files may be among them, and then need --classes.
+
+Examples:
+  classhook report classhook
+  classhook report out/*.hook --classes app.jar --sources src --html out/html --xml out/coverage.xml
+  classhook report jacoco.exec --classes build/classes --lcov lcov.info
+  classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
+
+/// Makes coverage reports of what was recorded.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Report {
+    /// Snapshots (.hook) and JaCoCo's files (.exec), or folders that hold them
+    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
+    pub recordings: Vec<PathBuf>,
+    /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
+    #[arg(long, value_name = "SELECTOR")]
+    pub select: Vec<String>,
+    /// Where classes and sources are.
+    #[command(flatten)]
+    pub material: Material,
+    /// Which reports to write.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+impl Report {
+    /// Makes the reports; without any, prints the summary.
+    ///
+    /// # Errors
+    /// If something cannot be read or written.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let recordings = recordings::find(&self.recordings)?;
+        let mut warnings = Warnings::default();
+        let summary = !self.outputs.any();
+        make(
+            &recordings,
+            &self.select,
+            &self.material,
+            &self.outputs,
+            summary,
+            &mut warnings,
+        )?;
+        Ok(0)
+    }
+}
+
+/// Reads recordings, analyses, writes and tells.
+pub(super) fn make(
+    recordings: &[PathBuf],
+    select: &[String],
+    material: &Material,
+    outputs: &Outputs,
+    summary: bool,
+    warnings: &mut Warnings,
+) -> Result<Recorded, Problem> {
+    let filter = Filter::new(select)?;
+    let sources = Sources::open(&material.sources)?;
+    let recorded = Recorded::read(recordings, warnings)?;
+    for failure in &recorded.failures {
+        warnings.add(unchanged(failure));
+    }
+    let bundle = analysis::bundle(
+        outputs.title(),
+        &recorded,
+        &material.classes,
+        &filter,
+        warnings,
+    )?;
+    warnings.tell();
+    let written = outputs.write(&bundle, &recorded, &sources)?;
+    let mut out = std::io::stdout().lock();
+    let mut told = || -> std::io::Result<()> {
+        if summary {
+            table::write_with(&bundle, &layout(), &mut out)?;
+        }
+        written
+            .iter()
+            .try_for_each(|path| writeln!(out, "wrote {}", path.display()))
+    };
+    match told() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Problem::ours("H0624", "cannot write to standard output")
+                .with("found", error.to_string()))
+        }
+        _ => Ok(recorded), // whoever read a part of the table has had enough
+    }
+}
+
+/// As wide as the terminal, and coloured there unless `NO_COLOR` is set.
+fn layout() -> Layout {
+    let out = std::io::stdout();
+    let plain = Layout::default();
+    if !out.is_terminal() {
+        return plain;
+    }
+    let columns = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
+    let width = if columns > 0 { columns } else { plain.width };
+    let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Layout {
+        width,
+        colours,
+        ..plain
+    }
+}
+
+fn unchanged(failure: &probes::Failure) -> Warning {
+    let message = format!(
+        "{} ran without probes: it was loaded unchanged after a failure ({})",
+        failure.class, failure.code
+    );
+    let warning = Warning::new("H0625", message);
+    let warning = if failure.method.is_empty() {
+        warning
+    } else {
+        warning.with("at", failure.method.clone())
+    };
+    warning.with("cause", failure.message.clone())
+}

@@ -1,0 +1,230 @@
+//! `classhook verify`: class files, or what a plugin makes of them, before independent readers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use host::{Outcome, Pipeline};
+use probes::ProbeTable;
+use rayon::prelude::*;
+use rewriter::ClassFile;
+
+use crate::guard::{Guards, Opinion, READERS};
+use crate::inputs::class_files::{self, Found, Loader};
+use crate::plugins;
+use crate::problem::Problem;
+use crate::show::show;
+use crate::warnings::{Warning, Warnings};
+
+const AFTER_HELP: &str = "\
+Every class is read by us and by two independent readers, which run in processes of their own under limits.
+With --plugin, the class that the plugin makes is read, too: a reader that accepted the class must accept that.
+What a reader refuses or breaks on is counted; it is no failure, since those readers have limits of their own.
+The exit code is 1 if a class cannot be read, is read in another way, or is worse than before.
+
+Examples:
+  classhook verify app.jar
+  classhook verify build/classes jrt:java.sql --plugin coverage";
+
+/// Reads classes, or what a plugin makes of them, with independent readers.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Verify {
+    /// Folders, jars (jars within them, too, in all versions), class files, or jrt:MODULE
+    #[arg(required = true, value_name = "PATH")]
+    pub places: Vec<String>,
+    /// Verify what this plugin makes of the classes: a bundled one (coverage) or a component file (.wasm)
+    #[arg(long, value_name = "PLUGIN")]
+    pub plugin: Option<String>,
+    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
+    #[arg(long, value_name = "FILE", requires = "plugin")]
+    pub config: Option<PathBuf>,
+}
+
+/// How often each thing was seen, in the order of the table.
+type Counts = BTreeMap<(usize, String), u64>;
+
+/// What was found about one class.
+#[derive(Default)]
+struct Verdict {
+    counts: Vec<(usize, String)>,
+    warnings: Vec<Warning>,
+}
+
+impl Verify {
+    /// Verifies; the result is 1 if something is wrong.
+    ///
+    /// # Errors
+    /// If plugin or places cannot be read.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let pipeline = self.plugin.as_deref();
+        let pipeline = pipeline
+            .map(|plugin| plugins::pipeline(plugin, self.config.as_deref()))
+            .transpose()?;
+        let guards = Guards::default();
+        let mut counts = Counts::new();
+        let mut warnings = Warnings::default();
+        for place in &self.places {
+            class_files::read(place, &Loader::every_version(), &mut |batch| {
+                let verdicts: Result<Vec<Verdict>, Problem> = batch
+                    .par_iter()
+                    .map(|found| verdict(found, pipeline.as_ref(), &guards))
+                    .collect();
+                for verdict in verdicts? {
+                    for count in verdict.counts {
+                        *counts.entry(count).or_default() += 1;
+                    }
+                    verdict
+                        .warnings
+                        .into_iter()
+                        .for_each(|warning| warnings.add(warning));
+                }
+                Ok(())
+            })?;
+        }
+        warnings.tell();
+        show(&table(&counts))?;
+        Ok(u8::from(!warnings.is_empty()))
+    }
+}
+
+fn table(counts: &Counts) -> String {
+    let mut text = String::new();
+    for ((_, what), count) in counts {
+        let _ = writeln!(text, "{count:>9}  {what}");
+    }
+    if counts.is_empty() {
+        text.push_str("        0  classes\n");
+    }
+    text
+}
+
+impl Verdict {
+    fn count(&mut self, order: usize, what: impl Into<String>) {
+        self.counts.push((order, what.into()));
+    }
+
+    fn warn(&mut self, code: &'static str, message: String, found: &str) {
+        self.warnings
+            .push(Warning::new(code, message).with("found", found));
+    }
+
+    /// What readers say of a class file.
+    fn opinions(&mut self, origin: &str, opinions: &[Opinion]) {
+        for (index, (reader, opinion)) in READERS.iter().zip(opinions).enumerate() {
+            let word = match opinion {
+                Opinion::Agrees => "agrees",
+                Opinion::Differs(text) => {
+                    self.warn(
+                        "H0633",
+                        format!("{origin} is read in another way by {reader}"),
+                        text,
+                    );
+                    "reads in another way"
+                }
+                Opinion::Refuses(_) => "refuses",
+                Opinion::Breaks(_) => "breaks on",
+            };
+            self.count(10 + index, format!("{reader} {word}"));
+        }
+    }
+}
+
+fn verdict(
+    found: &Found,
+    pipeline: Option<&Pipeline>,
+    guards: &Guards,
+) -> Result<Verdict, Problem> {
+    let mut verdict = Verdict::default();
+    verdict.count(0, "classes");
+    let class = match whole(&found.bytes) {
+        Ok(class) => class,
+        Err(error) => {
+            verdict.count(1, "cannot be read");
+            verdict.warn("H0632", format!("{} cannot be read", found.origin), &error);
+            return Ok(verdict);
+        }
+    };
+    let before = guards.ask(&found.bytes)?;
+    verdict.opinions(&found.origin, &before);
+    if let Some(pipeline) = pipeline {
+        spliced(found, &class, pipeline, guards, &before, &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+/// Reads a class to its last instruction.
+fn whole(bytes: &[u8]) -> Result<ClassFile<'_>, String> {
+    let class = ClassFile::read(bytes).map_err(|error| error.to_string())?;
+    for method in class.methods() {
+        let code = method.code().map_err(|error| error.to_string())?;
+        let mut instructions = code.iter().flat_map(|code| code.instructions());
+        instructions
+            .try_for_each(|found| found.map(drop))
+            .map_err(|error| format!("{}{}: {error}", method.name(), method.descriptor()))?;
+    }
+    Ok(class)
+}
+
+/// What the plugin makes of the class, and what readers say of that.
+fn spliced(
+    found: &Found,
+    class: &ClassFile<'_>,
+    pipeline: &Pipeline,
+    guards: &Guards,
+    before: &[Opinion],
+    verdict: &mut Verdict,
+) -> Result<(), Problem> {
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    let mut out = Vec::new();
+    let name = class.this_class();
+    let request = plugins::request(name.as_bytes(), class.bytes());
+    let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
+    match outcome {
+        Outcome::Unchanged => {
+            verdict.count(20, "left unchanged by the plugin");
+            return Ok(());
+        }
+        Outcome::Failed(failure) => {
+            verdict.count(21, "failed in the plugin or the rewriter");
+            verdict.warn(
+                "H0634",
+                format!("{} cannot be instrumented", found.origin),
+                &failure.cause,
+            );
+            return Ok(());
+        }
+        Outcome::Changed => verdict.count(22, "changed, and passed the self-check"),
+    }
+    for _ in &explanation.skipped {
+        verdict.count(23, "methods left unchanged in changed classes");
+    }
+    if let Err(error) = whole(&out) {
+        verdict.warn(
+            "H0635",
+            format!("what is made of {} cannot be read", found.origin),
+            &error,
+        );
+    }
+    let pairs = before.iter().zip(guards.ask(&out)?);
+    for (index, (reader, (before, after))) in READERS.iter().zip(pairs).enumerate() {
+        if *before != Opinion::Agrees {
+            continue;
+        }
+        match after {
+            Opinion::Agrees => verdict.count(30 + index, format!("{reader} agrees afterwards")),
+            Opinion::Breaks(_) => verdict.count(30 + index, format!("{reader} breaks afterwards")),
+            Opinion::Differs(text) | Opinion::Refuses(text) => {
+                verdict.count(30 + index, format!("{reader} does no longer agree"));
+                let message = format!(
+                    "{reader} accepts {} and not what is made of it",
+                    found.origin
+                );
+                verdict.warn("H0635", message, &text);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,413 @@
+//! From class bytes to what `coverage` analyses.
+//!
+//! `rewriter` reads views, `coverage` works on plain descriptions; this is the only place that knows both.
+
+use std::cell::Cell;
+
+use coverage::class::{
+    ClassDescription, CodeDescription, Constant, Dynamic, Handler, Instruction, Line,
+    LocalVariable, MemberRef, MethodDescription, Operand,
+};
+use rewriter::opcode::{self, Form};
+use rewriter::{Bci, ClassFile, Code, ConstantPool, Method, PoolIndex, ReadError, Utf8};
+
+/// How much text and how many constants one class may unfold to: a class file of a few kilobytes
+/// that names one long constant over and over must not fill the memory.
+const BUDGET: usize = 256 << 20;
+/// What one constant costs beside its text.
+const CONSTANT_COST: usize = 64;
+/// Dynamic constants among the arguments of dynamic constants are followed to this depth.
+const MAX_DEPTH: usize = 2;
+
+/// Why a class cannot be described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DescribeError {
+    /// It is no class file that can be read.
+    Read(ReadError),
+    /// An instruction names a target or a constant that does not exist.
+    Instruction {
+        /// Name and descriptor of the method.
+        method: String,
+        /// Where.
+        bci: u16,
+        /// What was expected there.
+        expected: &'static str,
+    },
+    /// Its constants unfold to more than a report can need.
+    TooLarge,
+}
+
+impl std::fmt::Display for DescribeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Instruction {
+                method,
+                bci,
+                expected,
+            } => {
+                write!(
+                    f,
+                    "the instruction at bci {bci} of {method} has no {expected} as its operand"
+                )
+            }
+            Self::TooLarge => write!(f, "its constants unfold to more than {} MiB", BUDGET >> 20),
+        }
+    }
+}
+
+impl std::error::Error for DescribeError {}
+
+impl From<ReadError> for DescribeError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// Describes a class file; its id is the fingerprint of `bytes`.
+///
+/// # Errors
+/// If the bytes are no class file, or one whose code cannot be followed.
+pub fn describe(bytes: &[u8]) -> Result<ClassDescription, DescribeError> {
+    let class = ClassFile::read(bytes)?;
+    let describer = Describer::new(&class);
+    Ok(ClassDescription {
+        id: rewriter::fingerprint(bytes),
+        name: text(class.this_class()),
+        super_name: class.super_class().map(text),
+        interfaces: class.interfaces().map(text).collect(),
+        access_flags: class.access_flags() | synthetic(class.attributes()),
+        major_version: class.major_version(),
+        signature: class.signature().map(text),
+        source_file: class.source_file().map(text),
+        source_debug_extension: class.source_debug_extension().map(text),
+        annotations: class.annotations().map(text).collect(),
+        attributes: class
+            .attributes()
+            .map(|attribute| text(attribute.name))
+            .collect(),
+        methods: class
+            .methods()
+            .map(|method| describer.method(&method))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn text(text: Utf8<'_>) -> String {
+    text.to_str_lossless().into_owned()
+}
+
+struct Describer<'c, 'a> {
+    pool: &'c ConstantPool<'a>,
+    bootstrap: Vec<(MemberRef, Vec<PoolIndex>)>,
+    budget: Cell<usize>,
+}
+
+/// What cannot be had; the method adds where.
+enum Missing {
+    Target,
+    Constant,
+    Budget,
+}
+
+impl<'c, 'a> Describer<'c, 'a> {
+    fn new(class: &'c ClassFile<'a>) -> Self {
+        let pool = class.pool();
+        let bootstrap = class.bootstrap_methods().map(|bootstrap| {
+            let handle = pool.method_handle(bootstrap.method_handle);
+            (
+                handle
+                    .map(|handle| member(handle.member))
+                    .unwrap_or_default(),
+                bootstrap.arguments().collect(),
+            )
+        });
+        Self {
+            pool,
+            bootstrap: bootstrap.collect(),
+            budget: Cell::new(BUDGET),
+        }
+    }
+
+    fn method(&self, method: &Method<'_, '_>) -> Result<MethodDescription, DescribeError> {
+        let (name, descriptor) = (text(method.name()), text(method.descriptor()));
+        let code = match method.code()? {
+            Some(code) => Some(self.code(&code, || format!("{name}{descriptor}"))?),
+            None => None,
+        };
+        Ok(MethodDescription {
+            signature: method.signature().map(text),
+            access_flags: method.access_flags() | synthetic(method.attributes()),
+            annotations: method.annotations().map(text).collect(),
+            code,
+            name,
+            descriptor,
+        })
+    }
+
+    fn code(
+        &self,
+        code: &Code<'_, '_>,
+        method: impl Fn() -> String,
+    ) -> Result<CodeDescription, DescribeError> {
+        let mut instructions = Vec::new();
+        for instruction in code.instructions() {
+            let instruction = instruction?;
+            let bci = instruction.bci.0;
+            let failed = |expected| DescribeError::Instruction {
+                method: method(),
+                bci,
+                expected,
+            };
+            let operand = self
+                .operand(&instruction)
+                .map_err(|missing| match missing {
+                    Missing::Target => failed("bci within the code"),
+                    Missing::Constant => failed("constant of the right kind"),
+                    Missing::Budget => DescribeError::TooLarge,
+                })?;
+            instructions.push(Instruction {
+                bci,
+                opcode: instruction.opcode,
+                operand,
+            });
+        }
+        Ok(CodeDescription {
+            instructions,
+            handlers: self.handlers(code),
+            lines: code
+                .lines()
+                .map(|line| Line {
+                    bci: line.bci.0,
+                    number: line.number,
+                })
+                .collect(),
+            local_variables: local_variables(code),
+            frames: frames(code),
+        })
+    }
+
+    fn handlers(&self, code: &Code<'_, '_>) -> Vec<Handler> {
+        let handlers = code.exception_table().map(|entry| Handler {
+            start: entry.start.0,
+            end: entry.end,
+            target: entry.handler.0,
+            catch_type: self.pool.class_name(entry.catch_type).map(text),
+        });
+        handlers.collect()
+    }
+
+    fn operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+        let immediate = || instruction.immediate().ok_or(Missing::Constant);
+        Ok(match opcode::form(instruction.opcode) {
+            Form::Slot(_) | Form::Local => {
+                Operand::Local(instruction.local().ok_or(Missing::Constant)?)
+            }
+            Form::Byte | Form::Short | Form::NewArray => Operand::Int(immediate()?),
+            Form::Iinc => Operand::Iinc {
+                local: instruction.local().ok_or(Missing::Constant)?,
+                delta: i16::try_from(immediate()?).map_err(|_| Missing::Constant)?,
+            },
+            Form::Branch | Form::BranchWide => {
+                Operand::Target(target(instruction.branch_target())?)
+            }
+            Form::TableSwitch | Form::LookupSwitch => switch(instruction)?,
+            Form::Field | Form::Method | Form::Interface => self.member_operand(instruction)?,
+            Form::Dynamic => {
+                let dynamic = instruction
+                    .pool_index()
+                    .and_then(|index| self.pool.dynamic(index));
+                Operand::Dynamic(Box::new(
+                    self.dynamic(dynamic.ok_or(Missing::Constant)?, 0)?,
+                ))
+            }
+            Form::Pool1 | Form::Pool2 | Form::MultiNewArray => self.pool_operand(instruction)?,
+            _ => Operand::None,
+        })
+    }
+
+    fn member_operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+        let member_ref = instruction
+            .pool_index()
+            .and_then(|index| self.pool.member_ref(index));
+        let member = member(member_ref.ok_or(Missing::Constant)?);
+        self.spend(member.owner.len() + member.name.len() + member.descriptor.len())?;
+        Ok(Operand::Member(member))
+    }
+
+    /// A type (`new` and its like) or a constant (`ldc` and its like).
+    fn pool_operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+        let index = instruction.pool_index().ok_or(Missing::Constant)?;
+        if matches!(
+            instruction.opcode,
+            opcode::LDC | opcode::LDC_W | opcode::LDC2_W
+        ) {
+            return Ok(Operand::Constant(self.constant(index, 0)?));
+        }
+        let name = self.pool.class_name(index).ok_or(Missing::Constant)?;
+        Ok(Operand::Type(self.spend_text(name)?))
+    }
+
+    fn dynamic(&self, dynamic: rewriter::Dynamic<'_>, depth: usize) -> Result<Dynamic, Missing> {
+        let (bootstrap, indices) = self
+            .bootstrap
+            .get(usize::from(dynamic.bootstrap))
+            .ok_or(Missing::Constant)?;
+        let indices = if depth < MAX_DEPTH {
+            indices.as_slice()
+        } else {
+            &[]
+        };
+        Ok(Dynamic {
+            name: self.spend_text(dynamic.name)?,
+            descriptor: self.spend_text(dynamic.descriptor)?,
+            bootstrap: bootstrap.clone(),
+            arguments: indices
+                .iter()
+                .map(|index| self.constant(*index, depth + 1))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn constant(&self, index: PoolIndex, depth: usize) -> Result<Constant, Missing> {
+        self.spend(CONSTANT_COST)?;
+        Ok(match self.pool.constant(index).ok_or(Missing::Constant)? {
+            rewriter::Constant::Integer(value) => Constant::Int(value),
+            rewriter::Constant::Float(value) => Constant::Float(value),
+            rewriter::Constant::Long(value) => Constant::Long(value),
+            rewriter::Constant::Double(value) => Constant::Double(value),
+            rewriter::Constant::String(value) => Constant::String(self.spend_text(value)?),
+            rewriter::Constant::Class(value) => Constant::Class(self.spend_text(value)?),
+            rewriter::Constant::MethodType(value) => Constant::MethodType(self.spend_text(value)?),
+            rewriter::Constant::MethodHandle(handle) => Constant::MethodHandle {
+                kind: handle.kind,
+                member: member(handle.member),
+            },
+            rewriter::Constant::Dynamic(dynamic) => {
+                Constant::Dynamic(Box::new(self.dynamic(dynamic, depth)?))
+            }
+            _ => return Err(Missing::Constant),
+        })
+    }
+
+    fn spend_text(&self, value: Utf8<'_>) -> Result<String, Missing> {
+        self.spend(value.as_bytes().len())?;
+        Ok(text(value))
+    }
+
+    fn spend(&self, cost: usize) -> Result<(), Missing> {
+        let left = self.budget.get().checked_sub(cost).ok_or(Missing::Budget)?;
+        self.budget.set(left);
+        Ok(())
+    }
+}
+
+fn member(member: rewriter::MemberRef<'_>) -> MemberRef {
+    MemberRef {
+        owner: text(member.owner),
+        name: text(member.name),
+        descriptor: text(member.descriptor),
+        interface: member.interface,
+    }
+}
+
+fn local_variables(code: &Code<'_, '_>) -> Vec<LocalVariable> {
+    let variables = code.local_variables().map(|variable| LocalVariable {
+        start: variable.start.0,
+        length: variable.length,
+        name: text(variable.name),
+        descriptor: text(variable.descriptor),
+        index: variable.index.0,
+    });
+    variables.collect()
+}
+
+/// Before version 49 compilers said with an attribute what is a flag today (JVMS 4.7.8).
+fn synthetic<'c, 'a: 'c>(
+    mut attributes: impl Iterator<Item = rewriter::Attribute<'a>> + 'c,
+) -> u16 {
+    const ACC_SYNTHETIC: u16 = 0x1000;
+    if attributes.any(|attribute| attribute.name == "Synthetic") {
+        ACC_SYNTHETIC
+    } else {
+        0
+    }
+}
+
+/// Where the `StackMapTable` (JVMS 4.7.4) has frames, as far as it can be read.
+fn frames(code: &Code<'_, '_>) -> Vec<u16> {
+    let table = code
+        .attributes()
+        .find(|attribute| attribute.name == "StackMapTable");
+    let mut frames = Vec::new();
+    if let Some(table) = table {
+        read_frames(table.bytes, &mut frames);
+    }
+    frames
+}
+
+fn read_frames(mut table: &[u8], frames: &mut Vec<u16>) -> Option<()> {
+    let mut next = 0u16;
+    for _ in 0..u2(&mut table)? {
+        let (delta, types) = frame_header(&mut table)?;
+        let bci = next.checked_add(delta)?;
+        for _ in 0..types {
+            skip_type(&mut table)?;
+        }
+        frames.push(bci);
+        next = bci.checked_add(1)?;
+    }
+    Some(())
+}
+
+/// `offset_delta` and how many types follow; those of a full frame are skipped here.
+fn frame_header(table: &mut &[u8]) -> Option<(u16, u8)> {
+    Some(match u1(table)? {
+        kind @ 0..=63 => (kind.into(), 0),
+        kind @ 64..=127 => ((kind - 64).into(), 1),
+        128..=246 => return None,
+        247 => (u2(table)?, 1),
+        248..=251 => (u2(table)?, 0),
+        kind @ 252..=254 => (u2(table)?, kind - 251),
+        255 => {
+            let delta = u2(table)?;
+            for _locals_then_stack in 0..2 {
+                for _ in 0..u2(table)? {
+                    skip_type(table)?;
+                }
+            }
+            (delta, 0)
+        }
+    })
+}
+
+/// A `verification_type_info`; those of objects and of `new` have two bytes more.
+fn skip_type(table: &mut &[u8]) -> Option<()> {
+    if matches!(u1(table)?, 7 | 8) {
+        u2(table)?;
+    }
+    Some(())
+}
+
+fn u1(bytes: &mut &[u8]) -> Option<u8> {
+    let (&first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(first)
+}
+
+fn u2(bytes: &mut &[u8]) -> Option<u16> {
+    Some(u16::from_be_bytes([u1(bytes)?, u1(bytes)?]))
+}
+
+fn target(bci: Option<Bci>) -> Result<u16, Missing> {
+    bci.map(|bci| bci.0).ok_or(Missing::Target)
+}
+
+fn switch(instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+    let switch = instruction.switch().ok_or(Missing::Target)?;
+    let cases = switch.cases().map(|(key, to)| Ok((key, target(to)?)));
+    Ok(Operand::Switch {
+        default: target(switch.default_target())?,
+        cases: cases.collect::<Result<_, Missing>>()?,
+    })
+}

@@ -1,0 +1,157 @@
+//! Independent readers of class files, kept where they can hurt nothing.
+//!
+//! `cafebabe` and `ristretto_classfile` are not made for hostile bytes: they may
+//! panic, recurse without end, or ask for all memory. So they run in a child
+//! process of this very binary, under limits of memory and time that the child
+//! sets itself before it reads a byte ([`child`]). What kills the child is the
+//! answer for the class it was reading; the next class gets a new one.
+
+pub mod child;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use crate::problem::Problem;
+
+/// The subcommand that [`child::serve`] is behind.
+pub const SUBCOMMAND: &str = "guarded-readers";
+
+/// The readers, in the order in which they are asked.
+pub const READERS: [&str; 2] = ["cafebabe", "ristretto_classfile"];
+
+/// What one reader says of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opinion {
+    /// It reads the same as we do.
+    Agrees,
+    /// It reads something else, in words.
+    Differs(String),
+    /// It does not accept the class, for this reason.
+    Refuses(String),
+    /// It panicked, overflowed its stack, or went over a limit.
+    Breaks(String),
+}
+
+/// What all readers say of one class, as [`READERS`].
+pub type Opinions = [Opinion; 2];
+
+/// Child processes, kept for the next class.
+#[derive(Debug, Default)]
+pub struct Guards(Mutex<Vec<Guard>>);
+
+impl Guards {
+    /// Asks every reader about one class. May be called by many threads at once.
+    ///
+    /// # Errors
+    /// If no child process can be started (`H0630`).
+    pub fn ask(&self, class: &[u8]) -> Result<Opinions, Problem> {
+        let mut opinions = READERS.map(|_| Opinion::Breaks(String::new()));
+        for (index, opinion) in opinions.iter_mut().enumerate() {
+            let kept = self.lock().pop();
+            let mut guard = match kept {
+                Some(guard) => guard,
+                None => Guard::start()?,
+            };
+            match guard.ask(index as u8, class) {
+                Some(said) => {
+                    *opinion = said;
+                    self.lock().push(guard);
+                }
+                None => *opinion = Opinion::Breaks(guard.last_words()),
+            }
+        }
+        Ok(opinions)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Guard>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs the child's side until the end of its input.
+///
+/// # Errors
+/// If it cannot limit itself (`H0630`): then it reads nothing.
+pub fn serve() -> Result<u8, Problem> {
+    child::serve().map_err(|error| {
+        Problem::ours("H0630", "the independent readers cannot be limited")
+            .with("found", error.to_string())
+    })
+}
+
+/// One child process.
+#[derive(Debug)]
+struct Guard {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Guard {
+    fn start() -> Result<Self, Problem> {
+        let failed = |error: std::io::Error| {
+            Problem::ours("H0630", "the independent readers cannot be started")
+                .with("found", error.to_string())
+        };
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut child = Command::new(program)
+            .arg(SUBCOMMAND)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(input), Some(output)) => Ok(Self {
+                child,
+                input,
+                output: BufReader::new(output),
+            }),
+            _ => Err(failed(std::io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// What one reader says; none if that was the end of the child.
+    fn ask(&mut self, reader: u8, class: &[u8]) -> Option<Opinion> {
+        let length = u32::try_from(class.len()).ok()?;
+        self.input.write_all(&[reader]).ok()?;
+        self.input.write_all(&length.to_be_bytes()).ok()?;
+        self.input.write_all(class).ok()?;
+        self.input.flush().ok()?;
+        let mut line = String::new();
+        let limited = &mut self.output;
+        limited.take(child::MAX_ANSWER).read_line(&mut line).ok()?;
+        let (kind, text) = line.strip_suffix('\n')?.split_at_checked(1)?;
+        let text = text.to_owned();
+        Some(match kind {
+            "a" => Opinion::Agrees,
+            "d" => Opinion::Differs(text),
+            "r" => Opinion::Refuses(text),
+            _ => Opinion::Breaks(text),
+        })
+    }
+
+    /// Why the child is dead.
+    fn last_words(mut self) -> String {
+        use std::os::unix::process::ExitStatusExt;
+        let _ = self.child.kill(); // it is, or has to be
+        match self.child.wait().map(|status| status.signal()) {
+            Ok(Some(6)) => "it ran out of memory or aborted".to_owned(),
+            Ok(Some(11 | 7)) => "it overflowed its stack or crashed".to_owned(),
+            Ok(Some(9 | 24)) => "it used more than the time allowed".to_owned(),
+            _ => "its process ended".to_owned(),
+        }
+    }
+}
+
+impl Drop for Guards {
+    fn drop(&mut self) {
+        let all = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for mut guard in all.drain(..) {
+            drop(guard.input); // the child ends at the end of its input
+            let _ = guard.child.wait(); // nothing is left to be done about it
+        }
+    }
+}

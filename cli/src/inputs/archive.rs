@@ -1,0 +1,81 @@
+//! Jars and other zip archives, read with limits.
+
+use std::borrow::Cow;
+use std::io::{Read, Seek};
+
+use zip::ZipArchive;
+
+use crate::problem::Problem;
+
+/// The longest entry that is read: far above any class file or jar within a jar.
+const MAX_ENTRY_LENGTH: u64 = 1 << 30;
+
+/// Whether a file of this name is an archive of classes.
+pub(super) fn has_archive_name(name: &str) -> bool {
+    let extension = name
+        .rsplit_once('.')
+        .map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|extension| {
+        matches!(
+            extension.as_str(),
+            "jar" | "war" | "ear" | "zip" | "jmod" | "rar"
+        )
+    })
+}
+
+pub(super) fn open<R: Read + Seek>(origin: &str, reader: R) -> Result<ZipArchive<R>, Problem> {
+    ZipArchive::new(reader).map_err(|error| damaged(origin, error.to_string()))
+}
+
+fn damaged(origin: &str, found: String) -> Problem {
+    Problem::user("H0613", format!("cannot read the archive {origin}"))
+        .with("found", found)
+        .with("help", "build or download it again, or leave it out")
+}
+
+/// The content of one entry.
+pub(super) fn read_entry<R: Read + Seek>(
+    origin: &str,
+    archive: &mut ZipArchive<R>,
+    name: &str,
+) -> Result<Vec<u8>, Problem> {
+    let entry = archive
+        .by_name(name)
+        .map_err(|error| damaged(&format!("{origin}!/{name}"), error.to_string()))?;
+    let mut bytes = Vec::new();
+    let mut limited = entry.take(MAX_ENTRY_LENGTH + 1);
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(|error| damaged(&format!("{origin}!/{name}"), error.to_string()))?;
+    if bytes.len() as u64 > MAX_ENTRY_LENGTH {
+        return Err(damaged(
+            &format!("{origin}!/{name}"),
+            format!("more than {MAX_ENTRY_LENGTH} bytes in one entry"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Names of an archive's files, in the order of its directory.
+pub(super) struct Entries(std::vec::IntoIter<String>);
+
+impl Entries {
+    pub(super) fn of<R: Read + Seek>(archive: &ZipArchive<R>) -> Self {
+        let names = (0..archive.len()).filter_map(|index| archive.name_for_index(index)?.ok());
+        Self(
+            names
+                .filter(|name| !name.ends_with('/'))
+                .map(Cow::into_owned)
+                .collect::<Vec<_>>()
+                .into_iter(),
+        )
+    }
+}
+
+impl Iterator for Entries {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        self.0.next()
+    }
+}

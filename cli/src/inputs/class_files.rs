@@ -1,0 +1,389 @@
+//! Class files that were never loaded: from folders, jars, jars within jars, and the JDK's own modules.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use zip::ZipArchive;
+
+use super::archive::{self, Entries};
+use super::jrt;
+use crate::problem::Problem;
+
+/// Jars within jars are opened to this depth: a jar in a war in an ear is 2.
+const MAX_DEPTH: usize = 4;
+/// Classes handed on at a time: enough for all processors, small enough for memory.
+const BATCH: usize = 1_000;
+
+/// A class file that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where, for messages: `app.jar!/BOOT-INF/lib/a.jar!/com/acme/A.class`.
+    pub origin: String,
+    /// The class file.
+    pub bytes: Vec<u8>,
+}
+
+/// Which JVM the classes would have been loaded by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loader {
+    /// Feature release (17, 21, …), which chooses among the versions in a multi-release jar; 0 for the base version.
+    pub java_feature: u32,
+    /// `java.home`, for `jrt:MODULE`.
+    pub java_home: Option<PathBuf>,
+}
+
+impl Loader {
+    /// The newest JVM there could be.
+    #[must_use]
+    pub fn newest() -> Self {
+        Self {
+            java_feature: u32::MAX - 1,
+            java_home: None,
+        }
+    }
+
+    /// No JVM in particular: every version in a multi-release jar is found.
+    #[must_use]
+    pub fn every_version() -> Self {
+        Self {
+            java_feature: u32::MAX,
+            java_home: None,
+        }
+    }
+}
+
+/// Reads all classes of `place`, a folder, a jar, a class file or `jrt:MODULE`, in batches.
+///
+/// # Errors
+/// If the place cannot be read; the first error of `visit` is handed on.
+pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Problem> {
+    if let Some(module) = place.strip_prefix("jrt:") {
+        let modules = jrt::extract(module, loader.java_home.as_deref())?;
+        return Walk::new(loader, visit).all(|walk| walk.folder(modules.path(), modules.path()));
+    }
+    let path = Path::new(place);
+    let kind = path
+        .metadata()
+        .map_err(|error| Problem::unreadable(path, &error))?;
+    Walk::new(loader, visit).all(|walk| match kind.is_dir() {
+        true => walk.folder(path, path),
+        false => walk.file(path),
+    })
+}
+
+/// Takes classes as they are found.
+pub type Visit<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
+
+struct Walk<'v> {
+    loader: Loader,
+    batch: Vec<Found>,
+    visit: Visit<'v>,
+}
+
+impl<'v> Walk<'v> {
+    fn new(loader: &Loader, visit: Visit<'v>) -> Self {
+        Self {
+            loader: loader.clone(),
+            batch: Vec::new(),
+            visit,
+        }
+    }
+
+    fn all(mut self, walk: impl FnOnce(&mut Self) -> Result<(), Problem>) -> Result<(), Problem> {
+        walk(&mut self)?;
+        (self.visit)(self.batch)
+    }
+
+    fn found(&mut self, origin: String, bytes: Vec<u8>) -> Result<(), Problem> {
+        self.batch.push(Found { origin, bytes });
+        if self.batch.len() >= BATCH {
+            return (self.visit)(std::mem::take(&mut self.batch));
+        }
+        Ok(())
+    }
+
+    /// All classes and archives below a folder, in order of their names. Links to folders are followed once.
+    fn folder(&mut self, root: &Path, folder: &Path) -> Result<(), Problem> {
+        let unreadable = |error| Problem::unreadable(folder, &error);
+        let entries = fs::read_dir(folder).map_err(unreadable)?;
+        let mut paths = entries
+            .map(|entry| Ok(entry?.path()))
+            .collect::<std::io::Result<Vec<_>>>()
+            .map_err(unreadable)?;
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                if !leads_back(root, &path) {
+                    self.folder(root, &path)?;
+                }
+            } else if is_class(&path.to_string_lossy())
+                || archive::has_archive_name(&path.to_string_lossy())
+            {
+                self.file(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) -> Result<(), Problem> {
+        let unreadable = |error| Problem::unreadable(path, &error);
+        let origin = path.display().to_string();
+        let file = File::open(path).map_err(unreadable)?;
+        let mut reader = BufReader::new(file);
+        let mut magic = [0; 4];
+        let length = reader.read(&mut magic).map_err(unreadable)?;
+        reader.rewind().map_err(unreadable)?;
+        match magic.get(..length) {
+            Some(b"PK\x03\x04" | b"PK\x05\x06") => self.archive(&origin, reader, 0),
+            Some([0xCA, 0xFE, 0xBA, 0xBE]) => {
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes).map_err(unreadable)?;
+                self.found(origin, bytes)
+            }
+            found => Err(Problem::user(
+                "H0613",
+                format!("{origin} is neither a class file nor an archive"),
+            )
+            .with(
+                "expected",
+                "a file that begins with ca fe ba be, or with PK",
+            )
+            .with("found", format!("{:02x?}", found.unwrap_or_default()))
+            .with("help", "leave it out of --classes, or build it again")),
+        }
+    }
+
+    fn archive<R: Read + Seek>(
+        &mut self,
+        origin: &str,
+        reader: R,
+        depth: usize,
+    ) -> Result<(), Problem> {
+        let mut jar = archive::open(origin, reader)?;
+        for name in self.wanted_entries(origin, &mut jar)? {
+            let bytes = archive::read_entry(origin, &mut jar, &name)?;
+            let origin = format!("{origin}!/{name}");
+            if is_class(&name) {
+                self.found(origin, bytes)?;
+            } else if depth < MAX_DEPTH {
+                self.archive(&origin, Cursor::new(bytes), depth + 1)?;
+            } else {
+                return Err(Problem::user(
+                    "H0613",
+                    format!("{origin} lies in more than {MAX_DEPTH} archives"),
+                )
+                .with("help", "unpack the outer ones"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The classes that the JVM would load from this jar, and the archives in it, in the order of the jar.
+    fn wanted_entries<R: Read + Seek>(
+        &self,
+        origin: &str,
+        jar: &mut ZipArchive<R>,
+    ) -> Result<Vec<String>, Problem> {
+        if self.loader == Loader::every_version() {
+            return Ok(Entries::of(jar)
+                .filter(|name| is_class(name) || archive::has_archive_name(name))
+                .collect());
+        }
+        let multi_release = is_multi_release(origin, jar)?;
+        let mut chosen: HashMap<String, u32> = HashMap::new();
+        let mut candidates = Vec::new();
+        for name in
+            Entries::of(jar).filter(|name| is_class(name) || archive::has_archive_name(name))
+        {
+            let (version, base) = split_version(&name);
+            if version > 0 && !(multi_release && version <= self.loader.java_feature) {
+                continue;
+            }
+            let best = chosen.entry(base.to_owned()).or_default();
+            *best = version.max(*best);
+            candidates.push(name);
+        }
+        candidates.retain(|name| {
+            let (version, base) = split_version(name);
+            chosen.get(base) == Some(&version)
+        });
+        Ok(candidates)
+    }
+}
+
+fn is_class(name: &str) -> bool {
+    name.ends_with(".class")
+}
+
+/// A link to a folder that holds it would be followed forever.
+fn leads_back(root: &Path, path: &Path) -> bool {
+    if !path.is_symlink() {
+        return false;
+    }
+    match (
+        path.canonicalize(),
+        path.parent().unwrap_or(root).canonicalize(),
+    ) {
+        (Ok(target), Ok(parent)) => parent.starts_with(target),
+        _ => true,
+    }
+}
+
+/// `META-INF/versions/17/a/A.class` is version 17 of `a/A.class`; everything else is version 0 of itself.
+fn split_version(name: &str) -> (u32, &str) {
+    let split = || {
+        let (version, base) = name.strip_prefix("META-INF/versions/")?.split_once('/')?;
+        Some((version.parse().ok().filter(|version| *version > 0)?, base))
+    };
+    split().unwrap_or((0, name))
+}
+
+/// Whether the main section of the manifest says `Multi-Release: true` (JAR file specification).
+fn is_multi_release<R: Read + Seek>(
+    origin: &str,
+    jar: &mut ZipArchive<R>,
+) -> Result<bool, Problem> {
+    const MANIFEST: &str = "META-INF/MANIFEST.MF";
+    if jar.index_for_name(MANIFEST).is_none() {
+        return Ok(false);
+    }
+    let manifest = archive::read_entry(origin, jar, MANIFEST)?;
+    let manifest = String::from_utf8_lossy(&manifest);
+    let main = manifest
+        .lines()
+        .map(str::trim_end)
+        .take_while(|line| !line.is_empty());
+    let mut values = main.filter_map(|line| line.split_once(':'));
+    Ok(values.any(|(key, value)| {
+        key.eq_ignore_ascii_case("Multi-Release") && value.trim().eq_ignore_ascii_case("true")
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::write::{SimpleFileOptions, ZipWriter};
+
+    use super::*;
+
+    fn jar(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut jar = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in entries {
+            jar.start_file(*name, SimpleFileOptions::default()).unwrap();
+            jar.write_all(bytes).unwrap();
+        }
+        jar.finish().unwrap().into_inner()
+    }
+
+    /// What is found in a folder with this one file, origins relative to it.
+    fn found(name: &str, bytes: &[u8], java_feature: u32) -> Vec<(String, Vec<u8>)> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let mut all = Vec::new();
+        let loader = Loader {
+            java_feature,
+            java_home: None,
+        };
+        read(folder.path().to_str().unwrap(), &loader, &mut |batch| {
+            all.extend(batch);
+            Ok(())
+        })
+        .unwrap();
+        let prefix = format!("{}/", folder.path().display());
+        all.into_iter()
+            .map(|found| (found.origin.replace(&prefix, ""), found.bytes))
+            .collect()
+    }
+
+    const CLASS: &[u8] = b"\xCA\xFE\xBA\xBEclass";
+
+    #[test]
+    fn jars_within_jars_are_opened() {
+        let library = jar(&[("com/acme/L.class", CLASS), ("readme.txt", b"")]);
+        let boot = jar(&[
+            ("BOOT-INF/classes/com/acme/A.class", CLASS),
+            ("BOOT-INF/lib/l.jar", &library),
+        ]);
+        let origins: Vec<_> = found("boot.jar", &boot, 17)
+            .into_iter()
+            .map(|found| found.0)
+            .collect();
+        assert_eq!(
+            origins,
+            [
+                "boot.jar!/BOOT-INF/classes/com/acme/A.class",
+                "boot.jar!/BOOT-INF/lib/l.jar!/com/acme/L.class"
+            ]
+        );
+    }
+
+    #[test]
+    fn multi_release_jar_yields_the_version_that_the_jvm_loads() {
+        let manifest: &[u8] = b"Manifest-Version: 1.0\r\nmulti-release: TRUE\r\n\r\nName: x\r\n";
+        let entries = |manifest| {
+            jar(&[
+                ("META-INF/MANIFEST.MF", manifest),
+                ("a/A.class", b"base"),
+                ("META-INF/versions/9/a/A.class", b"nine"),
+                ("META-INF/versions/21/a/A.class", b"twenty-one"),
+                ("META-INF/versions/11/a/New.class", b"new"),
+            ])
+        };
+        let bytes = |manifest, feature| {
+            found("mr.jar", &entries(manifest), feature)
+                .into_iter()
+                .map(|found| String::from_utf8(found.1).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bytes(manifest, 8), ["base"]);
+        assert_eq!(bytes(manifest, 9), ["nine"]);
+        assert_eq!(bytes(manifest, 17), ["nine", "new"]);
+        assert_eq!(bytes(manifest, 25), ["twenty-one", "new"]);
+        assert_eq!(
+            bytes(
+                b"Manifest-Version: 1.0\n\nName: x\nMulti-Release: true\n",
+                25
+            ),
+            ["base"]
+        );
+    }
+
+    #[test]
+    fn damaged_archive_and_foreign_file_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes, code) in [
+            ("bad.jar", &b"PK\x03\x04 and no more"[..], "H0613"),
+            ("text.jar", b"hello", "H0613"),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            let error = read(path.to_str().unwrap(), &Loader::default(), &mut |_| Ok(()))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(code) && error.contains(name), "{error}");
+        }
+        let error = read("/nowhere/app.jar", &Loader::default(), &mut |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/app.jar"), "{error}");
+    }
+
+    #[test]
+    fn link_to_the_folder_itself_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("A.class"), CLASS).unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
+        let mut count = 0;
+        read(
+            folder.path().to_str().unwrap(),
+            &Loader::default(),
+            &mut |batch| {
+                count += batch.len();
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(count, 1);
+    }
+}

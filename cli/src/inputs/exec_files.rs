@@ -1,0 +1,21 @@
+//! JaCoCo's `.exec` files.
+
+use std::path::Path;
+
+use coverage::report::{ExecutionData, Session, exec};
+
+use crate::problem::Problem;
+
+/// Sessions and execution data of a file.
+///
+/// # Errors
+/// If it cannot be read or is damaged (`H0611`).
+pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> {
+    let bytes = std::fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+    let data = exec::read(&bytes).map_err(|error| {
+        Problem::user("H0611", format!("cannot read {}", path.display()))
+            .with("found", error.to_string())
+            .with("help", "run the program again, or report without this file")
+    })?;
+    Ok((data.sessions, data.classes))
+}

@@ -1,0 +1,105 @@
+//! The JDK's own classes, `jrt:MODULE`, taken out of `lib/modules` by the JDK's `jimage`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::problem::Problem;
+
+/// A temporary folder with the classes of one module of the JDK at `java_home`,
+/// or at `JAVA_HOME` where the former has no `jimage` or is not known.
+pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir, Problem> {
+    if module.is_empty()
+        || !module
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._".contains(c))
+    {
+        return Err(
+            Problem::user("H0614", format!("`jrt:{module}` names no module"))
+                .with("expected", "jrt:MODULE, for example jrt:java.sql"),
+        );
+    }
+    let from_environment = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let homes: Vec<PathBuf> = java_home
+        .map(Path::to_owned)
+        .into_iter()
+        .chain(from_environment)
+        .collect();
+    let Some(home) = homes.iter().find(|home| home.join("bin/jimage").is_file()) else {
+        return Err(no_jimage(module, &homes));
+    };
+    let folder =
+        tempfile::tempdir().map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+    run_jimage(home, module, folder.path())?;
+    if !folder.path().join(module).is_dir() {
+        return Err(Problem::user(
+            "H0614",
+            format!("the JDK at {} has no module {module}", home.display()),
+        )
+        .with("help", "`java --list-modules` shows those it has"));
+    }
+    Ok(folder)
+}
+
+fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
+    let failed = |found: String| {
+        Problem::user(
+            "H0614",
+            format!(
+                "cannot take the module {module} out of the JDK at {}",
+                home.display()
+            ),
+        )
+        .with("found", found)
+        .with(
+            "help",
+            "try another JDK of the same version by setting JAVA_HOME",
+        )
+    };
+    let output = Command::new(home.join("bin/jimage"))
+        .args([
+            "extract",
+            "--include",
+            &format!("regex:/{}/.*\\.class", module.replace('.', "\\.")),
+        ])
+        .arg("--dir")
+        .arg(folder)
+        .arg(home.join("lib/modules"))
+        .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(failed(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        )),
+    }
+}
+
+fn no_jimage(module: &str, homes: &[PathBuf]) -> Problem {
+    let mut problem = Problem::user(
+        "H0614",
+        format!("cannot read jrt:{module}: no JDK with `jimage` is known"),
+    );
+    for home in homes {
+        problem = problem.with("looked", home.join("bin/jimage").display().to_string());
+    }
+    problem.with(
+        "help",
+        "set JAVA_HOME to the JDK that ran the program (a JRE has no jimage)",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn module_name_is_checked_before_anything_runs() {
+        for name in ["", "java.base/..", "a b", "$(x)"] {
+            let error = extract(name, Some(Path::new("/nowhere"))).unwrap_err();
+            assert!(error.to_string().contains("names no module"), "{error}");
+        }
+    }
+}

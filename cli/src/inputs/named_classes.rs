@@ -1,0 +1,82 @@
+//! Classes as they are named on the command line: a file, `JAR!com.acme.Foo`, or a name in `--in`.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rewriter::ClassFile;
+
+use crate::inputs::class_files::{self, Found, Loader};
+use crate::problem::Problem;
+
+/// Finds the classes that are named, in the order of the names.
+///
+/// # Errors
+/// If a place cannot be read, or a name finds nothing (`H0631`).
+pub fn find(names: &[String], within: &[String]) -> Result<Vec<Found>, Problem> {
+    let mut all = Vec::new();
+    for name in names {
+        let found = match name.rsplit_once('!') {
+            Some((place, class)) => matching(&[place.to_owned()], class)?,
+            None if Path::new(name).is_file() => matching(std::slice::from_ref(name), "**")?,
+            None if within.is_empty() => return Err(nowhere(name)),
+            None => matching(within, name)?,
+        };
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn nowhere(name: &str) -> Problem {
+    Problem::user("H0631", format!("there is no file {name}"))
+        .with(
+            "expected",
+            "FILE.class, JAR!com.acme.Foo, or a name with --in JAR|FOLDER|jrt:MODULE",
+        )
+        .with("help", "say with --in where the class is")
+}
+
+fn matching(places: &[String], class: &str) -> Result<Vec<Found>, Problem> {
+    let wanted = pattern(class)?;
+    let mut kept = Vec::new();
+    for place in places {
+        class_files::read(place, &Loader::newest(), &mut |batch| {
+            kept.extend(batch.into_iter().filter(|found| is(&wanted, found, class)));
+            Ok(())
+        })?;
+    }
+    if kept.is_empty() {
+        return Err(Problem::user(
+            "H0631",
+            format!("there is no class {class} in {}", places.join(", ")),
+        )
+        .with(
+            "expected",
+            "a name such as com.acme.Foo, or a pattern such as com.acme.**",
+        ));
+    }
+    Ok(kept)
+}
+
+/// A class that cannot be read matches only the pattern for everything, so that it is told of.
+fn is(wanted: &GlobSet, found: &Found, class: &str) -> bool {
+    match ClassFile::read(&found.bytes) {
+        Ok(read) => wanted.is_match(&*read.this_class().to_str_lossless()),
+        Err(_) => class == "**",
+    }
+}
+
+fn pattern(class: &str) -> Result<GlobSet, Problem> {
+    let refused = |error: globset::Error| {
+        Problem::user("H0631", format!("`{class}` is no name of a class"))
+            .with("found", error.kind().to_string())
+            .with(
+                "expected",
+                "a name such as com.acme.Foo, or a pattern such as com.acme.**",
+            )
+    };
+    let glob = GlobBuilder::new(&class.replace('.', "/"))
+        .literal_separator(true)
+        .build()
+        .map_err(refused)?;
+    GlobSetBuilder::new().add(glob).build().map_err(refused)
+}

@@ -1,0 +1,285 @@
+//! Several recordings as one: which probes of which class file were hit, in which sessions.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use coverage::report::{ExecutionData, Session};
+use probes::{ClassBytes, Merged, Meta};
+
+use super::class_files::Loader;
+use super::exec_files;
+use super::recordings::{self, Kind};
+use crate::problem::Problem;
+use crate::warnings::{Warning, Warnings};
+
+/// The plugin whose probes are coverage.
+const PLUGIN: &str = "coverage";
+
+/// A class that was loaded, and what was executed of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedClass {
+    /// Internal name.
+    pub name: String,
+    /// JaCoCo's class id.
+    pub id: u64,
+    /// Executed probes.
+    pub probes: Vec<bool>,
+    /// The class file, if the recording holds it.
+    pub bytes: Option<ClassBytes>,
+}
+
+/// Everything that was recorded.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    /// One per JVM, or per session of an `.exec` file.
+    pub sessions: Vec<Session>,
+    /// The classes, each id once, in order of first appearance.
+    pub classes: Vec<RecordedClass>,
+    /// Classes that were loaded unchanged after a failure.
+    pub failures: Vec<probes::Failure>,
+    /// The JVM of the first snapshot.
+    pub loader: Loader,
+    by_id: HashMap<u64, usize>,
+    by_name: HashMap<String, Vec<u64>>,
+}
+
+impl Recorded {
+    /// Reads and unites recordings.
+    ///
+    /// # Errors
+    /// If one is damaged, of a newer version, or no recording.
+    pub fn read(paths: &[PathBuf], warnings: &mut Warnings) -> Result<Self, Problem> {
+        let mut recorded = Self::default();
+        let mut snapshots = Vec::new();
+        for path in paths {
+            match recordings::kind(path)? {
+                Kind::Snapshot => snapshots.push(path),
+                Kind::Exec => {
+                    let (sessions, data) = exec_files::read(path)?;
+                    recorded.sessions.extend(sessions);
+                    data.into_iter()
+                        .for_each(|data| recorded.add(data.into(), warnings));
+                }
+            }
+        }
+        recorded.add_snapshots(&snapshots, warnings)?;
+        Ok(recorded)
+    }
+
+    /// Reads and unites snapshots one after the other: the forks of a build have most classes in common.
+    fn add_snapshots(
+        &mut self,
+        paths: &[&PathBuf],
+        warnings: &mut Warnings,
+    ) -> Result<(), Problem> {
+        let mut problem = None;
+        let snapshots = paths.iter().map_while(|path| {
+            recordings::read_snapshot(path, warnings)
+                .map_err(|error| problem = Some(error))
+                .ok()
+        });
+        let merged = probes::merge(snapshots.flatten());
+        match problem {
+            Some(problem) => Err(problem),
+            None => {
+                self.add_merged(merged, warnings);
+                Ok(())
+            }
+        }
+    }
+
+    fn add_merged(&mut self, merged: Merged, warnings: &mut Warnings) {
+        let Merged {
+            sessions,
+            classes,
+            failures,
+            conflicts,
+            ..
+        } = merged;
+        self.loader = sessions
+            .iter()
+            .map(loader)
+            .max_by_key(|loader| loader.java_feature)
+            .unwrap_or_default();
+        self.sessions.extend(sessions.iter().map(session));
+        self.failures = failures;
+        for conflict in conflicts {
+            warnings.add(different_probes(
+                &conflict.name,
+                conflict.kept,
+                conflict.left_out,
+            ));
+        }
+        for class in classes
+            .into_iter()
+            .filter(|class| is_coverage(&class.plugin))
+        {
+            let (name, id) = (class.name, class.fingerprint);
+            self.add(
+                RecordedClass {
+                    name,
+                    id,
+                    probes: class.probes,
+                    bytes: class.bytes,
+                },
+                warnings,
+            );
+        }
+    }
+
+    /// Adds a class; one with the same id is united with it.
+    fn add(&mut self, class: RecordedClass, warnings: &mut Warnings) {
+        let Some(known) = self
+            .by_id
+            .get(&class.id)
+            .and_then(|index| self.classes.get_mut(*index))
+        else {
+            self.by_id.insert(class.id, self.classes.len());
+            self.by_name
+                .entry(class.name.clone())
+                .or_default()
+                .push(class.id);
+            self.classes.push(class);
+            return;
+        };
+        if known.name != class.name || known.probes.len() != class.probes.len() {
+            warnings.add(different_probes(
+                &class.name,
+                known.probes.len(),
+                class.probes.len(),
+            ));
+            return;
+        }
+        known
+            .probes
+            .iter_mut()
+            .zip(&class.probes)
+            .for_each(|(mine, theirs)| *mine |= theirs);
+        known.bytes = known.bytes.take().or(class.bytes);
+    }
+
+    /// The class with this id.
+    #[must_use]
+    pub fn by_id(&self, id: u64) -> Option<&RecordedClass> {
+        self.classes.get(*self.by_id.get(&id)?)
+    }
+
+    /// Ids of the classes with this name.
+    #[must_use]
+    pub fn ids_of(&self, name: &str) -> &[u64] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an `.exec` file holds.
+    #[must_use]
+    pub fn execution_data(&self) -> Vec<ExecutionData> {
+        let data = |class: &RecordedClass| ExecutionData {
+            id: class.id,
+            name: class.name.clone(),
+            probes: class.probes.clone(),
+        };
+        self.classes.iter().map(data).collect()
+    }
+}
+
+impl From<ExecutionData> for RecordedClass {
+    fn from(data: ExecutionData) -> Self {
+        Self {
+            name: data.name,
+            id: data.id,
+            probes: data.probes,
+            bytes: None,
+        }
+    }
+}
+
+/// A snapshot names its plugins `name` or `name@version`.
+fn is_coverage(plugin: &str) -> bool {
+    plugin.split('@').next() == Some(PLUGIN)
+}
+
+fn loader(meta: &Meta) -> Loader {
+    let java_home =
+        Some(PathBuf::from(&meta.java_home)).filter(|home| !home.as_os_str().is_empty());
+    Loader {
+        java_feature: meta.java_feature,
+        java_home,
+    }
+}
+
+/// As JaCoCo names its sessions: machine and something that tells JVMs apart.
+fn session(meta: &Meta) -> Session {
+    let id = match (meta.session.as_str(), meta.host.as_str()) {
+        ("", "") => format!("pid-{}", meta.pid),
+        ("", host) => format!("{host}-{}", meta.pid),
+        (session, _) => session.to_owned(),
+    };
+    let milliseconds = |value| i64::try_from(value).unwrap_or(i64::MAX);
+    Session {
+        id,
+        start_ms: milliseconds(meta.start_ms),
+        dump_ms: milliseconds(meta.dump_ms),
+    }
+}
+
+fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
+    Warning::new(
+        "H0616",
+        format!("{name} was recorded in two ways that do not fit together; one is left out"),
+    )
+    .with(
+        "found",
+        format!("{kept} probes, and {left_out} under the same id"),
+    )
+    .with(
+        "help",
+        "report on recordings of one version of the plugin at a time",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(name: &str, id: u64, probes: &[bool]) -> RecordedClass {
+        RecordedClass {
+            name: name.to_owned(),
+            id,
+            probes: probes.to_vec(),
+            bytes: None,
+        }
+    }
+
+    #[test]
+    fn same_id_is_united_and_same_name_is_not() {
+        let (mut recorded, mut warnings) = (Recorded::default(), Warnings::default());
+        recorded.add(class("a/A", 1, &[true, false]), &mut warnings);
+        recorded.add(class("a/A", 1, &[false, true]), &mut warnings);
+        recorded.add(class("a/A", 2, &[false]), &mut warnings);
+        assert_eq!(recorded.by_id(1).unwrap().probes, [true, true]);
+        assert_eq!(recorded.ids_of("a/A"), [1, 2]);
+        assert!(warnings.is_empty());
+        recorded.add(class("a/A", 1, &[true]), &mut warnings);
+        assert_eq!(recorded.by_id(1).unwrap().probes.len(), 2);
+        assert!(!warnings.is_empty());
+    }
+
+    #[test]
+    fn sessions_are_named_by_what_is_known() {
+        let meta = |session: &str, host: &str| Meta {
+            session: session.into(),
+            host: host.into(),
+            pid: 7,
+            ..Meta::default()
+        };
+        let ids =
+            [meta("", ""), meta("", "box"), meta("nightly", "box")].map(|meta| session(&meta).id);
+        assert_eq!(ids, ["pid-7", "box-7", "nightly"]);
+    }
+
+    #[test]
+    fn only_the_coverage_plugins_probes_are_coverage() {
+        assert!(is_coverage("coverage") && is_coverage("coverage@0.1.0"));
+        assert!(!is_coverage("count-calls") && !is_coverage("coverage-extra"));
+    }
+}

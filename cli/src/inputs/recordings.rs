@@ -1,0 +1,168 @@
+//! What was recorded: Classhook's snapshots and JaCoCo's `.exec` files, alone or in folders.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use probes::format::MAGIC;
+use probes::{Snapshot, SnapshotError};
+
+use crate::problem::Problem;
+use crate::warnings::{Warning, Warnings};
+
+/// What a recording is, by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Written by the agent.
+    Snapshot,
+    /// Written by JaCoCo.
+    Exec,
+}
+
+/// The recordings that the user named: files as they are, of folders those that end in `.hook` and `.exec`.
+///
+/// # Errors
+/// If a path cannot be read, or a folder holds no recording (`H0610`).
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+    let mut all = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let inside = in_folder(path)?;
+            if inside.is_empty() {
+                return Err(Problem::user(
+                    "H0610",
+                    format!("there is no snapshot in {}", path.display()),
+                )
+                .with("expected", "files that end in .hook (or .exec)")
+                .with("help", "run the program first: classhook run -- java …"));
+            }
+            all.extend(inside);
+        } else {
+            all.push(path.clone());
+        }
+    }
+    Ok(all)
+}
+
+/// The recordings directly in a folder, in order of their names.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let unreadable = |error| Problem::unreadable(folder, &error);
+    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let mut paths = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()
+        .map_err(unreadable)?;
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "hook" || extension == "exec")
+    });
+    paths.sort();
+    Ok(paths)
+}
+
+/// What kind of recording a file is.
+///
+/// # Errors
+/// If it cannot be read or is neither (`H0611`).
+pub fn kind(path: &Path) -> Result<Kind, Problem> {
+    let mut start = Vec::new();
+    let file = fs::File::open(path).map_err(|error| Problem::unreadable(path, &error))?;
+    file.take(8)
+        .read_to_end(&mut start)
+        .map_err(|error| Problem::unreadable(path, &error))?;
+    match start.as_slice() {
+        [0x01, 0xC0, 0xC0, ..] => Ok(Kind::Exec),
+        start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also one that its writer never got to fill
+        _ => Err(
+            Problem::user("H0611", format!("{} is no recording", path.display()))
+                .with(
+                    "expected",
+                    "a Classhook snapshot (.hook) or a JaCoCo file (.exec)",
+                )
+                .with("found", format!("a file that begins with {start:02x?}")),
+        ),
+    }
+}
+
+/// Reads a snapshot; one that holds nothing yet is told of and left out.
+///
+/// # Errors
+/// If it is damaged or of a newer version (`H0611`).
+pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snapshot>, Problem> {
+    match Snapshot::read(path) {
+        Ok(snapshot) => {
+            warnings.extend(unfinished(path, &snapshot));
+            Ok(Some(snapshot))
+        }
+        Err(error @ SnapshotError::Empty { .. }) => {
+            let warning = Warning::new("H0615", format!("{} is left out", path.display()));
+            warnings.add(warning.with("cause", error.to_string()));
+            Ok(None)
+        }
+        Err(SnapshotError::Io { source, .. }) => Err(Problem::unreadable(path, &source)),
+        Err(error) => Err(
+            Problem::user("H0611", format!("cannot read {}", path.display()))
+                .with("found", error.to_string()),
+        ),
+    }
+}
+
+/// What to tell of a snapshot whose JVM has not ended in good order.
+fn unfinished(path: &Path, snapshot: &Snapshot) -> Option<Warning> {
+    let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
+    if snapshot.truncated {
+        let warning = warn("ends in the middle of a record");
+        let warning = warning.with("cause", "its JVM was killed while writing");
+        return Some(warning.with("note", "everything before that is whole and in the report"));
+    }
+    let warning = warn("was not finished").with("cause", "its JVM was killed, or is still running");
+    let warning = warning.with(
+        "note",
+        "what was hit in its last tenth of a second may be missing",
+    );
+    (!snapshot.complete).then_some(warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_are_told_apart_by_their_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            path
+        };
+        assert_eq!(kind(&write("a", &MAGIC)).unwrap(), Kind::Snapshot);
+        assert_eq!(kind(&write("empty", b"")).unwrap(), Kind::Snapshot);
+        assert_eq!(
+            kind(&write("b", b"\x01\xC0\xC0\x10\x07")).unwrap(),
+            Kind::Exec
+        );
+        let error = kind(&write("c.hook", b"PK\x03\x04")).unwrap_err();
+        assert!(
+            error.to_string().contains("c.hook is no recording"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn folder_without_snapshots_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = find(&[folder.path().to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("classhook run"), "{error}");
+        fs::write(folder.path().join("b.hook"), "").unwrap();
+        fs::write(folder.path().join("a.exec"), "").unwrap();
+        fs::write(folder.path().join("notes.txt"), "").unwrap();
+        let found = find(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(
+            found,
+            [folder.path().join("a.exec"), folder.path().join("b.hook")]
+        );
+    }
+}

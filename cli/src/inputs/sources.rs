@@ -1,0 +1,185 @@
+//! Source files: from folders, jars and `src.zip`, with or without a folder per module.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use zip::ZipArchive;
+
+use super::archive::{self, Entries};
+use crate::problem::Problem;
+
+/// All places with sources, asked in the order given.
+#[derive(Debug, Default)]
+pub struct Sources {
+    places: Vec<Place>,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A folder, and its direct sub-folders: a folder per module.
+    Folder {
+        root: PathBuf,
+        modules: Vec<PathBuf>,
+    },
+    Archive {
+        origin: String,
+        archive: Mutex<ZipArchive<BufReader<File>>>,
+        entries: HashMap<String, String>,
+    },
+}
+
+impl Sources {
+    /// Opens the places.
+    ///
+    /// # Errors
+    /// If one cannot be read or is neither folder nor archive.
+    pub fn open(paths: &[PathBuf]) -> Result<Self, Problem> {
+        let places = paths
+            .iter()
+            .map(|path| Place::open(path))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { places })
+    }
+
+    /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any place has it; bytes that are not UTF-8 are replaced.
+    #[must_use]
+    pub fn find(&self, package: &str, file: &str) -> Option<String> {
+        let name = if package.is_empty() {
+            file.to_owned()
+        } else {
+            format!("{package}/{file}")
+        };
+        let is_plain = name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        let bytes = is_plain.then(|| self.places.iter().find_map(|place| place.find(&name)))??;
+        Some(
+            String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        )
+    }
+}
+
+impl Place {
+    fn open(path: &Path) -> Result<Self, Problem> {
+        let unreadable = |error| Problem::unreadable(path, &error);
+        if path.metadata().map_err(unreadable)?.is_dir() {
+            let folders = fs::read_dir(path)
+                .map_err(unreadable)?
+                .filter_map(|entry| Some(entry.ok()?.path()));
+            let mut modules: Vec<_> = folders.filter(|path| path.is_dir()).collect();
+            modules.sort();
+            return Ok(Self::Folder {
+                root: path.to_owned(),
+                modules,
+            });
+        }
+        let origin = path.display().to_string();
+        let archive = archive::open(
+            &origin,
+            BufReader::new(File::open(path).map_err(unreadable)?),
+        )?;
+        let entries = index(Entries::of(&archive));
+        Ok(Self::Archive {
+            origin,
+            archive: Mutex::new(archive),
+            entries,
+        })
+    }
+
+    fn find(&self, name: &str) -> Option<Vec<u8>> {
+        match self {
+            Self::Folder { root, modules } => {
+                let roots = std::iter::once(root).chain(modules);
+                roots
+                    .map(|root| root.join(name))
+                    .find_map(|path| fs::read(path).ok())
+            }
+            Self::Archive {
+                origin,
+                archive,
+                entries,
+            } => {
+                let entry = entries.get(name)?;
+                let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
+                archive::read_entry(origin, &mut archive, entry).ok()
+            }
+        }
+    }
+}
+
+/// Entries by package path: as they are, and behind a first folder (a module's, as in the JDK's `src.zip`).
+fn index(entries: Entries) -> HashMap<String, String> {
+    let mut index = HashMap::new();
+    let names: Vec<String> = entries.collect();
+    for name in &names {
+        if let Some((_, inner)) = name.split_once('/') {
+            index
+                .entry(inner.to_owned())
+                .or_insert_with(|| name.clone());
+        }
+    }
+    index.extend(names.into_iter().map(|name| (name.clone(), name))); // an exact name wins
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn sources_are_found_in_folders_and_archives_also_below_a_module() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("src");
+        fs::create_dir_all(folder.join("com/acme")).unwrap();
+        fs::write(folder.join("com/acme/A.java"), "class A").unwrap();
+        fs::create_dir_all(folder.join("my.module/com/acme")).unwrap();
+        fs::write(folder.join("my.module/com/acme/M.java"), "class M").unwrap();
+        fs::write(folder.join("Top.java"), b"caf\xE9").unwrap();
+        let archive = root.path().join("src.zip");
+        let mut zip = zip::ZipWriter::new(File::create(&archive).unwrap());
+        for name in ["java.base/java/lang/Object.java", "com/acme/Z.java"] {
+            zip.start_file(name, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            zip.write_all(name.as_bytes()).unwrap();
+        }
+        zip.finish().unwrap();
+
+        let sources = Sources::open(&[folder, archive]).unwrap();
+        let find = |package, file| sources.find(package, file);
+        assert_eq!(find("com/acme", "A.java").as_deref(), Some("class A"));
+        assert_eq!(find("com/acme", "M.java").as_deref(), Some("class M"));
+        assert_eq!(
+            find("java/lang", "Object.java").as_deref(),
+            Some("java.base/java/lang/Object.java")
+        );
+        assert_eq!(
+            find("com/acme", "Z.java").as_deref(),
+            Some("com/acme/Z.java")
+        );
+        assert_eq!(find("", "Top.java").as_deref(), Some("caf\u{FFFD}"));
+        assert_eq!(find("com/acme", "Missing.java"), None);
+    }
+
+    #[test]
+    fn names_that_lead_out_of_the_folder_find_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("secret"), "x").unwrap();
+        fs::create_dir(root.path().join("src")).unwrap();
+        let sources = Sources::open(&[root.path().join("src")]).unwrap();
+        assert_eq!(sources.find("..", "secret"), None);
+        assert_eq!(
+            sources.find("", &root.path().join("secret").display().to_string()),
+            None
+        );
+    }
+
+    #[test]
+    fn missing_place_is_named() {
+        let error = Sources::open(&["/nowhere/src".into()]).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/src"), "{error}");
+    }
+}

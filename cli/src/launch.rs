@@ -1,0 +1,168 @@
+//! Starting a command with the agent in its JVM, or in every JVM that it starts.
+
+mod child;
+mod library;
+mod options;
+mod program;
+mod tool_options;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::Command;
+
+pub use library::NAME as AGENT_LIBRARY;
+pub use options::AgentOptions;
+
+use crate::problem::Problem;
+use program::Program;
+
+/// The variable that every JVM reads options from.
+const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// Runs `command` with the agent and waits for its end; the result is its exit code, 128 + signal if it was killed.
+///
+/// `java` gets `-agentpath:…` as its first argument, the JDK's other tools get it behind `-J`,
+/// and every other command gets it in `JAVA_TOOL_OPTIONS`, behind what is there already.
+///
+/// # Errors
+/// If the command or the agent's library cannot be found or started (`H0601` to `H0605`).
+pub fn run(command: &[OsString], options: &AgentOptions) -> Result<u8, Problem> {
+    let Some((name, arguments)) = command.split_first() else {
+        return Err(Problem::user("H0602", "there is no command to run")
+            .with("expected", "a command after `--`")
+            .with(
+                "help",
+                "for example: classhook coverage -- java -jar app.jar",
+            ));
+    };
+    let program = program::find(name)?;
+    let agent = agent_argument(library::find()?.as_os_str(), options)?;
+    let mut command = prepare(name, &program, &agent, std::env::var_os(TOOL_OPTIONS));
+    command.args(arguments);
+    child::run(&mut command).map_err(|error| {
+        Problem::user("H0603", format!("cannot start {}", name.display()))
+            .with("found", error.to_string())
+            .with(
+                "help",
+                "start it once without classhook to see whether it works",
+            )
+    })
+}
+
+/// The agent's library, as an absolute path.
+///
+/// # Errors
+/// `H0601` with every place that was looked at.
+pub fn agent_library() -> Result<PathBuf, Problem> {
+    library::find()
+}
+
+/// `-agentpath:LIBRARY=OPTIONS`.
+fn agent_argument(library: &OsStr, options: &AgentOptions) -> Result<OsString, Problem> {
+    if library.as_encoded_bytes().contains(&b'=') {
+        return Err(Problem::user(
+            "H0601",
+            "the path of the agent library holds a `=`, where the JVM would cut it",
+        )
+        .with("found", library.display().to_string())
+        .with(
+            "help",
+            "move it, or set CLASSHOOK_AGENT to a copy elsewhere",
+        ));
+    }
+    let mut argument = OsString::from("-agentpath:");
+    argument.push(library);
+    let options = options.to_text();
+    if !options.is_empty() {
+        argument.push("=");
+        argument.push(options);
+    }
+    Ok(argument)
+}
+
+fn prepare(
+    name: &OsStr,
+    program: &Program,
+    agent: &OsStr,
+    tool_options: Option<OsString>,
+) -> Command {
+    let mut command = Command::new(name);
+    match program {
+        Program::Java => {
+            command.arg(agent);
+        }
+        Program::JdkTool => {
+            let mut argument = OsString::from("-J");
+            argument.push(agent);
+            command.arg(argument);
+        }
+        Program::Other => {
+            command.env(
+                TOOL_OPTIONS,
+                tool_options::append(tool_options.as_deref(), agent),
+            );
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(program: &Program, tool_options: Option<&str>) -> (Vec<String>, Option<String>) {
+        let command = prepare(
+            "x".as_ref(),
+            program,
+            "-agentpath:/a b.so=k=v".as_ref(),
+            tool_options.map(Into::into),
+        );
+        let text = |text: &OsStr| text.to_str().unwrap().to_owned();
+        let environment = command.get_envs().find(|(name, _)| *name == TOOL_OPTIONS);
+        (
+            command.get_args().map(text).collect(),
+            environment.and_then(|(_, value)| value).map(text),
+        )
+    }
+
+    #[test]
+    fn each_kind_of_command_gets_the_agent_its_own_way() {
+        assert_eq!(
+            prepared(&Program::Java, Some("-Dx")),
+            (vec!["-agentpath:/a b.so=k=v".to_owned()], None)
+        );
+        assert_eq!(
+            prepared(&Program::JdkTool, None),
+            (vec!["-J-agentpath:/a b.so=k=v".to_owned()], None)
+        );
+        let expected = "-Dx '-Dy= z' \"-agentpath:/a b.so=k=v\"".to_owned();
+        assert_eq!(
+            prepared(&Program::Other, Some("-Dx '-Dy= z'")),
+            (vec![], Some(expected))
+        );
+    }
+
+    #[test]
+    fn library_path_with_an_equals_sign_is_refused() {
+        let error =
+            agent_argument("/a=b/libclasshook.so".as_ref(), &AgentOptions::default()).unwrap_err();
+        assert_eq!(error.exit(), 2);
+        assert!(error.to_string().contains("CLASSHOOK_AGENT"), "{error}");
+    }
+
+    #[test]
+    fn missing_command_is_the_users_mistake() {
+        let error = run(&[], &AgentOptions::default()).unwrap_err();
+        assert!(error.to_string().starts_with("error[H0602]"), "{error}");
+        let error = run(
+            &["no-such-command-anywhere".into()],
+            &AgentOptions::default(),
+        )
+        .unwrap_err();
+        assert_eq!(error.exit(), 2);
+        assert!(
+            error.to_string().contains("no-such-command-anywhere"),
+            "{error}"
+        );
+    }
+}

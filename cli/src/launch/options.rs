@@ -1,0 +1,91 @@
+//! The agent's option string: `key=value,key=value`, with `\,` and `\\` inside values.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+/// What the agent is told; what is not set is left to the configuration file and the agent's defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentOptions {
+    /// `classhook.toml`, absolute.
+    pub config: Option<PathBuf>,
+    /// Folder for snapshots, absolute.
+    pub output: Option<PathBuf>,
+    /// Plugins: bundled names or absolute paths.
+    pub plugins: Vec<OsString>,
+    /// Selectors.
+    pub select: Vec<String>,
+    /// Capabilities granted to the plugins.
+    pub grant: Vec<String>,
+    /// `warn` or `strict`.
+    pub on_error: Option<&'static str>,
+    /// How much the agent says.
+    pub log: Option<String>,
+    /// Id of the run, kept in each snapshot.
+    pub run: Option<String>,
+}
+
+impl AgentOptions {
+    /// The option string.
+    #[must_use]
+    pub fn to_text(&self) -> OsString {
+        let mut text = Vec::new();
+        let mut put = |key: &str, value: &OsStr| {
+            if !text.is_empty() {
+                text.push(b',');
+            }
+            text.extend_from_slice(key.as_bytes());
+            text.push(b'=');
+            text.extend(value.as_bytes().iter().flat_map(escape));
+        };
+        let paths = [("config", &self.config), ("output", &self.output)];
+        paths
+            .iter()
+            .for_each(|(key, path)| path.iter().for_each(|path| put(key, path.as_os_str())));
+        self.plugins.iter().for_each(|plugin| put("plugin", plugin));
+        let lists = [("select", &self.select), ("grant", &self.grant)];
+        lists
+            .iter()
+            .for_each(|(key, values)| values.iter().for_each(|value| put(key, value.as_ref())));
+        let single = [
+            ("on-error", self.on_error),
+            ("log", self.log.as_deref()),
+            ("run", self.run.as_deref()),
+        ];
+        single
+            .iter()
+            .for_each(|(key, value)| value.iter().for_each(|value| put(key, value.as_ref())));
+        OsString::from_vec(text)
+    }
+}
+
+fn escape(byte: &u8) -> impl Iterator<Item = u8> + use<> {
+    let escaped = matches!(byte, b',' | b'\\');
+    escaped.then_some(b'\\').into_iter().chain([*byte])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_set_is_the_empty_text() {
+        assert_eq!(AgentOptions::default().to_text(), "");
+    }
+
+    #[test]
+    fn commas_and_backslashes_are_escaped() {
+        let options = AgentOptions {
+            config: Some("/etc/class,hook.toml".into()),
+            output: Some(r"/tmp/a\b".into()),
+            plugins: vec!["coverage".into(), "/p/trace.wasm".into()],
+            select: vec!["com.acme.**;!com.acme.gen.**".into()],
+            grant: vec!["probes".into()],
+            on_error: Some("strict"),
+            log: Some("info".into()),
+            run: Some("r1".into()),
+        };
+        let expected = r"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,on-error=strict,log=info,run=r1";
+        assert_eq!(options.to_text(), expected);
+    }
+}

@@ -1,0 +1,55 @@
+//! The `classhook` command: a thin shell over the libraries.
+//!
+//! | subcommand | file | what does the work |
+//! |---|---|---|
+//! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
+//! | `coverage` | [`commands::coverage`] | the same, then a report |
+//! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`] |
+//! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
+//! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
+//!
+//! [`describe`] is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod args;
+pub mod commands;
+pub mod describe;
+pub mod guard;
+pub mod inputs;
+pub mod launch;
+pub mod outputs;
+pub mod plugins;
+pub mod problem;
+pub mod select;
+pub mod show;
+pub mod warnings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Classhook, Command};
+
+/// Parses the command line, does what it asks for, and says what went wrong.
+#[must_use]
+pub fn main() -> ExitCode {
+    let outcome = match Classhook::parse().command {
+        Command::Run(run) => run.run(),
+        Command::Coverage(coverage) => coverage.run(),
+        Command::Report(report) => report.run(),
+        Command::Ps(ps) => ps.run(),
+        Command::Attach(attach) => attach.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Inspect(inspect) => inspect.run(),
+        Command::Verify(verify) => verify.run(),
+        Command::GuardedReaders => guard::serve(),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::from(problem.exit())
+        }
+    }
+}

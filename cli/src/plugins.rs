@@ -1,0 +1,80 @@
+//! Plugins that look at classes outside any JVM.
+
+use std::path::{Path, PathBuf};
+
+use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
+use host::{Config, HostError, Loader, Pipeline};
+
+use crate::problem::Problem;
+
+/// A bundled name, or a `.wasm` file. Everything is granted: nothing of it runs in a JVM.
+///
+/// # Errors
+/// If it is neither (`H0105`).
+pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
+    let config = if plugin.ends_with(".wasm") || plugin.contains('/') {
+        PluginConfig::file(PathBuf::from(plugin))
+    } else if BUNDLED.contains(&plugin) {
+        PluginConfig::bundled(plugin)
+    } else {
+        let expected = format!("{}, or a file that ends in .wasm", BUNDLED.join(", "));
+        let message = format!("there is no bundled plugin `{plugin}`");
+        return Err(HostError::new("H0105", message)
+            .with("expected", expected)
+            .into());
+    };
+    Ok(PluginConfig {
+        grant: CAPABILITIES.map(str::to_owned).to_vec(),
+        ..config
+    })
+}
+
+/// The same with its settings from a `classhook.toml`, found there by the plugin's name.
+fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
+    let wanted = configuration(plugin)?;
+    let mut all = Config::load(file)?.plugins;
+    let Some(index) = all.iter().position(|found| found.name == wanted.name) else {
+        let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
+        let message = format!("{} configures no plugin `{}`", file.display(), wanted.name);
+        return Err(HostError::new("H0105", message)
+            .with("found", names.join(", "))
+            .into());
+    };
+    let found = all.swap_remove(index);
+    Ok(PluginConfig {
+        digest: found.digest,
+        select: found.select,
+        config: found.config,
+        ..wanted
+    })
+}
+
+/// A pipeline of this one plugin, with settings from a `classhook.toml` if one is given.
+///
+/// # Errors
+/// As [`configuration`], and if the settings or the plugin cannot be loaded.
+pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Problem> {
+    let plugin = match settings {
+        Some(file) => configured(plugin, file)?,
+        None => configuration(plugin)?,
+    };
+    let mut config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Warn;
+    Ok(Pipeline::new(&config)?)
+}
+
+/// A class as if the application's loader had just taken it from a file.
+#[must_use]
+pub fn request<'a>(name: &'a [u8], bytes: &'a [u8]) -> host::ClassRequest<'a> {
+    host::ClassRequest {
+        name,
+        loader: &Loader::App,
+        has_location: true,
+        bytes,
+        original: None,
+        retransforming: false,
+    }
+}

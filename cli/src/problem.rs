@@ -1,0 +1,84 @@
+//! What the user is told when something cannot be done.
+
+use std::fmt;
+use std::path::Path;
+
+use host::HostError;
+
+/// An error that ends the command: a stable code, what was expected, what was found, what to do.
+///
+/// Codes `H06xx` belong to the command line; others come from the libraries below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    exit: u8,
+    error: HostError,
+}
+
+impl Problem {
+    /// The user's mistake; the command ends with 2.
+    #[must_use]
+    pub fn user(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            exit: 2,
+            error: HostError::new(code, message),
+        }
+    }
+
+    /// Not the user's mistake; the command ends with 1.
+    #[must_use]
+    pub fn ours(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            exit: 1,
+            error: HostError::new(code, message),
+        }
+    }
+
+    /// The same with one more labelled line, such as `found` or `help`.
+    #[must_use]
+    pub fn with(self, label: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            error: self.error.with(label, text),
+            ..self
+        }
+    }
+
+    /// The exit code of the command.
+    #[must_use]
+    pub fn exit(&self) -> u8 {
+        self.exit
+    }
+
+    /// A file that was named by the user and cannot be read (`H0612`).
+    #[must_use]
+    pub fn unreadable(path: &Path, error: &std::io::Error) -> Self {
+        Self::user("H0612", format!("cannot read {}", path.display()))
+            .with("found", error.to_string())
+            .with("help", "check the path and its permissions")
+    }
+
+    /// A file or folder that cannot be written (`H0620`).
+    #[must_use]
+    pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
+        Self::user("H0620", format!("cannot write {}", path.display()))
+            .with("found", error.to_string())
+            .with(
+                "help",
+                "nothing was changed there; check the path, its permissions and the space left",
+            )
+    }
+}
+
+impl From<HostError> for Problem {
+    /// The host refuses configuration, plugins and grants: the user's mistakes.
+    fn from(error: HostError) -> Self {
+        Self { exit: 2, error }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Problem {}

@@ -1,0 +1,121 @@
+//! What goes wrong without ending the command: each told once, many of a kind summed up.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Of one kind this many are told in full.
+const TOLD: usize = 10;
+
+/// One thing to tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    code: &'static str,
+    message: String,
+    notes: Vec<(&'static str, String)>,
+}
+
+impl Warning {
+    /// A warning with its stable code.
+    #[must_use]
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The same with one more labelled line.
+    #[must_use]
+    pub fn with(mut self, label: &'static str, text: impl Into<String>) -> Self {
+        self.notes.push((label, text.into()));
+        self
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "warning[{}]: {}", self.code, self.message)?;
+        self.notes
+            .iter()
+            .try_for_each(|(label, text)| writeln!(out, "  {label:<8} {text}"))
+    }
+}
+
+/// The warnings of one command, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Warnings {
+    all: Vec<Warning>,
+}
+
+impl Warnings {
+    /// Notes one; the same one is not noted twice.
+    pub fn add(&mut self, warning: Warning) {
+        if !self.all.contains(&warning) {
+            self.all.push(warning);
+        }
+    }
+
+    /// Notes several.
+    pub fn extend(&mut self, warnings: impl IntoIterator<Item = Warning>) {
+        warnings.into_iter().for_each(|warning| self.add(warning));
+    }
+
+    /// Whether there is nothing to tell.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Tells them on standard error.
+    pub fn tell(&self) {
+        let _ = self.write(&mut io::stderr().lock()); // nowhere left to complain
+    }
+
+    /// Writes the first of each kind in full and counts the rest.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut told = BTreeMap::<&str, usize>::new();
+        for warning in &self.all {
+            let count = told.entry(warning.code).or_default();
+            *count += 1;
+            if *count <= TOLD {
+                warning.write(out)?;
+            }
+        }
+        let rest = told.into_iter().filter(|(_, count)| *count > TOLD);
+        for (code, count) in rest {
+            writeln!(
+                out,
+                "warning[{code}]: and {} more of this kind",
+                count - TOLD
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_of_a_kind_are_summed_up_and_none_is_told_twice() {
+        let mut warnings = Warnings::default();
+        for number in (0..13).chain(0..13) {
+            warnings.add(Warning::new("H0616", format!("number {number}")).with("help", "none"));
+        }
+        warnings.add(Warning::new("H0617", "another"));
+        let mut out = Vec::new();
+        warnings.write(&mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches("warning[H0616]: number").count(), 10);
+        assert_eq!(text.matches("number 3\n").count(), 1);
+        assert!(
+            text.contains("warning[H0616]: and 3 more of this kind"),
+            "{text}"
+        );
+        assert!(text.contains("  help     none"), "{text}");
+        assert!(text.contains("warning[H0617]: another"), "{text}");
+    }
+}

@@ -1,0 +1,412 @@
+//! `classhook report`: what goes in comes out, and what is wrong is told.
+
+#[path = "support/command.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use probes::Meta;
+use support::{Compiled, Hits, Ran, run, snapshot};
+
+const ACCOUNT: &str = "package bank;
+public class Account {
+    int balance;
+    void add(int amount) {
+        if (amount < 0) {
+            throw new IllegalArgumentException();
+        }
+        balance += amount;
+    }
+}
+";
+const NEVER: &str = "package bank;
+public class Never {
+    static int twice(int x) {
+        return 2 * x;
+    }
+}
+";
+
+fn bank() -> Compiled {
+    Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Never.java", NEVER)])
+}
+
+/// Runs `report` with these words and reads the XML that it writes.
+fn xml(bank: &Compiled, words: &[&dyn AsRef<std::ffi::OsStr>]) -> (String, Ran) {
+    let path = bank.path("report.xml");
+    let mut all: Vec<OsString> = vec!["report".into(), "--xml".into(), path.clone().into()];
+    all.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    let ran = run(all);
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    (fs::read_to_string(path).unwrap(), ran)
+}
+
+/// The counter of lines at the end of the report: missed and covered.
+fn lines(xml: &str) -> (u32, u32) {
+    let counter = xml.rsplit("<counter type=\"LINE\" ").next().unwrap();
+    let number = |name: &str| {
+        let rest = counter.split(&format!("{name}=\"")).nth(1).unwrap();
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    (number("missed"), number("covered"))
+}
+
+#[test]
+fn loaded_classes_are_reported_from_the_snapshot_alone() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let file = snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let (xml, ran) = xml(&bank, &[&file]);
+    ran.well();
+    assert_eq!(lines(&xml), (0, 5));
+    assert!(
+        xml.contains("class name=\"bank/Account\" sourcefilename=\"Account.java\""),
+        "{xml}"
+    );
+    assert!(!xml.contains("bank/Never"), "{xml}");
+}
+
+#[test]
+fn never_loaded_classes_come_from_folders_jars_and_jars_within_jars() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let jar = bank.jar("bank.jar");
+    let nested = bank.path("nested");
+    fs::create_dir_all(nested.join("BOOT-INF/lib")).unwrap();
+    fs::copy(&jar, nested.join("BOOT-INF/lib/bank.jar")).unwrap();
+    for place in [bank.path("classes"), jar, nested] {
+        let (xml, ran) = xml(&bank, &[&out, &"--classes", &place]);
+        ran.well();
+        assert_eq!(lines(&xml), (2, 5), "{}", place.display());
+        assert!(xml.contains("bank/Never"), "{xml}");
+    }
+}
+
+#[test]
+fn several_jvms_are_united() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    let meta = |pid| Meta {
+        pid,
+        host: "box".into(),
+        ..Meta::default()
+    };
+    snapshot(&out, meta(1), true, &[(&class, Hits::Only(&[0]))]);
+    let (one, _) = xml(&bank, &[&out]);
+    snapshot(&out, meta(2), true, &[(&class, Hits::Only(&[1, 2, 3]))]);
+    let (both, ran) = xml(&bank, &[&out]);
+    ran.well();
+    assert!(lines(&one).0 > 0, "{one}");
+    assert_eq!(lines(&both), (0, 5), "{both}");
+    assert!(
+        both.contains("sessioninfo id=\"box-1\"") && both.contains("sessioninfo id=\"box-2\""),
+        "{both}"
+    );
+}
+
+#[test]
+fn another_version_of_a_class_is_named() {
+    let bank = bank();
+    let ran_with = Compiled::new(&[(
+        "bank/Account.java",
+        &ACCOUNT.replace("balance += amount", "balance = amount"),
+    )]);
+    let class = ran_with.class("bank/Account");
+    let out = bank.path("kept");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let (kept, told) = xml(&bank, &[&out, &"--classes", &bank.path("classes")]);
+    told.says(&[
+        "warning[H0622]: no match for bank/Account",
+        "Account.class",
+        "the report holds the class that ran",
+    ]);
+    assert_eq!(
+        lines(&kept),
+        (2, 5),
+        "the version that ran, and the class that did not"
+    );
+
+    let out = bank.path("not-kept");
+    snapshot(&out, Meta::default(), false, &[(&class, Hits::All)]);
+    let (not_kept, told) = xml(&bank, &[&out, &"--classes", &bank.path("classes")]);
+    told.says(&[
+        "warning[H0622]: no match for bank/Account",
+        "shows it as not executed",
+    ]);
+    assert_eq!(lines(&not_kept), (7, 0));
+}
+
+#[test]
+fn classes_that_are_not_at_hand_are_counted() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), false, &[(&class, Hits::All)]);
+    let ran = run([OsString::from("report"), out.clone().into()]);
+    assert_eq!(ran.code, Some(0));
+    ran.says(&[
+        "warning[H0618]: 1 recorded classes are not in the report",
+        "bank/Account",
+        "--classes",
+    ]);
+    let (xml, ran) = xml(
+        &bank,
+        &[&out, &"--classes", &bank.path("classes/bank/Account.class")],
+    );
+    ran.well();
+    assert_eq!(lines(&xml), (0, 5));
+}
+
+#[test]
+fn execution_data_makes_the_same_report() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(
+        &out,
+        Meta {
+            start_ms: 5,
+            ..Meta::default()
+        },
+        true,
+        &[(&class, Hits::Only(&[0]))],
+    );
+    let exec = bank.path("jacoco.exec");
+    run([
+        OsString::from("report"),
+        out.clone().into(),
+        "--exec".into(),
+        exec.clone().into(),
+    ])
+    .well();
+    let classes = bank.path("classes");
+    let (from_snapshot, _) = xml(&bank, &[&out, &"--classes", &classes]);
+    let (from_exec, ran) = xml(&bank, &[&exec, &"--classes", &classes]);
+    ran.well();
+    assert_eq!(from_exec, from_snapshot);
+}
+
+#[test]
+fn selectors_choose_what_is_reported() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let classes = bank.path("classes");
+    let (xml, ran) = xml(
+        &bank,
+        &[&out, &"--classes", &classes, &"--select", &"!bank.Acc*"],
+    );
+    ran.well();
+    assert!(
+        xml.contains("bank/Never") && !xml.contains("bank/Account"),
+        "{xml}"
+    );
+}
+
+#[test]
+fn every_format_is_written_and_named() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let mut words: Vec<OsString> = vec![
+        "report".into(),
+        out.into(),
+        "--sources".into(),
+        bank.path("src").into(),
+    ];
+    let formats = ["html", "xml", "csv", "lcov", "cobertura", "exec"];
+    for format in formats {
+        words.extend([
+            format!("--{format}").into(),
+            bank.path("made").join(format).into(),
+        ]);
+    }
+    let ran = run(words).well();
+    let read = |name: &str| fs::read_to_string(bank.path("made").join(name)).unwrap();
+    assert!(read("xml").contains("-//JACOCO//DTD Report 1.1//EN"));
+    assert!(read("csv").contains("bank,Account,"), "{}", read("csv"));
+    assert!(read("lcov").contains("SF:") && read("lcov").contains("end_of_record"));
+    assert!(read("cobertura").contains("<coverage "));
+    assert!(
+        fs::read(bank.path("made/exec"))
+            .unwrap()
+            .starts_with(b"\x01\xC0\xC0\x10\x07")
+    );
+    assert!(read("html/index.html").contains("bank"));
+    assert!(
+        all_text(&bank.path("made/html")).contains("balance += amount"),
+        "the source is shown"
+    );
+    assert_eq!(
+        ran.out
+            .lines()
+            .filter(|line| line.starts_with("wrote "))
+            .count(),
+        formats.len(),
+        "{}",
+        ran.out
+    );
+}
+
+/// All files of a folder as one text.
+fn all_text(folder: &Path) -> String {
+    let paths = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    paths
+        .map(|path| {
+            if path.is_dir() {
+                all_text(&path)
+            } else {
+                String::from_utf8_lossy(&fs::read(path).unwrap()).into()
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn without_formats_a_table_is_printed() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let ran = run([OsString::from("report"), out.into()]).well();
+    assert!(ran.out.contains("bank"), "{}", ran.out);
+}
+
+#[test]
+fn classes_of_the_jdk_come_from_its_modules() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    let javac = fs::canonicalize(which("javac")).unwrap();
+    let home = javac.parent().unwrap().parent().unwrap();
+    let meta = Meta {
+        java_home: home.to_str().unwrap().into(),
+        java_feature: 17,
+        ..Meta::default()
+    };
+    snapshot(&out, meta, true, &[(&class, Hits::All)]);
+    let (xml, ran) = xml(&bank, &[&out, &"--classes", &"jrt:java.rmi"]);
+    ran.well();
+    assert!(xml.contains("class name=\"java/rmi/Naming\""));
+    let ran = run([
+        OsString::from("report"),
+        out.into(),
+        "--classes".into(),
+        "jrt:no.such.module".into(),
+    ]);
+    ran.refused("H0614", &["no.such.module", "--list-modules"]);
+}
+
+fn which(name: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+        .unwrap()
+}
+
+#[test]
+fn torn_snapshot_is_reported_as_far_as_it_goes() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let file = snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() - 7]).unwrap();
+    let (xml, ran) = xml(&bank, &[&file]);
+    ran.says(&["warning[H0615]", "killed while writing"]);
+    assert_eq!(lines(&xml), (0, 5));
+}
+
+#[test]
+fn killed_jvm_is_told_of() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let file = snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let whole = fs::read(&file).unwrap();
+    let end = whole
+        .windows(4)
+        .rposition(|bytes| bytes == [0xC5, 0xA7, 7, 0])
+        .unwrap();
+    fs::write(&file, &whole[..end]).unwrap();
+    let (xml, ran) = xml(&bank, &[&file]);
+    ran.says(&[
+        "warning[H0615]",
+        "was not finished",
+        "killed, or is still running",
+    ]);
+    assert_eq!(lines(&xml), (0, 5));
+}
+
+#[test]
+fn mistakes_are_told_with_what_to_do() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let file = snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let word = |text: &str| OsString::from(text);
+    run([word("report"), word("/nowhere")]).refused("H0612", &["/nowhere"]);
+    run([word("report"), bank.path("src").into()])
+        .refused("H0610", &["no snapshot in", "classhook run"]);
+    run([word("report"), bank.path("src/bank/Never.java").into()])
+        .refused("H0611", &["no recording"]);
+    run([
+        word("report"),
+        file.clone().into(),
+        word("--classes"),
+        word("/nowhere.jar"),
+    ])
+    .refused("H0612", &["/nowhere.jar"]);
+    run([
+        word("report"),
+        file.clone().into(),
+        word("--select"),
+        word("a***"),
+    ])
+    .refused("H0606", &["a***"]);
+    run([
+        word("report"),
+        file.clone().into(),
+        word("--html"),
+        bank.path("src").into(),
+    ])
+    .refused("H0621", &["not empty"]);
+    run([
+        word("report"),
+        file.clone().into(),
+        word("--xml"),
+        word("/proc/x/y.xml"),
+    ])
+    .refused("H0620", &["/proc/x/y.xml"]);
+    let mut damaged = fs::read(&file).unwrap();
+    damaged[40] ^= 1;
+    fs::write(&file, damaged).unwrap();
+    run([word("report"), file.into()]).refused("H0611", &["damaged at byte 16", "expected"]);
+}

@@ -1,0 +1,180 @@
+//! What the tests of the command share: compiled classes, snapshots of them, and the command itself.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cli::describe::describe;
+use coverage::analysis::probe_count;
+use probes::{ARRAY_LENGTH, Meta, ProbeTable, Recorder, RecorderOptions, Summary};
+
+/// A folder with the classes of some Java sources, and those sources.
+pub struct Compiled {
+    pub root: tempfile::TempDir,
+}
+
+impl Compiled {
+    /// Compiles sources given as (path, text); the classes lie in `classes`, the sources in `src`.
+    pub fn new(sources: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let paths = sources.iter().map(|(path, text)| {
+            let path = root.path().join("src").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
+        });
+        let paths: Vec<PathBuf> = paths.collect();
+        let output = Command::new("javac")
+            .args(["-g", "--release", "11", "-d"])
+            .arg(root.path().join("classes"))
+            .args(&paths)
+            .output();
+        let output = output.expect("a JDK is needed");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Self { root }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub fn class(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path("classes").join(format!("{name}.class"))).unwrap()
+    }
+
+    /// A jar of everything in `classes`.
+    pub fn jar(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let output = Command::new("jar")
+            .arg("cf")
+            .arg(&path)
+            .arg("-C")
+            .arg(self.path("classes"))
+            .arg(".")
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        path
+    }
+}
+
+/// Which probes of a class were hit.
+#[derive(Clone, Copy)]
+pub enum Hits {
+    All,
+    None,
+    Only(&'static [usize]),
+}
+
+/// Writes a snapshot as the agent would: of these class files, with these hits.
+pub fn snapshot(
+    folder: &Path,
+    meta: Meta,
+    keep_classes: bool,
+    classes: &[(&[u8], Hits)],
+) -> PathBuf {
+    fs::create_dir_all(folder).unwrap();
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    let mut recorder = Recorder::create(folder, meta, RecorderOptions { keep_classes }).unwrap();
+    let mut array = vec![0i8; ARRAY_LENGTH];
+    for (bytes, hits) in classes {
+        let class = describe(bytes).unwrap();
+        let count = probe_count(&class);
+        let slots = table
+            .register(
+                &class.name,
+                class.id,
+                "app",
+                "coverage",
+                count as u32,
+                bytes,
+            )
+            .unwrap();
+        let hit = |probe: usize| match hits {
+            Hits::All => true,
+            Hits::None => false,
+            Hits::Only(list) => list.contains(&probe),
+        };
+        (0..count).for_each(|probe| array[usize::from(slots.base) + probe] |= i8::from(hit(probe)));
+    }
+    recorder.absorb(0, &array);
+    recorder.complete(&table, &Summary::default()).unwrap();
+    recorder.path().to_owned()
+}
+
+/// What the command did.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub error: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            error: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Ran {
+    /// Checks that all went well, without a word on standard error.
+    pub fn well(self) -> Self {
+        assert_eq!(
+            (self.code, self.error.as_str()),
+            (Some(0), ""),
+            "{}",
+            self.out
+        );
+        self
+    }
+
+    /// Checks that the user was told of a mistake, with this code and these words.
+    pub fn refused(&self, code: &str, words: &[&str]) {
+        assert_eq!(self.code, Some(2), "{}{}", self.out, self.error);
+        assert!(
+            self.error.contains(&format!("error[{code}]: ")),
+            "{}",
+            self.error
+        );
+        self.says(words);
+    }
+
+    /// Checks that these words are on standard error.
+    pub fn says(&self, words: &[&str]) {
+        for word in words {
+            assert!(
+                self.error.contains(word),
+                "`{word}` is not in: {}",
+                self.error
+            );
+        }
+    }
+}
+
+/// The command under test.
+pub fn classhook() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classhook"));
+    command
+        .env_remove("JAVA_TOOL_OPTIONS")
+        .env_remove("CLASSHOOK_AGENT");
+    command
+}
+
+/// Runs the command with these words.
+pub fn run<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Ran {
+    classhook().args(words).output().unwrap().into()
+}

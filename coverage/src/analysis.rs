@@ -1,0 +1,150 @@
+//! From probes to counters: what was executed, line by line and branch by branch.
+//!
+//! The flow of [`crate::flow`] is walked once more. A probe that was hit covers
+//! the branch it stands on and, backwards, every instruction from which there
+//! was only one way to it. An instruction is covered when one of its branches
+//! is; it has a branch counter when it has at least two.
+
+mod graph;
+mod input;
+
+use graph::Graph;
+use input::FlowInput;
+
+use crate::class::{ClassDescription, CodeDescription, MethodDescription};
+use crate::filter::{self, Nodes, Subject};
+use crate::flow::{Kind, Labels, Subroutine};
+use crate::model::{ClassCoverage, MethodCoverage};
+
+/// Why a class could not be analysed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// The execution data belongs to another class file.
+    #[error(
+        "expected {expected} probes in class {class} (id {id:016x}), found {found} in the execution data; \
+         it was recorded with another version of the class or by another tool"
+    )]
+    ProbeCount {
+        /// Internal name of the class.
+        class: String,
+        /// Its id.
+        id: u64,
+        /// Probes its methods have.
+        expected: usize,
+        /// Probes in the execution data.
+        found: usize,
+    },
+}
+
+/// Counts what `probes` says was executed of `class`; without probes nothing was.
+///
+/// Methods without code, methods of which filters leave nothing and methods
+/// with subroutines (see [`unmeasured`]) do not appear in the result.
+///
+/// # Errors
+/// [`AnalysisError::ProbeCount`] if the class has more or fewer probes.
+pub fn analyze(
+    class: &ClassDescription,
+    probes: Option<&[bool]>,
+) -> Result<ClassCoverage, AnalysisError> {
+    let mut analyzer = Analyzer {
+        class,
+        probes,
+        next_probe: 0,
+        input: FlowInput::default(),
+        labels: Labels::default(),
+    };
+    let mut coverage = ClassCoverage::new(class.id, class.name.as_str());
+    coverage.signature.clone_from(&class.signature);
+    coverage.super_name.clone_from(&class.super_name);
+    coverage.interfaces.clone_from(&class.interfaces);
+    coverage.source_file.clone_from(&class.source_file);
+    for method in &class.methods {
+        if let Some(code) = &method.code
+            && let Ok(method) = analyzer.method(method, code)
+        {
+            coverage.add_method(method);
+        }
+    }
+    match probes {
+        Some(probes) if probes.len() != analyzer.next_probe => Err(AnalysisError::ProbeCount {
+            class: class.name.clone(),
+            id: class.id,
+            expected: analyzer.next_probe,
+            found: probes.len(),
+        }),
+        _ => Ok(coverage),
+    }
+}
+
+/// How many probes the methods of a class have.
+#[must_use]
+pub fn probe_count(class: &ClassDescription) -> usize {
+    let mut input = FlowInput::default();
+    let mut flow = crate::flow::Flow::new();
+    let codes = class
+        .methods
+        .iter()
+        .filter_map(|method| method.code.as_ref());
+    codes
+        .map(|code| flow.place(&input.of(code)).map_or(0, <[_]>::len))
+        .sum()
+}
+
+/// The methods that have no probes because they contain subroutines (`jsr`,
+/// `ret`; JVMS 6.5), with the place of the first.
+pub fn unmeasured(
+    class: &ClassDescription,
+) -> impl Iterator<Item = (&MethodDescription, Subroutine)> {
+    class.methods.iter().filter_map(|method| {
+        let mut instructions = method.code.as_ref()?.instructions.iter();
+        let first =
+            instructions.find(|instruction| Kind::of(instruction.opcode) == Kind::Subroutine)?;
+        let subroutine = Subroutine {
+            bci: first.bci,
+            opcode: first.opcode,
+        };
+        Some((method, subroutine))
+    })
+}
+
+struct Analyzer<'a> {
+    class: &'a ClassDescription,
+    probes: Option<&'a [bool]>,
+    next_probe: usize,
+    input: FlowInput,
+    labels: Labels,
+}
+
+impl Analyzer<'_> {
+    fn method(
+        &mut self,
+        method: &MethodDescription,
+        code: &CodeDescription,
+    ) -> Result<MethodCoverage, Subroutine> {
+        self.labels.mark(&self.input.of(code))?;
+        let nodes = Nodes::new(code);
+        let mut graph = Graph::new(code);
+        self.next_probe = graph.walk(&nodes, &mut self.labels, self.probes, self.next_probe);
+        let effects = filter::apply_all(&Subject {
+            class: self.class,
+            method,
+            code,
+            nodes: &nodes,
+        });
+        graph.merge(&effects);
+        graph.replace_branches(&effects);
+        let mut coverage = MethodCoverage::new(
+            method.name.as_str(),
+            method.descriptor.as_str(),
+            method.signature.clone(),
+        );
+        graph.count(&effects, &mut coverage);
+        coverage.close();
+        Ok(coverage)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! The instructions of a method with their branches.
+
+use std::collections::HashSet;
+
+use crate::class::{CodeDescription, Operand};
+use crate::filter::{Effects, Node, Nodes};
+use crate::flow::{Kind, Labels};
+use crate::model::{Counter, MethodCoverage};
+
+/// A set of branch numbers.
+#[derive(Debug, Clone, Default)]
+struct Branches {
+    low: u64,
+    high: Vec<u64>,
+}
+
+impl Branches {
+    fn set(&mut self, branch: u32) {
+        if branch < 64 {
+            self.low |= 1 << branch;
+            return;
+        }
+        let word = branch as usize / 64 - 1;
+        if self.high.len() <= word {
+            self.high.resize(word + 1, 0);
+        }
+        self.high[word] |= 1 << (branch % 64);
+    }
+
+    fn has(&self, branch: u32) -> bool {
+        let word = match branch / 64 {
+            0 => Some(&self.low),
+            word => self.high.get(word as usize - 1),
+        };
+        word.is_some_and(|word| word & (1 << (branch % 64)) != 0)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.low == 0 && self.high.iter().all(|&word| word == 0)
+    }
+
+    fn len(&self) -> u32 {
+        self.low.count_ones() + self.high.iter().map(|word| word.count_ones()).sum::<u32>()
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.low |= other.low;
+        if self.high.len() < other.high.len() {
+            self.high.resize(other.high.len(), 0);
+        }
+        for (word, other) in self.high.iter_mut().zip(&other.high) {
+            *word |= other;
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Covered {
+    line: Option<u16>,
+    branches: u32,
+    covered: Branches,
+    /// The instruction, and its branch, that leads here without a probe.
+    predecessor: Option<(usize, u32)>,
+}
+
+/// All instructions of a method.
+pub(super) struct Graph<'a> {
+    code: &'a CodeDescription,
+    instructions: Vec<Covered>,
+}
+
+/// What is known while walking over the code.
+struct Walk<'w> {
+    labels: &'w mut Labels,
+    probes: Option<&'w [bool]>,
+    next_probe: usize,
+    /// The instruction that falls into the next one without a probe.
+    current: Option<usize>,
+    jumps: Vec<(usize, u32, u16)>,
+}
+
+impl Walk<'_> {
+    fn take_probe(&mut self) -> bool {
+        let hit = self
+            .probes
+            .and_then(|probes| probes.get(self.next_probe))
+            .copied();
+        self.next_probe += 1;
+        hit.unwrap_or_default()
+    }
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(code: &'a CodeDescription) -> Self {
+        Self {
+            code,
+            instructions: vec![Covered::default(); code.instructions.len()],
+        }
+    }
+
+    /// Connects the instructions and covers what `probes` says; gives the
+    /// number of the probe behind the last of this method.
+    pub(super) fn walk(
+        &mut self,
+        nodes: &Nodes<'_>,
+        labels: &mut Labels,
+        probes: Option<&[bool]>,
+        next_probe: usize,
+    ) -> usize {
+        let mut walk = Walk {
+            labels,
+            probes,
+            next_probe,
+            current: None,
+            jumps: Vec::new(),
+        };
+        let mut line = None;
+        for (at, node) in nodes.iter() {
+            match node {
+                Node::Label => self.visit_label(nodes, at, &mut walk),
+                Node::Line(number) => line = Some(number),
+                Node::Instruction(index) => {
+                    self.instructions[index].line = line;
+                    if let Some(previous) = walk.current {
+                        self.connect(previous, 0, index);
+                    }
+                    walk.current = Some(index);
+                    self.visit_branches(index, &mut walk);
+                }
+            }
+        }
+        for (source, branch, target) in std::mem::take(&mut walk.jumps) {
+            let target = self
+                .code
+                .instructions
+                .binary_search_by_key(&target, |at| at.bci);
+            if let Ok(target) = target {
+                self.connect(source, branch, target);
+            }
+        }
+        walk.next_probe
+    }
+
+    fn visit_label(&mut self, nodes: &Nodes<'_>, at: usize, walk: &mut Walk<'_>) {
+        let following = nodes
+            .skip_to_instruction(at)
+            .and_then(|at| nodes.instruction(at));
+        let Some(bci) = following.map(|instruction| instruction.bci) else {
+            return;
+        };
+        if walk.labels.needs_probe(bci) {
+            let hit = walk.take_probe();
+            if let Some(previous) = walk.current.take() {
+                self.probe(previous, 0, hit);
+            }
+        }
+        if !walk.labels.is_successor(bci) {
+            walk.current = None;
+        }
+    }
+
+    fn visit_branches(&mut self, index: usize, walk: &mut Walk<'_>) {
+        let code = self.code;
+        let instruction = &code.instructions[index];
+        match (Kind::of(instruction.opcode), &instruction.operand) {
+            (Kind::Exit, _) => {
+                let hit = walk.take_probe();
+                self.probe(index, 0, hit);
+            }
+            (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
+                if walk.labels.is_multitarget(*target) {
+                    let hit = walk.take_probe();
+                    self.probe(index, 1, hit);
+                } else {
+                    walk.jumps.push((index, 1, *target));
+                }
+            }
+            (Kind::Switch, Operand::Switch { default, cases }) => {
+                let targets =
+                    std::iter::once(*default).chain(cases.iter().map(|&(_, target)| target));
+                self.visit_switch(index, targets, walk);
+            }
+            _ => {}
+        }
+    }
+
+    /// Branches are numbered by target; where a probe is on one of them, by
+    /// case.
+    fn visit_switch(
+        &mut self,
+        index: usize,
+        targets: impl Iterator<Item = u16> + Clone,
+        walk: &mut Walk<'_>,
+    ) {
+        let by_case = targets
+            .clone()
+            .any(|target| walk.labels.is_multitarget(target));
+        let mut seen = HashSet::new();
+        for (case, target) in targets.enumerate() {
+            let branch = if by_case { case } else { seen.len() };
+            if !seen.insert(target) {
+                continue;
+            }
+            if walk.labels.is_multitarget(target) {
+                let hit = walk.take_probe();
+                self.probe(index, branch as u32, hit);
+            } else {
+                walk.jumps.push((index, branch as u32, target));
+            }
+        }
+    }
+
+    fn connect(&mut self, source: usize, branch: u32, target: usize) {
+        self.instructions[source].branches += 1;
+        self.instructions[target].predecessor = Some((source, branch));
+        if !self.instructions[target].covered.is_empty() {
+            self.cover(source, branch);
+        }
+    }
+
+    fn probe(&mut self, at: usize, branch: u32, hit: bool) {
+        self.instructions[at].branches += 1;
+        if hit {
+            self.cover(at, branch);
+        }
+    }
+
+    /// Covers a branch, and what leads to it unless that was covered before.
+    fn cover(&mut self, at: usize, branch: u32) {
+        let mut next = Some((at, branch));
+        while let Some((at, branch)) = next {
+            let instruction = &mut self.instructions[at];
+            let first = instruction.covered.is_empty();
+            instruction.covered.set(branch);
+            next = instruction.predecessor.filter(|_| first);
+        }
+    }
+
+    /// Copies of an instruction are covered together.
+    pub(super) fn merge(&mut self, effects: &Effects) {
+        for (copy, of) in effects.merges() {
+            let covered = self.instructions[copy].covered.clone();
+            self.instructions[of].covered.add(&covered);
+        }
+        for (copy, of) in effects.merges() {
+            self.instructions[copy] = self.instructions[of].clone();
+        }
+    }
+
+    /// Gives instructions the branches of others.
+    pub(super) fn replace_branches(&mut self, effects: &Effects) {
+        for (of, by) in effects.replacements() {
+            let mut covered = Branches::default();
+            let mut branches = 0;
+            for stands_for in by.branches() {
+                if stands_for
+                    .iter()
+                    .any(|&(at, branch)| self.instructions[at].covered.has(branch))
+                {
+                    covered.set(branches);
+                }
+                branches += 1;
+            }
+            let instruction = &mut self.instructions[*of];
+            instruction.branches = branches;
+            instruction.covered = covered;
+        }
+    }
+
+    /// Counts what no filter has left out.
+    pub(super) fn count(&self, effects: &Effects, coverage: &mut MethodCoverage) {
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            if effects.is_ignored(index) {
+                continue;
+            }
+            let executed = match instruction.covered.is_empty() {
+                true => Counter::MISSED,
+                false => Counter::COVERED,
+            };
+            let covered = instruction.covered.len();
+            let branches = match instruction.branches {
+                0 | 1 => Counter::EMPTY,
+                all => Counter::new(all.saturating_sub(covered), covered),
+            };
+            coverage.increment(executed, branches, instruction.line.map(u32::from));
+        }
+    }
+}

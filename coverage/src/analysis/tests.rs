@@ -1,0 +1,212 @@
+use super::*;
+use crate::class::{Instruction, Line, Operand};
+use crate::model::Counter;
+
+const NOP: u8 = 0;
+const IFEQ: u8 = 153;
+const GOTO: u8 = 167;
+const TABLESWITCH: u8 = 170;
+const RETURN: u8 = 177;
+
+fn op(bci: u16, opcode: u8) -> Instruction {
+    Instruction {
+        bci,
+        opcode,
+        operand: Operand::None,
+    }
+}
+
+fn jump(bci: u16, opcode: u8, target: u16) -> Instruction {
+    Instruction {
+        bci,
+        opcode,
+        operand: Operand::Target(target),
+    }
+}
+
+fn switch(bci: u16, default: u16, cases: &[u16]) -> Instruction {
+    let cases = (0..).zip(cases.iter().copied()).collect();
+    Instruction {
+        bci,
+        opcode: TABLESWITCH,
+        operand: Operand::Switch { default, cases },
+    }
+}
+
+fn class(instructions: Vec<Instruction>, lines: &[(u16, u16)]) -> ClassDescription {
+    let lines = lines
+        .iter()
+        .map(|&(bci, number)| Line { bci, number })
+        .collect();
+    let code = CodeDescription {
+        instructions,
+        lines,
+        ..Default::default()
+    };
+    let method = MethodDescription {
+        name: "run".into(),
+        descriptor: "()V".into(),
+        code: Some(code),
+        ..Default::default()
+    };
+    ClassDescription {
+        name: "p/C".into(),
+        id: 7,
+        methods: vec![method],
+        ..Default::default()
+    }
+}
+
+/// Instructions, branches and the covered of each line, as `line:covered/all`.
+fn check(
+    class: &ClassDescription,
+    probes: &[u8],
+    instructions: (u32, u32),
+    branches: (u32, u32),
+    lines: &str,
+) {
+    let probes: Vec<bool> = probes.iter().map(|&probe| probe != 0).collect();
+    let coverage = analyze(class, Some(&probes)).expect("the number of probes is right");
+    let method = &coverage.methods[0];
+    assert_eq!(
+        method.counters.instruction,
+        Counter::new(instructions.0, instructions.1),
+        "instructions"
+    );
+    assert_eq!(
+        method.counters.branch,
+        Counter::new(branches.0, branches.1),
+        "branches"
+    );
+    let found: Vec<_> = method
+        .lines
+        .iter()
+        .map(|(number, line)| {
+            format!(
+                "{number}:{}/{}",
+                line.instructions.covered,
+                line.instructions.total()
+            )
+        })
+        .collect();
+    assert_eq!(found.join(" "), lines);
+}
+
+fn diamond() -> ClassDescription {
+    let code = vec![
+        op(0, NOP),
+        jump(1, IFEQ, 5),
+        op(4, NOP),
+        op(5, NOP),
+        op(6, RETURN),
+    ];
+    class(code, &[(0, 1), (4, 2), (5, 3)])
+}
+
+#[test]
+fn nothing_is_covered_without_probes() {
+    let coverage = analyze(&diamond(), None).expect("no probes fit every class");
+    assert_eq!(coverage.counters.instruction, Counter::new(5, 0));
+    assert_eq!(coverage.counters.branch, Counter::new(2, 0));
+    assert_eq!(coverage.counters.class, Counter::new(1, 0));
+}
+
+#[test]
+fn probe_on_a_jump_covers_what_leads_to_it() {
+    check(&diamond(), &[1, 0, 0], (3, 2), (1, 1), "1:2/2 2:0/1 3:0/2");
+}
+
+#[test]
+fn probe_where_the_ways_meet_covers_the_way_that_falls_in() {
+    check(&diamond(), &[0, 1, 1], (0, 5), (1, 1), "1:2/2 2:1/1 3:2/2");
+}
+
+#[test]
+fn probe_of_the_return_does_not_cover_what_stands_before_the_meeting() {
+    check(&diamond(), &[0, 0, 1], (3, 2), (2, 0), "1:0/2 2:0/1 3:2/2");
+}
+
+#[test]
+fn both_ways_cover_both_branches() {
+    check(&diamond(), &[1, 1, 1], (0, 5), (0, 2), "1:2/2 2:1/1 3:2/2");
+}
+
+#[test]
+fn jump_without_a_probe_is_covered_through_its_target() {
+    // 1 jumps to 5, and nothing else goes there.
+    let code = vec![op(0, NOP), jump(1, IFEQ, 5), op(4, RETURN), op(5, RETURN)];
+    check(&class(code, &[]), &[0, 1], (1, 3), (1, 1), "");
+}
+
+#[test]
+fn cases_with_one_target_are_one_branch() {
+    let code = vec![
+        op(0, NOP),
+        switch(1, 40, &[20, 20, 40]),
+        op(20, RETURN),
+        op(40, RETURN),
+    ];
+    check(&class(code, &[]), &[1, 0], (1, 3), (1, 1), "");
+}
+
+#[test]
+fn branches_beyond_sixty_four_are_counted() {
+    let targets: Vec<u16> = (1000..1100).collect();
+    let mut code = vec![op(0, NOP), switch(1, 999, &targets), op(999, RETURN)];
+    code.extend(targets.iter().map(|&bci| op(bci, RETURN)));
+    let probes: Vec<u8> = (0..101).map(|probe| u8::from(probe >= 50)).collect();
+    check(&class(code, &[]), &probes, (50, 53), (50, 51), "");
+}
+
+#[test]
+fn loop_without_an_end_is_covered_by_its_jump() {
+    let code = vec![op(0, NOP), op(1, NOP), jump(2, GOTO, 1)];
+    check(&class(code, &[]), &[1, 1], (0, 3), (0, 0), "");
+}
+
+#[test]
+fn another_number_of_probes_is_an_error() {
+    let error = analyze(&diamond(), Some(&[true; 4])).expect_err("there are three");
+    assert_eq!(
+        error,
+        AnalysisError::ProbeCount {
+            class: "p/C".into(),
+            id: 7,
+            expected: 3,
+            found: 4
+        }
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("expected 3 probes in class p/C (id 0000000000000007), found 4")
+    );
+}
+
+#[test]
+fn methods_with_subroutines_are_left_out_and_can_be_listed() {
+    const JSR: u8 = 168;
+    let class = class(vec![jump(0, JSR, 4), op(3, RETURN), op(4, NOP)], &[]);
+    let coverage = analyze(&class, Some(&[])).expect("there are no probes");
+    assert!(coverage.methods.is_empty());
+    let left_out: Vec<_> = unmeasured(&class)
+        .map(|(method, subroutine)| (method.name.as_str(), subroutine))
+        .collect();
+    assert_eq!(
+        left_out,
+        [(
+            "run",
+            Subroutine {
+                bci: 0,
+                opcode: JSR
+            }
+        )]
+    );
+}
+
+#[test]
+fn probes_are_counted_through_all_methods() {
+    let mut class = diamond();
+    class.methods.push(class.methods[0].clone());
+    assert_eq!(probe_count(&class), 6);
+}

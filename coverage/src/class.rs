@@ -1,0 +1,218 @@
+//! A class as plain, owned values: what the analysis reads.
+//!
+//! Whoever reads class files fills these structures; this crate reads none.
+//! Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices
+//! into the `code` array (JVMS 4.7.3).
+
+/// One class file (JVMS 4.1).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClassDescription {
+    /// CRC-64 of the class file: JaCoCo's class id.
+    pub id: u64,
+    /// Internal name, e.g. `java/util/List`.
+    pub name: String,
+    /// Internal name of the super class; none for `java/lang/Object` and modules.
+    pub super_name: Option<String>,
+    /// Internal names of the direct super interfaces.
+    pub interfaces: Vec<String>,
+    /// `access_flags` (JVMS table 4.1-B); ACC_SYNTHETIC is also set for a
+    /// `Synthetic` attribute (JVMS 4.7.8).
+    pub access_flags: u16,
+    /// `major_version`.
+    pub major_version: u16,
+    /// The `Signature` attribute (JVMS 4.7.9).
+    pub signature: Option<String>,
+    /// The `SourceFile` attribute (JVMS 4.7.10).
+    pub source_file: Option<String>,
+    /// The `SourceDebugExtension` attribute (JVMS 4.7.11).
+    pub source_debug_extension: Option<String>,
+    /// Descriptors of the annotations of the class, visible at run time or not.
+    pub annotations: Vec<String>,
+    /// Names of the attributes of the class.
+    pub attributes: Vec<String>,
+    /// The methods, in the order of the file.
+    pub methods: Vec<MethodDescription>,
+}
+
+impl ClassDescription {
+    /// Whether this is a `module-info` or `package-info`, which reports leave out.
+    #[must_use]
+    pub fn is_module_or_package(&self) -> bool {
+        const ACC_MODULE: u16 = 0x8000;
+        self.access_flags & ACC_MODULE != 0 || self.name.ends_with("/package-info")
+    }
+}
+
+/// One `method_info` (JVMS 4.6).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MethodDescription {
+    /// Unqualified name, e.g. `<init>`.
+    pub name: String,
+    /// Method descriptor (JVMS 4.3.3).
+    pub descriptor: String,
+    /// The `Signature` attribute (JVMS 4.7.9).
+    pub signature: Option<String>,
+    /// `access_flags` (JVMS table 4.6-A); ACC_SYNTHETIC is also set for a
+    /// `Synthetic` attribute (JVMS 4.7.8).
+    pub access_flags: u16,
+    /// Descriptors of the annotations of the method, visible at run time or not.
+    pub annotations: Vec<String>,
+    /// The `Code` attribute; none for abstract and native methods.
+    pub code: Option<CodeDescription>,
+}
+
+/// A `Code` attribute (JVMS 4.7.3).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CodeDescription {
+    /// The instructions in order of their bcis.
+    pub instructions: Vec<Instruction>,
+    /// The exception table, in order.
+    pub handlers: Vec<Handler>,
+    /// All `LineNumberTable` entries (JVMS 4.7.12), in order.
+    pub lines: Vec<Line>,
+    /// All `LocalVariableTable` entries (JVMS 4.7.13), in order.
+    pub local_variables: Vec<LocalVariable>,
+    /// The bcis of the frames of the `StackMapTable` (JVMS 4.7.4).
+    pub frames: Vec<u16>,
+}
+
+/// An entry of the exception table (JVMS 4.7.3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handler {
+    /// First bci of the range.
+    pub start: u16,
+    /// First bci behind the range.
+    pub end: u16,
+    /// First bci of the handler.
+    pub target: u16,
+    /// Internal name of the class caught; none for everything.
+    pub catch_type: Option<String>,
+}
+
+/// An entry of a `LineNumberTable` (JVMS 4.7.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// First bci of the line.
+    pub bci: u16,
+    /// Line number in the source file.
+    pub number: u16,
+}
+
+/// An entry of a `LocalVariableTable` (JVMS 4.7.13).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalVariable {
+    /// First bci at which the variable has a value.
+    pub start: u16,
+    /// Length of the range in bytes of code.
+    pub length: u16,
+    /// Name of the variable.
+    pub name: String,
+    /// Field descriptor of its type.
+    pub descriptor: String,
+    /// Index among the local variables.
+    pub index: u16,
+}
+
+/// One instruction (JVMS 6.5).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instruction {
+    /// Index of the instruction in the code array.
+    pub bci: u16,
+    /// Opcode; that of the inner instruction for a `wide`.
+    pub opcode: u8,
+    /// What follows the opcode.
+    pub operand: Operand,
+}
+
+impl Eq for Instruction {}
+
+/// The operand of an [`Instruction`], with what the constant pool says inlined.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand {
+    /// No operand, or one that is part of the opcode other than a local variable.
+    None,
+    /// `bipush`, `sipush`, `newarray`.
+    Int(i32),
+    /// A local variable; also for the short forms such as `aload_0`.
+    Local(u16),
+    /// `iinc`.
+    Iinc {
+        /// Index of the local variable.
+        local: u16,
+        /// What is added.
+        delta: i16,
+    },
+    /// A jump; the bci of its target.
+    Target(u16),
+    /// `tableswitch` and `lookupswitch`.
+    Switch {
+        /// Bci of the default target.
+        default: u16,
+        /// Key and target bci of each case, in the order of the keys, the
+        /// defaults that fill a `tableswitch` included.
+        cases: Vec<(i32, u16)>,
+    },
+    /// A field or method.
+    Member(MemberRef),
+    /// `invokedynamic`.
+    Dynamic(Box<Dynamic>),
+    /// `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`: an
+    /// internal name or array descriptor.
+    Type(String),
+    /// `ldc`, `ldc_w`, `ldc2_w`.
+    Constant(Constant),
+}
+
+/// A field or method reference (JVMS 4.4.2).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemberRef {
+    /// Internal name of the class, or an array descriptor.
+    pub owner: String,
+    /// Name of the member.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Whether it is an `InterfaceMethodref`.
+    pub interface: bool,
+}
+
+/// A dynamically computed call site or constant (JVMS 4.4.10).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dynamic {
+    /// Name of the call site or constant.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// The bootstrap method.
+    pub bootstrap: MemberRef,
+    /// The static arguments of the bootstrap method.
+    pub arguments: Vec<Constant>,
+}
+
+/// A loadable constant (JVMS table 4.4-C).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Constant {
+    /// `CONSTANT_Integer`.
+    Int(i32),
+    /// `CONSTANT_Long`.
+    Long(i64),
+    /// `CONSTANT_Float`.
+    Float(f32),
+    /// `CONSTANT_Double`.
+    Double(f64),
+    /// `CONSTANT_String`.
+    String(String),
+    /// `CONSTANT_Class`: an internal name or array descriptor.
+    Class(String),
+    /// `CONSTANT_MethodType`: a method descriptor.
+    MethodType(String),
+    /// `CONSTANT_MethodHandle`.
+    MethodHandle {
+        /// `reference_kind` (JVMS table 5.4.3.5-A).
+        kind: u8,
+        /// The field or method.
+        member: MemberRef,
+    },
+    /// `CONSTANT_Dynamic`.
+    Dynamic(Box<Dynamic>),
+}

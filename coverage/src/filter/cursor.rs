@@ -1,0 +1,213 @@
+//! Walks over a method and compares what it finds with a pattern.
+
+use std::collections::HashMap;
+
+use super::Nodes;
+use crate::class::{MemberRef, Operand};
+
+/// Opcodes (JVMS 6.5) the patterns are written with.
+pub(crate) mod op {
+    pub(crate) const ACONST_NULL: u8 = 1;
+    pub(crate) const ICONST_M1: u8 = 2;
+    pub(crate) const ICONST_0: u8 = 3;
+    pub(crate) const ICONST_1: u8 = 4;
+    pub(crate) const LDC: u8 = 18;
+    pub(crate) const ILOAD: u8 = 21;
+    pub(crate) const ALOAD: u8 = 25;
+    pub(crate) const ISTORE: u8 = 54;
+    pub(crate) const ASTORE: u8 = 58;
+    pub(crate) const DUP: u8 = 89;
+    pub(crate) const IFEQ: u8 = 153;
+    pub(crate) const IFNE: u8 = 154;
+    pub(crate) const IF_ACMPEQ: u8 = 165;
+    pub(crate) const GOTO: u8 = 167;
+    pub(crate) const TABLESWITCH: u8 = 170;
+    pub(crate) const LOOKUPSWITCH: u8 = 171;
+    pub(crate) const IRETURN: u8 = 172;
+    pub(crate) const ARETURN: u8 = 176;
+    pub(crate) const RETURN: u8 = 177;
+    pub(crate) const GETSTATIC: u8 = 178;
+    pub(crate) const PUTSTATIC: u8 = 179;
+    pub(crate) const GETFIELD: u8 = 180;
+    pub(crate) const INVOKEVIRTUAL: u8 = 182;
+    pub(crate) const INVOKESPECIAL: u8 = 183;
+    pub(crate) const INVOKESTATIC: u8 = 184;
+    pub(crate) const INVOKEINTERFACE: u8 = 185;
+    pub(crate) const INVOKEDYNAMIC: u8 = 186;
+    pub(crate) const NEW: u8 = 187;
+    pub(crate) const ATHROW: u8 = 191;
+    pub(crate) const MONITOREXIT: u8 = 195;
+    pub(crate) const IFNULL: u8 = 198;
+    pub(crate) const IFNONNULL: u8 = 199;
+}
+
+/// Names for things a pattern mentions more than once.
+pub(crate) type Name = (&'static str, u32);
+
+/// A place in a method. Once an expectation fails it stands nowhere, and every
+/// later expectation fails too.
+pub(crate) struct Cursor<'a> {
+    nodes: &'a Nodes<'a>,
+    at: Option<usize>,
+    locals: HashMap<Name, u16>,
+    labels: HashMap<Name, usize>,
+    owners: HashMap<Name, &'a str>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(nodes: &'a Nodes<'a>) -> Self {
+        Self {
+            nodes,
+            at: None,
+            locals: HashMap::new(),
+            labels: HashMap::new(),
+            owners: HashMap::new(),
+        }
+    }
+
+    /// Stands at the first instruction of the method if that is `aload_0`.
+    pub(crate) fn at_this(nodes: &'a Nodes<'a>) -> Self {
+        let mut cursor = Self::new(nodes);
+        cursor.at = nodes.skip_to_instruction(0);
+        cursor.keep_if(op::ALOAD, |operand| *operand == Operand::Local(0));
+        cursor
+    }
+
+    /// Stands somewhere else; keeps its names.
+    pub(crate) fn go_to(&mut self, at: Option<usize>) {
+        self.at = at;
+    }
+
+    /// Where it stands.
+    pub(crate) fn at(&self) -> Option<usize> {
+        self.at
+    }
+
+    /// Whether all expectations so far were met.
+    pub(crate) fn is_met(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// Gives a name to the local variable of the instruction at `at`.
+    pub(crate) fn name_local(&mut self, name: Name, at: usize) {
+        if let Some(Operand::Local(local)) = self.nodes.instruction(at).map(|at| &at.operand) {
+            self.locals.insert(name, *local);
+        }
+    }
+
+    /// The next instruction, whatever it is.
+    pub(crate) fn next(&mut self) {
+        self.at = self.at.and_then(|at| self.nodes.next_instruction(at));
+    }
+
+    /// Opcode of the instruction it stands at.
+    pub(crate) fn opcode(&self) -> Option<u8> {
+        self.nodes.opcode(self.at?)
+    }
+
+    /// Opcode of the very next node; none if that is a label or a line.
+    pub(crate) fn neighbour(&self) -> Option<u8> {
+        self.nodes.opcode(self.at? + 1)
+    }
+
+    fn keep_if(&mut self, opcode: u8, fits: impl FnOnce(&'a Operand) -> bool) {
+        self.at = self.at.filter(|&at| {
+            self.nodes.opcode(at) == Some(opcode)
+                && self
+                    .nodes
+                    .instruction(at)
+                    .is_some_and(|instruction| fits(&instruction.operand))
+        });
+    }
+
+    pub(crate) fn next_is(&mut self, opcode: u8) {
+        self.next();
+        self.keep_if(opcode, |_| true);
+    }
+
+    pub(crate) fn next_is_switch(&mut self) {
+        self.next();
+        if !matches!(self.opcode(), Some(op::TABLESWITCH | op::LOOKUPSWITCH)) {
+            self.at = None;
+        }
+    }
+
+    pub(crate) fn next_is_type(&mut self, opcode: u8, name: &str) {
+        self.next();
+        self.keep_if(
+            opcode,
+            |operand| matches!(operand, Operand::Type(of) if of == name),
+        );
+    }
+
+    pub(crate) fn next_is_member(&mut self, opcode: u8, owner: &str, name: &str, descriptor: &str) {
+        self.next();
+        self.keep_if(opcode, |operand| {
+            matches!(operand, Operand::Member(member)
+                if member.owner == owner && member.name == name && member.descriptor == descriptor)
+        });
+    }
+
+    /// A load or store of the local variable with this name; an unknown name is
+    /// given to the variable found.
+    pub(crate) fn next_is_local(&mut self, opcode: u8, name: Name) {
+        self.next_is(opcode);
+        let Some(Operand::Local(local)) = self.operand() else {
+            self.at = None;
+            return;
+        };
+        if *self.locals.entry(name).or_insert(*local) != *local {
+            self.at = None;
+        }
+    }
+
+    /// A jump to the label with this name; an unknown name is given to it.
+    pub(crate) fn next_is_jump(&mut self, opcode: u8, name: Name) {
+        self.next_is(opcode);
+        let Some(label) = self.at.and_then(|at| self.nodes.jump_label(at)) else {
+            self.at = None;
+            return;
+        };
+        if *self.labels.entry(name).or_insert(label) != label {
+            self.at = None;
+        }
+    }
+
+    /// The very next node is the label with this name.
+    pub(crate) fn next_is_label(&mut self, name: Name) {
+        let expected = self.labels.get(&name).copied();
+        self.at = self.at.map(|at| at + 1).filter(|at| Some(*at) == expected);
+    }
+
+    /// A call of a `close()` that is always the same class's for this name.
+    pub(crate) fn next_is_close(&mut self, resource: Name) {
+        self.next_is_local(op::ALOAD, resource);
+        self.next();
+        if !matches!(self.opcode(), Some(op::INVOKEVIRTUAL | op::INVOKEINTERFACE)) {
+            self.at = None;
+            return;
+        }
+        match self.member() {
+            Some(member) if member.name == "close" && member.descriptor == "()V" => {
+                let owner = member.owner.as_str();
+                if *self.owners.entry(resource).or_insert(owner) != owner {
+                    self.at = None;
+                }
+            }
+            _ => self.at = None,
+        }
+    }
+
+    pub(crate) fn operand(&self) -> Option<&'a Operand> {
+        self.nodes
+            .instruction(self.at?)
+            .map(|instruction| &instruction.operand)
+    }
+
+    pub(crate) fn member(&self) -> Option<&'a MemberRef> {
+        match self.operand()? {
+            Operand::Member(member) => Some(member),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The copies of a `finally` block (JVMS 3.13): what one of them has covered,
+//! all have.
+
+use std::collections::HashSet;
+
+use super::cursor::op;
+use super::{Effects, Node, Nodes, Subject};
+use crate::class::{Handler, Operand};
+
+pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
+    for handler in &subject.code.handlers {
+        if handler.catch_type.is_none() {
+            Block::of(subject, handler, effects);
+        }
+    }
+}
+
+/// The copy of the block in a handler of everything.
+struct Block<'a, 's> {
+    nodes: &'s Nodes<'a>,
+    effects: &'s mut Effects,
+    /// The store of the exception; the block follows.
+    start: usize,
+    /// Number of instructions of the block.
+    size: usize,
+    /// Nodes in the ranges of the handler.
+    inside: HashSet<usize>,
+}
+
+impl<'a, 's> Block<'a, 's> {
+    fn of(subject: &'s Subject<'a>, handler: &Handler, effects: &'s mut Effects) -> Option<()> {
+        let nodes = subject.nodes;
+        let start = nodes.next_instruction(nodes.label(handler.target)?)?;
+        let size = size(nodes, start).filter(|&size| size > 0)?;
+        let handlers = &subject.code.handlers;
+        let ranges = || {
+            handlers
+                .iter()
+                .filter(|other| other.target == handler.target)
+        };
+        let inside = ranges()
+            .filter_map(|range| nodes_of(nodes, range))
+            .flatten()
+            .collect();
+        let mut block = Self {
+            nodes,
+            effects,
+            start,
+            size,
+            inside,
+        };
+        for other in handlers {
+            if other.target == handler.target {
+                block.leave_range(other);
+            }
+            if !std::ptr::eq(other, handler)
+                && other.start == handler.start
+                && other.end == handler.end
+            {
+                block.leave_catch(other);
+            }
+        }
+        Some(())
+    }
+
+    /// A range is left by jumps and by falling out of its end.
+    fn leave_range(&mut self, range: &Handler) -> Option<()> {
+        let mut falls_through = false;
+        let nodes = self.nodes;
+        for at in nodes_of(nodes, range)? {
+            let Some(opcode) = nodes.opcode(at) else {
+                continue;
+            };
+            if let Some(Operand::Target(_)) = nodes.instruction(at).map(|at| &at.operand) {
+                let target = nodes
+                    .jump_label(at)
+                    .and_then(|label| nodes.next_instruction(label));
+                self.merge_outside(target);
+                falls_through = opcode != op::GOTO;
+            } else {
+                falls_through = !matches!(opcode, op::IRETURN..=op::RETURN | op::ATHROW);
+            }
+        }
+        let end = end_of(nodes, range)?;
+        if falls_through {
+            self.merge_outside(nodes.skip_to_instruction(end));
+        }
+        Some(())
+    }
+
+    /// A `catch` without statements is followed by a copy of the block.
+    fn leave_catch(&mut self, catch: &Handler) -> Option<()> {
+        let store = self
+            .nodes
+            .next_instruction(self.nodes.label(catch.target)?)?;
+        self.merge_outside(self.nodes.next_instruction(store));
+        Some(())
+    }
+
+    fn merge_outside(&mut self, at: Option<usize>) {
+        if !at.is_some_and(|at| self.inside.contains(&at)) && self.is_copy(at) {
+            self.merge(at);
+        }
+    }
+
+    fn is_copy(&self, mut copy: Option<usize>) -> bool {
+        let mut own = self.nodes.next_instruction(self.start);
+        for _ in 0..self.size {
+            let (Some(left), Some(right)) = (own, copy) else {
+                return false;
+            };
+            if self.nodes.opcode(left) != self.nodes.opcode(right) {
+                return false;
+            }
+            own = self.nodes.next_instruction(left);
+            copy = self.nodes.next_instruction(right);
+        }
+        true
+    }
+
+    fn merge(&mut self, mut copy: Option<usize>) {
+        let nodes = self.nodes;
+        self.effects.ignore(nodes, self.start, self.start);
+        let mut own = nodes.next_instruction(self.start);
+        for _ in 0..self.size {
+            if let (Some(left), Some(right)) = (own, copy) {
+                if let (Some(of), Some(copy)) = (
+                    nodes.instruction_index(left),
+                    nodes.instruction_index(right),
+                ) {
+                    self.effects.merge(of, copy);
+                }
+                own = nodes.next_instruction(left);
+                copy = nodes.next_instruction(right);
+            }
+        }
+        if let Some(load) = own {
+            let throw = nodes.next_instruction(load).unwrap_or(load);
+            self.effects.ignore(nodes, load, throw);
+        }
+        if let Some(end) = copy.filter(|&end| nodes.opcode(end) == Some(op::GOTO)) {
+            self.effects.ignore(nodes, end, end);
+        }
+    }
+}
+
+/// Number of instructions between the store of the exception at `start` and
+/// its load in front of the `athrow`.
+fn size(nodes: &Nodes<'_>, start: usize) -> Option<usize> {
+    if nodes.opcode(start)? != op::ASTORE {
+        return None;
+    }
+    let exception = &nodes.instruction(start)?.operand;
+    let mut at = start;
+    let mut size = 0;
+    loop {
+        at = nodes.next_instruction(at)?;
+        if nodes.opcode(at) == Some(op::ALOAD)
+            && nodes.instruction(at).map(|at| &at.operand) == Some(exception)
+        {
+            break;
+        }
+        size += 1;
+    }
+    let throw = nodes.next_instruction(at)?;
+    (nodes.opcode(throw) == Some(op::ATHROW)).then_some(size)
+}
+
+fn nodes_of(nodes: &Nodes<'_>, range: &Handler) -> Option<std::ops::Range<usize>> {
+    Some(nodes.label(range.start)?..end_of(nodes, range)?)
+}
+
+/// The label of the end of a range; the end of the code has none.
+fn end_of(nodes: &Nodes<'_>, range: &Handler) -> Option<usize> {
+    match nodes.label(range.end) {
+        Some(end) => Some(end),
+        None => {
+            let last = nodes.len().checked_sub(1)?;
+            let Node::Instruction(_) = nodes.get(last)? else {
+                return None;
+            };
+            (nodes.instruction(last)?.bci < range.end).then_some(nodes.len())
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! A method as a list of nodes: labels and line starts between instructions.
+//!
+//! Where a label or a new line stands between two instructions, some filters
+//! do not see them as neighbours, so the list has to have them.
+
+use crate::class::{CodeDescription, Instruction, Operand};
+
+/// One entry of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Node {
+    /// Something refers to this place of the code.
+    Label,
+    /// A line starts here.
+    Line(u16),
+    /// The instruction with this index.
+    Instruction(usize),
+}
+
+/// The nodes of one method, and where each label is.
+pub(crate) struct Nodes<'a> {
+    code: &'a CodeDescription,
+    nodes: Vec<Node>,
+    /// For each bci with a label, the node of the label.
+    labels: Vec<u32>,
+}
+
+const NO_LABEL: u32 = u32::MAX;
+const LABEL: u32 = 0;
+
+impl<'a> Nodes<'a> {
+    pub(crate) fn new(code: &'a CodeDescription) -> Self {
+        let length = code
+            .instructions
+            .last()
+            .map_or(0, |last| usize::from(last.bci) + 1);
+        let mut nodes = Self {
+            code,
+            nodes: Vec::with_capacity(code.instructions.len() + 2 * code.lines.len()),
+            labels: vec![NO_LABEL; length],
+        };
+        nodes.mark_labels();
+        nodes.list();
+        nodes
+    }
+
+    fn mark_labels(&mut self) {
+        let code = self.code;
+        for handler in &code.handlers {
+            self.mark(handler.start);
+            self.mark(handler.end);
+            self.mark(handler.target);
+        }
+        for line in &code.lines {
+            self.mark(line.bci);
+        }
+        for &frame in &code.frames {
+            self.mark(frame);
+        }
+        for variable in &code.local_variables {
+            self.mark(variable.start);
+            self.mark(variable.start.saturating_add(variable.length));
+        }
+        for instruction in &code.instructions {
+            match &instruction.operand {
+                Operand::Target(target) => self.mark(*target),
+                Operand::Switch { default, cases } => {
+                    self.mark(*default);
+                    cases.iter().for_each(|&(_, target)| self.mark(target));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn mark(&mut self, bci: u16) {
+        if let Some(label) = self.labels.get_mut(usize::from(bci)) {
+            *label = LABEL;
+        }
+    }
+
+    fn list(&mut self) {
+        let mut lines = self.code.lines.clone();
+        lines.sort_by_key(|line| line.bci);
+        let mut lines = lines.into_iter().peekable();
+        for (index, instruction) in self.code.instructions.iter().enumerate() {
+            let at = usize::from(instruction.bci);
+            if self.labels.get(at).is_some_and(|&label| label == LABEL) {
+                self.labels[at] = self.nodes.len() as u32;
+                self.nodes.push(Node::Label);
+            }
+            while lines.next_if(|line| line.bci < instruction.bci).is_some() {}
+            while let Some(line) = lines.next_if(|line| line.bci == instruction.bci) {
+                self.nodes.push(Node::Line(line.number));
+            }
+            self.nodes.push(Node::Instruction(index));
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<Node> {
+        self.nodes.get(at).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Node)> + '_ {
+        self.nodes.iter().copied().enumerate()
+    }
+
+    /// The label at `bci`; none if nothing refers to it or it is no instruction.
+    pub(crate) fn label(&self, bci: u16) -> Option<usize> {
+        let label = *self.labels.get(usize::from(bci))?;
+        let node = label as usize;
+        (label != NO_LABEL && self.get(node) == Some(Node::Label)).then_some(node)
+    }
+
+    /// The instruction at this node.
+    pub(crate) fn instruction(&self, at: usize) -> Option<&'a Instruction> {
+        match self.get(at)? {
+            Node::Instruction(index) => self.code.instructions.get(index),
+            _ => None,
+        }
+    }
+
+    /// Index of the instruction at this node.
+    pub(crate) fn instruction_index(&self, at: usize) -> Option<usize> {
+        match self.get(at)? {
+            Node::Instruction(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Opcode of the instruction at this node, short and wide forms as the
+    /// plain ones.
+    pub(crate) fn opcode(&self, at: usize) -> Option<u8> {
+        self.instruction(at)
+            .map(|instruction| plain(instruction.opcode))
+    }
+
+    /// The first instruction at or behind this node.
+    pub(crate) fn skip_to_instruction(&self, mut at: usize) -> Option<usize> {
+        while !matches!(self.get(at)?, Node::Instruction(_)) {
+            at += 1;
+        }
+        Some(at)
+    }
+
+    /// The first instruction behind this node.
+    pub(crate) fn next_instruction(&self, at: usize) -> Option<usize> {
+        self.skip_to_instruction(at + 1)
+    }
+
+    /// The label the jump at this node leads to.
+    pub(crate) fn jump_label(&self, at: usize) -> Option<usize> {
+        match self.instruction(at)?.operand {
+            Operand::Target(target) => self.label(target),
+            _ => None,
+        }
+    }
+
+    /// The label of the default and of each case of the switch at this node.
+    pub(crate) fn switch_labels(&self, at: usize) -> Option<(usize, Vec<usize>)> {
+        match &self.instruction(at)?.operand {
+            Operand::Switch { default, cases } => Some((
+                self.label(*default)?,
+                cases
+                    .iter()
+                    .filter_map(|&(_, target)| self.label(target))
+                    .collect(),
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// `aload_0` is `aload`, `ldc_w` is `ldc`, `goto_w` is `goto`.
+fn plain(opcode: u8) -> u8 {
+    match opcode {
+        19 | 20 => 18,
+        26..=45 => 21 + (opcode - 26) / 4,
+        59..=78 => 54 + (opcode - 59) / 4,
+        200 | 201 => opcode - 33,
+        _ => opcode,
+    }
+}

@@ -1,0 +1,108 @@
+//! A `switch` on strings as a switch on the hash code followed by comparisons:
+//! all of it becomes the branches of the instruction in front.
+
+use super::cursor::{Cursor, op};
+use super::{Effects, Replacement, Subject};
+
+const STRING: (&str, u32) = ("string", 0);
+
+pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
+    for (at, _) in subject.nodes.iter() {
+        if subject.nodes.opcode(at) == Some(op::ASTORE)
+            && let Some(index) = subject.nodes.instruction_index(at)
+            && let Some((replacement, end)) = find(subject, at)
+        {
+            effects.ignore(subject.nodes, at + 1, end);
+            effects.replace(index, replacement);
+        }
+    }
+}
+
+/// The branches of the switch whose string is stored at `start`, and where its
+/// comparisons end.
+fn find(subject: &Subject<'_>, start: usize) -> Option<(Replacement, usize)> {
+    let nodes = subject.nodes;
+    let mut cursor = Cursor::new(nodes);
+    cursor.name_local(STRING, start);
+    cursor.go_to(Some(start));
+    let null_jump = null_check(&mut cursor);
+    cursor.next_is_member(op::INVOKEVIRTUAL, "java/lang/String", "hashCode", "()I");
+    cursor.next_is_switch();
+    let switch = cursor.at()?;
+    let (default, cases) = nodes.switch_labels(switch)?;
+    if cases.is_empty() {
+        return None;
+    }
+    let mut replacement = Replacement::default();
+    replacement.add(default, nodes.instruction_index(switch)?, 0);
+    comparisons(subject, &mut cursor, default, cases.len(), &mut replacement)?;
+    if let Some(jump) = null_jump {
+        replacement.add(nodes.jump_label(jump)?, nodes.instruction_index(jump)?, 1);
+    }
+    Some((replacement, cursor.at()?))
+}
+
+/// Loads the string, with a test for null or without one; the jump of the test.
+fn null_check(cursor: &mut Cursor<'_>) -> Option<usize> {
+    if cursor.neighbour() != Some(op::ALOAD) {
+        return None;
+    }
+    cursor.next_is_local(op::ALOAD, STRING);
+    if cursor.neighbour() == Some(op::DUP) {
+        cursor.next_is(op::DUP);
+        cursor.next_is(op::IFNULL);
+        return cursor.at();
+    }
+    if cursor.neighbour() == Some(op::IFNULL) {
+        cursor.next_is(op::IFNULL);
+        let jump = cursor.at();
+        cursor.next_is_local(op::ALOAD, STRING);
+        return jump;
+    }
+    None
+}
+
+/// The comparisons of each hash code; a hash code ends with a jump to the
+/// default branch.
+fn comparisons(
+    subject: &Subject<'_>,
+    cursor: &mut Cursor<'_>,
+    default: usize,
+    hash_codes: usize,
+    replacement: &mut Replacement,
+) -> Option<()> {
+    let nodes = subject.nodes;
+    let mut done = 0;
+    while done < hash_codes {
+        cursor.next_is_local(op::ALOAD, STRING);
+        cursor.next_is(op::LDC);
+        cursor.next_is_member(
+            op::INVOKEVIRTUAL,
+            "java/lang/String",
+            "equals",
+            "(Ljava/lang/Object;)Z",
+        );
+        let jump = cursor.at()? + 1;
+        let index = nodes.instruction_index(jump)?;
+        let label = nodes.jump_label(jump)?;
+        cursor.go_to(Some(jump));
+        match nodes.opcode(jump) {
+            Some(op::IFNE) => replacement.add(label, index, 1),
+            Some(op::IFEQ) if label == default && done + 1 == hash_codes => {
+                replacement.add(default, index, 1);
+                replacement.add(jump + 1, index, 0);
+                return Some(());
+            }
+            _ => return None,
+        }
+        if nodes.opcode(jump + 1) == Some(op::GOTO) {
+            cursor.next_is(op::GOTO);
+            replacement.add(default, nodes.instruction_index(jump + 1)?, 1);
+            done += 1;
+        } else if jump + 1 == default {
+            replacement.add(default, index, 0);
+            done += 1;
+        }
+    }
+    Some(())
+}

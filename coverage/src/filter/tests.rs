@@ -1,0 +1,342 @@
+use super::*;
+use crate::analysis::analyze;
+use crate::class::{Handler, Instruction, Line, MemberRef, Operand};
+use crate::model::Counter;
+
+/// One instruction per line, `name operand…`; its bci is ten times its number
+/// in the text. A number behind a jump is the number of an instruction, and
+/// `line N` in front gives the next instruction a line.
+fn code(text: &str) -> CodeDescription {
+    let mut code = CodeDescription::default();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let bci = code.instructions.len() as u16 * 10;
+        match words.as_slice() {
+            ["line", number] => code.lines.push(Line {
+                bci,
+                number: number.parse().expect("a line"),
+            }),
+            [name, operands @ ..] => code.instructions.push(instruction(bci, name, operands)),
+            [] => {}
+        }
+    }
+    code
+}
+
+fn instruction(bci: u16, name: &str, operands: &[&str]) -> Instruction {
+    let number = |index: usize| operands[index].parse::<u16>().expect("a number");
+    let member = || {
+        Operand::Member(MemberRef {
+            owner: operands[0].into(),
+            name: operands[1].into(),
+            descriptor: operands[2].into(),
+            interface: false,
+        })
+    };
+    let (opcode, operand) = match name {
+        "nop" => (0, Operand::None),
+        "aconst_null" => (1, Operand::None),
+        "iconst_m1" => (2, Operand::None),
+        "iconst_0" => (3, Operand::None),
+        "iconst_1" => (4, Operand::None),
+        "ldc" => (18, Operand::None),
+        "iload" => (21, Operand::Local(number(0))),
+        "aload" => (25, Operand::Local(number(0))),
+        "aload_0" => (42, Operand::Local(0)),
+        "istore" => (54, Operand::Local(number(0))),
+        "astore" => (58, Operand::Local(number(0))),
+        "dup" => (89, Operand::None),
+        "ifeq" => (153, Operand::Target(10 * number(0))),
+        "ifne" => (154, Operand::Target(10 * number(0))),
+        "ifnull" => (198, Operand::Target(10 * number(0))),
+        "goto" => (167, Operand::Target(10 * number(0))),
+        "switch" => (
+            171,
+            Operand::Switch {
+                default: 10 * number(0),
+                cases: (1..operands.len())
+                    .map(|case| (case as i32, 10 * number(case)))
+                    .collect(),
+            },
+        ),
+        "return" => (177, Operand::None),
+        "getstatic" => (178, member()),
+        "putstatic" => (179, member()),
+        "invokevirtual" => (182, member()),
+        "invokespecial" => (183, member()),
+        "invokestatic" => (184, member()),
+        "new" => (187, Operand::Type(operands[0].into())),
+        "athrow" => (191, Operand::None),
+        "monitorexit" => (195, Operand::None),
+        _ => panic!("unknown instruction {name}"),
+    };
+    Instruction {
+        bci,
+        opcode,
+        operand,
+    }
+}
+
+/// Start, end and target as numbers of instructions.
+fn handler(start: u16, end: u16, target: u16, catch_type: Option<&str>) -> Handler {
+    Handler {
+        start: 10 * start,
+        end: 10 * end,
+        target: 10 * target,
+        catch_type: catch_type.map(Into::into),
+    }
+}
+
+fn method(
+    name: &str,
+    descriptor: &str,
+    access_flags: u16,
+    code: CodeDescription,
+) -> MethodDescription {
+    MethodDescription {
+        name: name.into(),
+        descriptor: descriptor.into(),
+        access_flags,
+        code: Some(code),
+        ..Default::default()
+    }
+}
+
+fn class(super_name: &str, method: MethodDescription) -> ClassDescription {
+    ClassDescription {
+        name: "p/C".into(),
+        super_name: Some(super_name.into()),
+        methods: vec![method],
+        ..Default::default()
+    }
+}
+
+fn run(code: CodeDescription) -> ClassDescription {
+    class("java/lang/Object", method("run", "()V", 0, code))
+}
+
+/// These filters and no others find something, and this is left.
+fn check(class: &ClassDescription, filters: &[&str], instructions: u32, branches: u32) {
+    let found: Vec<_> = findings(class)
+        .iter()
+        .map(|finding| finding.filter.name)
+        .collect();
+    assert_eq!(found, filters);
+    let counters = analyze(class, None)
+        .expect("no probes fit every class")
+        .counters;
+    assert_eq!(
+        counters.instruction,
+        Counter::new(instructions, 0),
+        "instructions"
+    );
+    assert_eq!(counters.branch, Counter::new(branches, 0), "branches");
+}
+
+#[test]
+fn every_filter_has_a_name_of_its_own_and_a_sentence() {
+    let mut names: Vec<_> = ALL.iter().map(|filter| filter.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), ALL.len());
+    assert!(ALL.iter().all(|filter| filter.doc.ends_with('.')));
+}
+
+#[test]
+fn document_names_every_filter_and_no_other() {
+    let document = include_str!("../../FILTERS.md");
+    let rows = ALL.iter().map(|filter| (filter.name, filter.doc));
+    let rows = rows.chain(MISSING.iter().map(|filter| (filter.name, filter.doc)));
+    let rows: Vec<_> = rows
+        .map(|(name, doc)| format!("| `{name}` | {doc} |"))
+        .collect();
+    let found: Vec<_> = document
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .collect();
+    assert_eq!(found, rows);
+}
+
+#[test]
+fn flags_leave_out_whole_methods() {
+    let plain = || code("nop\nreturn");
+    check(&run(plain()), &[], 2, 0);
+    check(
+        &class("x/Y", method("run", "()V", 0x40, plain())),
+        &["bridge"],
+        0,
+        0,
+    );
+    check(
+        &class("x/Y", method("access$000", "()V", 0x1000, plain())),
+        &["synthetic"],
+        0,
+        0,
+    );
+    check(
+        &class("x/Y", method("lambda$run$0", "()V", 0x1000, plain())),
+        &[],
+        2,
+        0,
+    );
+    let mut synthetic = run(plain());
+    synthetic.access_flags = 0x1000;
+    check(&synthetic, &["synthetic-class"], 0, 0);
+}
+
+#[test]
+fn synthetic_methods_of_kotlin_are_kept() {
+    let mut class = class(
+        "x/Y",
+        method("run$default", "()V", 0x1000, code("nop\nreturn")),
+    );
+    class.annotations = vec!["Lkotlin/Metadata;".into()];
+    check(&class, &[], 2, 0);
+}
+
+#[test]
+fn only_the_simple_name_of_an_annotation_counts() {
+    for (annotation, filters, left) in [
+        ("Lp/MyGenerated;", &["annotation-generated"] as &[&str], 0),
+        ("Lp/Outer$GeneratedCode;", &["annotation-generated"], 0),
+        ("Lp/Generated/Other;", &[], 2),
+        ("Lp/generated;", &[], 2),
+    ] {
+        let mut class = run(code("nop\nreturn"));
+        class.methods[0].annotations = vec![annotation.into()];
+        check(&class, filters, left, 0);
+    }
+}
+
+#[test]
+fn constructors_that_do_something_are_kept() {
+    let empty = "aload_0\ninvokespecial x/Y <init> ()V\nreturn";
+    let private = |code| class("x/Y", method("<init>", "()V", 2, code));
+    check(&private(code(empty)), &["private-empty-constructor"], 0, 0);
+    check(
+        &private(code(&empty.replace("return", "nop\nreturn"))),
+        &[],
+        4,
+        0,
+    );
+    check(
+        &class("x/Y", method("<init>", "()V", 1, code(empty))),
+        &[],
+        3,
+        0,
+    );
+    let enumeration = "aload_0\naload 1\niload 2\ninvokespecial java/lang/Enum <init> (Ljava/lang/String;I)V\nreturn";
+    let of_enum =
+        |name, descriptor, code| class("java/lang/Enum", method(name, descriptor, 2, code));
+    check(
+        &of_enum("<init>", "(Ljava/lang/String;I)V", code(enumeration)),
+        &["enum-empty-constructor"],
+        0,
+        0,
+    );
+    check(
+        &of_enum("values", "()[Lp/C;", code("nop\nreturn")),
+        &["enum-methods"],
+        0,
+        0,
+    );
+    check(
+        &of_enum("values", "()[Lp/D;", code("nop\nreturn")),
+        &[],
+        2,
+        0,
+    );
+}
+
+#[test]
+fn test_of_the_assertion_status_is_left_out_and_the_condition_kept() {
+    check(
+        &run(code(
+            "nop\ngetstatic p/C $assertionsDisabled Z\nifne 4\nnop\nreturn",
+        )),
+        &["assert"],
+        4,
+        0,
+    );
+    check(
+        &run(code(
+            "nop\ngetstatic p/D $assertionsDisabled Z\nifne 4\nnop\nreturn",
+        )),
+        &[],
+        5,
+        2,
+    );
+}
+
+#[test]
+fn handler_of_a_synchronized_block_is_left_out() {
+    let mut text = code(
+        "nop\naload 1\nmonitorexit\ngoto 9\nastore 2\naload 1\nmonitorexit\naload 2\nathrow\nreturn",
+    );
+    text.handlers = vec![handler(0, 3, 4, None), handler(4, 7, 4, None)];
+    check(&run(text), &["synchronized"], 5, 0);
+}
+
+#[test]
+fn copies_of_a_finally_block_are_counted_once_and_covered_together() {
+    // The block is the one `ldc`, at 1 and at 4.
+    let mut text = code("nop\nldc\ngoto 7\nastore 1\nldc\naload 1\nathrow\nreturn");
+    text.handlers = vec![handler(0, 1, 3, None)];
+    let class = run(text);
+    check(&class, &["finally"], 3, 0);
+    // The probes: the throw, the return.
+    let thrown = analyze(&class, Some(&[true, false])).expect("two probes");
+    assert_eq!(thrown.counters.instruction, Counter::new(2, 1));
+}
+
+#[test]
+fn switch_on_strings_of_javac_keeps_the_second_switch() {
+    let text = "iconst_m1\nistore 2\naload 1\ninvokevirtual java/lang/String hashCode ()I\nswitch 11 5
+        aload 1\nldc\ninvokevirtual java/lang/String equals (Ljava/lang/Object;)Z\nifeq 11\niconst_0\nistore 2
+        iload 2\nswitch 14 13\nreturn\nreturn";
+    check(&run(code(text)), &["string-switch-javac"], 4 + 4, 2);
+    let other_variable = text.replace("istore 2\n        iload 2", "istore 3\n        iload 3");
+    check(&run(code(&other_variable)), &[], 15, 6);
+}
+
+#[test]
+fn switch_on_strings_of_others_becomes_one_switch() {
+    let text =
+        "aload 1\nastore 2\naload 2\ninvokevirtual java/lang/String hashCode ()I\nswitch 10 5
+        aload 2\nldc\ninvokevirtual java/lang/String equals (Ljava/lang/Object;)Z\nifne 11\ngoto 10
+        return\nreturn";
+    check(&run(code(text)), &["string-switch"], 4, 2);
+}
+
+#[test]
+fn impossible_default_is_no_branch_unless_written_elsewhere() {
+    let text = "line 1\nswitch 2 1 1 8\nreturn\nnew java/lang/MatchException\ndup\naconst_null
+        aconst_null\ninvokespecial java/lang/MatchException <init> (Ljava/lang/String;Ljava/lang/Throwable;)V\nathrow\nreturn";
+    check(&run(code(text)), &["exhaustive-switch"], 3, 2);
+    let written = text.replace("new java", "line 2\nnew java");
+    check(&run(code(&written)), &[], 9, 3);
+}
+
+#[test]
+fn resource_closed_as_javac_8_does() {
+    let suppress = "invokevirtual java/lang/Throwable addSuppressed (Ljava/lang/Throwable;)V";
+    let close = |at: u16, t: u16, end: u16| {
+        format!(
+            "aload 2\nifnull {end}\naload 3\nifnull {}\naload 2\ninvokevirtual x/R close ()V\ngoto {end}
+            astore {t}\naload 3\naload {t}\n{suppress}\ngoto {end}\naload 2\ninvokevirtual x/R close ()V",
+            at + 12
+        )
+    };
+    let text = format!(
+        "nop\n{}\ngoto 38\nastore 4\naload 4\nastore 3\naload 4\nathrow\nastore 5\n{}\naload 5\nathrow\nreturn",
+        close(1, 6, 38),
+        close(22, 7, 36),
+    );
+    let mut text = code(&text);
+    text.handlers = vec![
+        handler(0, 1, 16, Some("java/lang/Throwable")),
+        handler(0, 1, 21, None),
+        handler(16, 22, 21, None),
+    ];
+    check(&run(text), &["try-with-resources-javac", "finally"], 2, 0);
+}

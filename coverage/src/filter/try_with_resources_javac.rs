@@ -1,0 +1,143 @@
+//! The closing of resources as javac 7 to 10 compile it (JLS 14.20.3).
+
+use super::cursor::{Cursor, op};
+use super::{Effects, Nodes, Subject};
+
+const RESOURCE: (&str, u32) = ("resource", 0);
+const PRIMARY: (&str, u32) = ("primary", 0);
+const FIRST: (&str, u32) = ("first", 0);
+const SECOND: (&str, u32) = ("second", 0);
+const SUPPRESSED: [(&str, u32); 2] = [("suppressed", 0), ("suppressed", 1)];
+
+/// How a resource is closed.
+#[derive(Clone, Copy)]
+struct Pattern {
+    /// The resource may be null.
+    null_check: bool,
+    /// In a method `$closeResource` that the compiler has made.
+    in_method: bool,
+}
+
+const PATTERNS: [Pattern; 4] = [
+    Pattern {
+        null_check: false,
+        in_method: true,
+    },
+    Pattern {
+        null_check: true,
+        in_method: false,
+    },
+    Pattern {
+        null_check: false,
+        in_method: false,
+    },
+    Pattern {
+        null_check: true,
+        in_method: true,
+    },
+];
+
+pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
+    for handler in &subject.code.handlers {
+        if handler.catch_type.as_deref() == Some("java/lang/Throwable")
+            && let Some(handler) = subject.nodes.label(handler.target)
+        {
+            let mut patterns = PATTERNS.into_iter();
+            patterns.find(|&pattern| ignore_closing(subject, handler, pattern, effects).is_some());
+        }
+    }
+}
+
+fn ignore_closing(
+    subject: &Subject<'_>,
+    handler: usize,
+    pattern: Pattern,
+    effects: &mut Effects,
+) -> Option<()> {
+    let mut cursor = Cursor::new(subject.nodes);
+    let end = end_of_handler(&mut cursor, handler, pattern)?;
+    let (from, to) = last_before(subject.nodes, &mut cursor, handler, |cursor| {
+        close(cursor, pattern, 1)
+    })?;
+    effects.ignore(subject.nodes, from, to);
+    effects.ignore(subject.nodes, handler, end);
+    Some(())
+}
+
+/// The range of the last place before `handler` that `close` describes, with
+/// the `goto` behind it.
+pub(super) fn last_before<'a>(
+    nodes: &Nodes<'_>,
+    cursor: &mut Cursor<'a>,
+    handler: usize,
+    close: impl Fn(&mut Cursor<'a>),
+) -> Option<(usize, usize)> {
+    let mut before = handler.checked_sub(1)?;
+    loop {
+        cursor.go_to(Some(before));
+        close(cursor);
+        if let Some(end) = cursor.at() {
+            let next = nodes.next_instruction(end);
+            let goto = next.filter(|&next| nodes.opcode(next) == Some(op::GOTO));
+            return Some((before + 1, goto.unwrap_or(end)));
+        }
+        before = before.checked_sub(1)?;
+    }
+}
+
+fn end_of_handler(cursor: &mut Cursor<'_>, handler: usize, pattern: Pattern) -> Option<usize> {
+    cursor.go_to(Some(handler.checked_sub(1)?));
+    cursor.next_is_local(op::ASTORE, FIRST);
+    cursor.next_is_local(op::ALOAD, FIRST);
+    cursor.next_is_local(op::ASTORE, PRIMARY);
+    cursor.next_is_local(op::ALOAD, FIRST);
+    cursor.next_is(op::ATHROW);
+    cursor.next_is_local(op::ASTORE, SECOND);
+    close(cursor, pattern, 0);
+    cursor.next_is_local(op::ALOAD, SECOND);
+    cursor.next_is(op::ATHROW);
+    cursor.at()
+}
+
+fn close(cursor: &mut Cursor<'_>, pattern: Pattern, copy: usize) {
+    if pattern.null_check {
+        cursor.next_is_local(op::ALOAD, RESOURCE);
+        cursor.next_is(op::IFNULL);
+    }
+    if pattern.in_method {
+        close_in_method(cursor);
+    } else {
+        close_in_place(cursor, SUPPRESSED[copy]);
+    }
+}
+
+fn close_in_method(cursor: &mut Cursor<'_>) {
+    cursor.next_is_local(op::ALOAD, PRIMARY);
+    cursor.next_is_local(op::ALOAD, RESOURCE);
+    cursor.next_is(op::INVOKESTATIC);
+    let closes = cursor.member().is_some_and(|method| {
+        method.name == "$closeResource"
+            && method.descriptor == "(Ljava/lang/Throwable;Ljava/lang/AutoCloseable;)V"
+    });
+    if !closes {
+        cursor.go_to(None);
+    }
+}
+
+fn close_in_place(cursor: &mut Cursor<'_>, suppressed: (&'static str, u32)) {
+    cursor.next_is_local(op::ALOAD, PRIMARY);
+    cursor.next_is(op::IFNULL);
+    cursor.next_is_close(RESOURCE);
+    cursor.next_is(op::GOTO);
+    cursor.next_is_local(op::ASTORE, suppressed);
+    cursor.next_is_local(op::ALOAD, PRIMARY);
+    cursor.next_is_local(op::ALOAD, suppressed);
+    cursor.next_is_member(
+        op::INVOKEVIRTUAL,
+        "java/lang/Throwable",
+        "addSuppressed",
+        "(Ljava/lang/Throwable;)V",
+    );
+    cursor.next_is(op::GOTO);
+    cursor.next_is_close(RESOURCE);
+}

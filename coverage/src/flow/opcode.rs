@@ -1,0 +1,56 @@
+//! What an opcode does to the flow of control (JVMS 6.5).
+
+pub(crate) const GOTO: u8 = 167;
+const JSR: u8 = 168;
+const RET: u8 = 169;
+const TABLESWITCH: u8 = 170;
+const LOOKUPSWITCH: u8 = 171;
+const IRETURN: u8 = 172;
+const RETURN: u8 = 177;
+const INVOKEVIRTUAL: u8 = 182;
+const INVOKEDYNAMIC: u8 = 186;
+const ATHROW: u8 = 191;
+const IFEQ: u8 = 153;
+const IF_ACMPNE: u8 = 166;
+const IFNULL: u8 = 198;
+const IFNONNULL: u8 = 199;
+const GOTO_W: u8 = 200;
+const JSR_W: u8 = 201;
+
+/// What an instruction does to the flow of control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Falls into the next instruction.
+    Plain,
+    /// Falls into the next instruction; calls a method.
+    Invoke,
+    /// Jumps or falls into the next instruction.
+    Branch,
+    /// Jumps.
+    Goto,
+    /// `tableswitch`, `lookupswitch`.
+    Switch,
+    /// `…return`, `athrow`.
+    Exit,
+    /// `jsr`, `jsr_w`, `ret`.
+    Subroutine,
+}
+
+impl Kind {
+    pub(crate) const fn of(opcode: u8) -> Self {
+        match opcode {
+            IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL => Self::Branch,
+            GOTO | GOTO_W => Self::Goto,
+            JSR | RET | JSR_W => Self::Subroutine,
+            TABLESWITCH | LOOKUPSWITCH => Self::Switch,
+            IRETURN..=RETURN | ATHROW => Self::Exit,
+            INVOKEVIRTUAL..=INVOKEDYNAMIC => Self::Invoke,
+            _ => Self::Plain,
+        }
+    }
+
+    /// Whether the next instruction can be reached by falling through.
+    pub(crate) const fn falls_through(self) -> bool {
+        matches!(self, Self::Plain | Self::Invoke | Self::Branch)
+    }
+}

@@ -1,0 +1,239 @@
+//! Classes put together: source files, packages, the whole.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::counter::Counters;
+use super::node::{ClassCoverage, Lines};
+
+/// A source file: the sum of the classes compiled from it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceFileCoverage {
+    /// File name without a folder, e.g. `Account.java`.
+    pub name: String,
+    /// Internal name of the package.
+    pub package: String,
+    /// All counters.
+    pub counters: Counters,
+    /// Lines of all classes.
+    pub lines: Lines,
+}
+
+/// A package: its source files and the classes that name none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PackageCoverage {
+    /// Internal name, e.g. `java/util`; empty for the unnamed package.
+    pub name: String,
+    /// Classes, by name.
+    pub classes: Vec<ClassCoverage>,
+    /// Source files, by name.
+    pub source_files: Vec<SourceFileCoverage>,
+    /// All counters.
+    pub counters: Counters,
+}
+
+/// Everything a report is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BundleCoverage {
+    /// Title of the report.
+    pub name: String,
+    /// Packages, by name.
+    pub packages: Vec<PackageCoverage>,
+    /// All counters.
+    pub counters: Counters,
+}
+
+impl BundleCoverage {
+    /// All classes, by package and name.
+    pub fn classes(&self) -> impl Iterator<Item = &ClassCoverage> {
+        self.packages.iter().flat_map(|package| &package.classes)
+    }
+}
+
+/// A class that cannot be part of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// A name stands for one class file in a report.
+    #[error(
+        "class {name} was added with id {first:016x} and now with id {second:016x}; \
+         report class files of one version at a time"
+    )]
+    DifferentClass {
+        /// Internal name of both classes.
+        name: String,
+        /// Id of the class added first.
+        first: u64,
+        /// Id of the class refused.
+        second: u64,
+    },
+}
+
+/// Gathers classes into a [`BundleCoverage`].
+#[derive(Debug, Clone, Default)]
+pub struct BundleBuilder {
+    classes: BTreeMap<String, ClassCoverage>,
+}
+
+impl BundleBuilder {
+    /// Adds a class; one that is already there (same name and id) is not added again.
+    ///
+    /// # Errors
+    /// There is another class of this name; the bundle stays as it was.
+    pub fn add(&mut self, class: ClassCoverage) -> Result<(), BundleError> {
+        match self.classes.entry(class.name.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(class);
+                Ok(())
+            }
+            Entry::Occupied(known) if known.get().id == class.id => Ok(()),
+            Entry::Occupied(known) => Err(BundleError::DifferentClass {
+                first: known.get().id,
+                second: class.id,
+                name: class.name,
+            }),
+        }
+    }
+
+    /// Classes for which there is data of another version only, by name.
+    pub fn no_match(&self) -> impl Iterator<Item = &ClassCoverage> {
+        self.classes.values().filter(|class| class.no_match)
+    }
+
+    /// Groups the classes.
+    #[must_use]
+    pub fn build(self, name: impl Into<String>) -> BundleCoverage {
+        let mut packages = BTreeMap::<String, Vec<ClassCoverage>>::new();
+        for class in self.classes.into_values() {
+            match packages.get_mut(class.package()) {
+                Some(classes) => classes.push(class),
+                None => drop(packages.insert(class.package().to_owned(), vec![class])),
+            }
+        }
+        let packages: Vec<_> = packages
+            .into_iter()
+            .map(|(name, classes)| package(name, classes))
+            .collect();
+        let mut counters = Counters::default();
+        packages
+            .iter()
+            .for_each(|package| counters += package.counters);
+        BundleCoverage {
+            name: name.into(),
+            packages,
+            counters,
+        }
+    }
+}
+
+fn package(name: String, classes: Vec<ClassCoverage>) -> PackageCoverage {
+    let mut files = BTreeMap::<&str, SourceFileCoverage>::new();
+    let mut counters = Counters::default();
+    for class in &classes {
+        let Some(source) = class.source_file.as_deref() else {
+            counters += class.counters;
+            continue;
+        };
+        let file = files.entry(source).or_insert_with(|| SourceFileCoverage {
+            name: source.to_owned(),
+            package: name.clone(),
+            ..SourceFileCoverage::default()
+        });
+        file.lines.merge(&class.lines, &mut file.counters.line);
+        file.counters.add_but_lines(&class.counters);
+    }
+    let source_files: Vec<_> = files.into_values().collect();
+    source_files
+        .iter()
+        .for_each(|file| counters += file.counters);
+    PackageCoverage {
+        name,
+        classes,
+        source_files,
+        counters,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Counter, MethodCoverage};
+
+    fn class(id: u64, name: &str, source: Option<&str>, lines: &[(u32, Counter)]) -> ClassCoverage {
+        let mut method = MethodCoverage::new("run", "()V", None);
+        for &(line, counter) in lines {
+            method.increment(counter, Counter::EMPTY, Some(line));
+        }
+        method.close();
+        let mut class = ClassCoverage::new(id, name);
+        class.source_file = source.map(str::to_owned);
+        class.add_method(method);
+        class
+    }
+
+    fn bundle(classes: impl IntoIterator<Item = ClassCoverage>) -> BundleCoverage {
+        let mut builder = BundleBuilder::default();
+        classes
+            .into_iter()
+            .for_each(|class| builder.add(class).unwrap());
+        builder.build("all")
+    }
+
+    #[test]
+    fn classes_of_one_file_share_their_lines() {
+        let bundle = bundle([
+            class(
+                1,
+                "a/B$1",
+                Some("B.java"),
+                &[(3, Counter::MISSED), (4, Counter::COVERED)],
+            ),
+            class(2, "a/B", Some("B.java"), &[(3, Counter::COVERED)]),
+            class(3, "C", Some("B.java"), &[(3, Counter::MISSED)]),
+        ]);
+        let names: Vec<_> = bundle.classes().map(|class| class.name.as_str()).collect();
+        assert_eq!(names, ["C", "a/B", "a/B$1"]);
+        let file = &bundle.packages[1].source_files[0];
+        assert_eq!(file.counters.line, Counter::new(0, 2));
+        assert_eq!(file.counters.instruction, Counter::new(1, 2));
+        assert_eq!(bundle.counters.line, Counter::new(1, 2));
+        assert_eq!(bundle.counters.class, Counter::new(1, 2));
+    }
+
+    #[test]
+    fn class_without_source_file_counts_in_its_package() {
+        let bundle = bundle([class(1, "a/B", None, &[(3, Counter::COVERED)])]);
+        assert!(bundle.packages[0].source_files.is_empty());
+        assert_eq!(bundle.packages[0].counters.class, Counter::COVERED);
+    }
+
+    #[test]
+    fn second_version_of_a_class_is_refused() {
+        let mut builder = BundleBuilder::default();
+        builder
+            .add(class(1, "a/B", None, &[(3, Counter::COVERED)]))
+            .unwrap();
+        builder
+            .add(class(1, "a/B", None, &[(3, Counter::COVERED)]))
+            .unwrap();
+        let error = builder
+            .add(class(2, "a/B", None, &[(3, Counter::MISSED)]))
+            .unwrap_err();
+        assert_eq!(
+            error,
+            BundleError::DifferentClass {
+                name: "a/B".into(),
+                first: 1,
+                second: 2
+            }
+        );
+        assert_eq!(builder.build("x").counters.class, Counter::COVERED);
+    }
+
+    #[test]
+    fn class_without_code_is_listed_and_counts_nothing() {
+        let bundle = bundle([ClassCoverage::new(1, "a/Marker")]);
+        assert_eq!(bundle.packages[0].classes.len(), 1);
+        assert_eq!(bundle.counters, Counters::default());
+    }
+}

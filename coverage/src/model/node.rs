@@ -1,0 +1,296 @@
+//! Lines, methods and classes.
+
+use std::collections::BTreeMap;
+
+use super::counter::{Counter, Counters, Status};
+
+/// What a source line holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineCoverage {
+    /// Instructions that belong to the line.
+    pub instructions: Counter,
+    /// Branches of decisions made on the line.
+    pub branches: Counter,
+}
+
+impl LineCoverage {
+    /// Whether all, some or none of the line was executed.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.instructions.status().and(self.branches.status())
+    }
+}
+
+/// Line coverage by line number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines(BTreeMap<u32, LineCoverage>);
+
+impl Lines {
+    /// Adds to line `number`; gives what changes in a counter of lines, which
+    /// may take a missed line back when it becomes covered.
+    fn add(&mut self, number: u32, added: LineCoverage, counter: &mut Counter) {
+        let line = self.0.entry(number).or_default();
+        let before = line.instructions;
+        line.instructions += added.instructions;
+        line.branches += added.branches;
+        match (before.status(), added.instructions.status()) {
+            (_, Status::Empty) => {}
+            (Status::Empty, Status::NotCovered) => counter.missed += 1,
+            (Status::Empty, _) => counter.covered += 1,
+            (Status::NotCovered, Status::FullyCovered | Status::PartlyCovered) => {
+                counter.missed = counter.missed.saturating_sub(1);
+                counter.covered += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds all lines of `other`.
+    pub(super) fn merge(&mut self, other: &Self, counter: &mut Counter) {
+        for (&number, &line) in &other.0 {
+            self.add(number, line, counter);
+        }
+    }
+
+    /// Coverage of line `number`, if it has instructions or branches.
+    #[must_use]
+    pub fn line(&self, number: u32) -> Option<&LineCoverage> {
+        self.0.get(&number)
+    }
+
+    /// The smallest number known.
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.0.first_key_value().map(|(&number, _)| number)
+    }
+
+    /// The greatest number known.
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        self.0.last_key_value().map(|(&number, _)| number)
+    }
+
+    /// All lines that hold something, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &LineCoverage)> {
+        let lines = self.0.iter().map(|(&number, line)| (number, line));
+        lines.filter(|(_, line)| line.status() != Status::Empty)
+    }
+
+    /// How many lines hold something.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.iter().count()
+    }
+
+    /// Whether no line holds anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+/// A method: filled by [`increment`](Self::increment), ended by [`close`](Self::close).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MethodCoverage {
+    /// Unqualified name, e.g. `<init>`.
+    pub name: String,
+    /// Method descriptor (JVMS 4.3.3).
+    pub descriptor: String,
+    /// The `Signature` attribute (JVMS 4.7.9).
+    pub signature: Option<String>,
+    /// All counters; classes stay empty.
+    pub counters: Counters,
+    /// Lines of the method.
+    pub lines: Lines,
+}
+
+impl MethodCoverage {
+    /// A method of which nothing is counted yet.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        descriptor: impl Into<String>,
+        signature: Option<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            descriptor: descriptor.into(),
+            signature,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an instruction, its branches (none unless it has two or more) and its
+    /// line, if known.
+    pub fn increment(&mut self, instructions: Counter, branches: Counter, line: Option<u32>) {
+        if let Some(number) = line {
+            self.lines.add(
+                number,
+                LineCoverage {
+                    instructions,
+                    branches,
+                },
+                &mut self.counters.line,
+            );
+        }
+        self.counters.instruction += instructions;
+        self.counters.branch += branches;
+        if branches.total() > 1 {
+            let covered = branches.covered.saturating_sub(1);
+            let missed = branches.total().saturating_sub(covered).saturating_sub(1);
+            self.counters.complexity += Counter::new(missed, covered);
+        }
+    }
+
+    /// Counts the method itself, when all its instructions are in.
+    pub fn close(&mut self) {
+        let executed = self.counters.instruction.covered > 0;
+        let method = if executed {
+            Counter::COVERED
+        } else {
+            Counter::MISSED
+        };
+        self.counters.method += method;
+        self.counters.complexity += method;
+    }
+
+    /// Whether there are instructions to cover.
+    #[must_use]
+    pub fn contains_code(&self) -> bool {
+        self.counters.instruction.total() > 0
+    }
+
+    /// The smallest line number.
+    #[must_use]
+    pub fn first_line(&self) -> Option<u32> {
+        self.lines.first()
+    }
+}
+
+/// A class: the sum of its methods.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClassCoverage {
+    /// CRC-64 of the class file.
+    pub id: u64,
+    /// Internal name (JVMS 4.2.1).
+    pub name: String,
+    /// The `Signature` attribute (JVMS 4.7.9).
+    pub signature: Option<String>,
+    /// Internal name of the super class.
+    pub super_name: Option<String>,
+    /// Internal names of the direct super interfaces.
+    pub interfaces: Vec<String>,
+    /// The `SourceFile` attribute (JVMS 4.7.10).
+    pub source_file: Option<String>,
+    /// Methods that have instructions, in the order of the class file.
+    pub methods: Vec<MethodCoverage>,
+    /// All counters.
+    pub counters: Counters,
+    /// Lines of all methods.
+    pub lines: Lines,
+    /// There is execution data for a class of this name with another id.
+    pub no_match: bool,
+}
+
+impl ClassCoverage {
+    /// A class without methods.
+    #[must_use]
+    pub fn new(id: u64, name: impl Into<String>) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a closed method and counts the class anew; methods without
+    /// instructions are left out.
+    pub fn add_method(&mut self, method: MethodCoverage) {
+        if !method.contains_code() {
+            return;
+        }
+        self.lines.merge(&method.lines, &mut self.counters.line);
+        self.counters.add_but_lines(&method.counters);
+        let executed = self.counters.method.covered > 0;
+        self.counters.class = if executed {
+            Counter::COVERED
+        } else {
+            Counter::MISSED
+        };
+        self.methods.push(method);
+    }
+
+    /// Whether there are instructions to cover.
+    #[must_use]
+    pub fn contains_code(&self) -> bool {
+        self.counters.instruction.total() > 0
+    }
+
+    /// Internal name of the package, empty for the unnamed one.
+    #[must_use]
+    pub fn package(&self) -> &str {
+        self.name
+            .rsplit_once('/')
+            .map_or("", |(package, _)| package)
+    }
+
+    /// The name without its package.
+    #[must_use]
+    pub fn simple_name(&self) -> &str {
+        self.name
+            .rsplit_once('/')
+            .map_or(&self.name, |(_, name)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn method(name: &str, instructions: &[(u32, u32, u32)]) -> MethodCoverage {
+        let mut method = MethodCoverage::new(name, "()V", None);
+        for &(line, missed, covered) in instructions {
+            method.increment(Counter::new(missed, covered), Counter::EMPTY, Some(line));
+        }
+        method.close();
+        method
+    }
+
+    #[test]
+    fn line_becomes_covered_by_a_later_instruction() {
+        let method = method("run", &[(5, 1, 0), (5, 0, 1), (5, 1, 0), (6, 1, 0)]);
+        assert_eq!(method.counters.line, Counter::new(1, 1));
+        assert_eq!(
+            method.lines.line(5).map(LineCoverage::status),
+            Some(Status::PartlyCovered)
+        );
+    }
+
+    #[test]
+    fn two_methods_on_one_line_count_it_once() {
+        let mut class = ClassCoverage::new(1, "a/B");
+        class.add_method(method("one", &[(5, 1, 0)]));
+        class.add_method(method("two", &[(5, 0, 1)]));
+        assert_eq!(class.counters.line, Counter::new(0, 1));
+        assert_eq!(class.counters.method, Counter::new(1, 1));
+        assert_eq!(class.counters.class, Counter::COVERED);
+    }
+
+    #[test]
+    fn complexity_is_the_decisions_and_the_method() {
+        let mut method = MethodCoverage::new("choose", "(I)V", None);
+        method.increment(Counter::COVERED, Counter::new(1, 1), Some(1));
+        method.increment(Counter::COVERED, Counter::new(3, 1), Some(2));
+        method.increment(Counter::COVERED, Counter::new(0, 2), Some(3));
+        method.close();
+        assert_eq!(method.counters.complexity, Counter::new(4, 2));
+    }
+
+    #[test]
+    fn method_without_instructions_is_left_out() {
+        let mut class = ClassCoverage::new(1, "a/B");
+        class.add_method(method("empty", &[]));
+        assert!(class.methods.is_empty());
+        assert_eq!(class.counters, Counters::default());
+    }
+}

@@ -1,0 +1,68 @@
+//! What was measured, in the formats that people and tools read.
+//!
+//! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`]
+//! and [`cobertura`] are for tools; [`html`] and [`table`] are for people.
+//! Writers take a bundle and say nothing that is not in it; they list packages,
+//! classes and source files by name, so equal coverage gives equal reports.
+
+pub mod cobertura;
+pub mod csv;
+pub mod exec;
+pub mod html;
+pub mod lcov;
+mod markup;
+mod names;
+pub mod table;
+pub mod xml;
+
+#[cfg(test)]
+mod fixture;
+
+/// The circumstances of one run: who recorded, from when to when.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Session {
+    /// Names the run, e.g. `host-1a2b3c4d`.
+    pub id: String,
+    /// Start of recording, milliseconds since 1970-01-01 UTC.
+    pub start_ms: i64,
+    /// When the data was taken, milliseconds since 1970-01-01 UTC.
+    pub dump_ms: i64,
+}
+
+impl Session {
+    /// Sessions by the time their data was taken, as every report lists them.
+    fn sorted(sessions: &[Self]) -> Vec<&Self> {
+        let mut sorted: Vec<_> = sessions.iter().collect();
+        sorted.sort_by_key(|session| session.dump_ms);
+        sorted
+    }
+}
+
+/// What was executed of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecutionData {
+    /// CRC-64 of the class file.
+    pub id: u64,
+    /// Internal name.
+    pub name: String,
+    /// Executed probes, by probe id.
+    pub probes: Vec<bool>,
+}
+
+/// Where the text of source files comes from.
+pub trait SourceLookup {
+    /// The text of `file`, e.g. `Account.java`, in `package`, an internal name
+    /// that may be empty; none when there is no such file. Bytes that are no
+    /// UTF-8 are replaced.
+    fn source(&self, package: &str, file: &str) -> Option<String>;
+}
+
+/// A lookup that knows no sources.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSources;
+
+impl SourceLookup for NoSources {
+    fn source(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,190 @@
+//! Cobertura's XML report (`coverage-04.dtd`).
+
+use std::io::{self, Write};
+
+use super::markup::Markup;
+use super::{Session, names};
+use crate::model::{
+    BundleCoverage, ClassCoverage, Counter, Counters, Lines, MethodCoverage, PackageCoverage,
+};
+
+const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd""#;
+
+/// Writes the report; what was executed counts as executed once, and its
+/// timestamp is the last dump of the sessions.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(
+    bundle: &BundleCoverage,
+    sessions: &[Session],
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let mut out = io::BufWriter::new(out);
+    let mut xml = Markup::new(&mut out, None, DOCTYPE)?;
+    let (line, branch) = (bundle.counters.line, bundle.counters.branch);
+    let numbers = [line.covered, line.total(), branch.covered, branch.total()]
+        .map(|number| number.to_string());
+    let [lines_covered, lines_valid, branches_covered, branches_valid] = &numbers;
+    let [line_rate, branch_rate, complexity] = &rates(&bundle.counters);
+    let timestamp = sessions
+        .iter()
+        .map(|session| session.dump_ms)
+        .max()
+        .unwrap_or_default()
+        .to_string();
+    let attributes = [
+        ("line-rate", line_rate.as_str()),
+        ("branch-rate", branch_rate),
+        ("lines-covered", lines_covered),
+        ("lines-valid", lines_valid),
+        ("branches-covered", branches_covered),
+        ("branches-valid", branches_valid),
+        ("complexity", complexity),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("timestamp", &timestamp),
+    ];
+    xml.element("coverage", &attributes, |xml| {
+        xml.element("sources", &[], |xml| {
+            xml.element("source", &[], |xml| xml.text("."))
+        })?;
+        xml.element("packages", &[], |xml| {
+            bundle
+                .packages
+                .iter()
+                .try_for_each(|package| write_package(xml, package))
+        })
+    })?;
+    drop(xml);
+    out.flush()
+}
+
+/// Line rate, branch rate and mean complexity of a method.
+fn rates(counters: &Counters) -> [String; 3] {
+    let methods = f64::from(counters.method.total().max(1));
+    let complexity = f64::from(counters.complexity.total()) / methods;
+    [
+        rate(counters.line),
+        rate(counters.branch),
+        format!("{complexity:.4}"),
+    ]
+}
+
+fn rate(counter: Counter) -> String {
+    format!("{:.4}", counter.ratio().unwrap_or(1.0))
+}
+
+fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io::Result<()> {
+    let [line_rate, branch_rate, complexity] = &rates(&package.counters);
+    let name = names::package(&package.name);
+    let attributes = [
+        ("name", name.as_str()),
+        ("line-rate", line_rate),
+        ("branch-rate", branch_rate),
+        ("complexity", complexity),
+    ];
+    xml.element("package", &attributes, |xml| {
+        xml.element("classes", &[], |xml| {
+            let mut classes = package.classes.iter().filter(|class| class.contains_code());
+            classes.try_for_each(|class| write_class(xml, class))
+        })
+    })
+}
+
+fn write_class<W: Write>(xml: &mut Markup<W>, class: &ClassCoverage) -> io::Result<()> {
+    let [line_rate, branch_rate, complexity] = &rates(&class.counters);
+    let file = class.source_file.as_deref().unwrap_or_default();
+    let file = if class.package().is_empty() {
+        file.to_owned()
+    } else {
+        format!("{}/{file}", class.package())
+    };
+    let name = class.name.replace('/', ".");
+    let attributes = [
+        ("name", name.as_str()),
+        ("filename", &file),
+        ("line-rate", line_rate),
+        ("branch-rate", branch_rate),
+        ("complexity", complexity),
+    ];
+    xml.element("class", &attributes, |xml| {
+        xml.element("methods", &[], |xml| {
+            class
+                .methods
+                .iter()
+                .try_for_each(|method| write_method(xml, method))
+        })?;
+        write_lines(xml, &class.lines)
+    })
+}
+
+fn write_method<W: Write>(xml: &mut Markup<W>, method: &MethodCoverage) -> io::Result<()> {
+    let [line_rate, branch_rate, _] = &rates(&method.counters);
+    let complexity = method.counters.complexity.total().to_string();
+    let attributes = [
+        ("name", method.name.as_str()),
+        ("signature", &method.descriptor),
+        ("line-rate", line_rate),
+        ("branch-rate", branch_rate),
+        ("complexity", &complexity),
+    ];
+    xml.element("method", &attributes, |xml| write_lines(xml, &method.lines))
+}
+
+fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
+    xml.element("lines", &[], |xml| {
+        for (number, line) in lines
+            .iter()
+            .filter(|(_, line)| line.instructions.total() > 0)
+        {
+            let number = number.to_string();
+            let hits = if line.instructions.covered > 0 {
+                "1"
+            } else {
+                "0"
+            };
+            let branches = line.branches;
+            let Some(ratio) = branches.ratio() else {
+                xml.empty(
+                    "line",
+                    &[("number", &number), ("hits", hits), ("branch", "false")],
+                )?;
+                continue;
+            };
+            let percent = format!("{:.0}%", ratio * 100.0);
+            let covered = format!("{percent} ({}/{})", branches.covered, branches.total());
+            let attributes = [
+                ("number", number.as_str()),
+                ("hits", hits),
+                ("branch", "true"),
+                ("condition-coverage", &covered),
+            ];
+            xml.element("line", &attributes, |xml| {
+                xml.element("conditions", &[], |xml| {
+                    xml.empty(
+                        "condition",
+                        &[("number", "0"), ("type", "jump"), ("coverage", &percent)],
+                    )
+                })
+            })?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    #[test]
+    fn report_of_a_small_program() {
+        let mut bytes = Vec::new();
+        write(&fixture::bundle(), &fixture::sessions(), &mut bytes).unwrap();
+        let xml = String::from_utf8(bytes).unwrap();
+        insta::assert_snapshot!(
+            xml.replace("><", ">\n<")
+                .replace(env!("CARGO_PKG_VERSION"), "VERSION")
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! JaCoCo's `.exec` files: sessions and executed probes.
+//!
+//! All numbers are big-endian. A file is a sequence of blocks, each begun by its
+//! kind: a header (magic `C0C0`, version `1007`), sessions, and classes with
+//! their probes packed eight to a byte, the first in the lowest bit. Files may be
+//! put one behind the other; what is said twice of a class is united.
+
+mod read;
+mod utf;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+pub use read::{ReadError, read};
+
+use super::{ExecutionData, Session};
+
+const HEADER: u8 = 0x01;
+const SESSION: u8 = 0x10;
+const CLASS: u8 = 0x11;
+const MAGIC: u16 = 0xC0C0;
+const VERSION: u16 = 0x1007;
+
+/// All that a file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExecFile {
+    /// Sessions in the order of the file.
+    pub sessions: Vec<Session>,
+    /// Classes, each id once, in the order in which they first appear.
+    pub classes: Vec<ExecutionData>,
+}
+
+/// Two records of one class id that cannot be of the same class.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "class id {id:016x} stands for {name} with {probes} probes and for {other_name} with \
+     {other_probes}; do not mix recordings of different programs"
+)]
+pub struct Incompatible {
+    /// The id.
+    pub id: u64,
+    /// Name in the first record.
+    pub name: String,
+    /// Number of probes in the first record.
+    pub probes: usize,
+    /// Name in the second record.
+    pub other_name: String,
+    /// Number of probes in the second record.
+    pub other_probes: usize,
+}
+
+/// Unites records by class id: a probe is executed if any record says so.
+#[derive(Debug, Clone, Default)]
+pub struct Union {
+    classes: Vec<ExecutionData>,
+    places: HashMap<u64, usize>,
+}
+
+impl Union {
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// The id is known with another name or number of probes; nothing changes.
+    pub fn add(&mut self, data: ExecutionData) -> Result<(), Incompatible> {
+        let place = *self.places.entry(data.id).or_insert(self.classes.len());
+        let Some(known) = self.classes.get_mut(place) else {
+            self.classes.push(data);
+            return Ok(());
+        };
+        if known.name != data.name || known.probes.len() != data.probes.len() {
+            return Err(Incompatible {
+                id: data.id,
+                name: known.name.clone(),
+                probes: known.probes.len(),
+                other_name: data.name,
+                other_probes: data.probes.len(),
+            });
+        }
+        known
+            .probes
+            .iter_mut()
+            .zip(data.probes)
+            .for_each(|(known, new)| *known |= new);
+        Ok(())
+    }
+
+    /// All classes, in the order in which they were first added.
+    #[must_use]
+    pub fn into_classes(self) -> Vec<ExecutionData> {
+        self.classes
+    }
+}
+
+/// Writes a whole file: header, sessions by the time of their dump, classes of
+/// which something was executed.
+///
+/// # Errors
+/// `out` cannot be written, or a text is longer than the format allows (65,535
+/// bytes).
+pub fn write(
+    out: &mut (impl Write + ?Sized),
+    sessions: &[Session],
+    classes: &[ExecutionData],
+) -> io::Result<()> {
+    let mut bytes = vec![HEADER];
+    bytes.extend(MAGIC.to_be_bytes());
+    bytes.extend(VERSION.to_be_bytes());
+    for session in Session::sorted(sessions) {
+        bytes.push(SESSION);
+        utf::write(&session.id, &mut bytes)?;
+        bytes.extend(session.start_ms.to_be_bytes());
+        bytes.extend(session.dump_ms.to_be_bytes());
+    }
+    for class in classes.iter().filter(|class| class.probes.contains(&true)) {
+        bytes.push(CLASS);
+        bytes.extend(class.id.to_be_bytes());
+        utf::write(&class.name, &mut bytes)?;
+        write_probes(&class.probes, &mut bytes);
+    }
+    out.write_all(&bytes)
+}
+
+fn write_probes(probes: &[bool], bytes: &mut Vec<u8>) {
+    let mut length = probes.len();
+    while length > 0x7F {
+        bytes.push((length & 0x7F) as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    let pack = |eight: &[bool]| {
+        eight
+            .iter()
+            .rev()
+            .fold(0, |byte, &probe| byte << 1 | u8::from(probe))
+    };
+    bytes.extend(probes.chunks(8).map(pack));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! The reading side.
+
+use super::{CLASS, ExecFile, HEADER, Incompatible, MAGIC, SESSION, Union, VERSION, utf};
+use crate::report::{ExecutionData, Session};
+
+/// Why bytes are no `.exec` file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file does not begin with the header.
+    #[error(
+        "expected JaCoCo execution data, which begins with the bytes 01 C0 C0, found {found:02X?}"
+    )]
+    NotExec {
+        /// The first bytes.
+        found: Vec<u8>,
+    },
+    /// A header asks for another version.
+    #[error(
+        "expected execution data of version 1007, found {found:04X} at byte {offset}; use a JaCoCo of 0.5 or later"
+    )]
+    Version {
+        /// The version found.
+        found: u16,
+        /// Where.
+        offset: usize,
+    },
+    /// The file ends early.
+    #[error("the file ends at byte {offset} inside {inside}; it was not written to its end")]
+    Truncated {
+        /// Length of the file.
+        offset: usize,
+        /// What was being read.
+        inside: &'static str,
+    },
+    /// A block of unknown kind.
+    #[error("expected a block of kind 01, 10 or 11 at byte {offset}, found {found:02X}")]
+    UnknownBlock {
+        /// Where.
+        offset: usize,
+        /// The kind found.
+        found: u8,
+    },
+    /// A text is no modified UTF-8.
+    #[error("expected modified UTF-8 (JVMS 4.4.7) at byte {offset}")]
+    Text {
+        /// Where the text begins.
+        offset: usize,
+    },
+    /// The file contradicts itself.
+    #[error(transparent)]
+    Incompatible(#[from] Incompatible),
+}
+
+/// Reads a file, or several put one behind the other; no bytes at all are a file
+/// without records, as JaCoCo reads them.
+///
+/// # Errors
+/// The first thing that is not as it should be.
+pub fn read(bytes: &[u8]) -> Result<ExecFile, ReadError> {
+    let mut reader = Reader { bytes, offset: 0 };
+    let mut sessions = Vec::new();
+    let mut union = Union::default();
+    if !bytes.is_empty() && !bytes.starts_with(&[HEADER, 0xC0, 0xC0]) {
+        return Err(ReadError::NotExec {
+            found: bytes.iter().copied().take(8).collect(),
+        });
+    }
+    while reader.offset < bytes.len() {
+        let offset = reader.offset;
+        let [kind] = reader.take("a block")?;
+        match kind {
+            HEADER => reader.header()?,
+            SESSION => sessions.push(reader.session()?),
+            CLASS => union.add(reader.class()?)?,
+            found => return Err(ReadError::UnknownBlock { offset, found }),
+        }
+    }
+    Ok(ExecFile {
+        sessions,
+        classes: union.into_classes(),
+    })
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn slice(&mut self, length: usize, inside: &'static str) -> Result<&'a [u8], ReadError> {
+        let rest = self.bytes.get(self.offset..).unwrap_or_default();
+        let slice = rest.get(..length).ok_or(ReadError::Truncated {
+            offset: self.bytes.len(),
+            inside,
+        })?;
+        self.offset += length;
+        Ok(slice)
+    }
+
+    fn take<const N: usize>(&mut self, inside: &'static str) -> Result<[u8; N], ReadError> {
+        let slice = self.slice(N, inside)?;
+        slice.try_into().map_err(|_| ReadError::Truncated {
+            offset: self.bytes.len(),
+            inside,
+        })
+    }
+
+    fn header(&mut self) -> Result<(), ReadError> {
+        let magic = u16::from_be_bytes(self.take("a header")?);
+        if magic != MAGIC {
+            return Err(ReadError::NotExec {
+                found: magic.to_be_bytes().to_vec(),
+            });
+        }
+        let offset = self.offset;
+        match u16::from_be_bytes(self.take("a header")?) {
+            VERSION => Ok(()),
+            found => Err(ReadError::Version { found, offset }),
+        }
+    }
+
+    fn text(&mut self, inside: &'static str) -> Result<String, ReadError> {
+        let offset = self.offset;
+        let length = u16::from_be_bytes(self.take(inside)?);
+        let bytes = self.slice(usize::from(length), inside)?;
+        utf::decode(bytes).ok_or(ReadError::Text { offset })
+    }
+
+    fn session(&mut self) -> Result<Session, ReadError> {
+        let inside = "a session";
+        Ok(Session {
+            id: self.text(inside)?,
+            start_ms: i64::from_be_bytes(self.take(inside)?),
+            dump_ms: i64::from_be_bytes(self.take(inside)?),
+        })
+    }
+
+    fn class(&mut self) -> Result<ExecutionData, ReadError> {
+        let inside = "the data of a class";
+        let id = u64::from_be_bytes(self.take(inside)?);
+        let name = self.text(inside)?;
+        let length = self.length(inside)?;
+        let packed = self.slice(length.div_ceil(8), inside)?;
+        let bits = packed
+            .iter()
+            .flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1));
+        Ok(ExecutionData {
+            id,
+            name,
+            probes: bits.take(length).collect(),
+        })
+    }
+
+    /// A number in groups of seven bits, the lowest first.
+    fn length(&mut self, inside: &'static str) -> Result<usize, ReadError> {
+        let mut length = 0;
+        for shift in (0..35).step_by(7) {
+            let [byte] = self.take(inside)?;
+            length |= usize::from(byte & 0x7F) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(length);
+            }
+        }
+        Err(ReadError::Truncated {
+            offset: self.bytes.len(),
+            inside,
+        })
+    }
+}

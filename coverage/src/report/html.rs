@@ -1,0 +1,306 @@
+//! The report for people: a folder of pages that needs neither network nor server.
+//!
+//! `index.html` lists the packages, `pkg/NAME/index.html` a package's classes,
+//! `class-NAME.html` a class's methods and `src-FILE.html` the lines. One style
+//! sheet and one script serve all pages; `classes.js` is loaded when somebody
+//! searches. Whatever comes from classes or sources is escaped.
+
+mod highlight;
+mod links;
+mod page;
+mod rows;
+mod sessions;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use self::links::Links;
+use self::page::{Crumb, Page, text, text_into};
+use self::rows::{Columns, Row};
+use super::table::percent;
+use super::{Session, SourceLookup, names};
+use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
+
+/// Writes the report into `folder`, which exists; it begins at `index.html`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write(
+    bundle: &BundleCoverage,
+    sessions: &[Session],
+    sources: &dyn SourceLookup,
+    folder: &Path,
+) -> io::Result<()> {
+    std::fs::write(folder.join("report.css"), include_str!("html/report.css"))?;
+    std::fs::write(folder.join("report.js"), include_str!("html/report.js"))?;
+    let report = Report {
+        bundle,
+        links: Links::new(bundle),
+    };
+    std::fs::write(folder.join("index.html"), report.index())?;
+    std::fs::write(
+        folder.join("sessions.html"),
+        sessions::page(bundle, sessions),
+    )?;
+    std::fs::write(folder.join("classes.js"), report.search_data())?;
+    for package in &bundle.packages {
+        report.write_package(package, sources, folder)?;
+    }
+    Ok(())
+}
+
+struct Report<'a> {
+    bundle: &'a BundleCoverage,
+    links: Links<'a>,
+}
+
+impl Report<'_> {
+    fn index(&self) -> String {
+        let mut page = Page::new(&self.bundle.name, "", &[Crumb::here(&self.bundle.name)]);
+        self.no_match(&mut page.body);
+        page.summary(&self.bundle.counters);
+        page.filter("Filter packages, find classes", true);
+        let packages = self
+            .bundle
+            .packages
+            .iter()
+            .filter(|package| package.counters.instruction.total() > 0);
+        let rows = packages.map(|package| Row {
+            name: names::package(&package.name),
+            link: Some(format!("{}/index.html", self.links.folder(package))),
+            note: None,
+            title: None,
+            counters: package.counters,
+        });
+        rows::write(
+            &mut page.body,
+            "Package",
+            Columns::Packages,
+            rows,
+            &self.bundle.counters,
+        );
+        page.finish()
+    }
+
+    /// Classes whose recording is of other bytes count as missed: that must be seen.
+    fn no_match(&self, body: &mut String) {
+        let names: Vec<_> = self
+            .bundle
+            .classes()
+            .filter(|class| class.no_match)
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        let _ = write!(
+            body,
+            "<aside class=notice><p><strong>{} recorded in another version.</strong> What ran is not the class file \
+             this report was made from, so it counts as missed. Report with the class files that ran.<ul>",
+            page::count(names.len(), "class was", "classes were")
+        );
+        for class in names {
+            let _ = write!(body, "<li>{}", text(&class.name.replace('/', ".")));
+        }
+        body.push_str("</ul></aside>");
+    }
+
+    /// All classes for the search: name, link, covered percent of its instructions.
+    fn search_data(&self) -> String {
+        let mut data = "classes([".to_owned();
+        for package in &self.bundle.packages {
+            for class in package.classes.iter().filter(|class| class.contains_code()) {
+                let link = format!("{}/{}", self.links.folder(package), self.links.class(class));
+                let name = class.name.replace('/', ".");
+                let percent = percent(class.counters.instruction).unwrap_or(0);
+                let _ = writeln!(
+                    data,
+                    "[{},{},{percent}],",
+                    script_string(&name),
+                    script_string(&link)
+                );
+            }
+        }
+        data + "]);\n"
+    }
+
+    fn write_package(
+        &self,
+        package: &PackageCoverage,
+        sources: &dyn SourceLookup,
+        folder: &Path,
+    ) -> io::Result<()> {
+        if package.counters.instruction.total() == 0 {
+            return Ok(());
+        }
+        let folder = folder.join(self.links.folder(package));
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join("index.html"), self.package(package))?;
+        for class in package.classes.iter().filter(|class| class.contains_code()) {
+            std::fs::write(
+                folder.join(self.links.class(class)),
+                self.class(package, class),
+            )?;
+        }
+        for file in package
+            .source_files
+            .iter()
+            .filter(|file| file.counters.instruction.total() > 0)
+        {
+            let source = sources.source(&package.name, &file.name);
+            let page = self.source(package, file, source.as_deref());
+            std::fs::write(folder.join(self.links.source(package, &file.name)), page)?;
+        }
+        Ok(())
+    }
+
+    fn crumbs(&self, package: &PackageCoverage) -> [Crumb; 2] {
+        [
+            Crumb::new(&self.bundle.name, "../../index.html"),
+            Crumb::new(&names::package(&package.name), "index.html"),
+        ]
+    }
+
+    fn package(&self, package: &PackageCoverage) -> String {
+        let name = names::package(&package.name);
+        let [report, _] = self.crumbs(package);
+        let mut page = Page::new(&name, "../../", &[report, Crumb::here(&name)]);
+        page.summary(&package.counters);
+        page.filter("Filter classes", false);
+        let classes = package.classes.iter().filter(|class| class.contains_code());
+        let rows = classes.map(|class| Row {
+            name: names::class(class),
+            link: Some(self.links.class(class).to_owned()),
+            note: self.place(package, class, class.lines.first()),
+            title: Some(class.name.replace('/', ".")),
+            counters: class.counters,
+        });
+        rows::write(
+            &mut page.body,
+            "Class",
+            Columns::Classes,
+            rows,
+            &package.counters,
+        );
+        page.finish()
+    }
+
+    /// Label and link of a line in the class's source file.
+    fn place(
+        &self,
+        package: &PackageCoverage,
+        class: &ClassCoverage,
+        line: Option<u32>,
+    ) -> Option<(String, String)> {
+        let file = class.source_file.as_deref()?;
+        let link = self.links.source(package, file);
+        Some(match line {
+            Some(line) => (format!("{file}:{line}"), format!("{link}#L{line}")),
+            None => (file.to_owned(), link.to_owned()),
+        })
+    }
+
+    fn class(&self, package: &PackageCoverage, class: &ClassCoverage) -> String {
+        let name = names::class(class);
+        let [report, package_crumb] = self.crumbs(package);
+        let mut page = Page::new(
+            &name,
+            "../../",
+            &[report, package_crumb, Crumb::here(&name)],
+        );
+        if let Some((label, link)) = self.place(package, class, None) {
+            let _ = write!(
+                page.body,
+                "<p class=under>Source: <a href=\"{link}\">{}</a>",
+                text(&label)
+            );
+        }
+        if class.no_match {
+            page.body.push_str(
+                "<aside class=notice><p>Another version of this class was recorded, so all of it counts as missed.</aside>",
+            );
+        }
+        page.summary(&class.counters);
+        page.filter("Filter methods", false);
+        let rows = class.methods.iter().map(|method| {
+            let place = self.place(package, class, method.first_line());
+            Row {
+                name: names::method(class, method),
+                link: place.map(|(_, link)| link),
+                note: method
+                    .first_line()
+                    .map(|line| (format!("line {line}"), String::new())),
+                title: Some(format!("{}{}", method.name, method.descriptor)),
+                counters: method.counters,
+            }
+        });
+        rows::write(
+            &mut page.body,
+            "Method",
+            Columns::Methods,
+            rows,
+            &class.counters,
+        );
+        page.finish()
+    }
+
+    fn source(
+        &self,
+        package: &PackageCoverage,
+        file: &SourceFileCoverage,
+        source: Option<&str>,
+    ) -> String {
+        let [report, package_crumb] = self.crumbs(package);
+        let mut page = Page::new(
+            &file.name,
+            "../../",
+            &[report, package_crumb, Crumb::here(&file.name)],
+        );
+        page.summary(&file.counters);
+        let classes = package
+            .classes
+            .iter()
+            .filter(|class| class.source_file.as_ref() == Some(&file.name));
+        let classes: Vec<_> = classes.filter(|class| class.contains_code()).collect();
+        page.body.push_str("<details class=under");
+        page.body
+            .push_str(if classes.len() <= 3 { " open" } else { "" });
+        let _ = write!(
+            page.body,
+            "><summary>{}</summary><ul>",
+            page::count(classes.len(), "class", "classes")
+        );
+        for class in classes {
+            let _ = write!(page.body, "<li><a href=\"{}\">", self.links.class(class));
+            text_into(&names::class(class), &mut page.body);
+            page.body.push_str("</a>");
+        }
+        page.body.push_str("</ul></details>");
+        source::write(&mut page.body, package, file, source);
+        page.finish()
+    }
+}
+
+/// A JavaScript string that cannot end its script element either.
+fn script_string(text: &str) -> String {
+    let mut string = String::with_capacity(text.len() + 2);
+    string.push('"');
+    for character in text.chars() {
+        match character {
+            ' '..='~' if !matches!(character, '"' | '\\' | '<' | '>' | '&') => {
+                string.push(character)
+            }
+            other => {
+                let mut units = [0; 2];
+                for unit in other.encode_utf16(&mut units) {
+                    let _ = write!(string, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    string.push('"');
+    string
+}

@@ -1,0 +1,109 @@
+//! Names of the report's files: safe in any file system and in any URL.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage};
+
+/// Longest part of a name that is kept.
+const LONGEST: usize = 120;
+
+/// Where each package, class and source file has its page.
+pub(super) struct Links<'a> {
+    folders: HashMap<&'a str, String>,
+    classes: HashMap<&'a str, String>,
+    sources: HashMap<&'a str, HashMap<&'a str, String>>,
+}
+
+impl<'a> Links<'a> {
+    pub(super) fn new(bundle: &'a BundleCoverage) -> Self {
+        let mut links = Self {
+            folders: HashMap::new(),
+            classes: HashMap::new(),
+            sources: HashMap::new(),
+        };
+        let mut folders = HashSet::new();
+        for package in &bundle.packages {
+            let name = super::names::package(&package.name);
+            links
+                .folders
+                .insert(&package.name, unique("pkg/", &name, "", &mut folders));
+            let mut files = HashSet::new();
+            for class in &package.classes {
+                let file = unique("class-", class.simple_name(), ".html", &mut files);
+                links.classes.insert(&class.name, file);
+            }
+            for source in &package.source_files {
+                let file = unique("src-", &source.name, ".html", &mut files);
+                links
+                    .sources
+                    .entry(&package.name)
+                    .or_default()
+                    .insert(&source.name, file);
+            }
+        }
+        links
+    }
+
+    /// Folder of a package, from the report's root.
+    pub(super) fn folder(&self, package: &PackageCoverage) -> &str {
+        self.folders
+            .get(package.name.as_str())
+            .map_or("", String::as_str)
+    }
+
+    /// Page of a class, in the folder of its package.
+    pub(super) fn class(&self, class: &ClassCoverage) -> &str {
+        self.classes
+            .get(class.name.as_str())
+            .map_or("", String::as_str)
+    }
+
+    /// Page of a source file, in the folder of its package.
+    pub(super) fn source(&self, package: &PackageCoverage, file: &str) -> &str {
+        let files = self.sources.get(package.name.as_str());
+        files
+            .and_then(|files| files.get(file))
+            .map_or("", String::as_str)
+    }
+}
+
+/// A name not taken yet, even where file systems ignore case.
+fn unique(prefix: &str, name: &str, suffix: &str, taken: &mut HashSet<String>) -> String {
+    let safe: String = name
+        .chars()
+        .take(LONGEST)
+        .map(|c| if is_safe(c) { c } else { '_' })
+        .collect();
+    let base = if safe.starts_with('.') {
+        format!("_{safe}")
+    } else {
+        safe
+    };
+    let mut candidate = format!("{prefix}{base}{suffix}");
+    let mut number = 2;
+    while !taken.insert(candidate.to_ascii_lowercase()) {
+        candidate = format!("{prefix}{base}~{number}{suffix}");
+        number += 1;
+    }
+    candidate
+}
+
+fn is_safe(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-' | '$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_in_case_or_hidden_letters_have_their_own_pages() {
+        let mut taken = HashSet::new();
+        let mut name = |name| unique("class-", name, ".html", &mut taken);
+        assert_eq!(name("a"), "class-a.html");
+        assert_eq!(name("A"), "class-A~2.html");
+        assert_eq!(name("../x\"é"), "class-_.._x__.html");
+        assert_eq!(name("../x'é"), "class-_.._x__~2.html");
+        assert!(name(&"x".repeat(400)).len() < 140);
+    }
+}

@@ -1,0 +1,173 @@
+//! What all pages share: head, path, summary, filter, foot.
+
+use std::fmt::Write as _;
+
+use crate::model::{Counter, Counters};
+use crate::report::table::percent;
+
+/// A step of the path above the title.
+pub(super) struct Crumb {
+    label: String,
+    link: Option<String>,
+}
+
+impl Crumb {
+    /// A step to go back to.
+    pub(super) fn new(label: &str, link: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            link: Some(link.to_owned()),
+        }
+    }
+
+    /// The page itself.
+    pub(super) fn here(label: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            link: None,
+        }
+    }
+}
+
+/// A page under construction.
+pub(super) struct Page {
+    /// The document so far.
+    pub(super) body: String,
+    root: &'static str,
+}
+
+impl Page {
+    /// Begins a page; `root` leads from it to the report's folder.
+    pub(super) fn new(title: &str, root: &'static str, path: &[Crumb]) -> Self {
+        let mut body = String::with_capacity(16 << 10);
+        let _ = write!(
+            body,
+            "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\
+             <meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>{} – coverage</title>\n\
+             <link rel=stylesheet href=\"{root}report.css\">\n<script src=\"{root}report.js\" data-root=\"{root}\"></script>\n\
+             <header><nav aria-label=Path><ol>",
+            text(title)
+        );
+        for crumb in path {
+            let label = text(&crumb.label);
+            let _ = match &crumb.link {
+                Some(link) => write!(body, "<li><a href=\"{link}\">{label}</a>"),
+                None => write!(body, "<li aria-current=page><h1>{label}</h1>"),
+            };
+        }
+        let _ = write!(
+            body,
+            "</ol></nav><div class=tools><a href=\"{root}sessions.html\">Sessions</a>\
+             <button type=button id=theme hidden>Theme</button></div></header>\n<main>\n"
+        );
+        Self { body, root }
+    }
+
+    /// The five counters at a glance.
+    pub(super) fn summary(&mut self, counters: &Counters) {
+        self.body.push_str("<dl class=summary>");
+        for (label, counter) in [
+            ("Lines", counters.line),
+            ("Branches", counters.branch),
+            ("Instructions", counters.instruction),
+            ("Methods", counters.method),
+            ("Classes", counters.class),
+        ] {
+            card(&mut self.body, label, counter);
+        }
+        self.body.push_str("</dl>\n");
+    }
+
+    /// The box that filters the table below it, and finds classes if `search`.
+    pub(super) fn filter(&mut self, label: &str, search: bool) {
+        let search = if search {
+            format!(" data-search=\"{}classes.js\"", self.root)
+        } else {
+            String::new()
+        };
+        let _ = write!(
+            self.body,
+            "<div class=filter hidden><input type=search id=filter placeholder=\"{label}\" aria-label=\"{label}\" \
+             autocomplete=off spellcheck=false{search}><kbd>/</kbd><output for=filter aria-live=polite></output></div>\n\
+             <div id=found></div>\n"
+        );
+    }
+
+    /// Ends the page.
+    pub(super) fn finish(mut self) -> String {
+        let _ = write!(
+            self.body,
+            "</main>\n<footer>Classhook {} · counters as JaCoCo counts them</footer>\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        self.body
+    }
+}
+
+fn card(body: &mut String, label: &str, counter: Counter) {
+    let Some(percent) = percent(counter) else {
+        let _ = write!(
+            body,
+            "<div><dt>{label}</dt><dd><b>–</b><small>none</small></dd></div>"
+        );
+        return;
+    };
+    let _ = write!(
+        body,
+        "<div><dt>{label}</dt><dd><b>{percent}<span>%</span></b>{}<small>{} of {}<span> covered</span></small></dd></div>",
+        bar(counter),
+        grouped(counter.covered),
+        grouped(counter.total()),
+    );
+}
+
+/// A bar whose filled part is covered; the number always stands beside it.
+pub(super) fn bar(counter: Counter) -> String {
+    let width = counter.ratio().unwrap_or(0.0) * 100.0;
+    format!("<i class=bar style=\"--c:{width:.1}%\"></i>")
+}
+
+/// `1,234`.
+pub(super) fn grouped(number: u32) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(String::from_utf8_lossy)
+        .collect();
+    groups.join(",")
+}
+
+/// `1 class`, `2 classes`.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!(
+        "{} {noun}",
+        grouped(u32::try_from(number).unwrap_or(u32::MAX))
+    )
+}
+
+/// Text for HTML, in content or a quoted attribute.
+pub(super) fn text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    text_into(text, &mut escaped);
+    escaped
+}
+
+/// [`text`] into a document. Controls, and the marks that make text run the other
+/// way and so look like other code, become U+FFFD.
+pub(super) fn text_into(text: &str, out: &mut String) {
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => out.push('\u{FFFD}'),
+            other if other.is_control() && other != '\t' => out.push('\u{FFFD}'),
+            other => out.push(other),
+        }
+    }
+}

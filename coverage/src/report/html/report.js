@@ -1,0 +1,176 @@
+// Theme, sorting, filtering, searching classes, moving between gaps. Every page reads well without.
+"use strict";
+const root = document.documentElement;
+const folder = document.currentScript.dataset.root;
+const stored = {
+  get theme() { try { return localStorage.getItem("classhook-theme"); } catch { return null; } },
+  set theme(value) { try { localStorage.setItem("classhook-theme", value); } catch { /* pages from disk may keep nothing */ } },
+};
+if (["light", "dark"].includes(stored.theme)) root.dataset.theme = stored.theme;
+
+const SHOWN = 20;
+let searchable = null;
+/** Called by classes.js: [name, link, covered percent] of every class. */
+function classes(all) { searchable = all; showClasses(); }
+
+function themes(button) {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; button.ariaLabel = `Use the ${button.textContent.toLowerCase()} theme`; };
+  button.addEventListener("click", () => {
+    stored.theme = root.dataset.theme = isDark() ? "light" : "dark";
+    label();
+    drawMap();
+  });
+  dark.addEventListener("change", () => { label(); drawMap(); });
+  button.hidden = false;
+  label();
+}
+
+function sorting(table) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return column === 0 ? cell.firstElementChild.textContent.toLowerCase() : Number(cell.dataset.v);
+  };
+  heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+    const first = head.classList.contains("number") ? "descending" : "ascending";
+    const other = first === "ascending" ? "descending" : "ascending";
+    const direction = head.ariaSort === first ? other : first;
+    heads.forEach((one) => one.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", direction);
+    const sign = direction === "ascending" ? 1 : -1;
+    const rows = [...body.rows].map((row) => [value(row, column), row]);
+    rows.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
+    body.append(...rows.map(([, row]) => row));
+  }));
+}
+
+const words = () => document.getElementById("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+const matches = (text, all) => all.every((word) => text.includes(word));
+
+function filtering(input) {
+  const rows = [...document.querySelectorAll(".rows tbody tr")];
+  const names = rows.map((row) => `${row.cells[0].textContent} ${row.cells[0].title}`.toLowerCase());
+  const output = document.querySelector("output");
+  input.addEventListener("input", () => {
+    const all = words();
+    let shown = 0;
+    rows.forEach((row, index) => { row.hidden = !matches(names[index], all); shown += !row.hidden; });
+    output.textContent = all.length ? `${shown} of ${rows.length}` : "";
+    if (!input.dataset.search) return;
+    if (searchable) showClasses();
+    else if (!document.getElementById("classes")) {
+      const script = Object.assign(document.createElement("script"), { id: "classes", src: input.dataset.search });
+      document.head.append(script);
+    }
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === "ArrowDown") {
+      const first = document.querySelector("#found a, .rows tbody tr:not([hidden]) a");
+      if (first && event.key === "Enter") first.click();
+      else first?.focus();
+      event.preventDefault();
+    } else if (event.key === "Escape") {
+      input.value = "";
+      input.dispatchEvent(new Event("input"));
+      input.blur();
+    }
+  });
+  input.closest("[hidden]").hidden = false;
+  if (input.value) input.dispatchEvent(new Event("input"));
+}
+
+function showClasses() {
+  const all = words();
+  const place = document.getElementById("found");
+  const found = all.length ? searchable.filter(([name]) => matches(name.toLowerCase(), all)) : [];
+  // Classes whose own name begins with, or at least has, the last word come first; of those the shortest.
+  const rank = ([name]) => {
+    const at = name.slice(name.lastIndexOf(".") + 1).toLowerCase().indexOf(all.at(-1));
+    return (at === 0 ? 0 : at > 0 ? 1 : 2) * 1e4 + name.length;
+  };
+  found.sort((a, b) => rank(a) - rank(b));
+  const list = document.createElement("ul");
+  for (const [name, link, percent] of found.slice(0, SHOWN)) {
+    const anchor = Object.assign(document.createElement("a"), { href: folder + link });
+    const part = Object.assign(document.createElement("small"), { textContent: `${percent}%` });
+    anchor.append(Object.assign(document.createElement("span"), { textContent: name }), part);
+    const item = document.createElement("li");
+    item.append(anchor);
+    list.append(item);
+  }
+  place.replaceChildren(...(found.length ? [list] : []));
+  if (!all.length) return;
+  const packages = document.querySelectorAll(".rows tbody tr:not([hidden])").length;
+  const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+  const more = found.length > SHOWN ? `, the first ${SHOWN} shown` : "";
+  document.querySelector("output").textContent =
+    `${count(packages, "package", "packages")}, ${count(found.length, "class", "classes")}${more}`;
+}
+
+let lines = [];
+const isGap = (line) => line && (line.className === "n" || line.className === "p");
+
+/** The first lines of runs of missed or partly covered lines. */
+function gaps() { return lines.filter((line, index) => isGap(line) && lines[index - 1]?.className !== line.className); }
+
+function move(forward) {
+  const at = lines.findIndex((line) => `#${line.id}` === location.hash);
+  const starts = gaps().filter((line) => (forward ? lines.indexOf(line) > at : lines.indexOf(line) < at));
+  const goal = forward ? starts[0] : starts.at(-1);
+  if (goal) { location.hash = goal.id; goal.scrollIntoView({ block: "center" }); }
+}
+
+/** A strip at the edge of the window: where in the file the gaps are. */
+function drawMap() {
+  const map = document.getElementById("map");
+  if (!map) return;
+  const scale = devicePixelRatio || 1;
+  const height = (map.height = map.clientHeight * scale);
+  map.width = map.clientWidth * scale;
+  const paint = map.getContext("2d");
+  const style = getComputedStyle(root);
+  const probe = document.querySelector(".legend").appendChild(document.createElement("span"));
+  for (const kind of ["f", "p", "n"]) {
+    probe.style.color = `var(--${kind})`;
+    paint.fillStyle = getComputedStyle(probe).color || style.color;
+    lines.forEach((line, index) => {
+      if (line.className === kind) paint.fillRect(3 * scale, (index / lines.length) * height, map.width, Math.max(height / lines.length, scale));
+    });
+  }
+  probe.remove();
+}
+
+function sourcePage(source) {
+  lines = [...source.children];
+  const keys = document.querySelector(".keys");
+  if (keys) keys.hidden = !gaps().length;
+  if (document.body.scrollHeight < 1.5 * innerHeight) return; // all of it is in view anyway
+  const map = Object.assign(document.createElement("canvas"), { id: "map", ariaHidden: "true" });
+  map.addEventListener("click", (event) => {
+    const part = event.offsetY / map.clientHeight;
+    lines[Math.floor(part * lines.length)]?.scrollIntoView({ block: "center" });
+  });
+  document.body.append(map);
+  addEventListener("resize", drawMap);
+  drawMap();
+}
+
+addEventListener("DOMContentLoaded", () => {
+  themes(document.getElementById("theme"));
+  document.querySelectorAll(".rows").forEach(sorting);
+  const input = document.getElementById("filter");
+  if (input) filtering(input);
+  const source = document.querySelector(".source");
+  if (source) sourcePage(source);
+});
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+  const input = document.getElementById("filter");
+  if (event.key === "/" && input) { event.preventDefault(); input.focus(); input.select(); }
+  else if (event.key === "n") move(true);
+  else if (event.key === "p") move(false);
+});

@@ -1,0 +1,133 @@
+//! The lines of a source file.
+
+use std::fmt::Write as _;
+
+use super::highlight::Highlighter;
+use super::page::text;
+use crate::model::{Counter, LineCoverage, PackageCoverage, SourceFileCoverage, Status};
+
+/// Writes the lines with their text, or without if there is none.
+pub(super) fn write(
+    body: &mut String,
+    package: &PackageCoverage,
+    file: &SourceFileCoverage,
+    source: Option<&str>,
+) {
+    match source {
+        Some(source) => with_text(body, file, source),
+        None => without_text(body, package, file),
+    }
+}
+
+fn with_text(body: &mut String, file: &SourceFileCoverage, source: &str) {
+    let length = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
+    if let Some(last) = file.lines.last().filter(|&last| last > length) {
+        let _ = write!(
+            body,
+            "<aside class=notice><p><strong>This source is not what was compiled:</strong> it has {length} lines, \
+             and there is coverage for line {last}. Give the sources of the version that ran.</aside>"
+        );
+    }
+    legend(body);
+    body.push_str("<pre class=source translate=no>");
+    let mut highlighter = Highlighter::for_file(&file.name);
+    for (number, line) in (1..).zip(source.lines()) {
+        let coverage = file
+            .lines
+            .line(number)
+            .filter(|line| line.status() != Status::Empty);
+        gutter(body, number, coverage);
+        body.push_str("<code>");
+        highlighter.line(line, body);
+        body.push_str("</code></div>");
+    }
+    body.push_str("</pre>\n");
+}
+
+fn legend(body: &mut String) {
+    body.push_str(
+        "<p class=legend><span class=f>covered</span><span class=p>partly covered</span><span class=n>missed</span>\
+         <span class=keys hidden><kbd>n</kbd> <kbd>p</kbd> next and previous gap</span>",
+    );
+}
+
+/// The line's number and what is known of its branches.
+fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>) {
+    let Some(line) = coverage else {
+        let _ = write!(
+            body,
+            "<div id=L{number}><a href=#L{number}>{number}</a><i></i>"
+        );
+        return;
+    };
+    let (class, words) = status(line);
+    let _ = write!(
+        body,
+        "<div id=L{number} class={class}><a href=#L{number} title=\"{words}\">{number}</a>"
+    );
+    match branches(line.branches) {
+        Some((class, words)) => {
+            let _ = write!(
+                body,
+                "<i class={class} tabindex=0 role=img aria-label=\"{words}\" data-tip=\"{words}\">◆</i>"
+            );
+        }
+        None => body.push_str("<i></i>"),
+    }
+}
+
+fn status(line: &LineCoverage) -> (&'static str, &'static str) {
+    match line.status() {
+        Status::FullyCovered => ("f", "covered"),
+        Status::PartlyCovered => ("p", "partly covered"),
+        Status::NotCovered | Status::Empty => ("n", "missed"),
+    }
+}
+
+fn branches(counter: Counter) -> Option<(&'static str, String)> {
+    let (missed, total) = (counter.missed, counter.total());
+    Some(match counter.status() {
+        Status::Empty => return None,
+        Status::NotCovered => ("n", format!("all {total} branches missed")),
+        Status::FullyCovered => ("f", format!("all {total} branches covered")),
+        Status::PartlyCovered => ("p", format!("{missed} of {total} branches missed")),
+    })
+}
+
+fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileCoverage) {
+    let path = if package.name.is_empty() {
+        file.name.clone()
+    } else {
+        format!("{}/{}", package.name, file.name)
+    };
+    let _ = write!(
+        body,
+        "<aside class=notice><p><strong>The text of this file is not known.</strong> Give the folder that holds \
+         <code>{}</code> with <code>--sources FOLDER</code> to see its lines.</aside>",
+        text(&path)
+    );
+    if file.lines.is_empty() {
+        body.push_str(
+            "<p class=under>The class files name no lines either: they were compiled without.",
+        );
+        return;
+    }
+    legend(body);
+    body.push_str("<ol class=lines>");
+    for (number, line) in file.lines.iter() {
+        let (class, mut words) = (status(line).0, status(line).1.to_owned());
+        let diamond = match branches(line.branches) {
+            Some((_, branches)) => {
+                words = format!("{words}, {branches}");
+                "◆"
+            }
+            None => "",
+        };
+        let _ = write!(
+            body,
+            "<li id=L{number} class={class}><a href=#L{number} title=\"{words}\" aria-label=\"line {number}, {words}\">\
+             {number}{diamond}</a>"
+        );
+    }
+    body.push_str("</ol>\n");
+}

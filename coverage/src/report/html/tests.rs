@@ -1,0 +1,242 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::model::BundleBuilder;
+use crate::report::{NoSources, fixture};
+
+const ACCOUNT: &str = "package bank;\n\n/** An account. */\nclass Account {\n    Account(String owner) {\n    }\n\n    \
+                       boolean withdraw(long sum) {\n\tif (sum > 0 && \"</code>\" != null) {\n\t\tthrow new Error(\"\u{202E}x\");\n\t}\n\
+                       \treturn sum == 0;\n    }\n\n    void close() {\n\twhile (a && b) {\n\t}\n    }\n}\n";
+
+struct Text(&'static str);
+
+impl SourceLookup for Text {
+    fn source(&self, package: &str, file: &str) -> Option<String> {
+        (package == "bank" && file == "Account.java").then(|| self.0.to_owned())
+    }
+}
+
+fn report(bundle: &BundleCoverage, sources: &dyn SourceLookup) -> BTreeMap<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    write(bundle, &fixture::sessions(), sources, folder.path()).unwrap();
+    let mut files = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(folder.path().join(&inner)).unwrap() {
+            let path = inner.join(entry.unwrap().file_name());
+            if folder.path().join(&path).is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read_to_string(folder.path().join(&path)).unwrap();
+                let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+                files.insert(path.to_str().unwrap().to_owned(), text);
+            }
+        }
+    }
+    files
+}
+
+/// Values of an attribute anywhere in a page.
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    let start = format!("{attribute}=\"");
+    page.split(start.as_str())
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect()
+}
+
+#[test]
+fn pages_of_a_small_program() {
+    let files = report(&fixture::bundle(), &Text(ACCOUNT));
+    let names: Vec<_> = files.keys().map(String::as_str).collect();
+    insta::assert_debug_snapshot!(names);
+    insta::assert_snapshot!("index", files["index.html"]);
+    insta::assert_snapshot!("classes", files["classes.js"]);
+    insta::assert_snapshot!("sessions", files["sessions.html"]);
+    insta::assert_snapshot!("package", files["pkg/bank/index.html"]);
+    insta::assert_snapshot!("class", files["pkg/bank/class-Account.html"]);
+    insta::assert_snapshot!("source", files["pkg/bank/src-Account.java.html"]);
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
+    for sources in [&Text(ACCOUNT) as &dyn SourceLookup, &NoSources] {
+        let files = report(&fixture::bundle(), sources);
+        let mut links = 0;
+        for (name, page) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
+            let folder = PathBuf::from(name).parent().unwrap().to_path_buf();
+            for link in values(page, "href").into_iter().chain(values(page, "src")) {
+                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let mut path = folder.clone();
+                for step in file.split('/') {
+                    if step == ".." {
+                        assert!(path.pop())
+                    } else {
+                        path.push(step)
+                    }
+                }
+                let target = files
+                    .get(path.to_str().unwrap())
+                    .unwrap_or_else(|| panic!("{name}: {link}"));
+                assert!(
+                    anchor.is_empty() || target.contains(&format!("id={anchor} ")),
+                    "{name}: {link}"
+                );
+                links += 1;
+            }
+        }
+        assert!(links > 30, "{links}");
+    }
+}
+
+#[test]
+fn nothing_is_fetched_from_a_network() {
+    for (name, text) in report(&fixture::bundle(), &Text(ACCOUNT)) {
+        assert!(!text.contains("://"), "{name}");
+    }
+}
+
+#[test]
+fn hostile_names_and_sources_stay_text() {
+    let evil = "x\"><script>alert('1')</script>&amp;\u{202E}";
+    let name = format!("p\"><img/{evil}");
+    let method = fixture::method(evil, "()V", &[(0, 1, 1, 1, 1)]);
+    let mut class = fixture::class(&name, Some("../../<script>.java"), vec![method]);
+    class.no_match = true;
+    let mut builder = BundleBuilder::default();
+    builder.add(class).unwrap();
+    let bundle = builder.build(evil);
+    struct Evil;
+    impl SourceLookup for Evil {
+        fn source(&self, _: &str, _: &str) -> Option<String> {
+            Some("<script>alert(1)</script> /* \u{202E} </pre>".to_owned())
+        }
+    }
+    for sources in [&Evil as &dyn SourceLookup, &NoSources] {
+        let files = report(&bundle, sources);
+        assert!(
+            files
+                .keys()
+                .all(|name| !name.split('/').any(|step| step == "..") && name.is_ascii()),
+            "{:?}",
+            files.keys()
+        );
+        for (name, text) in files
+            .iter()
+            .filter(|(name, _)| !name.starts_with("report."))
+        {
+            let scripts = if name.ends_with(".html") { 1 } else { 0 };
+            assert_eq!(text.matches("<script").count(), scripts, "{name}: {text}");
+            assert!(
+                !text.contains("<img") && !text.contains('\u{202E}'),
+                "{name}"
+            );
+            assert!(!text.contains("&amp;lt;"), "escaped twice in {name}");
+        }
+    }
+}
+
+#[test]
+fn source_that_is_not_what_was_compiled_is_told() {
+    let files = report(&fixture::bundle(), &Text("class Account {\n}\n"));
+    let page = &files["pkg/bank/src-Account.java.html"];
+    assert!(
+        page.contains("it has 2 lines, and there is coverage for line 17"),
+        "{page}"
+    );
+}
+
+#[test]
+fn missing_sources_say_how_to_give_them() {
+    let files = report(&fixture::bundle(), &NoSources);
+    let page = &files["pkg/bank/src-Account.java.html"];
+    assert!(
+        page.contains("<code>bank/Account.java</code> with <code>--sources FOLDER</code>"),
+        "{page}"
+    );
+    insta::assert_snapshot!("source_without_text", page);
+}
+
+#[test]
+fn branches_are_told_in_words() {
+    let files = report(&fixture::bundle(), &Text(ACCOUNT));
+    let page = &files["pkg/bank/src-Account.java.html"];
+    for words in [
+        "1 of 2 branches missed",
+        "all 2 branches covered",
+        "all 4 branches missed",
+    ] {
+        assert!(
+            page.contains(&format!("aria-label=\"{words}\" data-tip=\"{words}\">◆")),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn class_of_another_version_is_told() {
+    let mut class = fixture::class(
+        "a/B",
+        None,
+        vec![fixture::method("run", "()V", &[(1, 0, 0, 0, 1)])],
+    );
+    class.no_match = true;
+    let mut builder = BundleBuilder::default();
+    builder.add(class).unwrap();
+    let files = report(&builder.build("x"), &NoSources);
+    assert!(files["index.html"].contains("1 class was recorded in another version."));
+    assert!(files["pkg/a/class-B.html"].contains("Another version of this class was recorded"));
+}
+
+/// Relative luminance of `#rrggbb` (WCAG 2.2).
+fn luminance(colour: &str) -> f64 {
+    let channel = |place: usize| {
+        let value = f64::from(u8::from_str_radix(&colour[place..place + 2], 16).unwrap()) / 255.0;
+        if value <= 0.04045 {
+            value / 12.92
+        } else {
+            ((value + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+}
+
+#[test]
+fn text_has_the_contrast_that_readers_need() {
+    let css = include_str!("report.css");
+    let colours = |name: &str| -> [&str; 2] {
+        let rest = css.split(&format!("{name}: light-dark(")).nth(1).unwrap();
+        let (light, rest) = rest.split_once(", ").unwrap();
+        [light, rest.split_once(')').unwrap().0]
+    };
+    let back = [
+        "--paper", "--card", "--hover", "--f-back", "--p-back", "--n-back",
+    ];
+    let marks = [
+        ("--f", "--f-back"),
+        ("--p", "--p-back"),
+        ("--n", "--n-back"),
+    ];
+    let pairs = ["--ink", "--soft", "--link"]
+        .iter()
+        .flat_map(|ink| back.iter().map(move |back| (*ink, *back)));
+    let syntax = [
+        ".c { color",
+        ".k { color",
+        ".s { color",
+        ".d { color",
+        ".a { color",
+    ];
+    let syntax = syntax
+        .iter()
+        .flat_map(|ink| back.iter().map(move |back| (*ink, *back)));
+    for (ink, back) in pairs.chain(marks).chain(syntax) {
+        for (one, two) in colours(ink).into_iter().zip(colours(back)) {
+            let (one, two) = (luminance(one), luminance(two));
+            let contrast = (one.max(two) + 0.05) / (one.min(two) + 0.05);
+            assert!(contrast >= 4.5, "{ink} on {back}: {contrast:.2}");
+        }
+    }
+}

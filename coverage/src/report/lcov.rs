@@ -1,0 +1,130 @@
+//! The tracefile of LCOV: one section per source file.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::model::{
+    BundleCoverage, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage,
+};
+
+/// Writes the report; files are named `package/File.java`, and what was executed
+/// counts as executed once. Classes that name no source file are left out.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let mut text = String::new();
+    for package in &bundle.packages {
+        for file in package
+            .source_files
+            .iter()
+            .filter(|file| !file.lines.is_empty())
+        {
+            write_file(package, file, &mut text).map_err(io::Error::other)?;
+        }
+    }
+    out.write_all(text.as_bytes())
+}
+
+fn write_file(
+    package: &PackageCoverage,
+    file: &SourceFileCoverage,
+    text: &mut String,
+) -> std::fmt::Result {
+    writeln!(text, "TN:\nSF:{}", one_line(&path(file)))?;
+    write_methods(package, file, text)?;
+    for (number, line) in file.lines.iter() {
+        write_branches(number, line, text)?;
+    }
+    let branch = file.counters.branch;
+    if branch.total() > 0 {
+        writeln!(text, "BRF:{}\nBRH:{}", branch.total(), branch.covered)?;
+    }
+    let lines: Vec<_> = file
+        .lines
+        .iter()
+        .filter(|(_, line)| line.instructions.total() > 0)
+        .collect();
+    let executed = |line: &LineCoverage| line.instructions.covered > 0;
+    for (number, line) in &lines {
+        writeln!(text, "DA:{number},{}", u8::from(executed(line)))?;
+    }
+    let hit = lines.iter().filter(|(_, line)| executed(line)).count();
+    writeln!(text, "LF:{}\nLH:{hit}\nend_of_record", lines.len())
+}
+
+fn write_methods(
+    package: &PackageCoverage,
+    file: &SourceFileCoverage,
+    text: &mut String,
+) -> std::fmt::Result {
+    let classes = package
+        .classes
+        .iter()
+        .filter(|class| class.source_file.as_ref() == Some(&file.name));
+    let methods: Vec<(u32, String, &MethodCoverage)> = classes
+        .flat_map(|class| class.methods.iter().map(move |method| (class, method)))
+        .filter_map(|(class, method)| {
+            let name = format!("{}.{}{}", class.name, method.name, method.descriptor);
+            Some((method.first_line()?, one_line(&name), method))
+        })
+        .collect();
+    for (line, name, _) in &methods {
+        writeln!(text, "FN:{line},{name}")?;
+    }
+    for (_, name, method) in &methods {
+        writeln!(text, "FNDA:{},{name}", method.counters.method.covered)?;
+    }
+    let hit = methods
+        .iter()
+        .filter(|(.., method)| method.counters.method.covered > 0)
+        .count();
+    writeln!(text, "FNF:{}\nFNH:{hit}", methods.len())
+}
+
+/// Which branches were taken is not known, only how many: the first ones.
+fn write_branches(number: u32, line: &LineCoverage, text: &mut String) -> std::fmt::Result {
+    for branch in 0..line.branches.total() {
+        let taken = match (
+            line.instructions.covered > 0,
+            branch < line.branches.covered,
+        ) {
+            (false, _) => "-",
+            (true, taken) => {
+                if taken {
+                    "1"
+                } else {
+                    "0"
+                }
+            }
+        };
+        writeln!(text, "BRDA:{number},0,{branch},{taken}")?;
+    }
+    Ok(())
+}
+
+fn path(file: &SourceFileCoverage) -> String {
+    if file.package.is_empty() {
+        file.name.clone()
+    } else {
+        format!("{}/{}", file.package, file.name)
+    }
+}
+
+/// Control characters would break the line-based format.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{FFFD}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    #[test]
+    fn report_of_a_small_program() {
+        let mut bytes = Vec::new();
+        write(&fixture::bundle(), &mut bytes).unwrap();
+        insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
+    }
+}

@@ -1,0 +1,152 @@
+//! Names as a Java programmer writes them.
+
+use crate::model::{ClassCoverage, MethodCoverage};
+
+/// `java.util`, or `default` for the unnamed package.
+pub(super) fn package(internal: &str) -> String {
+    if internal.is_empty() {
+        "default".to_owned()
+    } else {
+        internal.replace('/', ".")
+    }
+}
+
+/// `Map.Entry`, or `Main.new Runnable() {...}` for an anonymous class.
+pub(super) fn class(class: &ClassCoverage) -> String {
+    let super_type = class.interfaces.first().or(class.super_name.as_ref());
+    match (anonymous(&class.name), super_type) {
+        (Some(outer), Some(super_type)) => {
+            format!("{}.new {}() {{...}}", simple(outer), simple(super_type))
+        }
+        _ => simple(&class.name),
+    }
+}
+
+/// `put(Object, int)`; `Map(int)` for a constructor, `static {...}` for `<clinit>`.
+pub(super) fn method(class: &ClassCoverage, method: &MethodCoverage) -> String {
+    let name = match method.name.as_str() {
+        "<clinit>" => return "static {...}".to_owned(),
+        "<init>" if anonymous(&class.name).is_some() => return "{...}".to_owned(),
+        "<init>" => simple(&class.name),
+        name => name.to_owned(),
+    };
+    format!("{name}({})", parameters(&method.descriptor).join(", "))
+}
+
+/// The name of the class around an anonymous one.
+fn anonymous(name: &str) -> Option<&str> {
+    let (outer, inner) = name.rsplit_once('$')?;
+    let first = inner.chars().next()?;
+    (!is_identifier_start(first)).then_some(outer)
+}
+
+fn is_identifier_start(first: char) -> bool {
+    first.is_alphabetic() || matches!(first, '_' | '$' | '¢'..='¥' | '€')
+}
+
+fn simple(name: &str) -> String {
+    let simple = name.rsplit_once('/').map_or(name, |(_, simple)| simple);
+    simple.replace('$', ".")
+}
+
+/// Simple names of the parameter types (JVMS 4.3.3).
+fn parameters(descriptor: &str) -> Vec<String> {
+    let inner = descriptor
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'));
+    let mut rest = inner.map_or("", |(parameters, _)| parameters);
+    let mut types = Vec::new();
+    while let Some(kind) = rest.trim_start_matches('[').chars().next() {
+        let dimensions = rest.len() - rest.trim_start_matches('[').len();
+        rest = &rest[dimensions + kind.len_utf8()..];
+        let element = match kind {
+            'B' => "byte".to_owned(),
+            'C' => "char".to_owned(),
+            'D' => "double".to_owned(),
+            'F' => "float".to_owned(),
+            'I' => "int".to_owned(),
+            'J' => "long".to_owned(),
+            'S' => "short".to_owned(),
+            'Z' => "boolean".to_owned(),
+            _ => {
+                let (name, behind) = rest.split_once(';').unwrap_or((rest, ""));
+                rest = behind;
+                simple(name)
+            }
+        };
+        types.push(element + &"[]".repeat(dimensions));
+    }
+    types
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class_named(name: &str, interface: Option<&str>) -> ClassCoverage {
+        let mut class = ClassCoverage::new(0, name);
+        class.super_name = Some("java/lang/Object".into());
+        class.interfaces = interface.into_iter().map(str::to_owned).collect();
+        class
+    }
+
+    fn method_named(name: &str, descriptor: &str) -> MethodCoverage {
+        MethodCoverage::new(name, descriptor, None)
+    }
+
+    #[test]
+    fn classes() {
+        assert_eq!(
+            class(&class_named("java/util/Map$Entry", None)),
+            "Map.Entry"
+        );
+        assert_eq!(
+            class(&class_named("Main$1", Some("java/lang/Runnable"))),
+            "Main.new Runnable() {...}"
+        );
+        assert_eq!(
+            class(&class_named("a/Main$A$2", None)),
+            "Main.A.new Object() {...}"
+        );
+        assert_eq!(class(&class_named("a/Odd$", None)), "Odd.");
+        assert_eq!(package(""), "default");
+        assert_eq!(package("java/util"), "java.util");
+    }
+
+    #[test]
+    fn methods() {
+        let map = class_named("a/Map$Entry", None);
+        let put = method_named("put", "(Ljava/util/Map$Entry;[[IJ[Ljava/lang/String;)V");
+        assert_eq!(
+            method(&map, &put),
+            "put(Map.Entry, int[][], long, String[])"
+        );
+        assert_eq!(
+            method(&map, &method_named("<init>", "(I)V")),
+            "Map.Entry(int)"
+        );
+        assert_eq!(
+            method(&map, &method_named("<clinit>", "()V")),
+            "static {...}"
+        );
+        assert_eq!(
+            method(
+                &class_named("a/Map$1", None),
+                &method_named("<init>", "(I)V")
+            ),
+            "{...}"
+        );
+    }
+
+    #[test]
+    fn malformed_descriptors_end() {
+        let class = class_named("A", None);
+        assert_eq!(method(&class, &method_named("a", "([Lunclosed")), "a()");
+        assert_eq!(method(&class, &method_named("a", "([[)V")), "a()");
+        assert_eq!(
+            method(&class, &method_named("a", "(Lunclosed)V")),
+            "a(unclosed)"
+        );
+        assert_eq!(method(&class, &method_named("a", "")), "a()");
+    }
+}

@@ -1,0 +1,297 @@
+//! The summary on a terminal: one row per package, or per class when there is
+//! only one package.
+//!
+//! Percentages are rounded so that `100%` means everything and `0%` nothing.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::names;
+use crate::model::{BundleCoverage, Counter, CounterKind, Counters};
+
+const COLUMNS: [(CounterKind, &str); 4] = [
+    (CounterKind::Instruction, "instructions"),
+    (CounterKind::Branch, "branches"),
+    (CounterKind::Line, "lines"),
+    (CounterKind::Method, "methods"),
+];
+
+/// Width of a bar, in characters.
+const BAR: usize = 8;
+/// Width of a column with bars: two blanks, the bar, a percentage.
+const WITH_BAR: usize = 2 + BAR + 5;
+/// Width of a column without bars: two blanks, the longest heading.
+const WITHOUT_BAR: usize = 2 + 12;
+/// Names are cut to no less than this.
+const NARROWEST_NAME: usize = 12;
+
+/// What a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// A package.
+    Packages,
+    /// A class.
+    Classes,
+}
+
+/// How the table is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Characters in a line; bars are left out where they do not fit.
+    pub width: usize,
+    /// Whether to use the terminal's colours (ANSI escapes).
+    pub colours: bool,
+    /// What a row stands for; none: whatever says more.
+    pub rows: Option<Rows>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self {
+            width: 100,
+            colours: false,
+            rows: None,
+        }
+    }
+}
+
+/// Writes the table, 100 characters wide and without colours.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    write_with(bundle, &Layout::default(), out)
+}
+
+/// Writes the table as `layout` says.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_with(
+    bundle: &BundleCoverage,
+    layout: &Layout,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let kind = layout.rows.unwrap_or(if bundle.packages.len() == 1 {
+        Rows::Classes
+    } else {
+        Rows::Packages
+    });
+    let rows = rows(bundle, kind);
+    if rows.is_empty() {
+        return writeln!(out, "no class with instructions was measured");
+    }
+    let longest = rows
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let table = Table::fit(layout, longest.max(5));
+    let mut text = String::new();
+    table.heading(
+        if kind == Rows::Packages {
+            "package"
+        } else {
+            "class"
+        },
+        &mut text,
+    );
+    rows.iter()
+        .for_each(|(name, counters)| table.row(name, counters, false, &mut text));
+    table.row("total", &bundle.counters, true, &mut text);
+    out.write_all(text.as_bytes())
+}
+
+fn rows(bundle: &BundleCoverage, kind: Rows) -> Vec<(String, Counters)> {
+    let printable = |name: String| name.replace(char::is_control, "\u{FFFD}");
+    let all: Vec<_> = match kind {
+        Rows::Packages => {
+            let packages = bundle.packages.iter();
+            packages
+                .map(|package| (printable(names::package(&package.name)), package.counters))
+                .collect()
+        }
+        Rows::Classes => bundle
+            .classes()
+            .map(|class| (printable(class.name.replace('/', ".")), class.counters))
+            .collect(),
+    };
+    all.into_iter()
+        .filter(|(_, counters)| counters.instruction.total() > 0)
+        .collect()
+}
+
+struct Table {
+    name: usize,
+    bars: bool,
+    colours: bool,
+}
+
+impl Table {
+    fn fit(layout: &Layout, longest: usize) -> Self {
+        let left = |column: usize| layout.width.saturating_sub(COLUMNS.len() * column);
+        let bars = left(WITH_BAR) >= longest.clamp(NARROWEST_NAME, 30);
+        let space = left(if bars { WITH_BAR } else { WITHOUT_BAR });
+        Self {
+            name: longest.min(space.max(NARROWEST_NAME)),
+            bars,
+            colours: layout.colours,
+        }
+    }
+
+    fn column(&self) -> usize {
+        if self.bars { WITH_BAR } else { WITHOUT_BAR }
+    }
+
+    fn heading(&self, what: &str, text: &mut String) {
+        let mut line = format!("{what:<0$}", self.name);
+        for (_, title) in COLUMNS {
+            let _ = write!(line, "{title:>0$}", self.column());
+        }
+        self.styled("2", &line, text);
+        text.push('\n');
+    }
+
+    fn row(&self, name: &str, counters: &Counters, total: bool, text: &mut String) {
+        let name = format!("{:<1$}", shortened(name, self.name), self.name);
+        self.styled(if total { "1" } else { "" }, &name, text);
+        for (kind, _) in COLUMNS {
+            self.cell(counters.of(kind), text);
+        }
+        text.push('\n');
+    }
+
+    fn cell(&self, counter: Counter, text: &mut String) {
+        let percent =
+            percent(counter).map_or_else(|| "-".to_owned(), |percent| format!("{percent}%"));
+        if !self.bars {
+            let _ = write!(text, "{percent:>WITHOUT_BAR$}");
+            return;
+        }
+        text.push_str("  ");
+        let filled = bar(counter);
+        let empty =
+            if counter.total() > 0 { "░" } else { " " }.repeat(BAR - filled.chars().count());
+        self.styled("32", &filled, text);
+        self.styled("2", &empty, text);
+        let _ = write!(text, "{percent:>5}");
+    }
+
+    fn styled(&self, style: &str, content: &str, text: &mut String) {
+        if self.colours && !style.is_empty() && !content.is_empty() {
+            let _ = write!(text, "\x1b[{style}m{content}\x1b[0m");
+        } else {
+            text.push_str(content);
+        }
+    }
+}
+
+/// Covered items of a hundred: 0 only for none, 100 only for all.
+pub(super) fn percent(counter: Counter) -> Option<u32> {
+    let hundredths = (u64::from(counter.covered) * 100).checked_div(u64::from(counter.total()))?;
+    let percent = u32::try_from(hundredths).unwrap_or(100);
+    Some(if counter.covered > 0 {
+        percent.max(1)
+    } else {
+        percent
+    })
+}
+
+/// The filled part of a bar, to an eighth of a character.
+fn bar(counter: Counter) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = counter
+        .ratio()
+        .map_or(0, |ratio| (ratio * (BAR * 8) as f64) as usize);
+    let eighths = if counter.covered > 0 {
+        eighths.max(1)
+    } else {
+        0
+    };
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+/// The end of a name says more than its beginning.
+fn shortened(name: &str, width: usize) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(length - width + 1).collect();
+    format!("…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    fn shown(bundle: &BundleCoverage, layout: &Layout) -> String {
+        let mut bytes = Vec::new();
+        write_with(bundle, layout, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn packages_with_bars() {
+        insta::assert_snapshot!(shown(&fixture::bundle(), &Layout::default()));
+    }
+
+    #[test]
+    fn classes_of_a_narrow_terminal() {
+        let layout = Layout {
+            width: 70,
+            rows: Some(Rows::Classes),
+            ..Layout::default()
+        };
+        let text = shown(&fixture::bundle(), &layout);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 70),
+            "{text}"
+        );
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn colours_only_when_asked() {
+        let plain = Layout::default();
+        let coloured = shown(
+            &fixture::bundle(),
+            &Layout {
+                colours: true,
+                ..plain
+            },
+        );
+        assert!(!shown(&fixture::bundle(), &plain).contains('\x1b'));
+        insta::assert_snapshot!(coloured.replace('\x1b', "␛"));
+    }
+
+    #[test]
+    fn percentage_is_rounded_to_what_is_true() {
+        assert_eq!(percent(Counter::new(1, 9_999)), Some(99));
+        assert_eq!(percent(Counter::new(9_999, 1)), Some(1));
+        assert_eq!(percent(Counter::new(0, u32::MAX)), Some(100));
+        assert_eq!(percent(Counter::new(7, 0)), Some(0));
+        assert_eq!(percent(Counter::EMPTY), None);
+    }
+
+    #[test]
+    fn names_cannot_drive_the_terminal() {
+        let class = fixture::class(
+            "a/\x1b[2JB",
+            None,
+            vec![fixture::method("run", "()V", &[(1, 0, 0, 0, 1)])],
+        );
+        let mut builder = crate::model::BundleBuilder::default();
+        builder.add(class).unwrap();
+        assert!(!shown(&builder.build("x"), &Layout::default()).contains('\x1b'));
+    }
+
+    #[test]
+    fn nothing_measured_is_said() {
+        assert_eq!(
+            shown(&BundleCoverage::default(), &Layout::default()),
+            "no class with instructions was measured\n"
+        );
+    }
+}

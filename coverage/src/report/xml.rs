@@ -1,0 +1,157 @@
+//! JaCoCo's XML report (`-//JACOCO//DTD Report 1.1//EN`).
+
+use std::io::{self, Write};
+
+use super::Session;
+use super::markup::Markup;
+use crate::model::{BundleCoverage, ClassCoverage, Counter, CounterKind, Counters, MethodCoverage};
+use crate::model::{PackageCoverage, SourceFileCoverage};
+
+const DOCTYPE: &str = r#"report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd""#;
+
+/// Writes the report.
+///
+/// Counters without items and lines without instructions are left out; classes
+/// and source files without any are listed. This is what JaCoCo 0.8.15 writes,
+/// except that packages, classes and source files are in the order of their
+/// names, which JaCoCo leaves to a hash table.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(
+    bundle: &BundleCoverage,
+    sessions: &[Session],
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let mut out = io::BufWriter::new(out);
+    let mut xml = Markup::new(&mut out, Some("yes"), DOCTYPE)?;
+    xml.element("report", &[("name", &bundle.name)], |xml| {
+        for session in Session::sorted(sessions) {
+            let (start, dump) = (session.start_ms.to_string(), session.dump_ms.to_string());
+            xml.empty(
+                "sessioninfo",
+                &[("id", &session.id), ("start", &start), ("dump", &dump)],
+            )?;
+        }
+        bundle
+            .packages
+            .iter()
+            .try_for_each(|package| write_package(xml, package))?;
+        write_counters(xml, &bundle.counters)
+    })?;
+    drop(xml);
+    out.flush()
+}
+
+fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io::Result<()> {
+    xml.element("package", &[("name", &package.name)], |xml| {
+        package
+            .classes
+            .iter()
+            .try_for_each(|class| write_class(xml, class))?;
+        package
+            .source_files
+            .iter()
+            .try_for_each(|file| write_source_file(xml, file))?;
+        write_counters(xml, &package.counters)
+    })
+}
+
+fn write_class<W: Write>(xml: &mut Markup<W>, class: &ClassCoverage) -> io::Result<()> {
+    let mut attributes = vec![("name", class.name.as_str())];
+    attributes.extend(
+        class
+            .source_file
+            .as_deref()
+            .map(|file| ("sourcefilename", file)),
+    );
+    xml.element("class", &attributes, |xml| {
+        class
+            .methods
+            .iter()
+            .try_for_each(|method| write_method(xml, method))?;
+        write_counters(xml, &class.counters)
+    })
+}
+
+fn write_method<W: Write>(xml: &mut Markup<W>, method: &MethodCoverage) -> io::Result<()> {
+    let line = method.first_line().map(|line| line.to_string());
+    let mut attributes = vec![("name", method.name.as_str()), ("desc", &method.descriptor)];
+    attributes.extend(line.as_deref().map(|line| ("line", line)));
+    xml.element("method", &attributes, |xml| {
+        write_counters(xml, &method.counters)
+    })
+}
+
+fn write_source_file<W: Write>(xml: &mut Markup<W>, file: &SourceFileCoverage) -> io::Result<()> {
+    xml.element("sourcefile", &[("name", &file.name)], |xml| {
+        for (number, line) in file.lines.iter() {
+            let numbers = [
+                number,
+                line.instructions.missed,
+                line.instructions.covered,
+                line.branches.missed,
+                line.branches.covered,
+            ];
+            let [nr, mi, ci, mb, cb] = numbers.map(|number| number.to_string());
+            xml.empty(
+                "line",
+                &[
+                    ("nr", &nr),
+                    ("mi", &mi),
+                    ("ci", &ci),
+                    ("mb", &mb),
+                    ("cb", &cb),
+                ],
+            )?;
+        }
+        write_counters(xml, &file.counters)
+    })
+}
+
+fn write_counters<W: Write>(xml: &mut Markup<W>, counters: &Counters) -> io::Result<()> {
+    for kind in CounterKind::ALL {
+        let counter = counters.of(kind);
+        if counter != Counter::EMPTY {
+            let (missed, covered) = (counter.missed.to_string(), counter.covered.to_string());
+            xml.empty(
+                "counter",
+                &[
+                    ("type", kind.name()),
+                    ("missed", &missed),
+                    ("covered", &covered),
+                ],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    fn written(bundle: &BundleCoverage, sessions: &[Session]) -> String {
+        let mut bytes = Vec::new();
+        write(bundle, sessions, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn report_of_a_small_program() {
+        let xml = written(&fixture::bundle(), &fixture::sessions());
+        insta::assert_snapshot!(xml.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn names_cannot_break_the_document() {
+        let mut bundle = fixture::bundle();
+        bundle.name = "<\u{1}a \"b\" & 'c'\n\u{FFFE}>".into();
+        let xml = written(&bundle, &[]);
+        assert!(
+            xml.contains(r#"<report name="&lt;�a &quot;b&quot; &amp; &#39;c&#39;&#10;�&gt;">"#),
+            "{xml}"
+        );
+    }
+}

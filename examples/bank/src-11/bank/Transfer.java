@@ -1,0 +1,30 @@
+package bank;
+
+/** Money that was moved. On Java 16 and newer, a record of the same name takes this class's place. */
+public final class Transfer {
+    private final String from;
+    private final String to;
+    private final long cents;
+
+    public Transfer(String from, String to, long cents) {
+        this.from = from;
+        this.to = to;
+        this.cents = cents;
+    }
+
+    public String from() {
+        return from;
+    }
+
+    public String to() {
+        return to;
+    }
+
+    public long cents() {
+        return cents;
+    }
+
+    public boolean large() {
+        return cents >= 100_000;
+    }
+}

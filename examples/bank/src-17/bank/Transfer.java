@@ -1,0 +1,8 @@
+package bank;
+
+/** Money that was moved. */
+public record Transfer(String from, String to, long cents) {
+    public boolean large() {
+        return cents >= 100_000;
+    }
+}

@@ -1,0 +1,464 @@
+//! The agent's state, and what it does when the JVM begins to run and when it ends.
+
+use crate::ffi::error::JvmtiError;
+use crate::ffi::jvmti::Jvmti;
+use crate::ffi::live::{self, BuiltinLoaders, ProbeArray};
+use crate::ffi::phases::Live;
+use crate::ffi::process;
+use crate::ffi::refs::{FieldId, Local, LocalRef};
+use crate::ffi::table::Event;
+use crate::messages::{self, Code};
+use crate::rebuilt::Rebuilt;
+use crate::recording::{self, Signal};
+use crate::retransform;
+use host::config::OnError;
+use host::{Config, Failure, Loader, Pipeline};
+use probes::{ProbeTable, RecordError, Recorder, Summary};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+/// Probe classes defined before the first class is instrumented.
+const FIRST_ARRAYS: u16 = probes::ARRAYS_AHEAD;
+/// The name of the first.
+const FIRST_PROBE_CLASS: &CStr = c"java/lang/$Classhook";
+/// Exit status of a run that fails under `on-error=strict`.
+const STRICT_STATUS: i32 = 3;
+/// Failures written out one by one; the rest are counted.
+const REPORTED: usize = 20;
+
+/// Classes that JDK 25 regenerates for its archive and has no class file of its own for.
+const HOLDERS: [&CStr; 4] = [
+    c"java/lang/invoke/DelegatingMethodHandle$Holder",
+    c"java/lang/invoke/DirectMethodHandle$Holder",
+    c"java/lang/invoke/Invokers$Holder",
+    c"java/lang/invoke/LambdaForm$Holder",
+];
+
+/// The agent of one JVM.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    jvmti: Jvmti,
+    config: Config,
+    /// The plugins.
+    pub pipeline: Pipeline,
+    /// Who has which slots.
+    pub table: ProbeTable,
+    /// The snapshot.
+    pub recorder: Mutex<Recorder>,
+    /// The JVM's arrays, by number; an array is added before the table knows of it.
+    pub arrays: RwLock<Vec<ProbeArray>>,
+    /// Files of classes that the JVM rebuilt for a retransformation.
+    pub rebuilt: Rebuilt,
+    /// Talks to the agent thread.
+    pub signal: Signal,
+    jvm: OnceLock<JvmFacts>,
+    /// Between the start of the live phase and `VMDeath`.
+    running: AtomicBool,
+    /// The snapshot is complete.
+    completed: AtomicBool,
+    seen: AtomicU64,
+    failures: Mutex<Failures>,
+}
+
+/// References fetched once, at the start of the live phase.
+#[derive(Debug)]
+struct JvmFacts {
+    loaders: BuiltinLoaders,
+    /// `ProtectionDomain.codesource`.
+    code_source: Option<FieldId>,
+    /// `CodeSource.location`.
+    location: Option<FieldId>,
+}
+
+/// Failures of the agent's own and of the pipeline.
+#[derive(Debug, Default)]
+struct Failures {
+    /// Not yet in the snapshot.
+    fresh: Vec<probes::Failure>,
+    /// Written to standard error so far.
+    reported: usize,
+    /// Classes that could not be retransformed.
+    retransform: u64,
+    /// Something went wrong that is no class's fault.
+    agent: u64,
+}
+
+impl Agent {
+    /// An agent that waits for the live phase.
+    pub fn new(jvmti: Jvmti, config: Config, pipeline: Pipeline, recorder: Recorder) -> Self {
+        Self {
+            jvmti,
+            config,
+            pipeline,
+            table: ProbeTable::new(),
+            recorder: Mutex::new(recorder),
+            arrays: RwLock::default(),
+            rebuilt: Rebuilt::default(),
+            signal: Signal::default(),
+            jvm: OnceLock::new(),
+            running: AtomicBool::new(false),
+            completed: AtomicBool::new(false),
+            seen: AtomicU64::new(0),
+            failures: Mutex::default(),
+        }
+    }
+
+    /// The agent's environment.
+    pub fn jvmti(&self) -> Jvmti {
+        self.jvmti
+    }
+
+    /// Whether classes may be transformed now.
+    pub fn is_running(&self) -> bool {
+        self.running.load(Ordering::Acquire)
+    }
+
+    /// Counts a class that the hook was shown.
+    pub fn count_seen(&self) {
+        self.seen.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The `VMInit` event.
+    pub fn vm_init(&self, live: Live, local: Local<'_>) {
+        if !self.go_live(live, local) && !self.completed.load(Ordering::Acquire) {
+            self.failures().agent += 1;
+        }
+    }
+
+    /// Removes the snapshot of an agent that did not come to run.
+    pub fn discard_snapshot(&self) {
+        self.completed.store(true, Ordering::Release);
+        let _ = std::fs::remove_file(self.recorder().path());
+    }
+
+    /// Everything that had to wait for the live phase: probe classes, the class-file load hook,
+    /// classes loaded earlier, the agent thread. False if the agent cannot work here.
+    pub fn go_live(&self, live: Live, local: Local<'_>) -> bool {
+        let began = self.learn(live, local).and_then(|()| {
+            recording::define_arrays(self, live, local, FIRST_ARRAYS)
+                .map_err(|cause| self.why_not_first(local, cause))?;
+            // From here on classes come through the hook.
+            self.running.store(true, Ordering::Release);
+            let hook = Event::CLASS_FILE_LOAD_HOOK;
+            let refused = |error| {
+                (
+                    Code::Refused,
+                    format!("the JVM refuses the class-file load hook: {error}"),
+                )
+            };
+            self.jvmti.set_event(live, hook, true).map_err(refused)
+        });
+        if let Err((code, text)) = began {
+            self.running.store(false, Ordering::Release);
+            if code == Code::Twice {
+                messages::warning(code, text);
+                self.discard_snapshot();
+                return false;
+            }
+            messages::error(
+                code,
+                format_args!("{text}; the JVM goes on without Classhook"),
+            );
+            return false;
+        }
+        retransform::retransform_loaded(self, live, local);
+        if let Err(text) = recording::start_thread(self, live, local) {
+            self.failures().agent += 1;
+            messages::error(
+                Code::Thread,
+                format_args!("{text}; the snapshot is written at the end only"),
+            );
+        }
+        messages::info(format_args!(
+            "recording to {}",
+            self.recorder().path().display()
+        ));
+        true
+    }
+
+    /// A first probe class that cannot be defined is there already if the agent was loaded once more
+    /// from another path.
+    fn why_not_first(&self, local: Local<'_>, cause: (Code, String)) -> (Code, String) {
+        let there = self.table.arrays() == 0 && local.find_class(FIRST_PROBE_CLASS).is_some();
+        if !there {
+            return cause;
+        }
+        let text =
+            "another copy of the agent is in this JVM already; it goes on, this one does nothing";
+        (Code::Twice, text.to_owned())
+    }
+
+    /// Fetches references to what the hook compares with.
+    fn learn(&self, live: Live, local: Local<'_>) -> Result<(), (Code, String)> {
+        let loaders = live::builtin_loaders(self.jvmti, local, live).map_err(|cause| {
+            (
+                Code::Refused,
+                format!("the JVM's class loaders cannot be asked for: {cause}"),
+            )
+        })?;
+        // Once the hook is on, a JVM no longer takes these from its archive, and parsing them costs
+        // milliseconds of every program that has a lambda.
+        HOLDERS
+            .into_iter()
+            .for_each(|holder| drop(local.find_class(holder)));
+        let field = |class, name, descriptor| {
+            let class = local.find_class(class)?;
+            local.field_id(&class, name, descriptor)
+        };
+        let facts = JvmFacts {
+            loaders,
+            code_source: field(
+                c"java/security/ProtectionDomain",
+                c"codesource",
+                c"Ljava/security/CodeSource;",
+            ),
+            location: field(c"java/security/CodeSource", c"location", c"Ljava/net/URL;"),
+        };
+        let _ = self.jvm.set(facts);
+        Ok(())
+    }
+
+    /// Which kind of loader this is; `None` is the bootstrap loader.
+    pub fn loader(&self, local: Local<'_>, loader: Option<&LocalRef<'_>>) -> Loader {
+        let (Some(loader), Some(jvm)) = (loader, self.jvm.get()) else {
+            return Loader::Boot;
+        };
+        if local.is_same(loader, &jvm.loaders.system) {
+            return Loader::App;
+        }
+        if local.is_same(loader, &jvm.loaders.platform) {
+            return Loader::Platform;
+        }
+        let signature = local
+            .object_class(loader)
+            .and_then(|class| self.jvmti.class_signature(&class).ok());
+        Loader::Other(signature.map_or_else(
+            || "unknown".into(),
+            |signature| retransform::display_name(&signature).into(),
+        ))
+    }
+
+    /// Whether a class came from a known place. Reads two fields; no code of the JVM's or of the
+    /// application's runs.
+    pub fn has_location(&self, local: Local<'_>, domain: Option<&LocalRef<'_>>) -> bool {
+        let (Some(domain), Some(jvm)) = (domain, self.jvm.get()) else {
+            return false;
+        };
+        // A JVM without these fields: a protection domain is then the best sign there is.
+        let (Some(code_source), Some(location)) = (jvm.code_source, jvm.location) else {
+            return true;
+        };
+        local
+            .object_field(domain, code_source)
+            .and_then(|source| local.object_field(&source, location))
+            .is_some()
+    }
+
+    /// Notes that the pipeline failed on a class, which loads unchanged.
+    pub fn class_failed(&self, failure: &Failure) {
+        self.note(
+            failure,
+            probes::Failure {
+                class: failure.class.clone(),
+                method: failure.method.clone().unwrap_or_default(),
+                plugin: failure.plugin.clone(),
+                code: failure.code.to_owned(),
+                message: failure.cause.clone(),
+            },
+        );
+    }
+
+    /// Notes that a class loaded earlier could not be retransformed.
+    pub fn retransform_failed(&self, class: String, error: JvmtiError) {
+        self.failures().retransform += 1;
+        let code = Code::Retransform.as_str();
+        let text = format!(
+            "warning[{code}]: {class} was loaded before the agent and cannot be retransformed: {error}; it stays as it is"
+        );
+        let message = error.to_string();
+        self.note(
+            text,
+            probes::Failure {
+                class,
+                code: code.to_owned(),
+                message,
+                ..Default::default()
+            },
+        );
+    }
+
+    fn note(&self, text: impl std::fmt::Display, failure: probes::Failure) {
+        let mut failures = self.failures();
+        failures.fresh.push(failure);
+        failures.reported += 1;
+        let reported = failures.reported;
+        drop(failures);
+        match reported.cmp(&(REPORTED + 1)) {
+            std::cmp::Ordering::Less => messages::coded_warning(text),
+            std::cmp::Ordering::Equal => messages::coded_warning(
+                "more failures follow; they are counted, and listed in the snapshot",
+            ),
+            std::cmp::Ordering::Greater => {}
+        }
+    }
+
+    /// Failures that are not in the snapshot yet.
+    pub fn take_failures(&self) -> Vec<probes::Failure> {
+        std::mem::take(&mut self.failures().fresh)
+    }
+
+    /// The recorder.
+    pub fn recorder(&self) -> MutexGuard<'_, Recorder> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The `VMDeath` event: the last moment at which the arrays can be read.
+    pub fn vm_death(&self, live: Live, local: Local<'_>) {
+        let ran = self.running.swap(false, Ordering::AcqRel);
+        if ran {
+            let _ = self
+                .jvmti
+                .set_event(live, Event::CLASS_FILE_LOAD_HOOK, false);
+            if !self.signal.stop() {
+                messages::warning(
+                    Code::Thread,
+                    "the agent thread does not answer; the snapshot is completed without it",
+                );
+            }
+            recording::drain(self, live, local);
+        }
+        if self.complete() && self.config.agent.on_error == OnError::Strict {
+            process::exit_now(STRICT_STATUS);
+        }
+    }
+
+    /// `Agent_OnUnload`; nothing is left to do after `VMDeath`.
+    pub fn unload(&self) {
+        self.running.store(false, Ordering::Release);
+        self.complete();
+    }
+
+    /// Completes the snapshot once and sums up; true if something failed.
+    fn complete(&self) -> bool {
+        if self.completed.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        let pipeline = self.pipeline.summary();
+        let (retransform, agent) = {
+            let failures = self.failures();
+            (failures.retransform, failures.agent)
+        };
+        let panics = messages::panics();
+        let summary = Summary {
+            seen: self.seen.load(Ordering::Relaxed),
+            selected: pipeline.classes,
+            transformed: pipeline.changed,
+            failed: pipeline.failed + retransform,
+            skipped_methods: pipeline.skipped_methods,
+            lost: 0,
+        };
+        let fresh = self.take_failures();
+        let written = {
+            let mut recorder = self.recorder();
+            fresh.iter().for_each(|failure| recorder.failure(failure));
+            recorder.complete(&self.table, &summary)
+        };
+        if let Err(error) = &written {
+            messages::error(
+                Code::Write,
+                format_args!("the snapshot is incomplete: {}", last_words(error)),
+            );
+        }
+        let is_there = self.restore_snapshot();
+        let failed = summary.failed + agent + panics > 0 || written.is_err() || !is_there;
+        self.sum_up(&summary, &pipeline, agent + panics);
+        failed || pipeline.strict_failure
+    }
+
+    /// Puts the snapshot back if it was removed while the program ran; false if that cannot be.
+    fn restore_snapshot(&self) -> bool {
+        let mut recorder = self.recorder();
+        let restored = recorder.restore();
+        let path = recorder.path().display();
+        match &restored {
+            Ok(false) => {}
+            Ok(true) => messages::warning(
+                Code::Write,
+                format_args!("{path} was removed while the program ran; it was written again"),
+            ),
+            Err(error) => messages::error(
+                Code::Write,
+                format_args!(
+                    "{path} was removed while the program ran, and cannot be written again: {error}"
+                ),
+            ),
+        }
+        restored.is_ok()
+    }
+
+    /// The lines at the end: always when something failed, else for `log=info`.
+    fn sum_up(&self, summary: &Summary, pipeline: &host::Summary, own: u64) {
+        let line = format!(
+            "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone; snapshot {}",
+            summary.seen,
+            summary.selected,
+            summary.transformed,
+            summary.failed,
+            summary.skipped_methods,
+            self.recorder().path().display(),
+        );
+        if summary.failed + own == 0 {
+            return messages::info(line);
+        }
+        messages::coded_warning(line);
+        for failure in pipeline.failures.iter().take(REPORTED) {
+            let plugin = if failure.plugin.is_empty() {
+                ""
+            } else {
+                " in plugin "
+            };
+            messages::coded_warning(format_args!(
+                "  {} {}{plugin}{}: {}",
+                failure.code, failure.class, failure.plugin, failure.cause
+            ));
+        }
+        if pipeline.failed > REPORTED as u64 {
+            messages::coded_warning(format_args!(
+                "  and {} more",
+                pipeline.failed - REPORTED as u64
+            ));
+        }
+        for plugin in &pipeline.switched_off {
+            messages::coded_warning(format_args!(
+                "  plugin {plugin} was switched off after failing repeatedly"
+            ));
+        }
+        if own > 0 {
+            messages::coded_warning(format_args!(
+                "  {own} failures of the agent itself, reported above"
+            ));
+        }
+    }
+}
+
+/// A failed write at the end, when nothing is tried again.
+fn last_words(error: &RecordError) -> String {
+    match error {
+        RecordError::Write {
+            path,
+            pending,
+            source,
+        } => {
+            format!(
+                "{pending} bytes are missing from {}: {source}",
+                path.display()
+            )
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,202 @@
+//! Safe calls of JVM TI on top of the table.
+
+use super::error::JvmtiError;
+use super::phases::{Live, OnLoadOrLive};
+use super::refs::{GlobalRef, Local, LocalRef};
+use super::table::{self, Capabilities, Event, EventCallbacks, JvmtiEnv, StartFunction};
+use jni_sys::{jint, jobject};
+use std::ffi::{CStr, c_char};
+use std::ptr::{NonNull, null_mut};
+
+/// A JVM TI environment of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jvmti(NonNull<JvmtiEnv>);
+
+// SAFETY: a JVM TI environment may be used by every attached thread (JVM TI, Environments); a call
+// from a thread that is not attached returns JVMTI_ERROR_UNATTACHED_THREAD.
+unsafe impl Send for Jvmti {}
+// SAFETY: as above; the functions are thread-safe.
+unsafe impl Sync for Jvmti {}
+
+/// Calls one function of the table; an empty slot (older JVM) is `NOT_AVAILABLE`.
+macro_rules! call {
+    ($self:ident . $function:ident ( $($argument:expr),* $(,)? )) => {{
+        // SAFETY: the environment came from GetEnv and is not disposed of while callbacks run
+        // (JVM TI, Environments), so it points to its function table.
+        let table = unsafe { &**$self.0.as_ptr() };
+        match table.$function {
+            // SAFETY: the slot holds this function (checked against jvmti.h by a test), the phase
+            // is right by the token of the caller, and every pointer argument is valid for the
+            // call: outputs point to locals of the caller.
+            Some(function) => JvmtiError::check(unsafe {
+                function($self.0.as_ptr() $(, $argument)*)
+            }),
+            None => Err(JvmtiError::NOT_AVAILABLE),
+        }
+    }};
+}
+
+impl Jvmti {
+    /// An environment that `GetEnv` returned.
+    pub(super) fn new(env: NonNull<JvmtiEnv>) -> Self {
+        Self(env)
+    }
+
+    /// The environment a callback was called with.
+    pub(super) fn from_callback(env: *mut JvmtiEnv) -> Option<Self> {
+        NonNull::new(env).map(Self)
+    }
+
+    /// Adds `wanted`, or says that the JVM does not offer it (now).
+    pub fn add_capabilities(
+        self,
+        _: impl OnLoadOrLive,
+        wanted: Capabilities,
+    ) -> Result<(), JvmtiError> {
+        let mut offered = Capabilities::default();
+        call!(self.GetPotentialCapabilities(&raw mut offered))?;
+        if !offered.contains(&wanted) {
+            return Err(JvmtiError::NOT_AVAILABLE);
+        }
+        call!(self.AddCapabilities(&raw const wanted))
+    }
+
+    /// Installs the callbacks; the table is copied by the JVM.
+    pub fn set_event_callbacks(
+        self,
+        _: impl OnLoadOrLive,
+        callbacks: &EventCallbacks,
+    ) -> Result<(), JvmtiError> {
+        let size = jint::try_from(size_of::<EventCallbacks>()).unwrap_or(0);
+        call!(self.SetEventCallbacks(std::ptr::from_ref(callbacks), size))
+    }
+
+    /// Turns an event on or off for all threads.
+    pub fn set_event(
+        self,
+        _: impl OnLoadOrLive,
+        event: Event,
+        enable: bool,
+    ) -> Result<(), JvmtiError> {
+        let mode = if enable {
+            table::ENABLE
+        } else {
+            table::DISABLE
+        };
+        call!(self.SetEventNotificationMode(mode, event.0, null_mut()))
+    }
+
+    /// A system property as the JVM sees it, for messages.
+    pub fn system_property(self, _: impl OnLoadOrLive, name: &CStr) -> Option<String> {
+        let mut value: *mut c_char = null_mut();
+        call!(self.GetSystemProperty(name.as_ptr(), &raw mut value)).ok()?;
+        self.take_string(value)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Every class of the JVM, each a local reference of this thread.
+    pub fn loaded_classes<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+    ) -> Result<Vec<LocalRef<'a>>, JvmtiError> {
+        let mut count = 0;
+        let mut classes: *mut jobject = null_mut();
+        call!(self.GetLoadedClasses(&raw mut count, &raw mut classes))?;
+        let count = usize::try_from(count).unwrap_or(0);
+        let found = (0..count)
+            // SAFETY: the JVM returned an array of `count` references (JVM TI, GetLoadedClasses).
+            .map(|index| unsafe { *classes.add(index) })
+            .filter_map(|class| local.adopt(class))
+            .collect();
+        self.deallocate(classes.cast());
+        Ok(found)
+    }
+
+    /// The class's JNI signature, as modified UTF-8.
+    pub fn class_signature(self, class: &LocalRef<'_>) -> Result<Vec<u8>, JvmtiError> {
+        let mut signature: *mut c_char = null_mut();
+        call!(self.GetClassSignature(class.as_raw(), &raw mut signature, null_mut()))?;
+        self.take_string(signature).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// Whether the class is linked, no array and no primitive type, and open to change.
+    pub fn is_prepared_and_modifiable(self, class: &LocalRef<'_>) -> bool {
+        let mut status = 0;
+        let mut modifiable = 0_u8;
+        let barred = table::CLASS_STATUS_ARRAY | table::CLASS_STATUS_PRIMITIVE;
+        call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok()
+            && status & table::CLASS_STATUS_PREPARED != 0
+            && status & barred == 0
+            && call!(self.IsModifiableClass(class.as_raw(), &raw mut modifiable)).is_ok()
+            && table::is_true(modifiable)
+    }
+
+    /// The class's defining loader; `None` is the bootstrap loader.
+    pub fn class_loader<'a>(
+        self,
+        local: Local<'a>,
+        class: &LocalRef<'_>,
+    ) -> Result<Option<LocalRef<'a>>, JvmtiError> {
+        let mut loader: jobject = null_mut();
+        call!(self.GetClassLoader(class.as_raw(), &raw mut loader))?;
+        Ok(local.adopt(loader))
+    }
+
+    /// Sends the classes through the class-file load hook again; all of them change or none.
+    ///
+    /// Global references: `-Xcheck:jni` counts local ones of this frame as the hook's own, and warns.
+    pub fn retransform_classes(self, _: Live, classes: &[&GlobalRef]) -> Result<(), JvmtiError> {
+        let raw: Vec<jobject> = classes.iter().map(|class| class.as_raw()).collect();
+        let count = jint::try_from(raw.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        call!(self.RetransformClasses(count, raw.as_ptr()))
+    }
+
+    /// Starts an agent thread (a daemon that the application does not see) on a new
+    /// `java.lang.Thread` object.
+    pub fn run_agent_thread(
+        self,
+        _: Live,
+        thread: &GlobalRef,
+        body: StartFunction,
+    ) -> Result<(), JvmtiError> {
+        /// `JVMTI_THREAD_NORM_PRIORITY`.
+        const NORMAL: jint = 5;
+        call!(self.RunAgentThread(thread.as_raw(), body, std::ptr::null(), NORMAL))
+    }
+
+    /// A copy of `bytes` in memory of the JVM, as `new_class_data` must be.
+    pub fn allocate_copy(self, bytes: &[u8]) -> Result<NonNull<u8>, JvmtiError> {
+        let length = i64::try_from(bytes.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        let mut memory: *mut u8 = null_mut();
+        call!(self.Allocate(length, &raw mut memory))?;
+        let memory = NonNull::new(memory).ok_or(JvmtiError::OUT_OF_MEMORY)?;
+        // SAFETY: the JVM allocated `bytes.len()` bytes there, which nothing else refers to.
+        unsafe {
+            memory
+                .as_ptr()
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+        };
+        Ok(memory)
+    }
+
+    /// Gives the environment back; its events stop.
+    pub fn dispose(self) {
+        let _ = call!(self.DisposeEnvironment());
+    }
+
+    fn deallocate(self, memory: *mut u8) {
+        let _ = call!(self.Deallocate(memory));
+    }
+
+    /// Copies a NUL-terminated string of the JVM's and frees it.
+    fn take_string(self, string: *mut c_char) -> Option<Vec<u8>> {
+        if string.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM returned a NUL-terminated string (JVM TI, Function Return Values).
+        let bytes = unsafe { CStr::from_ptr(string) }.to_bytes().to_vec();
+        self.deallocate(string.cast());
+        Some(bytes)
+    }
+}

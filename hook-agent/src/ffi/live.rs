@@ -1,0 +1,261 @@
+//! JNI work of the live phase that may run Java code, through the `jni` crate.
+//!
+//! Nothing here is called from the class-file load hook.
+
+use super::jvmti::Jvmti;
+use super::phases::Live;
+use super::refs::{GlobalRef, Local, LocalRef};
+use jni::errors::{Error, Result};
+use jni::objects::{JByteArray, JClassLoader, JObject, JString, JValue};
+use jni::refs::Global;
+use jni::strings::JNIStr;
+use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
+use std::ffi::CStr;
+
+/// One `hits` array of the JVM, held by a global reference until the process ends.
+#[derive(Debug)]
+pub(crate) struct ProbeArray(Global<JByteArray<'static>>);
+
+/// The loaders that the JVM itself brings.
+#[derive(Debug)]
+pub(crate) struct BuiltinLoaders {
+    /// `ClassLoader.getSystemClassLoader()`.
+    pub system: GlobalRef,
+    /// `ClassLoader.getPlatformClassLoader()`.
+    pub platform: GlobalRef,
+}
+
+/// Runs `body` in a local frame; what it threw is cleared and named in the error.
+fn with_env<R>(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    _: Live,
+    body: impl FnOnce(&mut Env<'_>) -> Result<R>,
+) -> std::result::Result<R, String> {
+    // SAFETY: `Local` holds the environment of this thread's running callback.
+    let mut unowned = unsafe { EnvUnowned::from_raw(local.as_raw()) };
+    let outcome = unowned
+        .with_env(|env| env.with_local_frame(16, body))
+        .into_outcome();
+    match outcome {
+        Outcome::Ok(result) => Ok(result),
+        Outcome::Err(error) => Err(describe(jvmti, local, &error)),
+        Outcome::Panic(payload) => std::panic::resume_unwind(payload),
+    }
+}
+
+/// The error in words, with the class of the Java exception behind it, which is cleared.
+fn describe(jvmti: Jvmti, local: Local<'_>, error: &Error) -> String {
+    match local.take_exception_class() {
+        Some(class) => match jvmti.class_signature(&class) {
+            Ok(signature) => format!("{} was thrown", readable(&signature)),
+            Err(_) => error.to_string(),
+        },
+        None => error.to_string(),
+    }
+}
+
+/// `Ljava/io/IOException;` → `java/io/IOException`.
+fn readable(signature: &[u8]) -> String {
+    let name = signature
+        .strip_prefix(b"L")
+        .and_then(|rest| rest.strip_suffix(b";"));
+    String::from_utf8_lossy(name.unwrap_or(signature)).into_owned()
+}
+
+/// Defines a class in the bootstrap loader and returns its static `hits` array.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn define_probe_class(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    name: &CStr,
+    bytes: &[u8],
+) -> std::result::Result<ProbeArray, String> {
+    let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
+    with_env(jvmti, local, live, |env| {
+        let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
+        let hits = env
+            .get_static_field(&class, jni_str!("hits"), jni_sig!("[B"))?
+            .l()?;
+        let hits = env.cast_local::<JByteArray<'_>>(hits)?;
+        Ok(ProbeArray(env.new_global_ref(&hits)?))
+    })
+}
+
+/// Copies the first `buffer.len()` bytes of an array.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn read_array(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    array: &ProbeArray,
+    buffer: &mut [i8],
+) -> std::result::Result<(), String> {
+    with_env(jvmti, local, live, |env| array.0.get_region(env, 0, buffer))
+}
+
+/// The JVM's own loaders.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn builtin_loaders(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+) -> std::result::Result<BuiltinLoaders, String> {
+    Ok(BuiltinLoaders {
+        system: loader(jvmti, local, live, jni_str!("getSystemClassLoader"))?,
+        platform: loader(jvmti, local, live, jni_str!("getPlatformClassLoader"))?,
+    })
+}
+
+fn loader(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    method: &'static JNIStr,
+) -> std::result::Result<GlobalRef, String> {
+    with_env(jvmti, local, live, |env| {
+        let class = jni_str!("java/lang/ClassLoader");
+        let signature = jni_sig!("()Ljava/lang/ClassLoader;");
+        let loader = env.call_static_method(class, method, signature, &[])?.l()?;
+        Ok(local
+            .borrow(loader.as_raw())
+            .and_then(|loader| local.globalize(&loader)))
+    })?
+    .ok_or_else(|| "no memory for a reference".to_owned())
+}
+
+/// A `java.lang.Thread` object of that name, not started.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn new_thread(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    name: &str,
+) -> std::result::Result<GlobalRef, String> {
+    with_env(jvmti, local, live, |env| {
+        let name = JString::new(env, name)?;
+        let arguments = [JValue::from(&name)];
+        let signature = jni_sig!("(Ljava/lang/String;)V");
+        let thread = env.new_object(jni_str!("java/lang/Thread"), signature, &arguments)?;
+        Ok(local
+            .borrow(thread.as_raw())
+            .and_then(|thread| local.globalize(&thread)))
+    })?
+    .ok_or_else(|| "no memory for a reference".to_owned())
+}
+
+/// The class file that `loader` (`None`: the bootstrap loader) finds for a class by its internal
+/// name; `Ok(None)` if it finds none.
+///
+/// # Errors
+///
+/// What the JVM or the loader threw, in words.
+pub(crate) fn class_resource(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    loader: Option<&LocalRef<'_>>,
+    name: &[u8],
+) -> std::result::Result<Option<Vec<u8>>, String> {
+    let path = format!("{}.class", decode(name));
+    with_env(jvmti, local, live, |env| {
+        let path = JString::new(env, path)?;
+        let arguments = [JValue::from(&path)];
+        let signature = jni_sig!("(Ljava/lang/String;)Ljava/io/InputStream;");
+        let stream = match loader {
+            Some(loader) => {
+                // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
+                let loader = unsafe { JObject::from_raw(env, loader.as_raw()) };
+                env.call_method(
+                    &loader,
+                    jni_str!("getResourceAsStream"),
+                    signature,
+                    &arguments,
+                )?
+            }
+            None => env.call_static_method(
+                jni_str!("java/lang/ClassLoader"),
+                jni_str!("getSystemResourceAsStream"),
+                signature,
+                &arguments,
+            )?,
+        };
+        read_all(env, &stream.l()?)
+    })
+}
+
+/// `InputStream.readAllBytes` and `close`; `None` for a null stream.
+fn read_all(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Option<Vec<u8>>> {
+    if stream.is_null() {
+        return Ok(None);
+    }
+    let bytes = env
+        .call_method(stream, jni_str!("readAllBytes"), jni_sig!("()[B"), &[])?
+        .l()?;
+    let bytes = env.cast_local::<JByteArray<'_>>(bytes)?;
+    let bytes = env.convert_byte_array(&bytes)?;
+    env.call_method(stream, jni_str!("close"), jni_sig!("()V"), &[])?;
+    Ok(Some(bytes))
+}
+
+/// `Class.getProtectionDomain()`; the reference is given to `body`.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn with_protection_domain<R>(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    class: &LocalRef<'_>,
+    body: impl FnOnce(Option<LocalRef<'_>>) -> R,
+) -> std::result::Result<R, String> {
+    with_env(jvmti, local, live, |env| {
+        // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
+        let class = unsafe { JObject::from_raw(env, class.as_raw()) };
+        let signature = jni_sig!("()Ljava/security/ProtectionDomain;");
+        let domain = env
+            .call_method(&class, jni_str!("getProtectionDomain"), signature, &[])?
+            .l()?;
+        Ok(body(local.borrow(domain.as_raw())))
+    })
+}
+
+/// Modified UTF-8 as text (JVMS 4.4.7); what is not text becomes replacement characters.
+pub(crate) fn decode(name: &[u8]) -> String {
+    let terminated: Vec<u8> = name.iter().copied().chain([0]).collect();
+    CStr::from_bytes_with_nul(&terminated)
+        .ok()
+        .and_then(JNIStr::from_cstr)
+        .map_or_else(
+            || String::from_utf8_lossy(name).into_owned(),
+            |name| name.to_str().into_owned(),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_decoded_from_modified_utf8() {
+        assert_eq!(decode(b"com/acme/Main"), "com/acme/Main");
+        // U+1F600 as two surrogates of three bytes each
+        assert_eq!(decode(&[0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80]), "\u{1F600}");
+        // a lone surrogate is no text, and no panic either
+        assert!(!decode(&[b'a', 0xED, 0xA0, 0xBD]).is_empty());
+    }
+}

@@ -1,0 +1,201 @@
+//! JNI references and the few JNI functions that are legal inside the class-file load hook.
+//!
+//! None of them runs Java code: `IsSameObject`, `GetObjectField`, `GetObjectClass`, reference
+//! management, and the exception functions that keep a pending exception as it was.
+
+use jni_sys::{JNIEnv, jfieldID, jint, jobject};
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A JNI environment for as long as a callback (`'a`) lasts on this thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local<'a> {
+    env: NonNull<JNIEnv>,
+    /// Neither `Send` nor `Sync`: a JNI environment belongs to its thread.
+    scope: PhantomData<(&'a (), *mut ())>,
+}
+
+/// A local reference, deleted when dropped.
+#[derive(Debug)]
+pub(crate) struct LocalRef<'a> {
+    local: Local<'a>,
+    raw: NonNull<jni_sys::_jobject>,
+    owned: bool,
+}
+
+/// A global reference; kept until [`Local::release`] or the end of the process.
+#[derive(Debug)]
+pub(crate) struct GlobalRef(NonNull<jni_sys::_jobject>);
+
+// SAFETY: a global reference is valid in every attached thread (JNI, Global and Local References).
+unsafe impl Send for GlobalRef {}
+// SAFETY: as above; it is never changed.
+unsafe impl Sync for GlobalRef {}
+
+/// A field of a class that is never unloaded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldId(NonNull<jni_sys::_jfieldID>);
+
+// SAFETY: a field ID is valid in every thread while its class is loaded; classes of java.base stay.
+unsafe impl Send for FieldId {}
+// SAFETY: as above.
+unsafe impl Sync for FieldId {}
+
+/// Calls one JNI function of the environment.
+macro_rules! jni {
+    ($local:expr, $version:ident . $function:ident $(, $argument:expr)*) => {{
+        let env = $local.env.as_ptr();
+        // SAFETY: `Local` is made from the environment of a running callback only, whose function
+        // table has all functions of JNI 1.6; references passed in live in this scope.
+        unsafe { ((**env).$version.$function)(env $(, $argument)*) }
+    }};
+}
+
+impl<'a> Local<'a> {
+    /// # Safety
+    ///
+    /// `env` is the JNI environment of this thread and stays valid for `'a`, and JNI is legal in
+    /// the current phase.
+    pub(super) unsafe fn new(env: NonNull<JNIEnv>) -> Self {
+        Self {
+            env,
+            scope: PhantomData,
+        }
+    }
+
+    /// The raw environment, for the `jni` crate.
+    pub(super) fn as_raw(self) -> *mut JNIEnv {
+        self.env.as_ptr()
+    }
+
+    /// Takes over a local reference; `None` for NULL.
+    pub(super) fn adopt(self, raw: jobject) -> Option<LocalRef<'a>> {
+        NonNull::new(raw).map(|raw| LocalRef {
+            local: self,
+            raw,
+            owned: true,
+        })
+    }
+
+    /// A local reference that the JVM owns (an argument of a callback); `None` for NULL.
+    pub(super) fn borrow(self, raw: jobject) -> Option<LocalRef<'a>> {
+        NonNull::new(raw).map(|raw| LocalRef {
+            local: self,
+            raw,
+            owned: false,
+        })
+    }
+
+    /// Whether both refer to the same object.
+    pub fn is_same(self, local: &LocalRef<'_>, global: &GlobalRef) -> bool {
+        jni!(self, v1_1.IsSameObject, local.as_raw(), global.as_raw())
+    }
+
+    /// The value of an object's field, which must be a field of its class or a super class.
+    pub fn object_field(self, object: &LocalRef<'_>, field: FieldId) -> Option<LocalRef<'a>> {
+        self.adopt(jni!(
+            self,
+            v1_1.GetObjectField,
+            object.as_raw(),
+            field.0.as_ptr()
+        ))
+    }
+
+    /// The object's class.
+    pub fn object_class(self, object: &LocalRef<'_>) -> Option<LocalRef<'a>> {
+        self.adopt(jni!(self, v1_1.GetObjectClass, object.as_raw()))
+    }
+
+    /// A class of java.base by its internal name; a failure leaves no exception behind.
+    pub fn find_class(self, name: &CStr) -> Option<LocalRef<'a>> {
+        let class = self.adopt(jni!(self, v1_1.FindClass, name.as_ptr()));
+        self.clear_exception();
+        class
+    }
+
+    /// A field of a class of java.base; a failure leaves no exception behind.
+    pub fn field_id(self, class: &LocalRef<'_>, name: &CStr, descriptor: &CStr) -> Option<FieldId> {
+        let raw: jfieldID = jni!(
+            self,
+            v1_1.GetFieldID,
+            class.as_raw(),
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        self.clear_exception();
+        NonNull::new(raw).map(FieldId)
+    }
+
+    /// A global reference to the same object, or `None` when memory is out.
+    pub fn globalize(self, object: &LocalRef<'_>) -> Option<GlobalRef> {
+        NonNull::new(jni!(self, v1_1.NewGlobalRef, object.as_raw())).map(GlobalRef)
+    }
+
+    /// Runs `body` with room for `capacity` local references, all of which end with it.
+    pub fn with_frame<R>(self, capacity: jint, body: impl FnOnce(Local<'_>) -> R) -> Option<R> {
+        if jni!(self, v1_2.PushLocalFrame, capacity) != 0 {
+            self.clear_exception();
+            return None;
+        }
+        let result = body(self);
+        jni!(self, v1_2.PopLocalFrame, std::ptr::null_mut());
+        Some(result)
+    }
+
+    /// Deletes a global reference.
+    pub fn release(self, global: GlobalRef) {
+        jni!(self, v1_1.DeleteGlobalRef, global.as_raw());
+    }
+
+    /// Clears what a failed call of ours threw.
+    pub fn clear_exception(self) {
+        if jni!(self, v1_2.ExceptionCheck) {
+            jni!(self, v1_1.ExceptionClear);
+        }
+    }
+
+    /// The class of the pending exception, which is cleared.
+    pub fn take_exception_class(self) -> Option<LocalRef<'a>> {
+        if !jni!(self, v1_2.ExceptionCheck) {
+            return None;
+        }
+        let thrown = self.adopt(jni!(self, v1_1.ExceptionOccurred));
+        jni!(self, v1_1.ExceptionClear);
+        self.object_class(&thrown?)
+    }
+
+    /// Runs `body` without the exception that may be pending on this thread, then puts it back.
+    pub fn keeping_exception<R>(self, body: impl FnOnce() -> R) -> R {
+        if !jni!(self, v1_2.ExceptionCheck) {
+            return body();
+        }
+        let pending = self.adopt(jni!(self, v1_1.ExceptionOccurred));
+        jni!(self, v1_1.ExceptionClear);
+        let result = body();
+        if let Some(pending) = pending {
+            jni!(self, v1_1.Throw, pending.as_raw());
+        }
+        result
+    }
+}
+
+impl LocalRef<'_> {
+    pub(super) fn as_raw(&self) -> jobject {
+        self.raw.as_ptr()
+    }
+}
+
+impl Drop for LocalRef<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            jni!(self.local, v1_1.DeleteLocalRef, self.as_raw());
+        }
+    }
+}
+
+impl GlobalRef {
+    pub(super) fn as_raw(&self) -> jobject {
+        self.0.as_ptr()
+    }
+}

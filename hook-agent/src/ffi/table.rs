@@ -1,0 +1,186 @@
+//! The JVM TI function table, callbacks and capabilities: numbers from the specification
+//! (JVM TI 19, function index and event index), types from `jni-sys`.
+//!
+//! Only the functions that the agent calls are typed; every other slot is opaque. Errors, phases
+//! and modes are plain integers, because a newer JVM may use values this table does not know.
+
+use jni_sys::{JNIEnv, jboolean, jclass, jint, jobject};
+use std::ffi::{c_char, c_uchar, c_void};
+
+/// What a `jvmtiEnv*` points to: its first word is the function table.
+pub(crate) type JvmtiEnv = *const JvmtiInterface;
+
+/// A slot of the table that the agent does not call.
+type Slot = *const c_void;
+
+/// `jvmtiStartFunction`: the body of an agent thread.
+pub(crate) type StartFunction =
+    unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, arg: *mut c_void);
+
+/// The function table, slot numbers from 1 (`_n_m` holds the slots n to m).
+#[repr(C)]
+pub(crate) struct JvmtiInterface {
+    _1: Slot,
+    /// 2; C-variadic.
+    pub SetEventNotificationMode:
+        Option<unsafe extern "C" fn(*mut JvmtiEnv, jint, jint, jobject, ...) -> jint>,
+    _3_11: [Slot; 9],
+    /// 12
+    pub RunAgentThread: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jobject,
+            StartFunction,
+            *const c_void,
+            jint,
+        ) -> jint,
+    >,
+    _13_44: [Slot; 32],
+    /// 45
+    pub IsModifiableClass:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut u8) -> jint>,
+    /// 46
+    pub Allocate: Option<unsafe extern "system" fn(*mut JvmtiEnv, i64, *mut *mut c_uchar) -> jint>,
+    /// 47
+    pub Deallocate: Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut c_uchar) -> jint>,
+    /// 48
+    pub GetClassSignature: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jclass,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> jint,
+    >,
+    /// 49
+    pub GetClassStatus: Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint) -> jint>,
+    _50_56: [Slot; 7],
+    /// 57
+    pub GetClassLoader:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jobject) -> jint>,
+    _58_77: [Slot; 20],
+    /// 78
+    pub GetLoadedClasses:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jclass) -> jint>,
+    _79_121: [Slot; 43],
+    /// 122
+    pub SetEventCallbacks:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *const EventCallbacks, jint) -> jint>,
+    _123_126: [Slot; 4],
+    /// 127
+    pub DisposeEnvironment: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
+    _128_130: [Slot; 3],
+    /// 131
+    pub GetSystemProperty:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *const c_char, *mut *mut c_char) -> jint>,
+    _132_139: [Slot; 8],
+    /// 140
+    pub GetPotentialCapabilities:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut Capabilities) -> jint>,
+    _141: Slot,
+    /// 142
+    pub AddCapabilities:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *const Capabilities) -> jint>,
+    _143_151: [Slot; 9],
+    /// 152
+    pub RetransformClasses:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jint, *const jclass) -> jint>,
+    _153_156: [Slot; 4],
+}
+
+/// `jvmtiEventClassFileLoadHook`.
+pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    class_being_redefined: jclass,
+    loader: jobject,
+    name: *const c_char,
+    protection_domain: jobject,
+    class_data_len: jint,
+    class_data: *const c_uchar,
+    new_class_data_len: *mut jint,
+    new_class_data: *mut *mut c_uchar,
+);
+/// `jvmtiEventVMInit`.
+pub(crate) type VmInit =
+    unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject);
+/// `jvmtiEventVMDeath`.
+pub(crate) type VmDeath = unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv);
+/// `jvmtiEventDataDumpRequest`.
+pub(crate) type DataDumpRequest = unsafe extern "system" fn(jvmti: *mut JvmtiEnv);
+
+/// `jvmtiEventCallbacks`: one pointer per event number, from 50 on.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct EventCallbacks {
+    /// 50
+    pub VMInit: Option<VmInit>,
+    /// 51
+    pub VMDeath: Option<VmDeath>,
+    pub _52_53: [Option<unsafe extern "system" fn()>; 2],
+    /// 54
+    pub ClassFileLoadHook: Option<ClassFileLoadHook>,
+    pub _55_70: [Option<unsafe extern "system" fn()>; 16],
+    /// 71
+    pub DataDumpRequest: Option<DataDumpRequest>,
+}
+
+/// An event, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event(pub jint);
+
+impl Event {
+    pub const VM_INIT: Event = Event(50);
+    pub const VM_DEATH: Event = Event(51);
+    pub const CLASS_FILE_LOAD_HOOK: Event = Event(54);
+    pub const DATA_DUMP_REQUEST: Event = Event(71);
+}
+
+/// `JVMTI_ENABLE` of `jvmtiEventMode`.
+pub(crate) const ENABLE: jint = 1;
+/// `JVMTI_DISABLE` of `jvmtiEventMode`.
+pub(crate) const DISABLE: jint = 0;
+
+/// `jvmtiCapabilities`: 128 bits, numbered from the least significant one.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Capabilities([u32; 4]);
+
+/// `can_retransform_classes`, bit 37.
+pub(crate) const CAN_RETRANSFORM_CLASSES: u32 = 37;
+
+impl Capabilities {
+    /// Exactly the capability with this bit number.
+    pub const fn only(bit: u32) -> Self {
+        let mut words = [0; 4];
+        words[(bit / 32) as usize] = 1 << (bit % 32);
+        Self(words)
+    }
+
+    /// Whether every capability of `other` is in this set.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.0
+            .iter()
+            .zip(other.0)
+            .all(|(mine, theirs)| mine & theirs == theirs)
+    }
+}
+
+/// `JVMTI_CLASS_STATUS_PREPARED`.
+pub(crate) const CLASS_STATUS_PREPARED: jint = 2;
+/// `JVMTI_CLASS_STATUS_ARRAY`.
+pub(crate) const CLASS_STATUS_ARRAY: jint = 16;
+/// `JVMTI_CLASS_STATUS_PRIMITIVE`.
+pub(crate) const CLASS_STATUS_PRIMITIVE: jint = 32;
+/// The interface version the agent asks for: JVM TI 11.
+pub(crate) const JVMTI_VERSION_11: jint = 0x300B_0000;
+/// The first interface version, for the message to a JVM that is too old.
+pub(crate) const JVMTI_VERSION_1: jint = 0x3001_0000;
+
+/// A C `jboolean` as a byte: a JVM's byte never becomes a Rust `bool` unchecked.
+pub(crate) fn is_true(byte: u8) -> jboolean {
+    byte != 0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! The table against `jvmti.h` of every JDK at hand.
+
+use super::*;
+use std::collections::HashMap;
+use std::mem::{offset_of, size_of};
+use std::path::PathBuf;
+
+fn headers() -> Vec<(PathBuf, String)> {
+    let mut roots: Vec<PathBuf> = std::env::var_os("JAVA_HOME")
+        .map(PathBuf::from)
+        .into_iter()
+        .collect();
+    for folder in [
+        "/usr/lib/jvm",
+        "/opt/java",
+        "/Library/Java/JavaVirtualMachines",
+    ] {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        roots.extend(entries.map(|entry| entry.path()));
+    }
+    let mut found: Vec<PathBuf> = roots
+        .iter()
+        .filter_map(|root| root.join("include/jvmti.h").canonicalize().ok())
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+        .into_iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).expect("a readable header");
+            (path, text)
+        })
+        .collect()
+}
+
+/// `/*  46 : Allocate */ … (JNICALL *Allocate)` → Allocate: 46.
+fn slots(header: &str) -> HashMap<String, usize> {
+    let table = header
+        .split("typedef struct jvmtiInterface_1_ {")
+        .nth(1)
+        .expect("the table");
+    let mut slots = HashMap::new();
+    for part in table.split("/*").skip(1) {
+        let Some((number, _)) = part.split_once(" :") else {
+            continue;
+        };
+        let Ok(number) = number.trim().parse::<usize>() else {
+            continue;
+        };
+        if let Some((_, rest)) = part.split_once("(JNICALL *") {
+            let name = rest.split(')').next().expect("a name").to_owned();
+            slots.insert(name, number);
+        }
+    }
+    slots
+}
+
+/// Names of `JVMTI_EVENT_…` with their numbers, in the header's own spelling.
+fn constants(header: &str, prefix: &str) -> HashMap<String, i64> {
+    header
+        .lines()
+        .filter_map(|line| line.trim().trim_end_matches(',').split_once(" = "))
+        .filter(|(name, _)| name.starts_with(prefix))
+        .filter_map(|(name, value)| {
+            let value = value.trim();
+            let number = match value.strip_prefix("0x") {
+                Some(hex) => i64::from_str_radix(hex, 16).ok()?,
+                None => value.parse().ok()?,
+            };
+            Some((name.to_owned(), number))
+        })
+        .collect()
+}
+
+fn callback_positions(header: &str) -> HashMap<String, usize> {
+    let start = header
+        .find("jvmtiEventVMInit VMInit;")
+        .expect("the callbacks");
+    let end = header[start..]
+        .find("} jvmtiEventCallbacks;")
+        .expect("their end");
+    header[start..start + end]
+        .split(';')
+        .filter_map(|line| line.split_whitespace().last())
+        .enumerate()
+        .map(|(index, name)| (name.to_owned(), index))
+        .collect()
+}
+
+fn capability_bits(header: &str) -> HashMap<String, u32> {
+    let start = header
+        .find("unsigned int can_tag_objects : 1;")
+        .expect("the capabilities");
+    header[start..]
+        .lines()
+        .map_while(|line| line.trim().strip_prefix("unsigned int can_"))
+        .zip(0..)
+        .map(|(name, bit)| {
+            (
+                format!("can_{}", name.split(' ').next().expect("a name")),
+                bit,
+            )
+        })
+        .collect()
+}
+
+macro_rules! assert_slots {
+    ($path:expr, $slots:expr, $($name:ident),+ $(,)?) => {$(
+        assert_eq!(
+            Some(&(offset_of!(JvmtiInterface, $name) / size_of::<Slot>() + 1)),
+            $slots.get(stringify!($name)),
+            "{} in {}", stringify!($name), $path.display(),
+        );
+    )+};
+}
+
+#[test]
+fn function_slots_match_every_jvmti_header() {
+    let headers = headers();
+    assert!(
+        !headers.is_empty(),
+        "no jvmti.h found: install a JDK or set JAVA_HOME"
+    );
+    for (path, header) in headers {
+        let slots = slots(&header);
+        assert!(
+            slots.len() > 140,
+            "only {} functions read from {}",
+            slots.len(),
+            path.display()
+        );
+        assert_slots!(
+            path,
+            slots,
+            SetEventNotificationMode,
+            RunAgentThread,
+            IsModifiableClass,
+            Allocate,
+            Deallocate,
+            GetClassSignature,
+            GetClassStatus,
+            GetClassLoader,
+            GetLoadedClasses,
+            SetEventCallbacks,
+            DisposeEnvironment,
+            GetSystemProperty,
+            GetPotentialCapabilities,
+            AddCapabilities,
+            RetransformClasses,
+        );
+    }
+    assert_eq!(size_of::<JvmtiInterface>(), 156 * size_of::<Slot>());
+}
+
+#[test]
+fn callback_positions_and_event_numbers_match_every_jvmti_header() {
+    for (path, header) in headers() {
+        let positions = callback_positions(&header);
+        let numbers = constants(&header, "JVMTI_EVENT_");
+        let ours = [
+            (
+                "VMInit",
+                offset_of!(EventCallbacks, VMInit),
+                "JVMTI_EVENT_VM_INIT",
+                Event::VM_INIT,
+            ),
+            (
+                "VMDeath",
+                offset_of!(EventCallbacks, VMDeath),
+                "JVMTI_EVENT_VM_DEATH",
+                Event::VM_DEATH,
+            ),
+            (
+                "ClassFileLoadHook",
+                offset_of!(EventCallbacks, ClassFileLoadHook),
+                "JVMTI_EVENT_CLASS_FILE_LOAD_HOOK",
+                Event::CLASS_FILE_LOAD_HOOK,
+            ),
+            (
+                "DataDumpRequest",
+                offset_of!(EventCallbacks, DataDumpRequest),
+                "JVMTI_EVENT_DATA_DUMP_REQUEST",
+                Event::DATA_DUMP_REQUEST,
+            ),
+        ];
+        for (name, offset, constant, event) in ours {
+            assert_eq!(
+                Some(&(offset / size_of::<Slot>())),
+                positions.get(name),
+                "{name} in {}",
+                path.display()
+            );
+            assert_eq!(
+                Some(&i64::from(event.0)),
+                numbers.get(constant),
+                "{constant} in {}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn capability_bits_and_constants_match_every_jvmti_header() {
+    for (path, header) in headers() {
+        let bits = capability_bits(&header);
+        assert!(
+            bits.len() > 40,
+            "only {} capabilities read from {}",
+            bits.len(),
+            path.display()
+        );
+        assert_eq!(
+            Some(&CAN_RETRANSFORM_CLASSES),
+            bits.get("can_retransform_classes")
+        );
+        let status = constants(&header, "JVMTI_CLASS_STATUS_");
+        assert_eq!(
+            status["JVMTI_CLASS_STATUS_PREPARED"],
+            i64::from(CLASS_STATUS_PREPARED)
+        );
+        assert_eq!(
+            status["JVMTI_CLASS_STATUS_ARRAY"],
+            i64::from(CLASS_STATUS_ARRAY)
+        );
+        assert_eq!(
+            status["JVMTI_CLASS_STATUS_PRIMITIVE"],
+            i64::from(CLASS_STATUS_PRIMITIVE)
+        );
+        let modes = constants(&header, "JVMTI_ENABLE");
+        assert_eq!(modes["JVMTI_ENABLE"], i64::from(ENABLE));
+        for (name, number) in constants(&header, "JVMTI_ERROR_") {
+            let error = super::super::error::JvmtiError(i32::try_from(number).expect("an i32"));
+            if !["JVMTI_ERROR_MAX", "JVMTI_ERROR_NONE"].contains(&name.as_str()) {
+                assert!(
+                    error.to_string().starts_with(&name),
+                    "{number} is {name}, not {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn capabilities_are_single_bits() {
+    let set = Capabilities::only(CAN_RETRANSFORM_CLASSES);
+    assert_eq!(set.0, [0, 1 << 5, 0, 0]);
+    assert!(set.contains(&set));
+    assert!(!Capabilities::default().contains(&set));
+}

@@ -1,0 +1,87 @@
+//! The JVM that called an entry point.
+
+use super::jvmti::Jvmti;
+use super::refs::Local;
+use jni_sys::{JNI_OK, JNI_VERSION_1_6, JNIEnv, JavaVM, jint};
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+
+/// A JVM, for as long as it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vm(NonNull<JavaVM>);
+
+impl Vm {
+    /// `None` for NULL.
+    ///
+    /// # Safety
+    ///
+    /// `vm` is the pointer that the JVM handed to the entry point being run.
+    pub(super) unsafe fn new(vm: *mut JavaVM) -> Option<Self> {
+        NonNull::new(vm).map(Self)
+    }
+
+    /// A JVM TI environment of its own; `Err` holds the JVM's answer, usually `JNI_EVERSION`.
+    pub fn jvmti(self, version: jint) -> Result<Jvmti, jint> {
+        self.environment(version).map(|env| Jvmti::new(env.cast()))
+    }
+
+    /// The JNI environment of this thread, if it is attached.
+    ///
+    /// # Safety
+    ///
+    /// JNI is legal in the current phase, and the thread stays attached for `'a`.
+    pub(super) unsafe fn local<'a>(self) -> Option<Local<'a>> {
+        let env: NonNull<JNIEnv> = self.environment(JNI_VERSION_1_6).ok()?.cast();
+        // SAFETY: GetEnv returned this thread's environment; the caller vouches for the rest.
+        Some(unsafe { Local::new(env) })
+    }
+
+    fn environment(self, version: jint) -> Result<NonNull<c_void>, jint> {
+        let vm = self.0.as_ptr();
+        let mut env = null_mut();
+        // SAFETY: `Vm::new` promises that the pointer is the JVM's; GetEnv is legal in every phase.
+        let answer = unsafe { ((**vm).v1_2.GetEnv)(vm, &raw mut env, version) };
+        NonNull::new(env).filter(|_| answer == JNI_OK).ok_or(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffi::phases::OnLoad;
+    use crate::startup;
+    use jni_sys::{JNI_ERR, JNI_EVERSION};
+
+    type GetEnv = unsafe extern "system" fn(*mut JavaVM, *mut *mut c_void, jint) -> jint;
+
+    /// The invocation interface of a JVM that has no environment of any version.
+    #[repr(C)]
+    struct OldJvm {
+        reserved: [usize; 3],
+        unused: [GetEnv; 3],
+        get_env: GetEnv,
+        daemon: GetEnv,
+    }
+
+    unsafe extern "system" fn no_environment(_: *mut JavaVM, _: *mut *mut c_void, _: jint) -> jint {
+        JNI_EVERSION
+    }
+
+    #[test]
+    fn jvm_that_is_too_old_goes_on_without_us_or_stops_if_strict() {
+        let table = OldJvm {
+            reserved: [0; 3],
+            unused: [no_environment; 3],
+            get_env: no_environment,
+            daemon: no_environment,
+        };
+        let mut vm: JavaVM = (&raw const table).cast();
+        // SAFETY: the table above has the layout of the invocation interface and outlives `vm`.
+        let vm = unsafe { Vm::new(&raw mut vm) }.expect("not NULL");
+        assert_eq!(startup::on_load(vm, OnLoad::entered(), b""), JNI_OK);
+        assert_eq!(
+            startup::on_load(vm, OnLoad::entered(), b"on-error=strict"),
+            JNI_ERR
+        );
+    }
+}

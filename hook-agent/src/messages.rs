@@ -1,0 +1,159 @@
+//! Everything the agent writes to standard error: lines that begin with `classhook: `.
+//!
+//! A message is one write, so that lines of several threads do not mix, and a standard error that is
+//! closed or full is no reason to fail.
+
+use host::HostError;
+use host::config::LogLevel;
+use std::fmt::{self, Display, Write as _};
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// Stable codes of the agent's own messages; `docs/errors.md` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// The JVM is older than 11.
+    OldJvm,
+    /// The JVM refuses something that the agent needs.
+    Refused,
+    /// The agent is in this JVM already.
+    Twice,
+    /// The output folder or the snapshot in it cannot be made.
+    Output,
+    /// The snapshot cannot be written while running.
+    Write,
+    /// A probe class cannot be defined.
+    ProbeClass,
+    /// The agent thread does not start or does not answer.
+    Thread,
+    /// A class that was loaded earlier cannot be retransformed.
+    Retransform,
+    /// A panic of ours.
+    Panic,
+    /// The option string is no text.
+    Options,
+}
+
+impl Code {
+    /// The code as written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::OldJvm => "H0401",
+            Code::Refused => "H0402",
+            Code::Twice => "H0403",
+            Code::Output => "H0404",
+            Code::Write => "H0405",
+            Code::ProbeClass => "H0406",
+            Code::Thread => "H0407",
+            Code::Retransform => "H0408",
+            Code::Panic => "H0409",
+            Code::Options => "H0410",
+        }
+    }
+}
+
+static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
+static PANICS: AtomicU64 = AtomicU64::new(0);
+
+/// Sets what is written from now on.
+pub(crate) fn set_level(level: LogLevel) {
+    LEVEL.store(level as u8, Ordering::Relaxed);
+}
+
+fn enabled(level: LogLevel) -> bool {
+    LEVEL.load(Ordering::Relaxed) >= level as u8
+}
+
+/// What stops the agent or loses data.
+pub(crate) fn error(code: Code, text: impl Display) {
+    if enabled(LogLevel::Error) {
+        write(format_args!("error[{}]: {text}", code.as_str()));
+    }
+}
+
+/// An error of the host, which brings its own code and notes.
+pub(crate) fn host_error(error: &HostError) {
+    if enabled(LogLevel::Error) {
+        write(error);
+    }
+}
+
+/// A line that follows an error.
+pub(crate) fn error_note(text: impl Display) {
+    if enabled(LogLevel::Error) {
+        write(text);
+    }
+}
+
+/// What went wrong with one class.
+pub(crate) fn warning(code: Code, text: impl Display) {
+    if enabled(LogLevel::Warn) {
+        write(format_args!("warning[{}]: {text}", code.as_str()));
+    }
+}
+
+/// A warning that brings its own code.
+pub(crate) fn coded_warning(text: impl Display) {
+    if enabled(LogLevel::Warn) {
+        write(text);
+    }
+}
+
+/// What was loaded and what came of it.
+pub(crate) fn info(text: impl Display) {
+    if enabled(LogLevel::Info) {
+        write(text);
+    }
+}
+
+/// Each class.
+pub(crate) fn debug(text: impl Display) {
+    if enabled(LogLevel::Debug) {
+        write(text);
+    }
+}
+
+/// What the user asked for, whatever the level.
+pub(crate) fn answer(text: impl Display) {
+    write(text);
+}
+
+/// Counts a panic that the guard caught; its message was written by the panic hook.
+pub(crate) fn count_panic(_place: &'static str) {
+    PANICS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Panics caught so far.
+pub(crate) fn panics() -> u64 {
+    PANICS.load(Ordering::Relaxed)
+}
+
+fn write(text: impl Display) {
+    let mut line = String::new();
+    if writeln!(line, "{}", Prefixed(text)).is_ok() {
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// The text with `classhook: ` before its first line.
+struct Prefixed<T>(T);
+
+impl<T: Display> Display for Prefixed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "classhook: {}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_lets_through_itself_and_what_is_graver() {
+        set_level(LogLevel::Warn);
+        assert!(enabled(LogLevel::Error) && enabled(LogLevel::Warn) && !enabled(LogLevel::Info));
+        set_level(LogLevel::Off);
+        assert!(!enabled(LogLevel::Error));
+        set_level(LogLevel::Warn);
+    }
+}

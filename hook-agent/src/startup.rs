@@ -1,0 +1,330 @@
+//! How the agent comes into a JVM and leaves it.
+
+use crate::agent::Agent;
+use crate::ffi::callbacks::event_callbacks;
+use crate::ffi::current;
+use crate::ffi::error::JvmtiError;
+use crate::ffi::jvmti::Jvmti;
+use crate::ffi::phases::{Live, OnLoad, OnLoadOrLive};
+use crate::ffi::refs::Local;
+use crate::ffi::table::{
+    CAN_RETRANSFORM_CLASSES, Capabilities, Event, JVMTI_VERSION_1, JVMTI_VERSION_11,
+};
+use crate::ffi::vm::Vm;
+use crate::messages::{self, Code};
+use host::config::{OPTIONS_HELP, OnError};
+use host::{Config, HostError, Pipeline};
+use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
+use probes::{Meta, Recorder, RecorderOptions};
+
+/// Why the agent does not start.
+#[derive(Debug)]
+pub(crate) enum StartError {
+    /// Configuration or plugins.
+    Host(HostError),
+    /// The JVM or the output folder.
+    Agent(Code, String),
+}
+
+impl From<HostError> for StartError {
+    fn from(error: HostError) -> Self {
+        StartError::Host(error)
+    }
+}
+
+impl StartError {
+    fn report(&self) {
+        match self {
+            StartError::Host(error) => messages::host_error(error),
+            StartError::Agent(code, text) => messages::error(*code, text),
+        }
+    }
+}
+
+/// `Agent_OnLoad`: 0 lets the JVM go on, anything else ends it.
+pub(crate) fn on_load(vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
+    match start(vm, phase, options) {
+        Ok(_) => JNI_OK,
+        Err((error, on_error)) => refuse(&error, on_error),
+    }
+}
+
+/// `Agent_OnAttach`: the JVM goes on in any case, and tells the code to whoever asked.
+pub(crate) fn on_attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
+    match start(vm, live, options) {
+        // Whoever attaches must learn that the options did not count.
+        Ok(None) if current::get().is_some() => JNI_EEXIST,
+        Ok(None) => JNI_OK,
+        Ok(Some(agent)) if agent.go_live(live, local) => JNI_OK,
+        Ok(Some(agent)) => {
+            current::retire();
+            agent.jvmti().dispose();
+            agent.discard_snapshot();
+            JNI_ERR
+        }
+        Err((error, _)) => {
+            error.report();
+            JNI_ERR
+        }
+    }
+}
+
+/// `Agent_OnUnload`: what `VMDeath` did not do, because it did not come.
+pub(crate) fn on_unload() {
+    if let Some(agent) = current::get() {
+        agent.unload();
+    }
+}
+
+fn refuse(error: &StartError, on_error: OnError) -> jint {
+    error.report();
+    match on_error {
+        OnError::Strict => JNI_ERR,
+        OnError::Warn => {
+            messages::error_note(
+                "the JVM goes on without Classhook (on-error=strict makes it stop)",
+            );
+            JNI_OK
+        }
+    }
+}
+
+/// Everything that can fail before a class is seen; `None` if there is nothing to start.
+fn start(
+    vm: Vm,
+    phase: impl OnLoadOrLive,
+    options: &[u8],
+) -> Result<Option<&'static Agent>, (StartError, OnError)> {
+    let asked = asked_on_error(options);
+    let config = configure(options).map_err(|error| (error, asked))?;
+    let on_error = config.agent.on_error;
+    if config.help {
+        messages::answer(format_args!(
+            "options of the agent, as key=value,key=value:\n{}",
+            OPTIONS_HELP.trim_end()
+        ));
+        return Ok(None);
+    }
+    if current::get().is_some() {
+        messages::warning(
+            Code::Twice,
+            "the agent is in this JVM already; it goes on with its first options, these are ignored",
+        );
+        return Ok(None);
+    }
+    messages::set_level(config.agent.log);
+    begin(vm, phase, config)
+        .map(Some)
+        .map_err(|error| (error, on_error))
+}
+
+fn configure(options: &[u8]) -> Result<Config, StartError> {
+    let text = std::str::from_utf8(options).map_err(|error| {
+        let at = error.valid_up_to();
+        StartError::Agent(Code::Options, format!("the option string is not UTF-8 at byte {at}; write paths with other characters into a file and name it with config=FILE"))
+    })?;
+    Ok(Config::from_options(text)?)
+}
+
+/// What `on-error` the options, or the file they name, ask for; readable even when the rest is not.
+fn asked_on_error(options: &[u8]) -> OnError {
+    let mut on_error = OnError::Warn;
+    for option in options.split(|byte| *byte == b',') {
+        match option.split_at_checked(7) {
+            Some((b"config=", file)) if file_is_strict(file) => on_error = OnError::Strict,
+            Some((b"on-erro", b"r=strict")) => return OnError::Strict,
+            Some((b"on-erro", b"r=warn")) => return OnError::Warn,
+            _ => {}
+        }
+    }
+    on_error
+}
+
+/// Whether a configuration file has a line `on-error = "strict"`.
+fn file_is_strict(file: &[u8]) -> bool {
+    let text = std::str::from_utf8(file)
+        .ok()
+        .and_then(|file| std::fs::read_to_string(file).ok());
+    text.unwrap_or_default().lines().any(|line| {
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        key.trim() == "on-error" && value.trim().starts_with("\"strict\"")
+    })
+}
+
+/// A JVM TI environment, the plugins and a snapshot; all of them or none.
+fn begin(vm: Vm, phase: impl OnLoadOrLive, config: Config) -> Result<&'static Agent, StartError> {
+    let jvmti = environment(vm, phase)?;
+    equip(jvmti, phase, config).inspect_err(|_| jvmti.dispose())
+}
+
+fn equip(
+    jvmti: Jvmti,
+    phase: impl OnLoadOrLive,
+    config: Config,
+) -> Result<&'static Agent, StartError> {
+    let refused = |what: &str, error: JvmtiError| {
+        StartError::Agent(Code::Refused, format!("the JVM refuses {what}: {error}"))
+    };
+    let wanted = Capabilities::only(CAN_RETRANSFORM_CLASSES);
+    jvmti.add_capabilities(phase, wanted).map_err(|error| {
+        refused(
+            "the capability can_retransform_classes; another agent may hold it",
+            error,
+        )
+    })?;
+    let pipeline = Pipeline::new(&config)?;
+    // Until the agent is installed the callbacks do nothing.
+    let events = [Event::VM_INIT, Event::VM_DEATH, Event::DATA_DUMP_REQUEST];
+    jvmti
+        .set_event_callbacks(phase, &event_callbacks())
+        .and_then(|()| {
+            events
+                .into_iter()
+                .try_for_each(|event| jvmti.set_event(phase, event, true))
+        })
+        .map_err(|error| refused("the events of the agent", error))?;
+    // Last, so that a start that fails leaves no snapshot behind.
+    let recorder = open_snapshot(jvmti, phase, &config)?;
+    current::install(Box::new(Agent::new(jvmti, config, pipeline, recorder))).map_err(|agent| {
+        agent.discard_snapshot();
+        StartError::Agent(
+            Code::Twice,
+            "the agent was started twice at the same moment".to_owned(),
+        )
+    })
+}
+
+/// JVM TI 11, which every JVM from 11 on has.
+fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
+    vm.jvmti(JVMTI_VERSION_11).map_err(|_| {
+        let found = vm.jvmti(JVMTI_VERSION_1).ok().and_then(|old| {
+            let version = old.system_property(phase, c"java.vm.specification.version");
+            old.dispose();
+            version
+        });
+        let found = found.map_or_else(
+            || "one without JVM TI".to_owned(),
+            |version| format!("Java {version}"),
+        );
+        StartError::Agent(
+            Code::OldJvm,
+            format!(
+                "this JVM is too old: expected OpenJDK 11 or newer, found {found}; use a newer JDK"
+            ),
+        )
+    })
+}
+
+/// Creates the output folder and the snapshot in it.
+fn open_snapshot(
+    jvmti: Jvmti,
+    phase: impl OnLoadOrLive,
+    config: &Config,
+) -> Result<Recorder, StartError> {
+    let folder = &config.agent.output;
+    let failed = |cause: String| {
+        let help = "name a folder that can be written with output=DIR";
+        StartError::Agent(
+            Code::Output,
+            format!(
+                "no snapshot can be written to {}: {cause}; {help}",
+                folder.display()
+            ),
+        )
+    };
+    std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+    Recorder::create(
+        folder,
+        meta(jvmti, phase, config),
+        RecorderOptions::default(),
+    )
+    .map_err(|error| failed(error.to_string()))
+}
+
+/// What is known of the run when it starts.
+fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
+    let property = |name| jvmti.system_property(phase, name).unwrap_or_default();
+    let feature = property(c"java.vm.specification.version");
+    Meta {
+        run: config.agent.run.clone().unwrap_or_default(),
+        host: std::fs::read_to_string("/proc/sys/kernel/hostname")
+            .unwrap_or_default()
+            .trim()
+            .to_owned(),
+        pid: std::process::id(),
+        start_ms: now_ms(),
+        jvm: format!(
+            "{} {}",
+            property(c"java.vm.name"),
+            property(c"java.vm.version")
+        ),
+        java_home: property(c"java.home"),
+        java_feature: feature.trim_start_matches("1.").parse().unwrap_or(0),
+        command: command_line(),
+        agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+        plugins: config
+            .plugins
+            .iter()
+            .map(|plugin| plugin.name.clone())
+            .collect(),
+        ..Meta::default()
+    }
+}
+
+fn now_ms() -> u64 {
+    let elapsed = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The command line of the process, arguments with spaces in quotes.
+fn command_line() -> String {
+    let raw = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let arguments = raw
+        .split(|byte| *byte == 0)
+        .filter(|argument| !argument.is_empty());
+    let quoted: Vec<String> = arguments
+        .map(|argument| String::from_utf8_lossy(argument).into_owned())
+        .map(|argument| {
+            if argument.contains(' ') {
+                format!("\"{argument}\"")
+            } else {
+                argument
+            }
+        })
+        .collect();
+    quoted.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strict_is_seen_among_options_that_cannot_be_read() {
+        assert_eq!(asked_on_error(b"bad key,on-error=strict"), OnError::Strict);
+        assert_eq!(asked_on_error(b"on-error=warn,output=x"), OnError::Warn);
+        assert_eq!(asked_on_error(b""), OnError::Warn);
+        assert_eq!(asked_on_error(b"config=/no/such/file"), OnError::Warn);
+    }
+
+    #[test]
+    fn strict_is_seen_in_a_file_that_cannot_be_read_whole() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "[agent]\n on-error = \"strict\" # here\n=?\n")
+            .expect("written");
+        let options = format!("config={}", file.path().display());
+        assert_eq!(asked_on_error(options.as_bytes()), OnError::Strict);
+        assert_eq!(
+            asked_on_error(format!("{options},on-error=warn").as_bytes()),
+            OnError::Warn
+        );
+    }
+
+    #[test]
+    fn options_that_are_no_text_are_refused_with_their_place() {
+        let error = configure(b"output=\xFF").expect_err("no text");
+        assert!(matches!(error, StartError::Agent(Code::Options, text) if text.contains("byte 7")));
+    }
+}

@@ -1,0 +1,54 @@
+//! The plugins inside this binary: components, and code precompiled by the same engine.
+//!
+//! `cargo xtask plugins` makes them; `build.rs` embeds what it finds.
+
+/// One plugin that is part of the agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Bundled {
+    /// The name used in `use = "…"`.
+    pub name: &'static str,
+    /// The component.
+    pub wasm: &'static [u8],
+    /// Its code; empty if there is none.
+    pub code: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
+
+/// The plugin of this name; none if this binary was built without it.
+#[must_use]
+pub fn find(name: &str) -> Option<Bundled> {
+    PLUGINS.iter().find(|plugin| plugin.name == name).copied()
+}
+
+/// Compiles a component with the engine that will run it.
+///
+/// # Errors
+/// When it is no valid component.
+pub fn precompile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    crate::engine::new()?.precompile_component(wasm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_inside_this_binary_fits_its_engine() {
+        let engine = crate::engine::new().unwrap();
+        for name in crate::config::BUNDLED {
+            let plugin = find(name).expect("run `cargo xtask plugins` first");
+            let loaded = crate::cache::load_bundled(&engine, plugin.code);
+            assert!(loaded.is_some(), "{name} would be compiled at every start");
+        }
+    }
+
+    #[test]
+    fn code_of_another_engine_is_compiled_again() {
+        let engine = crate::engine::new().unwrap();
+        let other = wasmtime::Engine::default();
+        let code = other.precompile_component(b"\0asm\x0d\0\x01\0").unwrap();
+        assert!(crate::cache::load_bundled(&engine, code.leak()).is_none());
+        assert!(crate::cache::load_bundled(&engine, b"\x7fELF").is_none());
+    }
+}

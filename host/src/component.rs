@@ -1,0 +1,159 @@
+//! From a plugin's configuration to something that can be instantiated.
+
+use wasmtime::Engine;
+use wasmtime::component::{Component, HasSelf, Linker};
+
+use crate::bindings::{TransformPlugin, TransformPluginPre};
+use crate::cache::{Cache, load_bundled, sha256_hex};
+use crate::config::{PluginConfig, PluginSource};
+use crate::state::State;
+use crate::{HostError, abilities, bundled};
+
+/// Reads, checks, compiles and links a plugin.
+pub fn load(
+    plugin: &PluginConfig,
+    engine: &Engine,
+) -> Result<TransformPluginPre<State>, HostError> {
+    prepare(plugin, &read(plugin, engine)?, engine)
+}
+
+/// Reads and compiles a plugin; nothing is checked but that it is a component.
+pub fn read(plugin: &PluginConfig, engine: &Engine) -> Result<Component, HostError> {
+    match &plugin.source {
+        PluginSource::Bundled(name) => load_from_agent(plugin, name, engine),
+        PluginSource::File(path) => {
+            let wasm = std::fs::read(path).map_err(|error| {
+                HostError::new("H0106", format!("plugin `{}` cannot be read", plugin.name))
+                    .with("file", path.display().to_string())
+                    .with("found", error.to_string())
+                    .with(
+                        "help",
+                        "check the path; in classhook.toml it is relative to that file's folder",
+                    )
+            })?;
+            check_digest(plugin, &wasm)?;
+            check_kind(plugin, &wasm)?;
+            compile(engine, &wasm).map_err(|error| corrupt(plugin, &error))
+        }
+    }
+}
+
+/// Checks what a plugin imports and exports, and links it.
+pub fn prepare(
+    plugin: &PluginConfig,
+    component: &Component,
+    engine: &Engine,
+) -> Result<TransformPluginPre<State>, HostError> {
+    abilities::check(plugin, component, engine)?;
+    link(component, engine).map_err(|error| {
+        HostError::new(
+            "H0108",
+            format!("plugin `{}` does not fit this agent", plugin.name),
+        )
+        .with("found", format!("{error:#}"))
+        .with("help", "build the plugin with the SDK of this version")
+    })
+}
+
+fn load_from_agent(
+    plugin: &PluginConfig,
+    name: &str,
+    engine: &Engine,
+) -> Result<Component, HostError> {
+    let Some(found) = bundled::find(name) else {
+        return Err(HostError::new(
+            "H0101",
+            format!("this binary was built without its plugin `{name}`"),
+        )
+        .with("help", "build it with `cargo xtask plugins`"));
+    };
+    check_digest(plugin, found.wasm)?;
+    match load_bundled(engine, found.code) {
+        Some(component) => Ok(component),
+        None => compile(engine, found.wasm).map_err(|error| corrupt(plugin, &error)),
+    }
+}
+
+fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Component> {
+    match Cache::of_user() {
+        Some(cache) => cache.load(engine, wasm),
+        None => Component::new(engine, wasm),
+    }
+}
+
+fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPluginPre<State>> {
+    let mut linker = Linker::new(engine);
+    TransformPlugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+    TransformPluginPre::new(linker.instantiate_pre(component)?)
+}
+
+fn check_digest(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
+    let Some(expected) = &plugin.digest else {
+        return Ok(());
+    };
+    let found = sha256_hex(wasm);
+    if found == *expected {
+        return Ok(());
+    }
+    Err(HostError::new(
+        "H0109",
+        format!("plugin `{}` is not the file that was pinned", plugin.name),
+    )
+    .with("expected", format!("sha256:{expected}"))
+    .with("found", format!("sha256:{found}"))
+    .with(
+        "help",
+        "if you changed the plugin on purpose, put the digest found into `digest`",
+    ))
+}
+
+/// A component begins with `\0asm`, version 13, layer 1.
+fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
+    let (found, help) = match wasm {
+        [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => return Ok(()),
+        [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => (
+            "a core module".to_owned(),
+            "wrap it: set `linker = \"wasm-component-ld\"` for wasm32-unknown-unknown, or run `wasm-tools component new`",
+        ),
+        [0, b'a', b's', b'm', ..] => (
+            "WebAssembly of a version that is not known".to_owned(),
+            "build the plugin with current tools",
+        ),
+        [0x7f, b'E', b'L', b'F', ..] => (
+            "native or precompiled code".to_owned(),
+            "name the .wasm file; precompiled code is never taken from a file",
+        ),
+        [] => ("an empty file".to_owned(), "build the plugin again"),
+        other => {
+            let first: Vec<String> = other
+                .iter()
+                .take(4)
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            (
+                format!("a file that begins with {}", first.join(" ")),
+                "name a .wasm file",
+            )
+        }
+    };
+    let message = format!("plugin `{}` is no WebAssembly component", plugin.name);
+    Err(of_file(HostError::new("H0106", message), plugin)
+        .with("expected", "a component (\\0asm, version 13, layer 1)")
+        .with("found", found)
+        .with("help", help))
+}
+
+/// The error with the plugin's file, if it is one.
+fn of_file(error: HostError, plugin: &PluginConfig) -> HostError {
+    match &plugin.source {
+        PluginSource::File(path) => error.with("file", path.display().to_string()),
+        PluginSource::Bundled(_) => error,
+    }
+}
+
+fn corrupt(plugin: &PluginConfig, error: &wasmtime::Error) -> HostError {
+    let message = format!("plugin `{}` is damaged", plugin.name);
+    of_file(HostError::new("H0106", message), plugin)
+        .with("found", format!("{error:#}"))
+        .with("help", "build or fetch the plugin again")
+}

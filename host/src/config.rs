@@ -1,0 +1,264 @@
+//! `classhook.toml` and the agent's option string.
+
+mod file;
+mod options;
+mod suggest;
+
+use std::path::{Path, PathBuf};
+
+use crate::HostError;
+use crate::selector::Selection;
+
+pub use options::OPTIONS_HELP;
+
+/// Everything a run is configured with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Settings of the agent itself.
+    pub agent: Agent,
+    /// Plugins in the order in which their edits are applied; never empty.
+    pub plugins: Vec<PluginConfig>,
+    /// The file this came from, if any.
+    pub source: Option<PathBuf>,
+    /// The option `help` was given: print [`OPTIONS_HELP`] and let the JVM go on without the agent.
+    pub help: bool,
+}
+
+/// The table `[agent]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Folder for snapshots.
+    pub output: PathBuf,
+    /// What a failure does to the run.
+    pub on_error: OnError,
+    /// What is written to standard error.
+    pub log: LogLevel,
+    /// An id stored in the snapshot, to find the files of one run again.
+    pub run: Option<String>,
+}
+
+/// What a failure does to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// It is reported; the run goes on.
+    #[default]
+    Warn,
+    /// It is reported and the run fails with exit code 3.
+    Strict,
+}
+
+/// What is written to standard error, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What stopped the agent.
+    Error,
+    /// What went wrong with a class or a plugin.
+    #[default]
+    Warn,
+    /// What was loaded, and the summary at exit.
+    Info,
+    /// Each class.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// One `[[plugin]]` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PluginConfig {
+    /// The name used in messages and snapshots: the bundled name or the file's stem.
+    pub name: String,
+    /// Where the component comes from.
+    pub source: PluginSource,
+    /// SHA-256 of the `.wasm` file, lower-case hex, if pinned.
+    pub digest: Option<String>,
+    /// Capabilities granted, for example `probes`.
+    pub grant: Vec<String>,
+    /// Selectors, as written; they parse (see [`Selection`]).
+    pub select: Vec<String>,
+    /// The table `[plugin.config]`, handed to the plugin as JSON.
+    pub config: serde_json::Value,
+    /// Line of `classhook.toml` that `grant` is at, for messages.
+    pub grant_line: Option<usize>,
+}
+
+/// Where a plugin's component comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginSource {
+    /// Part of this agent.
+    Bundled(String),
+    /// A component file.
+    File(PathBuf),
+}
+
+/// The plugins that are part of the agent.
+pub const BUNDLED: [&str; 1] = ["coverage"];
+
+/// What `grant` may hold: `probes` is an interface a plugin imports, `boot`
+/// lets it see classes of the boot and platform loaders.
+pub const CAPABILITIES: [&str; 2] = ["probes", "boot"];
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            output: PathBuf::from("classhook"),
+            on_error: OnError::Warn,
+            log: LogLevel::Warn,
+            run: None,
+        }
+    }
+}
+
+impl Default for Config {
+    /// The bundled coverage plugin with the default selection.
+    fn default() -> Self {
+        let plugins = vec![PluginConfig::bundled("coverage")];
+        Self {
+            agent: Agent::default(),
+            plugins,
+            source: None,
+            help: false,
+        }
+    }
+}
+
+impl PluginConfig {
+    /// A bundled plugin with its defaults: what it needs is granted, every class of the application selected.
+    #[must_use]
+    pub fn bundled(name: &str) -> Self {
+        Self::new(
+            name.to_owned(),
+            PluginSource::Bundled(name.to_owned()),
+            vec!["probes".to_owned()],
+        )
+    }
+
+    /// A component file; nothing is granted.
+    #[must_use]
+    pub fn file(path: PathBuf) -> Self {
+        let name = path
+            .file_stem()
+            .map_or_else(|| "plugin".into(), |stem| stem.to_string_lossy());
+        Self::new(name.into_owned(), PluginSource::File(path), Vec::new())
+    }
+
+    fn new(name: String, source: PluginSource, grant: Vec<String>) -> Self {
+        let config = serde_json::Value::Object(serde_json::Map::new());
+        Self {
+            name,
+            source,
+            digest: None,
+            grant,
+            select: Vec::new(),
+            config,
+            grant_line: None,
+        }
+    }
+
+    /// From `use = "…"` or `plugin=…`: a file if it looks like a path, else a bundled name.
+    ///
+    /// `folder` is what a relative path is relative to.
+    fn from_reference(reference: &str, folder: &Path) -> Result<Self, HostError> {
+        let path = Path::new(reference);
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "wasm")
+            || reference.contains('/')
+        {
+            return Ok(Self::file(folder.join(path)));
+        }
+        match BUNDLED.iter().find(|name| **name == reference) {
+            Some(name) => Ok(Self::bundled(name)),
+            None => Err(HostError::new(
+                "H0105",
+                format!("there is no bundled plugin `{reference}`"),
+            )
+            .with(
+                "expected",
+                format!("{}, or a path that ends in .wasm", suggest::list(&BUNDLED)),
+            )),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a `classhook.toml`. Relative paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// `H01xx` or `H02xx` with file, line, what was expected and what was found.
+    pub fn load(path: &Path) -> Result<Self, HostError> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            HostError::new(
+                "H0102",
+                format!("the configuration {} cannot be read", path.display()),
+            )
+            .with("found", error.to_string())
+            .with(
+                "help",
+                "check the path; it is relative to the folder the JVM was started in",
+            )
+        })?;
+        file::parse(&text, path)
+    }
+
+    /// Reads the agent's option string, `key=value,key=value`; empty means all defaults. See [`OPTIONS_HELP`].
+    ///
+    /// # Errors
+    /// `H01xx` or `H02xx`, as for [`Config::load`].
+    pub fn from_options(options: &str) -> Result<Self, HostError> {
+        options::parse(options)
+    }
+}
+
+fn parse_on_error(value: &str) -> Result<OnError, HostError> {
+    match value {
+        "warn" => Ok(OnError::Warn),
+        "strict" => Ok(OnError::Strict),
+        _ => Err(wrong_value("on-error", value, &["warn", "strict"])),
+    }
+}
+
+fn parse_log(value: &str) -> Result<LogLevel, HostError> {
+    Ok(match value {
+        "off" => LogLevel::Off,
+        "error" => LogLevel::Error,
+        "warn" => LogLevel::Warn,
+        "info" => LogLevel::Info,
+        "debug" => LogLevel::Debug,
+        "trace" => LogLevel::Trace,
+        _ => {
+            return Err(wrong_value(
+                "log",
+                value,
+                &["off", "error", "warn", "info", "debug", "trace"],
+            ));
+        }
+    })
+}
+
+fn check_grant(value: &str) -> Result<(), HostError> {
+    if CAPABILITIES.contains(&value) {
+        return Ok(());
+    }
+    let error = HostError::new("H0201", format!("there is no capability `{value}`"));
+    Err(suggest::expected(error, value, &CAPABILITIES))
+}
+
+fn check_selector(value: &str) -> Result<(), HostError> {
+    let Err(error) = Selection::parse(&[value]) else {
+        return Ok(());
+    };
+    Err(HostError::new("H0110", error.to_string())
+        .with("expected", "a name such as `com.acme.**`, `@annotation`, `<:supertype`, `loader:app`; `!` in front excludes"))
+}
+
+/// `value` for `key` is none of `expected`.
+fn wrong_value(key: &str, value: &str, expected: &[&str]) -> HostError {
+    suggest::expected(
+        HostError::new("H0105", format!("`{key}` cannot be `{value}`")),
+        value,
+        expected,
+    )
+}

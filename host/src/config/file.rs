@@ -1,0 +1,229 @@
+//! `classhook.toml`.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{
+    Agent, Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error, suggest,
+};
+use crate::HostError;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    agent: FileAgent,
+    #[serde(default)]
+    plugin: Vec<FilePlugin>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct FileAgent {
+    output: Option<Spanned<String>>,
+    on_error: Option<Spanned<String>>,
+    log: Option<Spanned<String>>,
+    run: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FilePlugin {
+    r#use: Spanned<String>,
+    digest: Option<Spanned<String>>,
+    grant: Option<Spanned<Vec<Spanned<String>>>>,
+    #[serde(default)]
+    select: Vec<Spanned<String>>,
+    #[serde(default)]
+    config: toml::Table,
+}
+
+/// Parses and checks the text of a configuration file.
+pub fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
+    let source = Source { text, path };
+    let file: File = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+    let mut config = Config {
+        agent: source.agent(file.agent)?,
+        source: Some(path.to_owned()),
+        ..Config::default()
+    };
+    if !file.plugin.is_empty() {
+        config.plugins = file
+            .plugin
+            .into_iter()
+            .map(|plugin| source.plugin(plugin))
+            .collect::<Result<_, _>>()?;
+        source.names_differ(&config.plugins)?;
+    }
+    Ok(config)
+}
+
+/// The text that spans point into.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl Source<'_> {
+    fn agent(self, agent: FileAgent) -> Result<Agent, HostError> {
+        let mut result = Agent {
+            run: agent.run,
+            ..Agent::default()
+        };
+        if let Some(output) = agent.output {
+            if output.get_ref().is_empty() {
+                return Err(self.at(
+                    HostError::new("H0105", "`output` cannot be empty"),
+                    &output.span(),
+                ));
+            }
+            result.output = self.folder().join(output.get_ref());
+        }
+        if let Some(value) = agent.on_error {
+            result.on_error =
+                parse_on_error(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
+        }
+        if let Some(value) = agent.log {
+            result.log =
+                parse_log(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
+        }
+        Ok(result)
+    }
+
+    fn plugin(self, plugin: FilePlugin) -> Result<PluginConfig, HostError> {
+        let reference = &plugin.r#use;
+        let mut result = PluginConfig::from_reference(reference.get_ref(), self.folder())
+            .map_err(|error| self.at(error, &reference.span()))?;
+        if let Some(digest) = plugin.digest {
+            result.digest = Some(
+                parse_digest(digest.get_ref()).map_err(|error| self.at(error, &digest.span()))?,
+            );
+        }
+        if let Some(grant) = plugin.grant {
+            result.grant_line = Some(self.line(&grant.span()));
+            result.grant = self.checked(grant.into_inner(), check_grant)?;
+        }
+        result.select = self.checked(plugin.select, check_selector)?;
+        result.config = to_json(toml::Value::Table(plugin.config));
+        Ok(result)
+    }
+
+    /// The values, each of which must pass `check`.
+    fn checked(
+        self,
+        values: Vec<Spanned<String>>,
+        check: fn(&str) -> Result<(), HostError>,
+    ) -> Result<Vec<String>, HostError> {
+        let check = |value: Spanned<String>| match check(value.get_ref()) {
+            Ok(()) => Ok(value.into_inner()),
+            Err(error) => Err(self.at(error, &value.span())),
+        };
+        values.into_iter().map(check).collect()
+    }
+
+    /// Results are kept under a plugin's name.
+    fn names_differ(self, plugins: &[PluginConfig]) -> Result<(), HostError> {
+        let twice = plugins.iter().enumerate().find(|(index, plugin)| {
+            plugins
+                .iter()
+                .take(*index)
+                .any(|other| other.name == plugin.name)
+        });
+        match twice {
+            None => Ok(()),
+            Some((_, plugin)) => Err(HostError::new(
+                "H0105",
+                format!("two plugins are called `{}`", plugin.name),
+            )
+            .with("at", self.path.display().to_string())
+            .with(
+                "help",
+                "list it once, with both selections; or rename one of the files",
+            )),
+        }
+    }
+
+    /// Says what `toml` found wrong, with a suggestion where a key is misspelled.
+    fn syntax(self, error: &toml::de::Error) -> HostError {
+        let message = error.message().trim();
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        let result = match (message.starts_with("unknown field"), quoted.next()) {
+            (true, Some(key)) => {
+                let keys: Vec<&str> = quoted.collect();
+                suggest::expected(
+                    HostError::new("H0104", format!("unknown key `{key}`")),
+                    key,
+                    &keys,
+                )
+            }
+            (false, _)
+                if message.starts_with("missing field") || message.starts_with("invalid type") =>
+            {
+                HostError::new("H0105", message)
+            }
+            _ => HostError::new(
+                "H0103",
+                format!("the configuration is not valid TOML: {message}"),
+            ),
+        };
+        match error.span() {
+            Some(span) => self.at(result, &span),
+            None => result.with("at", self.path.display().to_string()),
+        }
+    }
+
+    fn at(self, error: HostError, span: &Range<usize>) -> HostError {
+        let line = self.line(span);
+        let text = self.text.lines().nth(line - 1).unwrap_or_default().trim();
+        error
+            .with("at", format!("{}:{line}", self.path.display()))
+            .with("found", text)
+    }
+
+    /// Line of the start of `span`, from 1.
+    fn line(self, span: &Range<usize>) -> usize {
+        1 + self
+            .text
+            .bytes()
+            .take(span.start)
+            .filter(|byte| *byte == b'\n')
+            .count()
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+/// `sha256:` and 64 hex digits; gives the digits in lower case.
+fn parse_digest(text: &str) -> Result<String, HostError> {
+    let digits = text.strip_prefix("sha256:").unwrap_or_default();
+    if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(digits.to_ascii_lowercase());
+    }
+    Err(HostError::new("H0105", "`digest` is not a digest")
+        .with("expected", "`sha256:` and 64 hexadecimal digits"))
+}
+
+/// The JSON of a TOML value; dates become their text.
+fn to_json(value: toml::Value) -> serde_json::Value {
+    use serde_json::Value as Json;
+    match value {
+        toml::Value::String(text) => Json::String(text),
+        toml::Value::Integer(number) => Json::from(number),
+        toml::Value::Float(number) => Json::from(number),
+        toml::Value::Boolean(flag) => Json::Bool(flag),
+        toml::Value::Datetime(date) => Json::String(date.to_string()),
+        toml::Value::Array(values) => Json::Array(values.into_iter().map(to_json).collect()),
+        toml::Value::Table(table) => Json::Object(
+            table
+                .into_iter()
+                .map(|(key, value)| (key, to_json(value)))
+                .collect(),
+        ),
+    }
+}

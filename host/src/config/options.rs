@@ -1,0 +1,189 @@
+//! The agent's option string: `key=value,key=value`.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error, suggest,
+};
+use crate::HostError;
+
+/// The text printed for the option `help`: every key.
+pub const OPTIONS_HELP: &str = "\
+Options of the Classhook agent: -agentpath:…/libclasshook.so=key=value,key=value
+A comma or backslash inside a value is written \\, or \\\\.
+
+  config=FILE        classhook.toml to start from; the keys below come on top of it
+  output=DIR         folder for snapshots (default: classhook)
+  plugin=NAME|FILE   a bundled plugin (coverage) or a .wasm file; may be repeated.
+                     Without config and plugin: coverage
+  select=A;B;C       which classes; may be repeated. com.acme.**  @annotation
+                     <:supertype  loader:app  location:any; ! in front excludes.
+                     For the plugins named by plugin=, else for all
+  grant=A;B          capabilities: probes, boot (classes of the JDK's innermost
+                     loaders). For the plugins named by plugin=, else for all
+  on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
+  run=ID             an id stored in the snapshot
+  log=LEVEL          off, error, warn (default), info, debug, trace
+  help               print this text; the JVM goes on without the agent
+";
+
+const KEYS: [&str; 9] = [
+    "config", "output", "plugin", "select", "grant", "on-error", "run", "log", "help",
+];
+
+/// Parses the option string.
+pub fn parse(options: &str) -> Result<Config, HostError> {
+    let pairs = split(options)?;
+    let mut config = match pairs.iter().rfind(|(key, _)| key == "config") {
+        Some((_, path)) => Config::load(Path::new(path))?,
+        None => Config::default(),
+    };
+    let mut lists = Lists::default();
+    for (key, value) in &pairs {
+        apply(&mut config, &mut lists, key, value)?;
+    }
+    lists.apply(&mut config);
+    Ok(config)
+}
+
+/// Keys that may be repeated and concern plugins.
+#[derive(Default)]
+struct Lists {
+    plugins: Vec<PluginConfig>,
+    select: Option<Vec<String>>,
+    grant: Option<Vec<String>>,
+}
+
+impl Lists {
+    /// Named plugins join those of a configuration file, or replace the default one.
+    fn apply(self, config: &mut Config) {
+        if !self.plugins.is_empty() && config.source.is_none() {
+            config.plugins.clear();
+        }
+        let first = if self.plugins.is_empty() {
+            0
+        } else {
+            config.plugins.len()
+        };
+        config.plugins.extend(self.plugins);
+        for plugin in config.plugins.iter_mut().skip(first) {
+            plugin.select = self
+                .select
+                .clone()
+                .unwrap_or_else(|| std::mem::take(&mut plugin.select));
+            if let Some(grant) = &self.grant {
+                (plugin.grant, plugin.grant_line) = (grant.clone(), None);
+            }
+        }
+    }
+}
+
+fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Result<(), HostError> {
+    match key {
+        "config" => {}
+        "output" => config.agent.output = PathBuf::from(value),
+        "plugin" => {
+            let plugin = PluginConfig::from_reference(value, Path::new(""))?;
+            let taken = |other: &PluginConfig| other.name == plugin.name;
+            if lists.plugins.iter().any(taken)
+                || (config.source.is_some() && config.plugins.iter().any(taken))
+            {
+                return Err(HostError::new(
+                    "H0105",
+                    format!("two plugins are called `{}`", plugin.name),
+                ));
+            }
+            lists.plugins.push(plugin);
+        }
+        "select" => extend(&mut lists.select, value, check_selector)?,
+        "grant" => extend(&mut lists.grant, value, check_grant)?,
+        "on-error" => config.agent.on_error = parse_on_error(value)?,
+        "run" => config.agent.run = Some(value.to_owned()),
+        "log" => config.agent.log = parse_log(value)?,
+        "help" => config.help = true,
+        _ => return Err(unknown(key)),
+    }
+    Ok(())
+}
+
+/// Adds the `;`-separated parts of `value`, each of which must pass `check`.
+fn extend(
+    list: &mut Option<Vec<String>>,
+    value: &str,
+    check: fn(&str) -> Result<(), HostError>,
+) -> Result<(), HostError> {
+    let list = list.get_or_insert_default();
+    for part in value
+        .split(';')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
+        check(part)?;
+        list.push(part.to_owned());
+    }
+    Ok(())
+}
+
+/// Cuts the string at commas and each part at its first `=`.
+fn split(options: &str) -> Result<Vec<(String, String)>, HostError> {
+    let mut pairs = Vec::new();
+    for part in parts(options)? {
+        let part = part.trim();
+        if part.is_empty() {
+            continue;
+        }
+        match part.split_once('=') {
+            Some((key, value)) if !value.is_empty() => {
+                pairs.push((key.to_owned(), value.to_owned()))
+            }
+            None if part == "help" => pairs.push((part.to_owned(), String::new())),
+            None if KEYS.contains(&part) => return Err(no_value(part)),
+            Some((key, _)) if KEYS.contains(&key) => return Err(no_value(key)),
+            Some((key, _)) => return Err(unknown(key)),
+            None => return Err(unknown(part)),
+        }
+    }
+    Ok(pairs)
+}
+
+fn unknown(key: &str) -> HostError {
+    suggest::expected(
+        HostError::new("H0113", format!("unknown agent option `{key}`")),
+        key,
+        &KEYS,
+    )
+}
+
+fn no_value(key: &str) -> HostError {
+    HostError::new("H0114", format!("the agent option `{key}` has no value"))
+        .with("expected", format!("`{key}=…`"))
+}
+
+/// Undoes `\,` and `\\` while cutting at bare commas.
+fn parts(options: &str) -> Result<Vec<String>, HostError> {
+    let mut parts = vec![String::new()];
+    let mut chars = options.chars();
+    while let Some(char) = chars.next() {
+        let literal = match char {
+            ',' => {
+                parts.push(String::new());
+                continue;
+            }
+            '\\' => match chars.next() {
+                Some(escaped @ (',' | '\\')) => escaped,
+                _ => {
+                    return Err(HostError::new(
+                        "H0114",
+                        "a backslash in the agent's options escapes nothing",
+                    )
+                    .with("expected", "`\\,` for a comma, `\\\\` for a backslash"));
+                }
+            },
+            char => char,
+        };
+        if let Some(part) = parts.last_mut() {
+            part.push(literal);
+        }
+    }
+    Ok(parts)
+}

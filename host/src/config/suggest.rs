@@ -1,0 +1,34 @@
+//! "did you mean …".
+
+use crate::HostError;
+
+/// Adds what was expected, and the candidate closest to what was found.
+pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError {
+    let error = error.with("expected", list(candidates));
+    match closest(found, candidates) {
+        Some(candidate) => error.with("help", format!("did you mean `{candidate}`?")),
+        None => error,
+    }
+}
+
+/// `` `a`, `b` or `c` ``.
+pub fn list(candidates: &[&str]) -> String {
+    let quoted: Vec<String> = candidates
+        .iter()
+        .map(|candidate| format!("`{candidate}`"))
+        .collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// The candidate that is a slip of the fingers away, if any.
+fn closest<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let found = found.to_lowercase().replace('_', "-");
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&found, candidate);
+    let best = candidates
+        .iter()
+        .min_by_key(|candidate| distance(candidate))?;
+    (distance(best) <= 1 + best.len() / 4).then_some(best)
+}

@@ -1,0 +1,176 @@
+//! The wasmtime engine: its settings, and the clock that ends calls.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, OptLevel};
+
+use crate::state::MAX_MEMORY;
+
+/// Most of the stack that wasm may use; the stack it runs on is larger.
+const WASM_STACK: usize = 256 << 10;
+/// How often the epoch advances while a plugin runs.
+const TICK: Duration = Duration::from_millis(10);
+/// Ticks without any call after which the clock stops.
+const IDLE_TICKS: u32 = 100;
+
+/// An engine with the one set of settings that all plugins are compiled with.
+///
+/// * No signal handler is installed: HotSpot's stay as they are.
+/// * Address space is reserved for what an instance may have at most, not 4 GiB; so memory never moves as it grows.
+/// * Nothing runs concurrently and nothing is compiled in parallel.
+pub fn new() -> wasmtime::Result<Engine> {
+    let mut config = Config::new();
+    config
+        .signals_based_traps(false)
+        .epoch_interruption(true)
+        .max_wasm_stack(WASM_STACK)
+        .memory_reservation(MAX_MEMORY as u64)
+        .memory_may_move(false)
+        .memory_guard_size(0)
+        .concurrency_support(false)
+        .wasm_memory64(false)
+        .cranelift_opt_level(OptLevel::Speed);
+    Engine::new(&config)
+}
+
+/// Advances the epoch of an engine while calls are going on.
+///
+/// Its thread is started with the first call and parked a second after the last.
+#[derive(Debug)]
+pub struct Ticker(Arc<Shared>);
+
+struct Shared {
+    engine: Engine,
+    /// Calls going on.
+    active: AtomicUsize,
+    awake: AtomicBool,
+    started: AtomicBool,
+    /// Set when nobody needs the clock any more.
+    stop: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ticker")
+            .field("active", &self.active)
+            .field("awake", &self.awake)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A call that is going on.
+pub struct Running<'a>(&'a Shared);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.active.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Ticker {
+    /// Of an engine; no thread yet.
+    pub fn new(engine: &Engine) -> Self {
+        Self(Arc::new(Shared {
+            engine: engine.clone(),
+            active: AtomicUsize::new(0),
+            awake: AtomicBool::new(true),
+            started: AtomicBool::new(false),
+            stop: Mutex::new(false),
+            wake: Condvar::new(),
+        }))
+    }
+
+    /// Keeps the clock going until the result is dropped.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn run(&self) -> std::io::Result<Running<'_>> {
+        let running = Running(&self.0);
+        self.0.active.fetch_add(1, Ordering::SeqCst);
+        if !self.0.started.swap(true, Ordering::SeqCst) {
+            let shared = Arc::clone(&self.0);
+            let thread = std::thread::Builder::new()
+                .name("classhook-ticker".to_owned())
+                .stack_size(64 << 10);
+            if let Err(error) = thread.spawn(move || shared.tick()) {
+                self.0.started.store(false, Ordering::SeqCst);
+                return Err(error);
+            }
+        }
+        if !self.0.awake.load(Ordering::SeqCst) {
+            let _stop = self.0.stop.lock().unwrap_or_else(PoisonError::into_inner);
+            self.0.wake.notify_all();
+        }
+        Ok(running)
+    }
+
+    /// Whether the clock is ticking.
+    #[cfg(test)]
+    pub fn is_awake(&self) -> bool {
+        self.0.started.load(Ordering::SeqCst) && self.0.awake.load(Ordering::SeqCst)
+    }
+}
+
+impl Shared {
+    /// Ticks until told to stop.
+    fn tick(&self) {
+        let mut idle = 0;
+        loop {
+            std::thread::sleep(TICK);
+            self.engine.increment_epoch();
+            idle = if self.active.load(Ordering::SeqCst) == 0 {
+                idle + 1
+            } else {
+                0
+            };
+            if idle > IDLE_TICKS {
+                idle = 0;
+                if self.park() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits for the next call; true when there will be none.
+    fn park(&self) -> bool {
+        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        self.awake.store(false, Ordering::SeqCst);
+        while self.active.load(Ordering::SeqCst) == 0 && !*stop {
+            stop = self.wake.wait(stop).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.awake.store(true, Ordering::SeqCst);
+        *stop
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        *self.0.stop.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.wake.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_stops_when_nothing_runs_and_starts_again() {
+        let engine = new().unwrap();
+        let ticker = Ticker::new(&engine);
+        assert!(!ticker.is_awake(), "no thread before the first call");
+        drop(ticker.run().unwrap());
+        while ticker.is_awake() {
+            std::thread::yield_now();
+        }
+        let running = ticker.run().unwrap();
+        while !ticker.is_awake() {
+            std::thread::yield_now();
+        }
+        drop(running);
+    }
+}

@@ -1,0 +1,82 @@
+//! The one error type of this crate: a stable code and the four things a user needs.
+
+use std::fmt;
+
+/// Why something was refused before any class was touched.
+///
+/// Codes are stable and listed in `docs/errors.md`: `H01xx` configuration and
+/// plugin files, `H02xx` grants, `H03xx` run time, `H04xx` snapshot and output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostError(Box<Inner>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Inner {
+    code: &'static str,
+    message: String,
+    /// Labelled lines below the message, in order.
+    notes: Vec<(&'static str, String)>,
+}
+
+impl HostError {
+    /// An error with a stable code and a one-line message.
+    #[cold]
+    #[must_use]
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            code,
+            message: message.into(),
+            notes: Vec::new(),
+        }))
+    }
+
+    /// The same with one more labelled line, such as `found` or `help`.
+    #[must_use]
+    pub fn with(mut self, label: &'static str, text: impl Into<String>) -> Self {
+        self.0.notes.push((label, text.into()));
+        self
+    }
+
+    /// The stable code, for example `H0203`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// The message without code and notes.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The labelled lines (`at`, `expected`, `found`, `help` …), in order.
+    pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .notes
+            .iter()
+            .map(|&(label, ref text)| (label, text.as_str()))
+    }
+}
+
+impl std::error::Error for HostError {}
+
+/// `error[H0203]: message`, then one indented line per note.
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: {}", self.0.code, self.0.message)?;
+        write_notes(f, self.notes())
+    }
+}
+
+/// Writes labelled lines below a message, aligned, continuation lines indented.
+pub(crate) fn write_notes<'a>(
+    f: &mut fmt::Formatter<'_>,
+    notes: impl Iterator<Item = (&'a str, &'a str)>,
+) -> fmt::Result {
+    for (label, text) in notes {
+        for (index, line) in text.lines().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            write!(f, "\n  {label:<8} {line}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! What the plugins want of a class, rather than what comes of it.
+
+use probes::ProbeTable;
+use rewriter::print::{Remark, What};
+use rewriter::{Action, MethodIndex, Site};
+
+use crate::job::Tag;
+use crate::pipeline::Recordings;
+use crate::{ClassRequest, Outcome, Pipeline};
+
+/// The plan for one class, as it was made on the way to its new bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// Names of the plugins that were asked, in order; empty if none wanted the class.
+    pub asked: Vec<String>,
+    /// What they asked for and noted, each plugin's in its own order.
+    pub remarks: Vec<Explained>,
+    /// Methods that were left unchanged after all, and why.
+    pub skipped: Vec<(MethodIndex, String)>,
+}
+
+/// An edit or a note of one plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Explained {
+    /// An edit; its probe is numbered by its plugin.
+    Edit {
+        /// Name of the plugin.
+        plugin: String,
+        /// Where.
+        site: Site,
+        /// What.
+        action: Action,
+    },
+    /// A line for people.
+    Note {
+        /// Name of the plugin.
+        plugin: String,
+        /// Where.
+        site: Site,
+        /// What.
+        text: String,
+    },
+}
+
+impl Explained {
+    /// As it is printed.
+    #[must_use]
+    pub fn remark(&self) -> Remark<'_> {
+        let (by, site, what) = match self {
+            Self::Edit {
+                plugin,
+                site,
+                action,
+            } => (plugin, site, What::Edit(*action)),
+            Self::Note { plugin, site, text } => (plugin, site, What::Note(text)),
+        };
+        Remark {
+            site: *site,
+            by,
+            what,
+        }
+    }
+}
+
+impl Explanation {
+    /// Keeps what was asked for.
+    pub(crate) fn planned(&mut self, recordings: &Recordings<'_>) {
+        for (plugin, recording) in recordings {
+            self.asked.push(plugin.name.clone());
+            let edits = recording.plan.edits().iter().map(|edit| Explained::Edit {
+                plugin: plugin.name.clone(),
+                site: edit.site,
+                action: edit.action,
+            });
+            self.remarks.extend(edits);
+            let notes = recording.notes.iter().map(|note| Explained::Note {
+                plugin: plugin.name.clone(),
+                site: note.site,
+                text: note.text.clone(),
+            });
+            self.remarks.extend(notes);
+            let tags = recording.tags.iter().filter_map(|tag| {
+                let edit = recording
+                    .plan
+                    .edits()
+                    .get(usize::try_from(tag.first).ok()?)?;
+                Some(Explained::Note {
+                    plugin: plugin.name.clone(),
+                    site: edit.site,
+                    text: tag_text(tag),
+                })
+            });
+            self.remarks.extend(tags);
+        }
+    }
+}
+
+/// `tag of hits 3 to 5: text`, with bytes that are no printable ASCII escaped.
+fn tag_text(tag: &Tag) -> String {
+    let (first, last) = (tag.first, tag.first + tag.count.saturating_sub(1));
+    format!(
+        "tag of hits {first} to {last}: {}",
+        tag.bytes.escape_ascii()
+    )
+}
+
+impl Pipeline {
+    /// Does what [`Pipeline::transform`] does, on the same way, and says what was planned.
+    ///
+    /// The plan is there as far as the work came, whatever the outcome.
+    pub fn explain(
+        &self,
+        request: &ClassRequest<'_>,
+        table: &ProbeTable,
+        out: &mut Vec<u8>,
+    ) -> (Outcome, Explanation) {
+        let mut explanation = Explanation::default();
+        let outcome = self.observed(request, table, out, Some(&mut explanation));
+        (outcome, explanation)
+    }
+}

@@ -1,0 +1,89 @@
+//! What can be known of a plugin without showing it a class.
+
+use crate::cache::sha256_hex;
+use crate::config::{CAPABILITIES, PluginConfig, PluginSource};
+use crate::instance::Instance;
+use crate::pipeline::{broken, start};
+use crate::{HostError, abilities, bundled, component};
+
+/// A plugin, seen from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginFacts {
+    /// Its name in messages and snapshots.
+    pub name: String,
+    /// Length of the component in bytes.
+    pub size: usize,
+    /// SHA-256 of the component, lower-case hex.
+    pub digest: String,
+    /// What it imports, in the order of the component.
+    pub imports: Vec<Interface>,
+    /// What it exports.
+    pub exports: Vec<Interface>,
+    /// Which classes it selects when it is configured with nothing.
+    pub selectors: Result<Vec<String>, String>,
+}
+
+/// An imported or exported interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// `classhook:plugin/probes@0.1.0`.
+    pub name: String,
+    /// Its functions, methods as `[method]resource.name`.
+    pub functions: Vec<String>,
+    /// The capability that must be granted for it, and what that allows.
+    pub grant: Option<(&'static str, &'static str)>,
+}
+
+/// Loads a plugin, within the limits of any, and says what it is.
+///
+/// # Errors
+/// If it cannot be read, is no component, or does not fit this agent (`H01xx`).
+pub fn read(config: &PluginConfig) -> Result<PluginFacts, HostError> {
+    let everything = PluginConfig {
+        grant: CAPABILITIES.map(str::to_owned).to_vec(),
+        ..config.clone()
+    };
+    let (engine, ticker) = start()?;
+    let _running = ticker.run().map_err(|error| broken(error.to_string()))?;
+    let component = component::read(&everything, &engine)?;
+    let world = component.component_type();
+    let interface = |name: &str, functions: Vec<String>| Interface {
+        name: name.to_owned(),
+        functions,
+        grant: abilities::grant_for(name),
+    };
+    let imports = world
+        .imports(&engine)
+        .map(|(name, item)| interface(name, abilities::functions(&item.ty, &engine)))
+        .collect();
+    let exports = world
+        .exports(&engine)
+        .map(|(name, item)| interface(name, abilities::functions(&item.ty, &engine)))
+        .collect();
+    let pre = component::prepare(&everything, &component, &engine)?;
+    let selectors = Instance::new(&pre, &config.name, "{}", crate::config::LogLevel::Off)
+        .map(|(_, selectors)| selectors)
+        .map_err(|fault| fault.cause);
+    let (size, digest) = bytes_of(config)?;
+    Ok(PluginFacts {
+        name: config.name.clone(),
+        size,
+        digest,
+        imports,
+        exports,
+        selectors,
+    })
+}
+
+fn bytes_of(config: &PluginConfig) -> Result<(usize, String), HostError> {
+    let of = |wasm: &[u8]| (wasm.len(), sha256_hex(wasm));
+    match &config.source {
+        PluginSource::Bundled(name) => Ok(bundled::find(name)
+            .map(|found| of(found.wasm))
+            .unwrap_or_default()),
+        PluginSource::File(path) => std::fs::read(path).map(|wasm| of(&wasm)).map_err(|error| {
+            HostError::new("H0106", format!("plugin `{}` cannot be read", config.name))
+                .with("found", error.to_string())
+        }),
+    }
+}

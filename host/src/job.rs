@@ -1,0 +1,365 @@
+//! One class in one plugin's hands: what the views read and what the plan records.
+
+use rewriter::{ClassFile, EditPlan, MethodIndex, Place, ReadError, Site, SiteChecker};
+use self_cell::self_cell;
+
+use crate::Loader;
+use crate::bindings::classhook::plugin::types::Failure;
+
+/// Most edits to one class by one plugin: as many as one array of probes holds.
+pub const MAX_EDITS: usize = probes::ARRAY_LENGTH;
+/// Most bytes of tags in one class by one plugin.
+pub const MAX_TAG_BYTES: usize = 1 << 20;
+/// Most sites made in one class by one plugin.
+const MAX_SITES: usize = 1 << 20;
+/// Most notes kept of one class, and most bytes of each.
+const MAX_NOTES: usize = 100;
+const MAX_NOTE_BYTES: usize = 4 << 10;
+
+/// Stands for the resource `class-view`.
+pub struct ClassHandle;
+/// Stands for the resource `method-view`.
+pub struct MethodHandle;
+/// Stands for the resource `plan`.
+pub struct PlanHandle;
+
+type Checker<'c> = SiteChecker<'c, 'c>;
+
+self_cell! {
+    /// Class bytes with their structure.
+    pub struct OwnedClass {
+        owner: Vec<u8>,
+        #[covariant]
+        dependent: ClassFile,
+    }
+}
+
+self_cell! {
+    /// A class with what remembers its instruction starts.
+    struct CheckedClass {
+        owner: OwnedClass,
+        #[not_covariant]
+        dependent: Checker,
+    }
+}
+
+/// A class, parsed once and handed from plugin to plugin.
+pub struct Subject {
+    class: CheckedClass,
+    /// The defining loader.
+    pub loader: Loader,
+    /// JaCoCo's class id of the bytes.
+    fingerprint: u64,
+    /// Whether the bytes are those of the first load, and so the id JaCoCo's.
+    known: bool,
+    /// Whether the class is already loaded.
+    pub retransforming: bool,
+}
+
+impl Subject {
+    /// Reads the structure of a class file; `known` says that these are the bytes of the first load.
+    pub fn read(
+        bytes: &[u8],
+        loader: &Loader,
+        retransforming: bool,
+        known: bool,
+    ) -> Result<Self, ReadError> {
+        let fingerprint = rewriter::fingerprint(bytes);
+        let class = OwnedClass::try_new(bytes.to_vec(), |bytes| ClassFile::read(bytes))?;
+        let class = CheckedClass::new(class, |class| SiteChecker::new(class.borrow_dependent()));
+        Ok(Self {
+            class,
+            loader: loader.clone(),
+            fingerprint,
+            known,
+            retransforming,
+        })
+    }
+
+    /// CRC-64 of the bytes.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// JaCoCo's class id, where the bytes are those of the first load.
+    pub fn class_id(&self) -> Option<u64> {
+        self.known.then_some(self.fingerprint)
+    }
+
+    /// The view of the class.
+    pub fn class(&self) -> &ClassFile<'_> {
+        self.class.borrow_owner().borrow_dependent()
+    }
+
+    /// Name and descriptor of a method, for people.
+    pub fn method_name(&self, index: MethodIndex) -> Option<String> {
+        let method = self.class().method(index)?;
+        Some(format!(
+            "{}{}",
+            method.name().to_str_lossless(),
+            method.descriptor().to_str_lossless()
+        ))
+    }
+}
+
+/// What a plugin asked for, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// Probes are numbered from 0.
+    pub plan: EditPlan,
+    /// Bytes of the plugin's own, for the probes from `first` on.
+    pub tags: Vec<Tag>,
+    /// For people.
+    pub notes: Vec<Note>,
+    tag_bytes: usize,
+}
+
+/// A plugin's own bytes for `count` probes from `first` on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    /// The first probe.
+    pub first: u32,
+    /// How many probes.
+    pub count: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A line for people about a site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where.
+    pub site: Site,
+    /// What.
+    pub text: String,
+}
+
+/// What the last refused request was about.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The bci in question, if there is one.
+    pub bci: Option<u16>,
+    /// What the plugin was told.
+    pub failure: Failure,
+}
+
+/// One call of a plugin's `transform`.
+pub struct Job {
+    /// The class.
+    pub subject: Subject,
+    /// What was asked for so far.
+    pub recording: Recording,
+    /// The last refusal, for the message if the plugin gives up over it.
+    pub refusal: Option<Refusal>,
+    /// The method the plugin asked about last.
+    pub method: Option<MethodIndex>,
+    /// Sites handed out; a token is a position here.
+    sites: Vec<Site>,
+}
+
+impl Job {
+    /// Nothing asked for yet.
+    pub fn new(subject: Subject) -> Self {
+        Self {
+            subject,
+            recording: Recording::default(),
+            refusal: None,
+            method: None,
+            sites: Vec::new(),
+        }
+    }
+
+    /// Hands out sites, if each of them exists. Gives the token of the first; the others follow.
+    pub fn make_sites(
+        &mut self,
+        places: impl ExactSizeIterator<Item = Site>,
+    ) -> Result<std::ops::Range<u64>, Failure> {
+        self.make_room(places.len())?;
+        let first = self.sites.len();
+        let sites = &mut self.sites;
+        let refused = self.subject.class.with_dependent_mut(|_, checker| {
+            for site in places {
+                if let Err(error) = checker.check(site) {
+                    return Some((site, error));
+                }
+                sites.push(site);
+            }
+            None
+        });
+        match refused {
+            None => Ok(first as u64..self.sites.len() as u64),
+            Some((site, error)) => {
+                self.sites.truncate(first);
+                Err(self.refuse(place_bci(site.place), "H0317", error.to_string(), None))
+            }
+        }
+    }
+
+    /// Hands out sites that are known to exist.
+    pub fn make_known_sites(
+        &mut self,
+        places: impl Iterator<Item = Site>,
+    ) -> Result<std::ops::Range<u64>, Failure> {
+        self.make_room(1)?;
+        let first = self.sites.len();
+        let room = MAX_SITES - first;
+        self.sites.extend(places.take(room));
+        Ok(first as u64..self.sites.len() as u64)
+    }
+
+    fn make_room(&mut self, wanted: usize) -> Result<(), Failure> {
+        if self.sites.len() + wanted <= MAX_SITES {
+            return Ok(());
+        }
+        let message = format!(
+            "expected at most {MAX_SITES} sites in one class, found {wanted} more than {}",
+            self.sites.len()
+        );
+        Err(self.refuse(
+            None,
+            "H0315",
+            message,
+            Some("ask for each site once".to_owned()),
+        ))
+    }
+
+    /// The site behind a token.
+    pub fn site(&self, token: u64) -> Option<Site> {
+        usize::try_from(token)
+            .ok()
+            .and_then(|at| self.sites.get(at))
+            .copied()
+    }
+
+    /// Records hit probes at the sites; gives the number of the first.
+    pub fn hit(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        tag: &[u8],
+    ) -> Result<std::ops::Range<u32>, Failure> {
+        self.check_limits(tokens.len(), tag.len())?;
+        let first = self.recording.plan.probe_count();
+        let mut probe = first;
+        for token in tokens {
+            let Some(site) = self.site(token) else {
+                return Err(self.refuse(
+                    None,
+                    "H0317",
+                    format!("site {token} was not made by a view of this class"),
+                    None,
+                ));
+            };
+            if let Err(error) = self.check_code(site).and_then(|()| {
+                self.recording
+                    .plan
+                    .hit(site, probe)
+                    .map_err(|error| error.to_string())
+            }) {
+                return Err(self.refuse(place_bci(site.place), "H0317", error, None));
+            }
+            probe += 1;
+        }
+        if !tag.is_empty() {
+            self.recording.tag_bytes += tag.len();
+            self.recording.tags.push(Tag {
+                first,
+                count: probe - first,
+                bytes: tag.to_vec(),
+            });
+        }
+        Ok(first..probe)
+    }
+
+    /// Sites of `entry` are made without a check.
+    fn check_code(&self, site: Site) -> Result<(), String> {
+        let has_code = self
+            .subject
+            .class()
+            .method(site.method)
+            .is_some_and(|method| method.has_code());
+        if has_code {
+            Ok(())
+        } else {
+            Err(format!(
+                "method {} has no code, so nothing can be inserted into it",
+                site.method
+            ))
+        }
+    }
+
+    fn check_limits(&mut self, edits: usize, tag_bytes: usize) -> Result<(), Failure> {
+        let edits = self.recording.plan.edits().len() + edits;
+        let tag_bytes = self.recording.tag_bytes + tag_bytes;
+        if edits > MAX_EDITS {
+            let message = format!("expected at most {MAX_EDITS} edits to one class, found {edits}");
+            return Err(self.refuse(
+                None,
+                "H0315",
+                message,
+                Some("instrument fewer places of large classes".to_owned()),
+            ));
+        }
+        if tag_bytes > MAX_TAG_BYTES {
+            let message = format!(
+                "expected at most {MAX_TAG_BYTES} bytes of tags in one class, found {tag_bytes}"
+            );
+            return Err(self.refuse(
+                None,
+                "H0315",
+                message,
+                Some("keep tags short: they are meant for keys".to_owned()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps a note about a site, up to a limit.
+    pub fn note(&mut self, token: u64, mut text: String) {
+        if let Some(site) = self.site(token)
+            && self.recording.notes.len() < MAX_NOTES
+        {
+            truncate(&mut text, MAX_NOTE_BYTES);
+            self.recording.notes.push(Note { site, text });
+        }
+    }
+
+    /// Remembers a refusal and gives what the plugin is told.
+    pub fn refuse(
+        &mut self,
+        bci: Option<u16>,
+        code: &str,
+        message: String,
+        help: Option<String>,
+    ) -> Failure {
+        let failure = Failure {
+            code: code.to_owned(),
+            message,
+            help,
+        };
+        self.refusal = Some(Refusal {
+            bci,
+            failure: failure.clone(),
+        });
+        failure
+    }
+}
+
+/// Cuts a text at a character boundary.
+pub fn truncate(text: &mut String, bytes: usize) {
+    if text.len() > bytes {
+        let end = (0..=bytes)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(0);
+        text.truncate(end);
+    }
+}
+
+fn place_bci(place: Place) -> Option<u16> {
+    match place {
+        Place::Before(bci) | Place::FallThrough(bci) | Place::Jump { source: bci, .. } => {
+            Some(bci.0)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,37 @@
+//! The plugin host: WebAssembly plugins over class bytes, without a JVM.
+//!
+//! ```text
+//! ClassRequest → selector → views → plugin.transform (wasmtime) → plan → splice → self-check → Outcome
+//! ```
+//!
+//! Start reading at [`pipeline`]; [`config`] says what it is built from.
+//! Both the agent inside a JVM and the command line drive a [`Pipeline`].
+
+mod abilities;
+mod bindings;
+pub mod bundled;
+mod cache;
+mod component;
+pub mod config;
+mod engine;
+pub mod error;
+pub mod explain;
+pub mod facts;
+mod instance;
+mod job;
+pub mod outcome;
+pub mod pipeline;
+mod plugin;
+mod recorder;
+pub mod selector;
+mod stack;
+mod state;
+pub mod storage;
+mod views;
+
+pub use config::Config;
+pub use error::HostError;
+pub use explain::{Explained, Explanation};
+pub use facts::PluginFacts;
+pub use outcome::{ClassRequest, Failure, Loader, Outcome, SkippedMethod, Summary};
+pub use pipeline::Pipeline;

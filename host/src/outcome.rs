@@ -1,0 +1,151 @@
+//! What goes into the pipeline and what comes out of it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A class loader, as far as selectors tell loaders apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Loader {
+    /// The bootstrap loader.
+    Boot,
+    /// The platform loader (extension loader on JDK 8).
+    Platform,
+    /// The application loader.
+    App,
+    /// Any other, by the internal name of its class, `com/acme/Loader`.
+    Other(Arc<str>),
+}
+
+impl Loader {
+    /// `boot`, `platform`, `app` or the loader's class name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Boot => "boot",
+            Self::Platform => "platform",
+            Self::App => "app",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// One class on its way through the pipeline.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassRequest<'a> {
+    /// Internal name (JVMS 4.2.1) in modified UTF-8; empty where the JVM gave none.
+    pub name: &'a [u8],
+    /// The defining loader.
+    pub loader: &'a Loader,
+    /// Whether the class came from a known place (its `CodeSource` has a location).
+    pub has_location: bool,
+    /// The class file as the JVM hands it over.
+    pub bytes: &'a [u8],
+    /// When retransforming: the bytes of the loader's resource, if they could be had.
+    pub original: Option<&'a [u8]>,
+    /// True when the class is already loaded, so that its shape must not change.
+    pub retransforming: bool,
+}
+
+/// What became of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nobody wanted an edit; `out` is empty.
+    Unchanged,
+    /// `out` holds the new class file.
+    Changed,
+    /// Something went wrong; the class must be loaded unchanged, `out` is empty.
+    Failed(Failure),
+}
+
+/// Why a class was left unchanged though a plugin wanted it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Stable code, `H03xx` (see `docs/errors.md`).
+    pub code: &'static str,
+    /// Name of the plugin; empty when no plugin is to blame.
+    pub plugin: String,
+    /// Internal name of the class, for display.
+    pub class: String,
+    /// Name and descriptor of the method the plugin was last seen in.
+    pub method: Option<String>,
+    /// The instruction that the failing request was about.
+    pub bci: Option<u16>,
+    /// What happened, in words.
+    pub cause: String,
+    /// What to do about it, where something is known.
+    pub help: Option<String>,
+}
+
+/// `warning[H0311]: plugin ... failed on ...` with its `at`, `cause` and `help` lines.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "warning[{}]: ", self.code)?;
+        match self.plugin.as_str() {
+            "" => write!(f, "{} could not be instrumented", self.class)?,
+            plugin => write!(f, "plugin `{plugin}` failed on {}", self.class)?,
+        }
+        f.write_str("; the class was loaded unchanged")?;
+        let at = self.place();
+        let notes = [
+            ("at", at.as_deref()),
+            ("cause", Some(self.cause.as_str())),
+            ("help", self.help.as_deref()),
+        ];
+        crate::error::write_notes(
+            f,
+            notes
+                .into_iter()
+                .filter_map(|(label, text)| Some((label, text?))),
+        )
+    }
+}
+
+impl Failure {
+    /// `com/acme/Big.parse(I)V  bci 4711`, as much of it as is known.
+    fn place(&self) -> Option<String> {
+        let method = self.method.as_deref()?;
+        Some(match self.bci {
+            Some(bci) => format!("{}.{method}  bci {bci}", self.class),
+            None => format!("{}.{method}", self.class),
+        })
+    }
+}
+
+/// A method that was left as it is while the rest of its class was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedMethod {
+    /// Internal name of the class, for display.
+    pub class: String,
+    /// Name and descriptor.
+    pub method: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a pipeline has done so far, for the exit summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Classes that reached a plugin.
+    pub classes: u64,
+    /// Of these, changed.
+    pub changed: u64,
+    /// Of these, failed (each class counted once).
+    pub failed: u64,
+    /// The first failures, one per class, at most [`Summary::KEPT`].
+    pub failures: Vec<Failure>,
+    /// How many methods were skipped in all.
+    pub skipped_methods: u64,
+    /// The first skipped methods, at most [`Summary::KEPT`].
+    pub skipped: Vec<SkippedMethod>,
+    /// Notes of plugins about methods that they left out on purpose, at most [`Summary::KEPT`].
+    pub notes: Vec<String>,
+    /// Plugins that were switched off after failing repeatedly.
+    pub switched_off: Vec<String>,
+    /// Whether `on-error` is `strict` and something failed: the run must fail too.
+    pub strict_failure: bool,
+}
+
+impl Summary {
+    /// Most entries kept in each list; the counters go on.
+    pub const KEPT: usize = 1_000;
+}

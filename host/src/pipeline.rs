@@ -1,0 +1,503 @@
+//! From class bytes to spliced bytes.
+//!
+//! ```text
+//! wants (name, loader) → read → wants (class) → each plugin's plan → slots → splice → self-check
+//! ```
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use probes::ProbeTable;
+use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage, Scratch, Utf8};
+
+use crate::config::OnError;
+use crate::engine::Ticker;
+use crate::explain::Explanation;
+use crate::instance::Fault;
+use crate::job::{Recording, Subject};
+use crate::plugin::Plugin;
+use crate::selector::{ClassFacts, Verdict};
+use crate::stack::{Benches, quiet_panics};
+use crate::storage::{HELPER, HITS_FIELD, array_owner};
+use crate::{
+    ClassRequest, Config, Failure, HostError, Loader, Outcome, SkippedMethod, Summary, engine,
+};
+
+/// All plugins of one configuration, ready to see classes; shared by any number of threads.
+pub struct Pipeline {
+    plugins: Vec<Plugin>,
+    ticker: Ticker,
+    benches: Benches,
+    record: Mutex<Record>,
+    strict: bool,
+}
+
+/// What happened so far.
+#[derive(Default)]
+struct Record {
+    summary: Summary,
+    /// Classes that failed, so that each is reported once.
+    failed: HashSet<String>,
+}
+
+/// Why a class ends unchanged, before it is made a [`Failure`].
+struct Trouble<'a> {
+    plugin: &'a str,
+    fault: Fault,
+    method: Option<String>,
+}
+
+/// Names that are never touched, by prefix: our own helpers, classes that the
+/// JVM calls while it defines a changed class (a change to them fails with
+/// ClassCircularityError), and code generated for reflection.
+const NEVER: [&str; 8] = [
+    HELPER,
+    "java/lang/Module$ReflectionData",
+    "java/lang/WeakPairMap",
+    "java/lang/instrument/",
+    "sun/instrument/",
+    "jdk/internal/reflect/Generated",
+    "sun/reflect/Generated",
+    "jdk/internal/module/",
+];
+
+impl Pipeline {
+    /// Loads, checks and configures the plugins.
+    ///
+    /// # Errors
+    /// `H01xx` for plugin files and configuration, `H02xx` for capabilities that are not granted.
+    pub fn new(config: &Config) -> Result<Self, HostError> {
+        let (engine, ticker) = start()?;
+        let running = ticker.run().map_err(|error| broken(error.to_string()))?;
+        let load = |plugin| Plugin::load(plugin, &engine, config.agent.log);
+        let plugins = config.plugins.iter().map(load).collect::<Result<_, _>>()?;
+        drop(running);
+        let strict = config.agent.on_error == OnError::Strict;
+        Ok(Self {
+            plugins,
+            ticker,
+            benches: Benches::default(),
+            record: Mutex::default(),
+            strict,
+        })
+    }
+
+    /// Whether any plugin may want this class; decided by name, loader and location alone, without allocation.
+    #[must_use]
+    pub fn wants(&self, name: &[u8], loader: &Loader, has_location: bool) -> bool {
+        !never(name)
+            && self
+                .plugins
+                .iter()
+                .any(|plugin| plugin.wants(name, loader, has_location) != Verdict::No)
+    }
+
+    /// Asks the plugins about one class and splices what they want into `out`.
+    ///
+    /// Runs on a stack of its own. Never panics and never blocks on anything but
+    /// other transforms; whatever goes wrong is an [`Outcome::Failed`].
+    pub fn transform(
+        &self,
+        request: &ClassRequest<'_>,
+        table: &ProbeTable,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        self.observed(request, table, out, None)
+    }
+
+    /// As [`Pipeline::transform`], with somebody looking on.
+    pub(crate) fn observed(
+        &self,
+        request: &ClassRequest<'_>,
+        table: &ProbeTable,
+        out: &mut Vec<u8>,
+        observer: Observer<'_>,
+    ) -> Outcome {
+        out.clear();
+        let result = match self.ticker.run() {
+            Ok(_running) => self
+                .benches
+                .run(|scratch| self.work(request, table, scratch, out, observer)),
+            Err(error) => Err(format!("no thread for the clock: {error}")),
+        };
+        let result = result.unwrap_or_else(|text| {
+            Err(Trouble {
+                plugin: "",
+                fault: Fault::new("H0305", text),
+                method: None,
+            })
+        });
+        match result {
+            Ok(changed) => self.done(changed),
+            Err(trouble) => {
+                out.clear();
+                self.failed(request, trouble)
+            }
+        }
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let mut summary = self.record().summary.clone();
+        let off = self.plugins.iter().filter(|plugin| plugin.is_off());
+        summary.switched_off = off.map(|plugin| plugin.name.clone()).collect();
+        summary.strict_failure = self.strict && summary.failed > 0;
+        summary
+    }
+
+    /// The names of the plugins, in the order in which their edits are applied.
+    pub fn plugins(&self) -> impl Iterator<Item = &str> {
+        self.plugins.iter().map(|plugin| plugin.name.as_str())
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn done(&self, changed: Option<bool>) -> Outcome {
+        let Some(changed) = changed else {
+            return Outcome::Unchanged;
+        };
+        let mut record = self.record();
+        record.summary.classes += 1;
+        record.summary.changed += u64::from(changed);
+        if changed {
+            Outcome::Changed
+        } else {
+            Outcome::Unchanged
+        }
+    }
+
+    fn failed(&self, request: &ClassRequest<'_>, trouble: Trouble<'_>) -> Outcome {
+        let failure = Failure {
+            code: trouble.fault.code,
+            plugin: trouble.plugin.to_owned(),
+            class: class_name(request.name),
+            method: trouble.method,
+            bci: trouble.fault.bci,
+            cause: trouble.fault.cause,
+            help: trouble.fault.help,
+        };
+        let mut record = self.record();
+        record.summary.classes += 1;
+        if record.failed.insert(failure.class.clone()) {
+            record.summary.failed += 1;
+            if record.summary.failures.len() < Summary::KEPT {
+                record.summary.failures.push(failure.clone());
+            }
+        }
+        Outcome::Failed(failure)
+    }
+
+    /// The work on one class; none if no plugin wanted it, else whether it was changed.
+    fn work<'p>(
+        &'p self,
+        request: &ClassRequest<'_>,
+        table: &ProbeTable,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+        mut observer: Observer<'_>,
+    ) -> Result<Option<bool>, Trouble<'p>> {
+        if never(request.name) {
+            return Ok(None);
+        }
+        let verdicts = self
+            .plugins
+            .iter()
+            .map(|plugin| plugin.wants(request.name, request.loader, request.has_location));
+        let mut wanting: Vec<(&Plugin, Verdict)> = self
+            .plugins
+            .iter()
+            .zip(verdicts)
+            .filter(|(_, verdict)| *verdict != Verdict::No)
+            .collect();
+        if wanting.is_empty() {
+            return Ok(None);
+        }
+        let source = request.original.unwrap_or(request.bytes);
+        let known = !request.retransforming || request.original.is_some();
+        let subject = Subject::read(source, request.loader, request.retransforming, known)
+            .map_err(|error| unreadable(error.to_string()))?;
+        wanting.retain(|(plugin, verdict)| {
+            *verdict == Verdict::Yes
+                || plugin.wants_class(request.name, request.loader, subject.class())
+        });
+        if wanting.is_empty() {
+            return Ok(None);
+        }
+        let (subject, recordings) = collect(subject, &wanting)?;
+        self.keep_notes(&subject, &recordings);
+        if let Some(observer) = observer.as_deref_mut() {
+            observer.planned(&recordings);
+        }
+        apply(&subject, &recordings, request, table, scratch, out).map(|skipped| {
+            if let Some(observer) = observer {
+                observer.skipped.clone_from(&skipped);
+            }
+            self.keep_skipped(&subject, skipped);
+            Some(!out.is_empty())
+        })
+    }
+
+    fn keep_notes(&self, subject: &Subject, recordings: &[(&Plugin, Recording)]) {
+        if recordings
+            .iter()
+            .all(|(_, recording)| recording.notes.is_empty())
+        {
+            return;
+        }
+        let class = subject.class().this_class().to_str_lossless().into_owned();
+        let mut record = self.record();
+        for (plugin, recording) in recordings {
+            for note in &recording.notes {
+                if record.summary.notes.len() < Summary::KEPT {
+                    let method = subject.method_name(note.site.method).unwrap_or_default();
+                    record
+                        .summary
+                        .notes
+                        .push(format!("{}: {class}.{method}: {}", plugin.name, note.text));
+                }
+            }
+        }
+    }
+
+    fn keep_skipped(&self, subject: &Subject, skipped: Vec<(MethodIndex, String)>) {
+        if skipped.is_empty() {
+            return;
+        }
+        let class = subject.class().this_class().to_str_lossless().into_owned();
+        let mut record = self.record();
+        record.summary.skipped_methods += skipped.len() as u64;
+        for (method, reason) in skipped {
+            if record.summary.skipped.len() < Summary::KEPT {
+                let method = subject.method_name(method).unwrap_or_default();
+                record.summary.skipped.push(SkippedMethod {
+                    class: class.clone(),
+                    method,
+                    reason,
+                });
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pipeline")
+            .field("plugins", &self.plugins().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The engine that runs plugins, and its clock.
+pub(crate) fn start() -> Result<(wasmtime::Engine, Ticker), HostError> {
+    quiet_panics();
+    let engine = engine::new().map_err(|error| broken(format!("{error:#}")))?;
+    let ticker = Ticker::new(&engine);
+    Ok((engine, ticker))
+}
+
+pub(crate) fn broken(error: String) -> HostError {
+    let message = format!("the plugin engine cannot be started: {error}");
+    HostError::new("H0305", message)
+}
+
+/// A name for people; the JVM gives none for some classes made at run time.
+fn class_name(name: &[u8]) -> String {
+    match name {
+        [] => "(a class without a name)".to_owned(),
+        name => Utf8::new(name).to_str_lossless().into_owned(),
+    }
+}
+
+fn never(name: &[u8]) -> bool {
+    NEVER
+        .iter()
+        .any(|prefix| name.starts_with(prefix.as_bytes()))
+}
+
+impl ClassFacts for ClassFile<'_> {
+    fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let name = |descriptor: Utf8<'_>| {
+            let bytes = descriptor.as_bytes();
+            test(
+                bytes
+                    .strip_prefix(b"L")
+                    .and_then(|bytes| bytes.strip_suffix(b";"))
+                    .unwrap_or(bytes),
+            )
+        };
+        self.annotations().any(name)
+    }
+
+    fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        self.super_class()
+            .into_iter()
+            .chain(self.interfaces())
+            .any(|name| test(name.as_bytes()))
+    }
+}
+
+fn unreadable<'a>(error: String) -> Trouble<'a> {
+    Trouble {
+        plugin: "",
+        fault: Fault::new("H0301", format!("the class file cannot be read: {error}")),
+        method: None,
+    }
+}
+
+/// Who looks on while a class is worked on, if anybody.
+type Observer<'o> = Option<&'o mut Explanation>;
+
+/// What each plugin asked for, in the order of the configuration.
+pub(crate) type Recordings<'p> = Vec<(&'p Plugin, Recording)>;
+
+/// Each plugin's plan, in order.
+fn collect<'p>(
+    mut subject: Subject,
+    wanting: &[(&'p Plugin, Verdict)],
+) -> Result<(Subject, Recordings<'p>), Trouble<'p>> {
+    let mut recordings = Vec::with_capacity(wanting.len());
+    for (plugin, _) in wanting {
+        let (given_back, result) = plugin.transform(subject);
+        let method = |fault: &Fault| {
+            given_back
+                .as_ref()
+                .and_then(|subject| subject.method_name(fault.method?))
+        };
+        match result {
+            Ok(recording) => recordings.push((*plugin, recording)),
+            Err(fault) => {
+                return Err(Trouble {
+                    plugin: &plugin.name,
+                    method: method(&fault),
+                    fault,
+                });
+            }
+        }
+        subject = given_back.ok_or_else(|| unreadable("it was lost on the way".to_owned()))?;
+    }
+    Ok((subject, recordings))
+}
+
+/// Gives the probes their slots and splices; `out` stays empty if there is nothing to do.
+fn apply<'p>(
+    subject: &Subject,
+    recordings: &[(&'p Plugin, Recording)],
+    request: &ClassRequest<'_>,
+    table: &ProbeTable,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<Vec<(MethodIndex, String)>, Trouble<'p>> {
+    let Some((array, plan)) = place(subject, recordings, table)? else {
+        return Ok(Vec::new());
+    };
+    let owner = array_owner(array);
+    let storage = ProbeStorage::SharedArray {
+        owner: &owner,
+        field: HITS_FIELD,
+        base: 0,
+    };
+    if subject.class().bytes() == request.bytes {
+        return splice(subject.class(), &plan, &storage, scratch, out);
+    }
+    let handed_over =
+        ClassFile::read(request.bytes).map_err(|error| unreadable(error.to_string()))?;
+    let (plan, refused) = rewriter::transfer(&plan, subject.class(), &handed_over);
+    let mut skipped: Vec<_> = refused
+        .into_iter()
+        .map(|(method, reason)| (method, reason.to_string()))
+        .collect();
+    if !plan.is_empty() {
+        let names = |method| index_of(subject.class(), &handed_over, method);
+        let more = splice(&handed_over, &plan, &storage, scratch, out)?;
+        skipped.extend(
+            more.into_iter()
+                .filter_map(|(method, reason)| Some((names(method)?, reason))),
+        );
+    }
+    Ok(skipped)
+}
+
+/// The method of `from` with the name and descriptor that `method` has in `to`.
+fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Option<MethodIndex> {
+    let wanted = to.method(method)?;
+    let same = |found: &rewriter::Method<'_, '_>| {
+        found.name() == wanted.name() && found.descriptor() == wanted.descriptor()
+    };
+    from.methods().find(same).map(|found| found.index())
+}
+
+fn splice<'p>(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<Vec<(MethodIndex, String)>, Trouble<'p>> {
+    let trouble = |code, cause: String| Trouble {
+        plugin: "",
+        fault: Fault::new(code, cause),
+        method: None,
+    };
+    let report = rewriter::splice(class, plan, storage, scratch, out)
+        .map_err(|error| trouble("H0302", error.to_string()))?;
+    rewriter::check_splice(class, plan, storage, out, scratch).map_err(|error| {
+        trouble(
+            "H0303",
+            format!("the result did not pass the self-check: {error}"),
+        )
+    })?;
+    Ok(report
+        .skipped
+        .into_iter()
+        .map(|(method, reason)| (method, reason.to_string()))
+        .collect())
+}
+
+/// One plan of all plugins, whose probes are slots of one array; none if nobody wants anything.
+fn place<'p>(
+    subject: &Subject,
+    recordings: &[(&'p Plugin, Recording)],
+    table: &ProbeTable,
+) -> Result<Option<(u16, EditPlan)>, Trouble<'p>> {
+    let name = subject.class().this_class().to_str_lossless();
+    let fingerprint = subject.fingerprint();
+    let bytes = subject.class().bytes();
+    let asking: Vec<_> = recordings
+        .iter()
+        .filter(|(_, recording)| !recording.plan.is_empty())
+        .collect();
+    let wanted: Vec<_> = asking
+        .iter()
+        .map(|(plugin, recording)| (plugin.name.as_str(), recording.plan.probe_count()))
+        .collect();
+    let Some((first, _)) = asking.first() else {
+        return Ok(None);
+    };
+    let trouble = |cause| Trouble {
+        plugin: &first.name,
+        fault: Fault::new("H0304", cause),
+        method: None,
+    };
+    let slots =
+        table.register_together(&name, fingerprint, subject.loader.as_str(), &wanted, bytes);
+    let slots = slots.map_err(|error| trouble(error.to_string()))?;
+    let array = slots.first().map_or(0, |slots| slots.array);
+    if slots.iter().any(|slots| slots.array != array) {
+        return Err(trouble(
+            "the probes of its plugins do not fit into one array any more".to_owned(),
+        ));
+    }
+    let mut merged = EditPlan::new();
+    for ((_, recording), slots) in asking.iter().zip(&slots) {
+        for edit in recording.plan.edits() {
+            let slot = edit.action.probe() + u32::from(slots.base);
+            merged
+                .hit(edit.site, slot)
+                .map_err(|error| trouble(error.to_string()))?;
+        }
+    }
+    Ok(Some((array, merged)))
+}

@@ -1,0 +1,208 @@
+//! One plugin of a pipeline: what it wants to see, and its instances.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use wasmtime::Engine;
+
+use crate::bindings::TransformPluginPre;
+use crate::config::{LogLevel, PluginConfig};
+use crate::instance::{Fault, Instance};
+use crate::job::{Recording, Subject};
+use crate::selector::{ClassFacts, Selection, Verdict};
+use crate::state::State;
+use crate::{HostError, Loader, component};
+
+/// Failures in a row after which a plugin is switched off.
+const MAX_FAILURES: u32 = 3;
+/// Most instances, whatever the number of cores.
+const MAX_INSTANCES: usize = 8;
+
+/// A loaded and configured plugin.
+pub struct Plugin {
+    /// The name in messages and snapshots.
+    pub name: String,
+    pre: TransformPluginPre<State>,
+    config: String,
+    level: LogLevel,
+    /// What the user selected.
+    user: Selection,
+    /// What the plugin itself selected.
+    own: Selection,
+    /// Whether classes of the boot and platform loaders may be seen.
+    boot: bool,
+    pool: Mutex<Pool>,
+    returned: Condvar,
+    failures_in_a_row: AtomicU32,
+    off: AtomicBool,
+}
+
+struct Pool {
+    idle: Vec<Instance>,
+    /// Instances that exist, idle or not.
+    live: usize,
+    limit: usize,
+}
+
+impl Plugin {
+    /// Loads and configures a plugin; its first instance is ready afterwards.
+    pub fn load(
+        config: &PluginConfig,
+        engine: &Engine,
+        level: LogLevel,
+    ) -> Result<Self, HostError> {
+        let user = parse_selection(&config.name, &config.select)?;
+        let pre = component::load(config, engine)?;
+        let json = config.config.to_string();
+        let (first, selectors) = Instance::new(&pre, &config.name, &json, level)
+            .map_err(|fault| not_configured(config, fault))?;
+        let own = parse_selection(&config.name, &selectors)?;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok(Self {
+            name: config.name.clone(),
+            pre,
+            config: json,
+            level,
+            user,
+            own,
+            boot: config.grant.iter().any(|grant| grant == "boot"),
+            pool: Mutex::new(Pool {
+                idle: vec![first],
+                live: 1,
+                limit: cores.min(MAX_INSTANCES),
+            }),
+            returned: Condvar::new(),
+            failures_in_a_row: AtomicU32::new(0),
+            off: AtomicBool::new(false),
+        })
+    }
+
+    /// What is known without the class file. Allocates nothing.
+    pub fn wants(&self, name: &[u8], loader: &Loader, has_location: bool) -> Verdict {
+        let inner = matches!(loader, Loader::Boot | Loader::Platform);
+        let allowed = if inner {
+            self.boot
+        } else {
+            has_location || self.user.any_location()
+        };
+        if !allowed || self.is_off() {
+            return Verdict::No;
+        }
+        match (
+            self.user.matches_name(name, loader),
+            self.own.matches_name(name, loader),
+        ) {
+            (Verdict::No, _) | (_, Verdict::No) => Verdict::No,
+            (Verdict::Yes, Verdict::Yes) => Verdict::Yes,
+            _ => Verdict::AskClass,
+        }
+    }
+
+    /// What is known with the class file, after [`Verdict::AskClass`].
+    pub fn wants_class(&self, name: &[u8], loader: &Loader, facts: &dyn ClassFacts) -> bool {
+        let wants = |selection: &Selection| match selection.matches_name(name, loader) {
+            Verdict::AskClass => selection.matches_class(name, facts),
+            verdict => verdict == Verdict::Yes,
+        };
+        wants(&self.user) && wants(&self.own)
+    }
+
+    /// Whether it was switched off.
+    pub fn is_off(&self) -> bool {
+        self.off.load(Ordering::Relaxed)
+    }
+
+    /// Runs one class through an instance. The class is given back unless it was lost to a fault.
+    pub fn transform(&self, subject: Subject) -> (Option<Subject>, Result<Recording, Fault>) {
+        let mut instance = match self.take() {
+            Ok(instance) => instance,
+            Err(fault) => return (Some(subject), Err(self.count(fault))),
+        };
+        let (subject, result) = instance.transform(subject);
+        self.give_back(instance);
+        match result {
+            Ok(recording) => {
+                self.failures_in_a_row.store(0, Ordering::Relaxed);
+                (subject, Ok(recording))
+            }
+            Err(fault) => (subject, Err(self.count(fault))),
+        }
+    }
+
+    fn count(&self, fault: Fault) -> Fault {
+        if self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES {
+            self.off.store(true, Ordering::Relaxed);
+        }
+        fault
+    }
+
+    /// An idle instance, or a new one, or the next one to be given back.
+    fn take(&self) -> Result<Instance, Fault> {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(instance) = pool.idle.pop() {
+                return Ok(instance);
+            }
+            if pool.live < pool.limit {
+                break;
+            }
+            pool = self
+                .returned
+                .wait(pool)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        pool.live += 1;
+        drop(pool);
+        let slot = Slot(self);
+        let (instance, _) = Instance::new(&self.pre, &self.name, &self.config, self.level)?;
+        std::mem::forget(slot);
+        Ok(instance)
+    }
+
+    fn give_back(&self, instance: Instance) {
+        let good = instance.is_good();
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if good {
+            pool.idle.push(instance);
+        } else {
+            pool.live -= 1;
+        }
+        drop(pool);
+        self.returned.notify_one();
+    }
+}
+
+/// A place in the pool, given up again if the instance cannot be made.
+struct Slot<'a>(&'a Plugin);
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.0
+            .pool
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .live -= 1;
+        self.0.returned.notify_one();
+    }
+}
+
+fn parse_selection<S: AsRef<str>>(plugin: &str, selectors: &[S]) -> Result<Selection, HostError> {
+    Selection::parse(selectors)
+        .map_err(|error| HostError::new("H0110", format!("plugin `{plugin}`: {error}")))
+}
+
+fn not_configured(plugin: &PluginConfig, fault: Fault) -> HostError {
+    let (code, message) = match fault.code {
+        "H0111" => (
+            "H0111",
+            format!("plugin `{}` refuses its configuration", plugin.name),
+        ),
+        _ => (
+            "H0112",
+            format!("plugin `{}` failed while it was configured", plugin.name),
+        ),
+    };
+    HostError::new(code, message)
+        .with("cause", fault.cause)
+        .with("config", plugin.config.to_string())
+}

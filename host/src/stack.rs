@@ -1,0 +1,146 @@
+//! Stacks of our own: a Java thread may have less left than the work needs.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, Once, PoisonError};
+
+use corosensei::stack::DefaultStack;
+use rewriter::Scratch;
+
+/// Size of a stack, in bytes; a guard page lies below it.
+const STACK: usize = 1 << 20;
+/// Most benches kept for later.
+const KEPT: usize = 8;
+
+/// What one transform works with: a stack and buffers.
+struct Bench {
+    stack: DefaultStack,
+    scratch: Scratch,
+}
+
+/// Benches that are not in use.
+#[derive(Default)]
+pub struct Benches(Mutex<Vec<Bench>>);
+
+thread_local! {
+    /// Set while a panic of this thread is ours to catch.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// What the last quiet panic said.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+impl Benches {
+    /// Runs `work` on a stack of its own.
+    ///
+    /// # Errors
+    /// The text of a panic, or of the failure to get a stack.
+    pub fn run<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> Result<T, String> {
+        let mut bench = match self.free().pop() {
+            Some(bench) => bench,
+            None => Bench::new().map_err(|error| format!("no memory for a stack: {error}"))?,
+        };
+        let Bench { stack, scratch } = &mut bench;
+        let was_quiet = QUIET.replace(true);
+        let result =
+            corosensei::on_stack(stack, || catch_unwind(AssertUnwindSafe(|| work(scratch))));
+        QUIET.set(was_quiet);
+        match result {
+            Ok(result) => {
+                let mut free = self.free();
+                if free.len() < KEPT {
+                    free.push(bench);
+                }
+                Ok(result)
+            }
+            Err(payload) => Err(said(payload.as_ref())),
+        }
+    }
+
+    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Bench>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Bench {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            stack: DefaultStack::new(STACK)?,
+            scratch: Scratch::default(),
+        })
+    }
+}
+
+/// Lets panics that are caught here pass without a word and without a backtrace.
+pub fn quiet_panics() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if QUIET.get() {
+                let text = match info.location() {
+                    Some(at) => format!("panicked at {at}: {}", payload_text(info.payload())),
+                    None => payload_text(info.payload()).to_owned(),
+                };
+                SAID.with_borrow_mut(|said| *said = text);
+            } else {
+                previous(info);
+            }
+        }));
+    });
+}
+
+fn said(payload: &(dyn Any + Send)) -> String {
+    let said = SAID.with_borrow_mut(std::mem::take);
+    if said.is_empty() {
+        format!("panicked: {}", payload_text(payload))
+    } else {
+        said
+    }
+}
+
+fn payload_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("(a value that is no text)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_its_text_and_place() {
+        quiet_panics();
+        let benches = Benches::default();
+        let text = benches
+            .run(|_| {
+                if true {
+                    panic!("number {}", 7)
+                }
+            })
+            .unwrap_err();
+        assert!(
+            text.starts_with("panicked at ") && text.ends_with(": number 7"),
+            "{text}"
+        );
+        assert_eq!(benches.run(|_| 1), Ok(1));
+    }
+
+    #[test]
+    fn work_may_use_more_stack_than_its_thread_has() {
+        let thread = std::thread::Builder::new().stack_size(64 << 10);
+        let deep = || {
+            Benches::default().run(|_| {
+                std::hint::black_box([7_u8; 600 << 10])
+                    .iter()
+                    .map(|byte| u32::from(*byte))
+                    .sum::<u32>()
+            })
+        };
+        assert_eq!(
+            thread.spawn(deep).unwrap().join().unwrap(),
+            Ok(7 * (600 << 10))
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! `classhook.toml` and agent options: what they mean, and what is said about mistakes.
+
+use std::path::Path;
+
+use host::config::{LogLevel, OPTIONS_HELP, OnError, PluginSource};
+use host::{Config, HostError};
+
+fn load(text: &str) -> Result<Config, HostError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("classhook.toml");
+    std::fs::write(&path, text).unwrap();
+    Config::load(&path)
+}
+
+/// The error with the folder of the file taken out.
+fn mistake(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("classhook.toml");
+    std::fs::write(&path, text).unwrap();
+    let error = Config::load(&path).unwrap_err().to_string();
+    error.replace(&format!("{}/", folder.path().display()), "")
+}
+
+#[test]
+fn every_key_arrives() {
+    let digest = "ab".repeat(32);
+    let config = load(&format!(
+        r#"
+        [agent]
+        output = "out"
+        on-error = "strict"
+        log = "debug"
+        run = "nightly"
+
+        [[plugin]]
+        use = "coverage"
+        select = ["com.acme.**", "!com.acme.gen.**"]
+
+        [[plugin]]
+        use = "tools/trace.wasm"
+        digest = "sha256:{digest}"
+        grant = ["probes", "boot"]
+        [plugin.config]
+        limit = 3
+        when = 2026-01-02
+        nested = {{ a = [true, 1.5] }}
+        "#
+    ))
+    .unwrap();
+    let folder = config.source.as_ref().unwrap().parent().unwrap();
+    assert_eq!(config.agent.output, folder.join("out"));
+    assert_eq!(
+        (config.agent.on_error, config.agent.log),
+        (OnError::Strict, LogLevel::Debug)
+    );
+    assert_eq!(config.agent.run.as_deref(), Some("nightly"));
+    let [coverage, trace] = config.plugins.as_slice() else {
+        panic!("{config:?}")
+    };
+    assert_eq!(
+        (coverage.name.as_str(), &coverage.source),
+        ("coverage", &PluginSource::Bundled("coverage".into()))
+    );
+    assert_eq!(
+        coverage.grant,
+        ["probes"],
+        "a bundled plugin is granted what it needs"
+    );
+    assert_eq!(coverage.select, ["com.acme.**", "!com.acme.gen.**"]);
+    assert_eq!(
+        trace.source,
+        PluginSource::File(folder.join("tools/trace.wasm"))
+    );
+    assert_eq!(
+        (
+            trace.name.as_str(),
+            trace.digest.as_deref(),
+            trace.grant_line
+        ),
+        ("trace", Some(digest.as_str()), Some(15))
+    );
+    let expected =
+        serde_json::json!({ "limit": 3, "when": "2026-01-02", "nested": { "a": [true, 1.5] } });
+    assert_eq!(trace.config, expected);
+}
+
+#[test]
+fn an_empty_file_and_empty_options_mean_coverage_of_the_application() {
+    let file = load("").unwrap();
+    assert_eq!(file.plugins, Config::default().plugins);
+    assert_eq!(Config::from_options("").unwrap(), Config::default());
+    let [coverage] = file.plugins.as_slice() else {
+        panic!("{file:?}")
+    };
+    assert!(coverage.select.is_empty());
+    assert_eq!(file.agent.output, Path::new("classhook"));
+}
+
+#[test]
+fn mistakes_in_a_file_are_placed_and_explained() {
+    for (text, expected) in [
+        (
+            "[agent]\noutptu = \"x\"\n",
+            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log` or `run`\n  help     did you mean `output`?\n  \
+             at       classhook.toml:2\n  found    outptu = \"x\"",
+        ),
+        (
+            "\n[agent]\non-error = \"strikt\"\n",
+            "error[H0105]: `on-error` cannot be `strikt`\n  expected `warn` or `strict`\n  help     did you mean `strict`?\n  \
+             at       classhook.toml:3\n  found    on-error = \"strikt\"",
+        ),
+        (
+            "[[plugin]]\nuse = \"coverag\"\n",
+            "error[H0105]: there is no bundled plugin `coverag`\n  expected `coverage`, or a path that ends in .wasm\n  \
+             at       classhook.toml:2\n  found    use = \"coverag\"",
+        ),
+        (
+            "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
+            "error[H0201]: there is no capability `probe`\n  expected `probes` or `boot`\n  help     did you mean `probes`?\n  \
+             at       classhook.toml:3\n  found    grant = [\"probe\"]",
+        ),
+        (
+            "[[plugin]]\nuse = \"coverage\"\nselect = [\n  \"com.***\",\n]\n",
+            "error[H0110]: selector `com.***` has more than two `*` in a row\n  \
+             expected a name such as `com.acme.**`, `@annotation`, `<:supertype`, `loader:app`; `!` in front excludes\n  \
+             at       classhook.toml:4\n  found    \"com.***\",",
+        ),
+    ] {
+        assert_eq!(mistake(text), expected);
+    }
+}
+
+#[test]
+fn other_mistakes_have_their_code_and_line() {
+    for (text, code, part) in [
+        ("[agent\n", "H0103", "classhook.toml:1"),
+        ("[agent]\noutput = 3\n", "H0105", "classhook.toml:2"),
+        ("[agent]\noutput = \"\"\n", "H0105", "cannot be empty"),
+        ("[[plugin]]\ngrant = []\n", "H0105", "missing field `use`"),
+        (
+            "[[plugin]]\nuse = \"coverage\"\ndigest = \"md5:1\"\n",
+            "H0105",
+            "64 hexadecimal digits",
+        ),
+        (
+            "[[plugin]]\nuse = \"coverage\"\n[[plugin]]\nuse = \"coverage\"\n",
+            "H0105",
+            "two plugins are called `coverage`",
+        ),
+        ("agents = 1\n", "H0104", "did you mean `agent`?"),
+    ] {
+        let error = mistake(text);
+        assert!(
+            error.starts_with(&format!("error[{code}]")) && error.contains(part),
+            "{text:?}: {error}"
+        );
+    }
+    let missing = Config::load(Path::new("/no/such/classhook.toml")).unwrap_err();
+    assert_eq!(missing.code(), "H0102");
+}
+
+#[test]
+fn options_come_on_top_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a,b.toml");
+    std::fs::write(&path, "[agent]\noutput = \"a\"\nlog = \"off\"\n[[plugin]]\nuse = \"coverage\"\nselect = [\"a.**\"]\n").unwrap();
+    let path = path
+        .display()
+        .to_string()
+        .replace('\\', "\\\\")
+        .replace(',', "\\,");
+    let config =
+        Config::from_options(&format!("output=x\\,y,config={path},run=7,on-error=strict")).unwrap();
+    assert_eq!(
+        (config.agent.output.to_str(), config.agent.run.as_deref()),
+        (Some("x,y"), Some("7"))
+    );
+    assert_eq!(
+        (config.agent.log, config.agent.on_error),
+        (LogLevel::Off, OnError::Strict)
+    );
+    assert_eq!(config.plugins[0].select, ["a.**"]);
+    let config = Config::from_options(&format!(
+        "config={path},select=b.**;!b.c.**,select=loader:app"
+    ))
+    .unwrap();
+    assert_eq!(
+        config.plugins[0].select,
+        ["b.**", "!b.c.**", "loader:app"],
+        "without plugin=, for all"
+    );
+    let config = Config::from_options(&format!(
+        "config={path},plugin=t.wasm,select=b.**,grant=probes"
+    ))
+    .unwrap();
+    assert_eq!(config.plugins[0].select, ["a.**"]);
+    assert_eq!(
+        (
+            config.plugins[1].name.as_str(),
+            config.plugins[1].select.as_slice()
+        ),
+        ("t", &["b.**".to_owned()][..])
+    );
+    assert_eq!(config.plugins[1].grant, ["probes"]);
+}
+
+#[test]
+fn a_plugin_named_in_the_options_replaces_the_default_one() {
+    let config = Config::from_options("plugin=./t.wasm").unwrap();
+    let [plugin] = config.plugins.as_slice() else {
+        panic!("{config:?}")
+    };
+    assert_eq!(plugin.name, "t");
+    assert!(plugin.grant.is_empty(), "nothing is granted unasked");
+}
+
+#[test]
+fn mistakes_in_options_are_explained() {
+    for (options, code, part) in [
+        ("outptu=x", "H0113", "did you mean `output`?"),
+        ("nonsense", "H0113", "unknown agent option `nonsense`"),
+        ("output", "H0114", "has no value"),
+        ("output=", "H0114", "has no value"),
+        ("output=a\\b", "H0114", "escapes nothing"),
+        ("log=loud", "H0105", "`off`, `error`, `warn`"),
+        ("grant=everything", "H0201", "`probes` or `boot`"),
+        ("select=a***", "H0110", "more than two"),
+        ("plugin=nothing", "H0105", "no bundled plugin"),
+        (
+            "plugin=coverage,plugin=coverage",
+            "H0105",
+            "two plugins are called `coverage`",
+        ),
+        ("config=/no/such/file", "H0102", "/no/such/file"),
+    ] {
+        let error = Config::from_options(options).unwrap_err();
+        assert_eq!(error.code(), code, "{options}: {error}");
+        assert!(error.to_string().contains(part), "{options}: {error}");
+    }
+}
+
+#[test]
+fn help_is_an_option_and_lists_every_key() {
+    assert!(Config::from_options("help").unwrap().help);
+    assert!(Config::from_options("output=x,help").unwrap().help);
+    for key in [
+        "config=",
+        "output=",
+        "plugin=",
+        "select=",
+        "grant=",
+        "on-error=",
+        "run=",
+        "log=",
+        "help ",
+    ] {
+        assert!(OPTIONS_HELP.contains(&format!("\n  {key}")), "{key}");
+    }
+}

@@ -1,0 +1,59 @@
+//! What is explained is what is done.
+
+use host::{ClassRequest, Config, Explained, Loader, Outcome, Pipeline};
+use probes::ProbeTable;
+use rewriter::print::What;
+
+const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
+
+fn request(bytes: &[u8]) -> ClassRequest<'_> {
+    ClassRequest {
+        name: b"Shapes",
+        loader: &Loader::App,
+        has_location: true,
+        bytes,
+        original: None,
+        retransforming: false,
+    }
+}
+
+fn table() -> ProbeTable {
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    table
+}
+
+#[test]
+fn explaining_makes_the_same_bytes_and_tells_every_edit() {
+    let pipeline = Pipeline::new(&Config::default()).unwrap();
+    let (mut done, mut explained) = (Vec::new(), Vec::new());
+    let outcome = pipeline.transform(&request(SHAPES), &table(), &mut done);
+    assert_eq!(outcome, Outcome::Changed);
+    let (outcome, explanation) = pipeline.explain(&request(SHAPES), &table(), &mut explained);
+    assert_eq!((outcome, explained), (Outcome::Changed, done.clone()));
+    assert_eq!(explanation.asked, ["coverage"]);
+    assert_eq!(explanation.skipped, []);
+    let remarks = explanation.remarks.iter().map(Explained::remark);
+    let edits = remarks.filter(|remark| matches!(remark.what, What::Edit(_)));
+    let stores = |bytes: &[u8]| {
+        let class = rewriter::ClassFile::read(bytes).unwrap();
+        let mut text = String::new();
+        rewriter::print::class(&class, &mut text).unwrap();
+        text.matches("Field java/lang/$Classhook.").count()
+    };
+    assert_eq!(edits.count(), stores(&done));
+    assert!(stores(&done) > 5 && stores(SHAPES) == 0);
+}
+
+#[test]
+fn nobody_is_asked_about_a_class_that_is_never_touched() {
+    let pipeline = Pipeline::new(&Config::default()).unwrap();
+    let request = ClassRequest {
+        loader: &Loader::Boot,
+        ..request(SHAPES)
+    };
+    let mut out = Vec::new();
+    let (outcome, explanation) = pipeline.explain(&request, &table(), &mut out);
+    assert_eq!((outcome, out.len()), (Outcome::Unchanged, 0));
+    assert!(explanation.asked.is_empty() && explanation.remarks.is_empty());
+}

@@ -1,0 +1,371 @@
+//! What a plugin does wrong costs the class its edits, never the application anything else.
+
+use host::config::{OnError, PluginConfig};
+use host::{ClassRequest, Config, Explained, Failure, HostError, Loader, Outcome, Pipeline};
+use probes::ProbeTable;
+
+const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
+
+/// The component made of `tests/plugins/misbehaving`.
+fn misbehaving() -> Vec<u8> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../target/bundled/tests/misbehaving.wasm"
+    );
+    std::fs::read(path)
+        .unwrap_or_else(|error| panic!("{path}: {error}; run `cargo xtask plugins` first"))
+}
+
+/// Shapes under a name that the plugin does wrong to.
+fn victim() -> Vec<u8> {
+    let at = SHAPES
+        .windows(9)
+        .position(|window| window == b"\x01\0\x06Shapes")
+        .unwrap();
+    let name = b"\x01\0\x06Victim";
+    [&SHAPES[..at], name, &SHAPES[at + name.len()..]].concat()
+}
+
+fn config(wasm: &[u8], config: serde_json::Value, folder: &tempfile::TempDir) -> Config {
+    let path = folder.path().join("misbehaving.wasm");
+    std::fs::write(&path, wasm).unwrap();
+    let plugin = PluginConfig {
+        grant: vec!["probes".to_owned()],
+        config,
+        ..PluginConfig::file(path)
+    };
+    let mut result = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    result.agent.log = host::config::LogLevel::Off;
+    result
+}
+
+fn pipeline(deed: &str) -> Result<Pipeline, HostError> {
+    let folder = tempfile::tempdir().unwrap();
+    Pipeline::new(&config(
+        &misbehaving(),
+        serde_json::json!({ "deed": deed }),
+        &folder,
+    ))
+}
+
+fn refusal(wasm: &[u8]) -> HostError {
+    let folder = tempfile::tempdir().unwrap();
+    Pipeline::new(&config(
+        wasm,
+        serde_json::json!({ "deed": "loop" }),
+        &folder,
+    ))
+    .unwrap_err()
+}
+
+fn transform(pipeline: &Pipeline, name: &str, bytes: &[u8]) -> Outcome {
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    let name = name.as_bytes();
+    let request = ClassRequest {
+        name,
+        loader: &Loader::App,
+        has_location: true,
+        bytes,
+        original: None,
+        retransforming: false,
+    };
+    let mut out = vec![1, 2, 3];
+    let outcome = pipeline.transform(&request, &table, &mut out);
+    assert_eq!(out.is_empty(), outcome != Outcome::Changed);
+    outcome
+}
+
+fn failure(deed: &str) -> Failure {
+    let pipeline = pipeline(deed).unwrap();
+    let Outcome::Failed(failure) = transform(&pipeline, "Victim", &victim()) else {
+        panic!("{deed} passed")
+    };
+    assert_eq!(
+        transform(&pipeline, "Shapes", SHAPES),
+        Outcome::Changed,
+        "{deed}: the next class is fine"
+    );
+    assert_eq!(
+        (failure.plugin.as_str(), failure.class.as_str()),
+        ("misbehaving", "Victim")
+    );
+    assert_eq!(pipeline.summary().failures, std::slice::from_ref(&failure));
+    failure
+}
+
+#[test]
+fn each_deed_is_named_with_its_cause() {
+    for (deed, code, cause) in [
+        ("loop", "H0312", "it used more than 250 ms of CPU time"),
+        ("trap", "H0311", "on purpose"),
+        (
+            "allocate",
+            "H0313",
+            "it asked for more than 64 MiB of memory",
+        ),
+        ("recurse", "H0314", "probably endless recursion"),
+        (
+            "forged-site",
+            "H0317",
+            "was not made by a view of this class",
+        ),
+        (
+            "no-instruction",
+            "H0317",
+            "no instruction begins at bci 65535",
+        ),
+        (
+            "flood",
+            "H0315",
+            "expected at most 32768 edits to one class",
+        ),
+        ("fail", "H0316", "failed on purpose"),
+        (
+            "huge-list",
+            "H0315",
+            "expected at most 1048576 sites in one class",
+        ),
+        ("tags", "H0315", "expected at most 1048576 bytes of tags"),
+        ("chatter", "H0312", "it used more than 250 ms of CPU time"),
+    ] {
+        let failure = failure(deed);
+        assert_eq!(failure.code, code, "{deed}: {failure}");
+        assert!(failure.cause.contains(cause), "{deed}: {failure}");
+    }
+}
+
+#[test]
+fn a_tag_is_part_of_what_is_explained() {
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    let request = ClassRequest {
+        name: b"Shapes",
+        loader: &Loader::App,
+        has_location: true,
+        bytes: SHAPES,
+        original: None,
+        retransforming: false,
+    };
+    let (outcome, explanation) =
+        pipeline("loop")
+            .unwrap()
+            .explain(&request, &table, &mut Vec::new());
+    assert_eq!(outcome, Outcome::Changed);
+    let edits = explanation.remarks.len() - 1;
+    let expected = format!("tag of hits 0 to {}: entry", edits - 1);
+    let last = explanation.remarks.last();
+    assert!(
+        matches!(last, Some(Explained::Note { text, .. }) if *text == expected),
+        "{last:?}"
+    );
+}
+
+#[test]
+fn a_panic_keeps_its_text_and_place() {
+    let failure = failure("trap");
+    assert!(failure.cause.starts_with("panicked at "), "{failure}");
+    assert!(failure.cause.contains("lib.rs:"), "{failure}");
+}
+
+#[test]
+fn a_refused_request_names_method_and_bci() {
+    let failure = failure("no-instruction");
+    assert_eq!(
+        (failure.method.as_deref(), failure.bci),
+        (Some("<init>()V"), Some(65_535))
+    );
+    let text = failure.to_string();
+    assert!(text.starts_with("warning[H0317]: plugin `misbehaving` failed on Victim; the class was loaded unchanged\n"), "{text}");
+    assert!(
+        text.contains("\n  at       Victim.<init>()V  bci 65535\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn after_three_failures_in_a_row_the_plugin_is_off() {
+    let pipeline = pipeline("trap").unwrap();
+    let victim = victim();
+    for _ in 0..2 {
+        assert!(matches!(
+            transform(&pipeline, "Victim", &victim),
+            Outcome::Failed(_)
+        ));
+    }
+    assert_eq!(
+        transform(&pipeline, "Shapes", SHAPES),
+        Outcome::Changed,
+        "not in a row"
+    );
+    for _ in 0..3 {
+        assert!(pipeline.wants(b"Victim", &Loader::App, true));
+        assert!(matches!(
+            transform(&pipeline, "Victim", &victim),
+            Outcome::Failed(_)
+        ));
+    }
+    assert!(!pipeline.wants(b"Shapes", &Loader::App, true));
+    assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Unchanged);
+    let summary = pipeline.summary();
+    assert_eq!(summary.switched_off, ["misbehaving"]);
+    assert_eq!(
+        (summary.failed, summary.failures.len()),
+        (1, 1),
+        "one class, told once"
+    );
+}
+
+#[test]
+fn strict_makes_any_failure_the_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(
+        &misbehaving(),
+        serde_json::json!({ "deed": "fail" }),
+        &folder,
+    );
+    config.agent.on_error = OnError::Strict;
+    let pipeline = Pipeline::new(&config).unwrap();
+    assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Changed);
+    assert!(!pipeline.summary().strict_failure);
+    transform(&pipeline, "Victim", &victim());
+    assert!(pipeline.summary().strict_failure);
+}
+
+#[test]
+fn a_shallow_thread_is_enough_for_endless_recursion() {
+    let pipeline = pipeline("recurse").unwrap();
+    let run = || {
+        matches!(
+            transform(&pipeline, "Victim", &victim()),
+            Outcome::Failed(_)
+        )
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(96 << 10)
+            .spawn_scoped(scope, run);
+        assert!(thread.unwrap().join().unwrap());
+    });
+}
+
+#[test]
+fn failures_while_configuring_stop_the_start() {
+    for (deed, code, text) in [
+        ("panic-early", "H0112", "on purpose, early"),
+        ("refuse", "H0111", "refused on purpose"),
+        ("select", "H0110", "com.***"),
+        ("unheard-of", "H0111", "unknown variant `unheard-of`"),
+    ] {
+        let error = pipeline(deed).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.to_string().contains(text), "{error}");
+    }
+}
+
+#[test]
+fn an_unpinned_capability_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(
+        &misbehaving(),
+        serde_json::json!({ "deed": "loop" }),
+        &folder,
+    );
+    config.plugins[0].grant = vec!["boot".to_owned()];
+    config.plugins[0].grant_line = Some(14);
+    let expected = "\
+error[H0203]: plugin `misbehaving` asks for more than it was granted
+  imports  classhook:plugin/probes   \"sets probes in the classes you select\"
+  grant    [\"boot\"]   classhook.toml:14
+  help     add \"probes\" to `grant` if you trust this plugin with that";
+    assert_eq!(Pipeline::new(&config).unwrap_err().to_string(), expected);
+}
+
+/// Replaces a name by one as long, everywhere.
+fn renamed(wasm: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut wasm = wasm.to_vec();
+    let mut at = 0;
+    while let Some(found) = wasm[at..]
+        .windows(from.len())
+        .position(|window| window == from.as_bytes())
+    {
+        at += found;
+        wasm[at..at + from.len()].copy_from_slice(to.as_bytes());
+    }
+    assert!(at > 0, "{from} does not occur");
+    wasm
+}
+
+#[test]
+fn abilities_that_do_not_exist_are_named() {
+    let wasm = misbehaving();
+    let error = refusal(&renamed(&wasm, "plugin/probes", "plugin/patchy"));
+    assert_eq!(error.code(), "H0107", "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("needs    classhook:plugin/patchy@0.1.0\n"),
+        "{error}"
+    );
+    let error = refusal(&renamed(&wasm, "[method]plan.hit", "[method]plan.hug"));
+    assert_eq!(error.code(), "H0107", "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("needs    classhook:plugin/probes@0.1.0, plan.hug\n"),
+        "{error}"
+    );
+    let error = refusal(&renamed(&wasm, "plugin/transformer", "plugin/transmitter"));
+    assert_eq!(error.code(), "H0108", "{error}");
+}
+
+#[test]
+fn files_that_are_no_plugin_are_told_apart() {
+    let wasm = misbehaving();
+    for (bytes, code, text) in [
+        (&b"\0asm\x01\0\0\0"[..], "H0106", "a core module"),
+        (&b"\0asm\x0d\0\x01\0"[..], "H0108", "no exports"),
+        (&wasm[..wasm.len() / 2], "H0106", "is damaged"),
+        (&b"PK\x03\x04"[..], "H0106", "50 4b 03 04"),
+        (&b"\x7fELF"[..], "H0106", "native or precompiled code"),
+        (&b""[..], "H0106", "an empty file"),
+    ] {
+        let error = refusal(bytes);
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.to_string().contains(text), "{error}");
+    }
+    let missing = Config {
+        plugins: vec![PluginConfig::file("/no/such/plugin.wasm".into())],
+        ..Config::default()
+    };
+    let error = Pipeline::new(&missing).unwrap_err();
+    assert_eq!(error.code(), "H0106");
+    assert!(
+        error.to_string().contains("/no/such/plugin.wasm"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_pinned_digest_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(
+        &misbehaving(),
+        serde_json::json!({ "deed": "fail" }),
+        &folder,
+    );
+    config.plugins[0].digest = Some("0".repeat(64));
+    let error = Pipeline::new(&config).unwrap_err();
+    assert_eq!(error.code(), "H0109");
+    let found = error
+        .notes()
+        .find(|(label, _)| *label == "found")
+        .unwrap()
+        .1;
+    config.plugins[0].digest = Some(found.strip_prefix("sha256:").unwrap().to_owned());
+    Pipeline::new(&config).unwrap();
+}

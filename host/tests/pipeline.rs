@@ -1,0 +1,335 @@
+//! Class bytes in, spliced bytes out, through real plugins in wasmtime.
+
+use host::config::PluginConfig;
+use host::{ClassRequest, Config, Loader, Outcome, Pipeline};
+use probes::ProbeTable;
+
+const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
+
+fn request(bytes: &[u8]) -> ClassRequest<'_> {
+    ClassRequest {
+        name: b"Shapes",
+        loader: &Loader::App,
+        has_location: true,
+        bytes,
+        original: None,
+        retransforming: false,
+    }
+}
+
+fn table() -> ProbeTable {
+    let table = ProbeTable::new();
+    table.set_arrays(2);
+    table
+}
+
+#[test]
+fn the_bundled_plugin_sets_jacocos_probes() {
+    let pipeline = Pipeline::new(&Config::default()).unwrap();
+    let table = table();
+    let mut out = Vec::new();
+    assert!(pipeline.wants(b"Shapes", &Loader::App, true));
+    assert_eq!(
+        pipeline.transform(&request(SHAPES), &table, &mut out),
+        Outcome::Changed
+    );
+    let pending = table.take_pending();
+    assert_eq!(pending.len(), 1);
+    assert_eq!(
+        (
+            pending[0].name.as_str(),
+            pending[0].plugin.as_str(),
+            pending[0].loader.as_str()
+        ),
+        ("Shapes", "coverage", "app")
+    );
+    assert_eq!(pending[0].bytes, SHAPES);
+    let class = rewriter::ClassFile::read(&out).unwrap();
+    let stores = class
+        .methods()
+        .filter_map(|method| method.code().unwrap())
+        .flat_map(|code| code.instructions());
+    let stores = stores
+        .filter(|instruction| instruction.as_ref().unwrap().opcode == rewriter::opcode::BASTORE);
+    assert_eq!(stores.count() as u32, pending[0].probe_count);
+}
+
+/// The probes in a class file, counted by their stores, and the slots they store to.
+fn slots(class: &[u8]) -> Vec<i32> {
+    let class = rewriter::ClassFile::read(class).unwrap();
+    let mut slots = Vec::new();
+    for code in class.methods().filter_map(|method| method.code().unwrap()) {
+        let all: Vec<_> = code.instructions().map(Result::unwrap).collect();
+        for window in all
+            .windows(3)
+            .filter(|window| window[2].opcode == rewriter::opcode::BASTORE)
+        {
+            slots.push(window[0].immediate().unwrap());
+        }
+    }
+    slots.sort_unstable();
+    slots
+}
+
+fn coverage() -> Pipeline {
+    Pipeline::new(&Config::default()).unwrap()
+}
+
+fn selecting(select: &[&str], grant: &[&str]) -> Pipeline {
+    let own = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+    let plugin = PluginConfig {
+        select: own(select),
+        grant: own(grant),
+        ..PluginConfig::bundled("coverage")
+    };
+    Pipeline::new(&Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_class_loaded_twice_has_its_slots_once() {
+    let (pipeline, table) = (coverage(), table());
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    pipeline.transform(&request(SHAPES), &table, &mut first);
+    let other = Loader::Other("com/acme/Loader".into());
+    pipeline.transform(
+        &ClassRequest {
+            loader: &other,
+            ..request(SHAPES)
+        },
+        &table,
+        &mut second,
+    );
+    assert_eq!(first, second);
+    assert_eq!(table.class_count(), 1);
+    assert_eq!(pipeline.summary().changed, 2);
+}
+
+#[test]
+fn retransformed_bytes_get_the_plan_and_the_slots_of_the_original() {
+    let (pipeline, table) = (coverage(), table());
+    let (mut loaded, mut again) = (Vec::new(), Vec::new());
+    pipeline.transform(&request(SHAPES), &table, &mut loaded);
+    // What a JVM reconstitutes is another file: here, one that is newer by its version.
+    let mut reconstituted = SHAPES.to_vec();
+    reconstituted[7] += 1;
+    let request = ClassRequest {
+        original: Some(SHAPES),
+        retransforming: true,
+        ..request(&reconstituted)
+    };
+    assert_eq!(
+        pipeline.transform(&request, &table, &mut again),
+        Outcome::Changed
+    );
+    assert_eq!(slots(&again), slots(&loaded));
+    assert_eq!(again[7], reconstituted[7]);
+    assert_eq!(table.class_count(), 1);
+    assert_eq!(pipeline.summary().skipped_methods, 0);
+}
+
+#[test]
+fn methods_that_differ_from_the_original_are_skipped_and_counted() {
+    let (pipeline, table) = (coverage(), table());
+    let mut out = Vec::new();
+    // loop's `sum += value` becomes `sum -= value`.
+    let mut handed_over = SHAPES.to_vec();
+    let at = handed_over
+        .windows(5)
+        .position(|window| window == [0x1c, 0x15, 0x06, 0x60, 0x3d])
+        .unwrap();
+    handed_over[at + 3] = 0x64;
+    let request = ClassRequest {
+        original: Some(SHAPES),
+        retransforming: true,
+        ..request(&handed_over)
+    };
+    assert_eq!(
+        pipeline.transform(&request, &table, &mut out),
+        Outcome::Changed
+    );
+    let summary = pipeline.summary();
+    assert_eq!(summary.skipped_methods, 1);
+    assert_eq!(
+        (
+            summary.skipped[0].class.as_str(),
+            summary.skipped[0].method.as_str()
+        ),
+        ("Shapes", "loop([I)I")
+    );
+    assert!(slots(&out).len() > 5, "the other methods have their probes");
+}
+
+#[test]
+fn a_version_newer_than_any_known_is_no_reason_to_skip() {
+    let mut newer = SHAPES.to_vec();
+    newer[6..8].copy_from_slice(&[0x7f, 0xff]);
+    let mut out = Vec::new();
+    assert_eq!(
+        coverage().transform(&request(&newer), &table(), &mut out),
+        Outcome::Changed
+    );
+    assert_eq!(out[..8], newer[..8]);
+}
+
+#[test]
+fn bytes_that_are_no_class_are_a_failure_of_nobody() {
+    let pipeline = coverage();
+    let mut out = Vec::new();
+    for bytes in [&b""[..], b"\xca\xfe\xba\xbe", &SHAPES[..SHAPES.len() - 1]] {
+        let Outcome::Failed(failure) = pipeline.transform(&request(bytes), &table(), &mut out)
+        else {
+            panic!("passed")
+        };
+        assert_eq!(
+            (
+                failure.code,
+                failure.plugin.as_str(),
+                failure.class.as_str()
+            ),
+            ("H0301", "", "Shapes")
+        );
+        assert!(out.is_empty());
+    }
+    assert_eq!(
+        pipeline.transform(&request(SHAPES), &table(), &mut out),
+        Outcome::Changed
+    );
+}
+
+#[test]
+fn no_room_for_probes_leaves_the_class_unchanged() {
+    let pipeline = coverage();
+    let mut out = Vec::new();
+    let Outcome::Failed(failure) =
+        pipeline.transform(&request(SHAPES), &ProbeTable::new(), &mut out)
+    else {
+        panic!("passed")
+    };
+    assert_eq!(
+        (failure.code, failure.plugin.as_str()),
+        ("H0304", "coverage")
+    );
+}
+
+#[test]
+fn without_selectors_the_application_is_selected_as_jacoco_does() {
+    let pipeline = coverage();
+    let wants =
+        |name: &str, loader: &Loader, location| pipeline.wants(name.as_bytes(), loader, location);
+    assert!(wants("com/acme/A", &Loader::App, true));
+    assert!(wants("com/acme/A", &Loader::Other("x/Loader".into()), true));
+    assert!(
+        !wants("com/acme/A", &Loader::App, false),
+        "no source location"
+    );
+    assert!(!wants("java/lang/String", &Loader::Boot, false));
+    assert!(!wants("java/sql/Driver", &Loader::Platform, true));
+    assert!(!wants("java/lang/$Classhook3", &Loader::App, true));
+    assert!(!wants(
+        "jdk/internal/reflect/GeneratedMethodAccessor7",
+        &Loader::App,
+        true
+    ));
+}
+
+#[test]
+fn selectors_and_grants_decide() {
+    let narrow = selecting(
+        &["com.acme.**", "!com.acme.gen.**", "location:any"],
+        &["probes"],
+    );
+    assert!(
+        narrow.wants(b"com/acme/A", &Loader::App, false),
+        "location:any"
+    );
+    assert!(!narrow.wants(b"com/acme/gen/A", &Loader::App, true));
+    assert!(
+        !narrow.wants(b"com/acme/A", &Loader::Boot, true),
+        "boot is not granted"
+    );
+    let boot = selecting(&["loader:boot"], &["probes", "boot"]);
+    assert!(boot.wants(b"java/util/List", &Loader::Boot, false));
+    assert!(!boot.wants(b"com/acme/A", &Loader::App, true));
+    assert!(!boot.wants(b"java/lang/Module$ReflectionData", &Loader::Boot, false));
+    let by_supertype = selecting(&["<:java.lang.Object"], &["probes"]);
+    let mut out = Vec::new();
+    assert_eq!(
+        by_supertype.transform(&request(SHAPES), &table(), &mut out),
+        Outcome::Changed
+    );
+    let by_annotation = selecting(&["@java.lang.Deprecated"], &["probes"]);
+    assert!(
+        by_annotation.wants(b"Shapes", &Loader::App, true),
+        "the class file must be asked"
+    );
+    assert_eq!(
+        by_annotation.transform(&request(SHAPES), &table(), &mut out),
+        Outcome::Unchanged
+    );
+    assert_eq!(by_annotation.summary().classes, 0, "no plugin was asked");
+}
+
+#[test]
+fn two_plugins_share_a_class() {
+    let wasm = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../target/bundled/tests/misbehaving.wasm"
+    );
+    let entries = PluginConfig {
+        grant: vec!["probes".to_owned()],
+        config: serde_json::json!({ "deed": "loop" }), // in classes called Victim only
+        ..PluginConfig::file(wasm.into())
+    };
+    let config = Config {
+        plugins: vec![PluginConfig::bundled("coverage"), entries],
+        ..Config::default()
+    };
+    let pipeline = Pipeline::new(&config).unwrap();
+    let table = table();
+    // The first array is nearly full: both must move to the second, together.
+    table
+        .register("filler", 1, "app", "x", 32_768 - 15, b"")
+        .unwrap();
+    let mut out = Vec::new();
+    assert_eq!(
+        pipeline.transform(&request(SHAPES), &table, &mut out),
+        Outcome::Changed
+    );
+    let slots = slots(&out);
+    let pending = table.take_pending();
+    let of = |plugin: &str| pending.iter().find(|class| class.plugin == plugin).unwrap();
+    let (coverage, entries) = (of("coverage"), of("misbehaving"));
+    assert_eq!((coverage.array, entries.array), (1, 1));
+    assert_eq!((coverage.probe_count, entries.probe_count), (14, 4));
+    let expected: Vec<i32> = (i32::from(coverage.base)..)
+        .take(14)
+        .chain((i32::from(entries.base)..).take(4))
+        .collect();
+    assert_eq!(slots, expected);
+}
+
+#[test]
+fn many_threads_get_the_same_result() {
+    let (pipeline, table) = (coverage(), table());
+    let mut expected = Vec::new();
+    pipeline.transform(&request(SHAPES), &table, &mut expected);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                let mut out = Vec::new();
+                for _ in 0..50 {
+                    assert_eq!(
+                        pipeline.transform(&request(SHAPES), &table, &mut out),
+                        Outcome::Changed
+                    );
+                    assert_eq!(out, expected);
+                }
+            });
+        }
+    });
+    assert_eq!(pipeline.summary().changed, 1 + 16 * 50);
+}

@@ -1,0 +1,208 @@
+//! The snapshot file, version 1: a log that only ever grows.
+//!
+//! All numbers are little-endian. The file begins with 16 bytes:
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 8 | [`MAGIC`] |
+//! | 4 | version of the format, [`VERSION`] |
+//! | 4 | CRC-32 of the 12 bytes before |
+//!
+//! Records follow without gaps. Each has a head of 12 bytes, a payload and the payload's CRC-32:
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 2 | [`MARKER`] |
+//! | 2 | kind of record |
+//! | 4 | length of the payload |
+//! | 4 | CRC-32 of the 8 bytes before |
+//! | … | payload |
+//! | 4 | CRC-32 of the payload |
+//!
+//! Because the head has a checksum of its own, a reader can tell a torn tail (the writer was killed: fine)
+//! from damage in the middle (something whole follows: an error).
+//!
+//! | kind | name | payload |
+//! |---|---|---|
+//! | 1 | meta | [`Meta`] as JSON; the first record |
+//! | 2 | class | array u16, base u16, probes u32, fingerprint u64, texts name, loader, plugin (length u16, UTF-8), length of the class file u32, the class file as an LZ4 block (neither if it was not kept) |
+//! | 3 | hits | array u16, then the newly hit slots in rising order, each as LEB128 difference from the one before plus one |
+//! | 4 | time | milliseconds since 1970 u64: when what precedes was recorded |
+//! | 5 | reset | empty: forget all hits so far |
+//! | 6 | failure | [`Failure`] as JSON |
+//! | 7 | end | [`Summary`] as JSON; the writer ended in good order |
+
+use serde::{Deserialize, Serialize};
+
+use crate::crc32::crc32;
+
+/// How a snapshot file begins. Holds a byte above 127 and both line ends, so that a transfer as text is noticed.
+pub const MAGIC: [u8; 8] = *b"\x8EHOOK\r\n\x1A";
+/// Version of the format that this crate writes and reads.
+pub const VERSION: u32 = 1;
+/// How each record begins.
+pub const MARKER: [u8; 2] = *b"\xC5\xA7";
+/// Bytes before the first record.
+pub const HEADER_LENGTH: usize = 16;
+/// Bytes of a record before its payload.
+pub const HEAD_LENGTH: usize = 12;
+/// Bytes of a record after its payload.
+pub const TAIL_LENGTH: usize = 4;
+/// The longest class file that is stored: four times the longest that Java's own tools make.
+pub const MAX_CLASS_LENGTH: usize = 64 << 20;
+
+/// Kinds of records; see the table in the module's documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Kind {
+    /// What was run, where and when.
+    Meta = 1,
+    /// A class and its slots.
+    Class = 2,
+    /// Slots hit since the last such record.
+    Hits = 3,
+    /// When what precedes was recorded.
+    Time = 4,
+    /// All hits so far are forgotten.
+    Reset = 5,
+    /// A class that could not be instrumented.
+    Failure = 6,
+    /// The writer ended in good order.
+    End = 7,
+}
+
+impl Kind {
+    /// The kind with this number.
+    #[must_use]
+    pub fn from_number(number: u16) -> Option<Self> {
+        [
+            Self::Meta,
+            Self::Class,
+            Self::Hits,
+            Self::Time,
+            Self::Reset,
+            Self::Failure,
+            Self::End,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u16 == number)
+    }
+}
+
+/// What was run, where and when. Unknown fields are skipped, missing ones are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    /// Id of the run that this JVM belongs to; several JVMs of one build share it. Empty if none was given.
+    pub run: String,
+    /// Name of the session for reports; readers fall back to host and pid when empty.
+    pub session: String,
+    /// Name of the machine.
+    pub host: String,
+    /// Process id of the JVM.
+    pub pid: u32,
+    /// When recording began: milliseconds since 1970.
+    pub start_ms: u64,
+    /// When the last of it was recorded: milliseconds since 1970. Filled in on reading.
+    #[serde(skip)]
+    pub dump_ms: u64,
+    /// The JVM: `java.vm.name` and `java.vm.version`.
+    pub jvm: String,
+    /// `java.home`.
+    pub java_home: String,
+    /// Feature release (11, 17, …), 0 if unknown. Decides which version of a multi-release jar's class was seen.
+    pub java_feature: u32,
+    /// The command line, as far as known.
+    pub command: String,
+    /// Version of the agent that wrote the file.
+    pub agent_version: String,
+    /// The plugins that ran, `name@version`.
+    pub plugins: Vec<String>,
+}
+
+/// A class that was loaded unchanged although a plugin wanted it, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failure {
+    /// Internal name of the class.
+    pub class: String,
+    /// Name and descriptor of the method, if it was one method only.
+    pub method: String,
+    /// The plugin, if one was involved.
+    pub plugin: String,
+    /// Stable code, such as `H0311`.
+    pub code: String,
+    /// The cause.
+    pub message: String,
+}
+
+/// What became of the classes, in numbers; written when the JVM ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// Classes that the agent was shown.
+    pub seen: u64,
+    /// Classes that a plugin selected.
+    pub selected: u64,
+    /// Classes that were changed.
+    pub transformed: u64,
+    /// Classes that a plugin wanted and that were loaded unchanged after a failure.
+    pub failed: u64,
+    /// Methods left alone within changed classes.
+    pub skipped_methods: u64,
+    /// Recorded events that could not be kept.
+    pub lost: u64,
+}
+
+/// The first bytes of a file.
+pub(crate) fn write_header(out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    let crc = crc32(&out[start..]);
+    out.extend_from_slice(&crc.to_le_bytes());
+}
+
+/// Appends a record whose payload `payload` writes.
+pub(crate) fn write_record(out: &mut Vec<u8>, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+    let head = out.len();
+    out.resize(head + HEAD_LENGTH, 0);
+    payload(out);
+    let body = head + HEAD_LENGTH;
+    let length = u32::try_from(out.len() - body).unwrap_or(u32::MAX); // class files are capped far below
+    out[head..head + 8].copy_from_slice(&head_of(kind as u16, length));
+    let crc = crc32(&out[head..head + 8]);
+    out[head + 8..body].copy_from_slice(&crc.to_le_bytes());
+    let crc = crc32(&out[body..]);
+    out.extend_from_slice(&crc.to_le_bytes());
+}
+
+fn head_of(kind: u16, length: u32) -> [u8; 8] {
+    let [kind0, kind1] = kind.to_le_bytes();
+    let [length0, length1, length2, length3] = length.to_le_bytes();
+    [
+        MARKER[0], MARKER[1], kind0, kind1, length0, length1, length2, length3,
+    ]
+}
+
+/// What a record's head says: kind and length of the payload; nothing if it is not a whole head.
+pub(crate) fn read_head(bytes: &[u8]) -> Option<(u16, u32)> {
+    let head: &[u8; HEAD_LENGTH] = bytes.first_chunk()?;
+    let [m0, m1, k0, k1, l0, l1, l2, l3, c0, c1, c2, c3] = *head;
+    let intact = [m0, m1] == MARKER && crc32(&head[..8]) == u32::from_le_bytes([c0, c1, c2, c3]);
+    intact.then(|| {
+        (
+            u16::from_le_bytes([k0, k1]),
+            u32::from_le_bytes([l0, l1, l2, l3]),
+        )
+    })
+}
+
+/// Appends `value` in LEB128.
+pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push((value & 0x7F) as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

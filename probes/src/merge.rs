@@ -1,0 +1,112 @@
+//! Uniting several snapshots: the same class of the same bytes has its hits united.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use crate::format::{Failure, Meta, Summary};
+use crate::snapshot::{Snapshot, SnapshotClass};
+
+/// Several snapshots as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// One per snapshot, in the order given.
+    pub sessions: Vec<Meta>,
+    /// One per (name, fingerprint, plugin), in order of first appearance: two versions of a class stay apart.
+    pub classes: Vec<SnapshotClass>,
+    /// All failures, each once.
+    pub failures: Vec<Failure>,
+    /// The sums.
+    pub summary: Summary,
+    /// Whether every JVM ended in good order.
+    pub complete: bool,
+    /// Classes of the same bytes with different numbers of probes; the first one seen was kept.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// The same class of the same bytes was recorded with different numbers of probes: two versions of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Internal name of the class.
+    pub name: String,
+    /// Its plugin.
+    pub plugin: String,
+    /// Probes of the one that was kept.
+    pub kept: usize,
+    /// Probes of the one that was left out.
+    pub left_out: usize,
+}
+
+/// Unites snapshots.
+#[must_use]
+pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
+    let mut merged = Merged {
+        complete: true,
+        ..Merged::default()
+    };
+    let (mut known, mut failures) = (HashMap::new(), HashSet::new());
+    for snapshot in snapshots {
+        merged.complete &= snapshot.complete;
+        merged.sessions.push(snapshot.meta);
+        merged.summary.add(&snapshot.summary);
+        for class in snapshot.classes {
+            merged.add_class(&mut known, class);
+        }
+        for failure in snapshot.failures {
+            if failures.insert(failure.clone()) {
+                merged.failures.push(failure);
+            }
+        }
+    }
+    merged
+}
+
+type Key = (String, u64, String);
+
+impl Merged {
+    fn add_class(&mut self, known: &mut HashMap<Key, usize>, class: SnapshotClass) {
+        match known.entry((class.name.clone(), class.fingerprint, class.plugin.clone())) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.classes.len());
+                self.classes.push(class);
+            }
+            Entry::Occupied(entry) => {
+                if let Some(kept) = self.classes.get_mut(*entry.get())
+                    && let Err(conflict) = kept.unite(class)
+                {
+                    self.conflicts.push(conflict);
+                }
+            }
+        }
+    }
+}
+
+impl SnapshotClass {
+    fn unite(&mut self, other: Self) -> Result<(), Conflict> {
+        if self.probes.len() != other.probes.len() {
+            let (kept, left_out) = (self.probes.len(), other.probes.len());
+            return Err(Conflict {
+                name: other.name,
+                plugin: other.plugin,
+                kept,
+                left_out,
+            });
+        }
+        self.probes
+            .iter_mut()
+            .zip(&other.probes)
+            .for_each(|(mine, theirs)| *mine |= theirs);
+        self.bytes = self.bytes.take().or(other.bytes);
+        Ok(())
+    }
+}
+
+impl Summary {
+    fn add(&mut self, other: &Self) {
+        self.seen = self.seen.saturating_add(other.seen);
+        self.selected = self.selected.saturating_add(other.selected);
+        self.transformed = self.transformed.saturating_add(other.transformed);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.skipped_methods = self.skipped_methods.saturating_add(other.skipped_methods);
+        self.lost = self.lost.saturating_add(other.lost);
+    }
+}

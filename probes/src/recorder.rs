@@ -1,0 +1,498 @@
+//! The recorder: what changed in the arrays goes to the snapshot file, and nothing else does.
+
+use std::collections::hash_map::RandomState;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::format::{
+    Failure, Kind, MAX_CLASS_LENGTH, Meta, Summary, write_header, write_record, write_varint,
+};
+use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass, ProbeTable};
+
+/// Slots compared in one step; a step is one `memcmp`.
+const CHUNK: usize = 64;
+/// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
+const WRITE_LENGTH: usize = 1 << 20;
+
+/// Why recording failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The snapshot file could not be made.
+    #[error("cannot create a snapshot in {}: {source}", directory.display())]
+    Create {
+        /// Where it should have been made.
+        directory: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The snapshot file could not be written; it holds whole records only, the rest is tried again later.
+    #[error("cannot write {pending} bytes to {}: {source}; they are kept and tried again", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that wait.
+        pending: usize,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What is recorded besides hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecorderOptions {
+    /// Whether class files are stored, so that reports of loaded classes need nothing else.
+    pub keep_classes: bool,
+}
+
+impl Default for RecorderOptions {
+    fn default() -> Self {
+        Self { keep_classes: true }
+    }
+}
+
+/// How a flush ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flush {
+    /// Nothing had changed.
+    Unchanged,
+    /// This many bytes were written, and nothing waits.
+    Written(u64),
+    /// Writing still fails, as was reported; this many bytes wait.
+    Stalled(usize),
+}
+
+/// Writes one snapshot file; owned by the agent's thread.
+///
+/// Every method is cheap when nothing changed. After a failed write the file is cut back to its last whole record,
+/// what was to be written is kept, and later calls try again.
+#[derive(Debug)]
+pub struct Recorder {
+    file: File,
+    path: PathBuf,
+    options: RecorderOptions,
+    /// Bytes of the file that are whole records.
+    length: u64,
+    /// Whole records not written yet.
+    queue: Vec<u8>,
+    /// Where each record of `queue` ends.
+    ends: Vec<usize>,
+    /// What each array held when last seen: 0 or the byte that the probe stored.
+    known: Vec<Vec<i8>>,
+    /// Writing failed and that was reported.
+    stalled: bool,
+    /// A failed write may have left a part of a record behind `length`.
+    torn: bool,
+}
+
+impl Recorder {
+    /// Creates `classhook-<pid>-<start>-<nonce>.hook` in `directory`, which must exist, and writes `meta` to it.
+    ///
+    /// # Errors
+    /// [`RecordError::Create`] if the file cannot be made or its first record not be written.
+    pub fn create(
+        directory: &Path,
+        meta: Meta,
+        options: RecorderOptions,
+    ) -> Result<Self, RecordError> {
+        let failed = |source| RecordError::Create {
+            directory: directory.to_owned(),
+            source,
+        };
+        let (file, path) = create_new(directory, &meta).map_err(failed)?;
+        let mut recorder = Self {
+            file,
+            path,
+            options,
+            length: 0,
+            queue: Vec::new(),
+            ends: Vec::new(),
+            known: Vec::new(),
+            stalled: false,
+            torn: false,
+        };
+        write_header(&mut recorder.queue);
+        recorder.enqueue(Kind::Meta, |out| write_json(out, &meta));
+        if let Err(source) = recorder.drain() {
+            let _ = std::fs::remove_file(&recorder.path); // an empty snapshot helps no one; the cause is reported
+            return Err(failed(source));
+        }
+        Ok(recorder)
+    }
+
+    /// The snapshot file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Compares an array with what was last seen of it and notes the slots newly hit.
+    ///
+    /// `bytes` is the array from slot 0 on; it may be shorter than the array (see [`ProbeTable::used`]).
+    /// Every byte but 0 is a hit.
+    pub fn absorb(&mut self, array: u16, bytes: &[i8]) {
+        let bytes = &bytes[..bytes.len().min(ARRAY_LENGTH)];
+        if array >= MAX_ARRAYS {
+            return;
+        }
+        let index = usize::from(array);
+        if self.known.len() <= index {
+            self.known.resize_with(index + 1, || vec![0; ARRAY_LENGTH]);
+        }
+        let Some(known) = self.known.get_mut(index) else {
+            return;
+        };
+        let fresh = newly_hit(known, bytes);
+        if !fresh.is_empty() {
+            self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
+        }
+    }
+
+    /// Notes a class that was loaded unchanged after a failure.
+    pub fn failure(&mut self, failure: &Failure) {
+        self.enqueue(Kind::Failure, |out| write_json(out, failure));
+    }
+
+    /// Forgets all hits so far; the caller has set the arrays to zero.
+    pub fn reset(&mut self) {
+        self.known.iter_mut().for_each(|known| known.fill(0));
+        self.enqueue(Kind::Reset, |_| ());
+    }
+
+    /// Writes what was noted since the last flush, and the classes registered in `table` since then.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
+    pub fn flush(&mut self, table: &ProbeTable) -> Result<Flush, RecordError> {
+        for class in table.take_pending() {
+            let keep = self.options.keep_classes;
+            self.enqueue(Kind::Class, |out| write_class(out, &class, keep));
+        }
+        if self.queue.is_empty() {
+            return Ok(Flush::Unchanged);
+        }
+        if !self.stalled {
+            self.enqueue(Kind::Time, |out| {
+                out.extend_from_slice(&now_ms().to_le_bytes())
+            });
+        }
+        self.write_queue()
+    }
+
+    /// Writes what is left and the end record. Hits absorbed later would be recorded after it.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`] if it cannot be written, also if that was reported before.
+    pub fn complete(&mut self, table: &ProbeTable, summary: &Summary) -> Result<(), RecordError> {
+        self.stalled = false; // the last try is reported in any case
+        self.flush(table)?;
+        self.enqueue(Kind::End, |out| write_json(out, summary));
+        self.write_queue().map(|_| ())
+    }
+
+    /// Copies the snapshot to where it was, folder included, if somebody removed it meanwhile (a build
+    /// that cleans its output, for example); the kernel keeps it while it is open. True if it was so.
+    ///
+    /// # Errors
+    /// Why it cannot be copied; what was recorded is lost then.
+    pub fn restore(&mut self) -> io::Result<bool> {
+        if self.file.metadata()?.nlink() > 0 {
+            return Ok(false);
+        }
+        let mut removed = File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd()))?;
+        if let Some(directory) = self.path.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(removed.metadata()?.mode())
+            .open(&self.path)?;
+        io::copy(&mut removed, &mut file)?;
+        self.file = file;
+        Ok(true)
+    }
+
+    fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+        write_record(&mut self.queue, kind, payload);
+        self.ends.push(self.queue.len());
+    }
+
+    fn write_queue(&mut self) -> Result<Flush, RecordError> {
+        let before = self.length;
+        match self.drain() {
+            Ok(()) => {
+                self.stalled = false;
+                Ok(Flush::Written(self.length - before))
+            }
+            Err(_) if self.stalled => Ok(Flush::Stalled(self.queue.len())),
+            Err(source) => {
+                self.stalled = true;
+                Err(RecordError::Write {
+                    path: self.path.clone(),
+                    pending: self.queue.len(),
+                    source,
+                })
+            }
+        }
+    }
+
+    /// Writes the queue in steps that end with whole records; keeps what could not be written.
+    fn drain(&mut self) -> io::Result<()> {
+        let mut done = 0;
+        let mut records = 0;
+        let outcome = loop {
+            let Some(count) = step(&self.ends[records..], done) else {
+                break Ok(());
+            };
+            let end = self.ends[records + count - 1];
+            if let Err(error) = self.append(done, end) {
+                break Err(error);
+            }
+            done = end;
+            records += count;
+        };
+        self.queue.drain(..done);
+        self.ends.drain(..records);
+        self.ends.iter_mut().for_each(|end| *end -= done);
+        if self.queue.is_empty() && self.queue.capacity() > 4 * WRITE_LENGTH {
+            self.queue = Vec::new(); // the burst at start-up is over
+        }
+        outcome
+    }
+
+    /// Appends `queue[from..to]` to the file, all of it or nothing.
+    fn append(&mut self, from: usize, to: usize) -> io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.length)?;
+            self.torn = false;
+        }
+        let bytes = &self.queue[from..to];
+        match self.file.write_all(bytes) {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.torn = self.file.set_len(self.length).is_err();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// How many of the records ending at `ends` go into one write that begins at `start`.
+fn step(ends: &[usize], start: usize) -> Option<usize> {
+    if ends.is_empty() {
+        return None;
+    }
+    let fitting = ends
+        .iter()
+        .take_while(|end| **end - start <= WRITE_LENGTH)
+        .count();
+    Some(fitting.max(1))
+}
+
+/// The slots of `now` that are hit and were not in `known`, which becomes equal to `now` there.
+fn newly_hit(known: &mut [i8], now: &[i8]) -> Vec<u16> {
+    let mut fresh = Vec::new();
+    for (index, (old, new)) in known.chunks_mut(CHUNK).zip(now.chunks(CHUNK)).enumerate() {
+        if old[..new.len()] != *new {
+            compare_chunk(index * CHUNK, old, new, &mut fresh);
+        }
+    }
+    fresh
+}
+
+fn compare_chunk(start: usize, old: &mut [i8], new: &[i8], fresh: &mut Vec<u16>) {
+    for (offset, (old, new)) in old.iter_mut().zip(new).enumerate() {
+        if *old == 0 && *new != 0 {
+            *old = *new;
+            fresh.push((start + offset) as u16); // below ARRAY_LENGTH
+        }
+    }
+}
+
+fn write_hits(out: &mut Vec<u8>, array: u16, slots: &[u16]) {
+    out.extend_from_slice(&array.to_le_bytes());
+    let mut next = 0;
+    for slot in slots {
+        let slot = u32::from(*slot);
+        write_varint(out, slot - next);
+        next = slot + 1;
+    }
+}
+
+fn write_class(out: &mut Vec<u8>, class: &PendingClass, keep: bool) {
+    out.extend_from_slice(&class.array.to_le_bytes());
+    out.extend_from_slice(&class.base.to_le_bytes());
+    out.extend_from_slice(&class.probe_count.to_le_bytes());
+    out.extend_from_slice(&class.fingerprint.to_le_bytes());
+    for text in [&class.name, &class.loader, &class.plugin] {
+        write_text(out, text);
+    }
+    if keep && !class.bytes.is_empty() && class.bytes.len() <= MAX_CLASS_LENGTH {
+        out.extend_from_slice(&(class.bytes.len() as u32).to_le_bytes());
+        out.extend_from_slice(&lz4_flex::block::compress(&class.bytes));
+    }
+}
+
+/// Length and text; what is longer than 65,535 bytes is cut at a character.
+fn write_text(out: &mut Vec<u8>, text: &str) {
+    let mut length = text.len().min(usize::from(u16::MAX));
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(&text.as_bytes()[..length]);
+}
+
+/// JSON of a plain struct of texts and numbers, which cannot fail.
+fn write_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+    out.extend(serde_json::to_vec(value).unwrap_or_default());
+}
+
+fn now_ms() -> u64 {
+    let elapsed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A new file with a name that no other process has; a clash is tried again with another nonce.
+fn create_new(directory: &Path, meta: &Meta) -> io::Result<(File, PathBuf)> {
+    let mut tries = 0;
+    loop {
+        let nonce = RandomState::new().build_hasher().finish() as u32;
+        let path = directory.join(format!(
+            "classhook-{}-{}-{nonce:08x}.hook",
+            meta.pid, meta.start_ms
+        ));
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 8 => tries += 1,
+            outcome => return outcome.map(|file| (file, path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Snapshot;
+
+    fn recorder(directory: &Path) -> Recorder {
+        Recorder::create(directory, Meta::default(), RecorderOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_written_while_nothing_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut recorder) = (ProbeTable::new(), recorder(directory.path()));
+        let array = [0, 1, 0, 0, 1];
+        recorder.absorb(0, &array);
+        assert!(matches!(recorder.flush(&table), Ok(Flush::Written(_))));
+        let length = std::fs::metadata(recorder.path()).unwrap().len();
+        recorder.absorb(0, &array);
+        assert_eq!(recorder.flush(&table).unwrap(), Flush::Unchanged);
+        assert_eq!(std::fs::metadata(recorder.path()).unwrap().len(), length);
+    }
+
+    #[test]
+    fn only_newly_hit_slots_are_found() {
+        let mut known = vec![0; 200];
+        let mut now = vec![0; 150];
+        (now[0], now[63], now[64], now[149]) = (1, -1, 1, 1);
+        assert_eq!(newly_hit(&mut known, &now), [0, 63, 64, 149]);
+        now[63] = 0; // the application's array was cleared: what was seen stays seen
+        now[1] = 1;
+        assert_eq!(newly_hit(&mut known, &now), [1]);
+        assert!(newly_hit(&mut known, &now).is_empty());
+    }
+
+    #[test]
+    fn long_array_and_far_array_are_no_reason_to_panic() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut recorder = recorder(directory.path());
+        recorder.absorb(0, &vec![1; ARRAY_LENGTH + 10]);
+        recorder.absorb(u16::MAX, &[1]);
+        recorder.absorb(MAX_ARRAYS - 1, &[1]);
+        recorder
+            .complete(&ProbeTable::new(), &Summary::default())
+            .unwrap();
+        assert!(Snapshot::read(recorder.path()).unwrap().complete);
+    }
+
+    #[test]
+    fn failed_write_is_reported_once_and_nothing_is_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut recorder) = (ProbeTable::new(), recorder(directory.path()));
+        table.set_arrays(1);
+        table
+            .register("a/A", 1, "app", "coverage", 4, b"class")
+            .unwrap();
+        let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let file = std::mem::replace(&mut recorder.file, full);
+        recorder.absorb(0, &[1, 0, 0, 0]);
+        assert!(matches!(
+            recorder.flush(&table),
+            Err(RecordError::Write { .. })
+        ));
+        recorder.absorb(0, &[1, 0, 1, 0]);
+        assert!(matches!(recorder.flush(&table), Ok(Flush::Stalled(waiting)) if waiting > 0));
+        recorder.file = file;
+        assert!(matches!(recorder.flush(&table), Ok(Flush::Written(_))));
+        let snapshot = Snapshot::read(recorder.path()).unwrap();
+        assert_eq!(snapshot.classes[0].probes, [true, false, true, false]);
+        assert_eq!(
+            snapshot.classes[0]
+                .bytes
+                .as_ref()
+                .unwrap()
+                .inflate()
+                .unwrap(),
+            b"class"
+        );
+        assert!(!snapshot.truncated);
+    }
+
+    #[test]
+    fn last_write_that_fails_is_reported_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut recorder) = (ProbeTable::new(), recorder(directory.path()));
+        recorder.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        recorder.absorb(0, &[1]);
+        assert!(recorder.flush(&table).is_err());
+        assert!(recorder.flush(&table).is_ok());
+        assert!(recorder.complete(&table, &Summary::default()).is_err());
+    }
+
+    #[test]
+    fn missing_directory_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("not-here");
+        let error =
+            Recorder::create(&missing, Meta::default(), RecorderOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("not-here"), "{error}");
+    }
+
+    #[test]
+    fn long_text_is_cut_at_a_character() {
+        let mut out = Vec::new();
+        write_text(&mut out, &"é".repeat(40_000));
+        assert_eq!(out.len(), 2 + 65_534);
+        assert!(std::str::from_utf8(&out[2..]).is_ok());
+    }
+
+    #[test]
+    fn writes_end_with_whole_records() {
+        assert_eq!(step(&[], 0), None);
+        assert_eq!(step(&[10, 20, WRITE_LENGTH, WRITE_LENGTH + 1], 0), Some(3));
+        assert_eq!(step(&[5 * WRITE_LENGTH, 6 * WRITE_LENGTH], 0), Some(1));
+        assert_eq!(step(&[WRITE_LENGTH + 5, WRITE_LENGTH + 11], 10), Some(1));
+    }
+}

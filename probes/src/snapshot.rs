@@ -1,0 +1,158 @@
+//! Reading a snapshot file, also one whose writer was killed, and also a hostile one.
+
+mod decode;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::format::{Failure, Meta, Summary};
+
+/// Why a snapshot cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The file does not begin as a snapshot does.
+    #[error("not a Classhook snapshot: expected the file to begin with {expected}, found {found}")]
+    NotASnapshot {
+        /// The first bytes of a snapshot.
+        expected: String,
+        /// The first bytes of the file.
+        found: String,
+    },
+    /// The writer was killed before it had written anything.
+    #[error(
+        "the snapshot holds {length} bytes and no record: its JVM ended before anything was recorded"
+    )]
+    Empty {
+        /// Bytes in the file.
+        length: u64,
+    },
+    /// The file was written by a newer version.
+    #[error(
+        "the snapshot has format version {found}, this version reads {supported}: use the classhook that wrote it, or a newer one"
+    )]
+    Newer {
+        /// The file's version.
+        found: u32,
+        /// The version that can be read.
+        supported: u32,
+    },
+    /// The file is damaged in the middle.
+    #[error(
+        "the snapshot is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or report on the other snapshots without this one"
+    )]
+    Corrupt {
+        /// Where.
+        offset: u64,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+}
+
+/// What one JVM recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What was run, where and when.
+    pub meta: Meta,
+    /// The instrumented classes in order of registration.
+    pub classes: Vec<SnapshotClass>,
+    /// Classes loaded unchanged after a failure.
+    pub failures: Vec<Failure>,
+    /// The numbers written at the end; all 0 if the JVM was killed.
+    pub summary: Summary,
+    /// Whether the JVM ended in good order.
+    pub complete: bool,
+    /// Whether the last record was cut off: the JVM was killed while writing. What is here is whole.
+    pub truncated: bool,
+}
+
+/// A class and its probes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotClass {
+    /// Internal name.
+    pub name: String,
+    /// JaCoCo's class id of the bytes as loaded.
+    pub fingerprint: u64,
+    /// The class loader that asked first.
+    pub loader: String,
+    /// The plugin that the probes belong to.
+    pub plugin: String,
+    /// Which probes were hit.
+    pub probes: Vec<bool>,
+    /// The class file as loaded, if it was kept.
+    pub bytes: Option<ClassBytes>,
+}
+
+/// A class file as stored: compressed, so that many of them fit into memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassBytes {
+    compressed: Vec<u8>,
+    length: usize,
+}
+
+impl ClassBytes {
+    /// The class file itself.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Corrupt`] if it cannot be decompressed, with the offset within the stored block.
+    pub fn inflate(&self) -> Result<Vec<u8>, SnapshotError> {
+        lz4_flex::block::decompress(&self.compressed, self.length).map_err(|error| {
+            SnapshotError::Corrupt {
+                offset: 0,
+                expected: format!(
+                    "a class file of {} bytes in {} compressed ones",
+                    self.length,
+                    self.compressed.len()
+                ),
+                found: error.to_string(),
+            }
+        })
+    }
+}
+
+impl Snapshot {
+    /// Reads a snapshot file.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn read(path: &Path) -> Result<Self, SnapshotError> {
+        let bytes = std::fs::read(path).map_err(|source| SnapshotError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_bytes(&bytes)
+    }
+}
+
+/// The most that the first record of a file takes: a command line may be long.
+const MAX_META_LENGTH: u64 = 4 << 20;
+
+impl Meta {
+    /// Reads no more of a snapshot file than what was run, where and when.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn read(path: &Path) -> Result<Self, SnapshotError> {
+        let failed = |source| SnapshotError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)
+            .map_err(failed)?
+            .take(MAX_META_LENGTH)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        decode::meta(&bytes)
+    }
+}

@@ -1,0 +1,606 @@
+//! Record by record from bytes to a [`Snapshot`].
+
+use std::collections::BTreeMap;
+
+use super::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
+use crate::crc32::crc32;
+use crate::format::{
+    HEAD_LENGTH, HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, TAIL_LENGTH, VERSION,
+    read_head,
+};
+use crate::table::{ARRAY_LENGTH, MAX_ARRAYS};
+
+/// LZ4 cannot expand a block more than this: a match costs at least one byte per 255.
+const MAX_EXPANSION: usize = 256;
+
+impl Snapshot {
+    /// Reads a snapshot from the bytes of its file.
+    ///
+    /// Memory stays within a small multiple of the file's length plus 4 KiB per array named in it:
+    /// declared lengths are checked, and class files stay compressed.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        check_header(bytes)?;
+        let mut decoder = Decoder::default();
+        let mut offset = HEADER_LENGTH;
+        let mut truncated = false;
+        while offset < bytes.len() {
+            match record_at(bytes, offset)? {
+                Some(record) => {
+                    decoder.take(&record)?;
+                    offset = record.end;
+                }
+                None => {
+                    truncated = true;
+                    break;
+                }
+            }
+        }
+        decoder.finish(bytes.len(), truncated)
+    }
+}
+
+/// What the first record says.
+pub(super) fn meta(bytes: &[u8]) -> Result<Meta, SnapshotError> {
+    check_header(bytes)?;
+    let empty = SnapshotError::Empty {
+        length: bytes.len() as u64,
+    };
+    let record = record_at(bytes, HEADER_LENGTH)?.ok_or(empty)?;
+    let mut decoder = Decoder::default();
+    decoder.take(&record)?;
+    decoder
+        .finish(bytes.len(), false)
+        .map(|snapshot| snapshot.meta)
+}
+
+fn check_header(bytes: &[u8]) -> Result<(), SnapshotError> {
+    let begins = bytes.len().min(MAGIC.len());
+    if bytes[..begins] != MAGIC[..begins] {
+        return Err(SnapshotError::NotASnapshot {
+            expected: hex(&MAGIC),
+            found: hex(&bytes[..begins]),
+        });
+    }
+    let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
+        return Err(SnapshotError::Empty {
+            length: bytes.len() as u64,
+        });
+    };
+    let [.., v0, v1, v2, v3, c0, c1, c2, c3] = *header;
+    let (stored, actual) = (u32::from_le_bytes([c0, c1, c2, c3]), crc32(&header[..12]));
+    if stored != actual {
+        return Err(corrupt(
+            12,
+            format!("checksum {actual:08x} of the header"),
+            format!("{stored:08x}"),
+        ));
+    }
+    match u32::from_le_bytes([v0, v1, v2, v3]) {
+        VERSION => Ok(()),
+        found if found > VERSION => Err(SnapshotError::Newer {
+            found,
+            supported: VERSION,
+        }),
+        found => Err(corrupt(
+            8,
+            format!("format version {VERSION}"),
+            found.to_string(),
+        )),
+    }
+}
+
+/// One record, its checksums already compared.
+struct Record<'a> {
+    kind: Kind,
+    payload: &'a [u8],
+    /// Offset of the payload in the file.
+    offset: usize,
+    end: usize,
+}
+
+/// The record at `offset`; nothing if the file was cut off within it.
+fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>>, SnapshotError> {
+    let rest = &bytes[offset..];
+    let Some((kind, length)) = read_head(rest) else {
+        return torn_or("a record", bytes, offset);
+    };
+    let start = offset + HEAD_LENGTH;
+    let end = start
+        .saturating_add(length as usize)
+        .saturating_add(TAIL_LENGTH);
+    let Some(framed) = bytes.get(start..end) else {
+        return Ok(None);
+    };
+    let (payload, tail) = framed.split_at(length as usize);
+    if crc32(payload).to_le_bytes() != *tail {
+        return torn_or("a payload that fits its checksum", bytes, offset);
+    }
+    let kind = Kind::from_number(kind).ok_or_else(|| {
+        corrupt(
+            offset + 2,
+            "a kind of record between 1 and 7",
+            kind.to_string(),
+        )
+    })?;
+    Ok(Some(Record {
+        kind,
+        payload,
+        offset: start,
+        end,
+    }))
+}
+
+/// What cannot be read at `offset` is a torn tail if nothing whole follows it, and damage otherwise.
+fn torn_or<'a>(
+    expected: &str,
+    bytes: &[u8],
+    offset: usize,
+) -> Result<Option<Record<'a>>, SnapshotError> {
+    let whole = (offset + 1..bytes.len()).find(|at| read_head(&bytes[*at..]).is_some());
+    match whole {
+        None => Ok(None),
+        Some(next) => {
+            let found = hex(&bytes[offset..bytes.len().min(offset + HEAD_LENGTH)]);
+            Err(corrupt(
+                offset,
+                expected,
+                format!("{found}, and a whole record at byte {next}"),
+            ))
+        }
+    }
+}
+
+/// Hit slots of one array, one bit each.
+type Bits = Box<[u64; ARRAY_LENGTH / 64]>;
+
+#[derive(Default)]
+struct Decoder {
+    meta: Option<Meta>,
+    snapshot: Snapshot,
+    /// Array and base of each class in `snapshot.classes`.
+    places: Vec<(u16, u16)>,
+    /// Slots that belong to a class already read: no two classes may share one.
+    taken: BTreeMap<u16, Bits>,
+    hits: BTreeMap<u16, Bits>,
+}
+
+impl Decoder {
+    fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
+        if self.meta.is_none() && record.kind != Kind::Meta {
+            return Err(corrupt(
+                record.offset,
+                "the meta record first",
+                format!("{:?}", record.kind),
+            ));
+        }
+        self.snapshot.complete = record.kind == Kind::End;
+        match record.kind {
+            Kind::Meta => self.meta = Some(read_json(record)?),
+            Kind::Class => self.take_class(record)?,
+            Kind::Hits => self.take_hits(record)?,
+            Kind::Time => self.snapshot.meta.dump_ms = Fields::of(record).u64()?,
+            Kind::Reset => self.hits.clear(),
+            Kind::Failure => self.snapshot.failures.push(read_json(record)?),
+            Kind::End => self.snapshot.summary = read_json(record)?,
+        }
+        Ok(())
+    }
+
+    fn take_class(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
+        let mut fields = Fields::of(record);
+        let (array, base, probes) = (fields.array()?, fields.u16()?, fields.u32()?);
+        self.reserve(record.offset, array, base, probes)?;
+        let class = SnapshotClass {
+            fingerprint: fields.u64()?,
+            name: fields.text()?,
+            loader: fields.text()?,
+            plugin: fields.text()?,
+            probes: vec![false; probes as usize],
+            bytes: fields.class_bytes()?,
+        };
+        self.places.push((array, base));
+        self.snapshot.classes.push(class);
+        Ok(())
+    }
+
+    /// Marks the slots of a class, which must lie within the array and belong to no other class.
+    fn reserve(
+        &mut self,
+        offset: usize,
+        array: u16,
+        base: u16,
+        probes: u32,
+    ) -> Result<(), SnapshotError> {
+        let end = usize::from(base).saturating_add(probes as usize);
+        if end > ARRAY_LENGTH {
+            let found = format!("{probes} probes from slot {base}");
+            return Err(corrupt(
+                offset,
+                format!("slots below {ARRAY_LENGTH}"),
+                found,
+            ));
+        }
+        if probes == 0 {
+            return Ok(());
+        }
+        let taken = self.taken.entry(array).or_insert_with(no_bits);
+        for slot in usize::from(base)..end {
+            if test(taken, slot) {
+                let found = format!("slot {slot} of array {array} again");
+                return Err(corrupt(offset, "slots that no other class has", found));
+            }
+            set(taken, slot);
+        }
+        Ok(())
+    }
+
+    fn take_hits(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
+        let mut fields = Fields::of(record);
+        let bits = self.hits.entry(fields.array()?).or_insert_with(no_bits);
+        let mut next = 0;
+        while !fields.rest.is_empty() {
+            let slot = u32::saturating_add(next, fields.varint()?);
+            if slot as usize >= ARRAY_LENGTH {
+                return Err(
+                    fields.corrupt(format!("a slot below {ARRAY_LENGTH}"), slot.to_string())
+                );
+            }
+            set(bits, slot as usize);
+            next = slot + 1;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, length: usize, truncated: bool) -> Result<Snapshot, SnapshotError> {
+        let Some(meta) = self.meta else {
+            return Err(SnapshotError::Empty {
+                length: length as u64,
+            });
+        };
+        for (class, (array, base)) in self.snapshot.classes.iter_mut().zip(&self.places) {
+            if let Some(bits) = self.hits.get(array) {
+                let slots = usize::from(*base)..;
+                class
+                    .probes
+                    .iter_mut()
+                    .zip(slots)
+                    .for_each(|(probe, slot)| *probe = test(bits, slot));
+            }
+        }
+        let dump_ms = self.snapshot.meta.dump_ms.max(meta.start_ms);
+        self.snapshot.meta = Meta { dump_ms, ..meta };
+        self.snapshot.truncated = truncated;
+        self.snapshot.complete &= !truncated;
+        Ok(self.snapshot)
+    }
+}
+
+fn no_bits() -> Bits {
+    Box::new([0; ARRAY_LENGTH / 64])
+}
+
+fn test(bits: &Bits, slot: usize) -> bool {
+    bits.get(slot / 64)
+        .is_some_and(|word| word >> (slot % 64) & 1 == 1)
+}
+
+fn set(bits: &mut Bits, slot: usize) {
+    if let Some(word) = bits.get_mut(slot / 64) {
+        *word |= 1 << (slot % 64);
+    }
+}
+
+/// A payload that is read from front to back.
+struct Fields<'a> {
+    rest: &'a [u8],
+    /// Offset in the file of the payload's end.
+    end: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn of(record: &Record<'a>) -> Self {
+        Self {
+            rest: record.payload,
+            end: record.offset + record.payload.len(),
+        }
+    }
+
+    fn corrupt(&self, expected: impl Into<String>, found: impl Into<String>) -> SnapshotError {
+        corrupt(self.end - self.rest.len(), expected, found)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], SnapshotError> {
+        let Some((taken, rest)) = self.rest.split_at_checked(length) else {
+            return Err(self.corrupt(
+                format!("{length} bytes"),
+                format!("{} in the record", self.rest.len()),
+            ));
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn number<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
+        let mut number = [0; N];
+        number.copy_from_slice(self.take(N)?);
+        Ok(number)
+    }
+
+    fn u16(&mut self) -> Result<u16, SnapshotError> {
+        self.number().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32, SnapshotError> {
+        self.number().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, SnapshotError> {
+        self.number().map(u64::from_le_bytes)
+    }
+
+    fn array(&mut self) -> Result<u16, SnapshotError> {
+        let array = self.u16()?;
+        if array >= MAX_ARRAYS {
+            return Err(self.corrupt(format!("an array below {MAX_ARRAYS}"), array.to_string()));
+        }
+        Ok(array)
+    }
+
+    fn varint(&mut self) -> Result<u32, SnapshotError> {
+        let mut value = 0;
+        for shift in (0..21).step_by(7) {
+            let [byte] = self.number()?;
+            value |= u32::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.corrupt("a number of at most 3 bytes", "a longer one"))
+    }
+
+    fn text(&mut self) -> Result<String, SnapshotError> {
+        let length = self.u16()?;
+        let bytes = self.take(usize::from(length))?;
+        String::from_utf8(bytes.to_vec()).map_err(|error| self.corrupt("UTF-8", error.to_string()))
+    }
+
+    /// The class file that ends the record, if one does.
+    fn class_bytes(&mut self) -> Result<Option<ClassBytes>, SnapshotError> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let length = self.u32()? as usize;
+        let most = MAX_CLASS_LENGTH.min(self.rest.len().saturating_mul(MAX_EXPANSION));
+        if length > most {
+            return Err(self.corrupt(
+                format!("a class file of at most {most} bytes"),
+                length.to_string(),
+            ));
+        }
+        Ok(Some(ClassBytes {
+            compressed: std::mem::take(&mut self.rest).to_vec(),
+            length,
+        }))
+    }
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(record: &Record<'_>) -> Result<T, SnapshotError> {
+    serde_json::from_slice(record.payload).map_err(|error| {
+        corrupt(
+            record.offset,
+            format!("{:?} as JSON", record.kind),
+            error.to_string(),
+        )
+    })
+}
+
+fn corrupt(offset: usize, expected: impl Into<String>, found: impl Into<String>) -> SnapshotError {
+    SnapshotError::Corrupt {
+        offset: offset as u64,
+        expected: expected.into(),
+        found: found.into(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "nothing".to_owned();
+    }
+    bytes
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::{write_header, write_record};
+
+    /// A file of these records, after a meta record.
+    fn file(records: &[(Kind, Vec<u8>)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_header(&mut out);
+        write_record(&mut out, Kind::Meta, |out| out.extend_from_slice(b"{}"));
+        for (kind, payload) in records {
+            write_record(&mut out, *kind, |out| out.extend_from_slice(payload));
+        }
+        out
+    }
+
+    fn class(array: u16, base: u16, probes: u32, tail: &[u8]) -> (Kind, Vec<u8>) {
+        let mut payload = Vec::new();
+        payload.extend_from_slice(&array.to_le_bytes());
+        payload.extend_from_slice(&base.to_le_bytes());
+        payload.extend_from_slice(&probes.to_le_bytes());
+        payload.extend_from_slice(&[0; 8]);
+        payload.extend_from_slice(&[0; 6]);
+        payload.extend_from_slice(tail);
+        (Kind::Class, payload)
+    }
+
+    fn refused(records: &[(Kind, Vec<u8>)], part: &str) {
+        let text = Snapshot::from_bytes(&file(records))
+            .expect_err("must be refused")
+            .to_string();
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+        assert!(text.contains("damaged at byte"), "{text}");
+    }
+
+    #[test]
+    fn declared_lengths_are_checked() {
+        refused(&[class(0, 32_767, 2, b"")], "slots below 32768");
+        refused(&[class(0, 0, u32::MAX, b"")], "slots below 32768");
+        refused(&[class(4_096, 0, 1, b"")], "an array below 4096");
+        refused(&[(Kind::Hits, vec![0, 16])], "an array below 4096");
+        refused(
+            &[(Kind::Hits, vec![0, 0, 0xFF, 0xFF, 0x03])],
+            "a slot below 32768",
+        );
+        refused(
+            &[(Kind::Hits, vec![0, 0, 0x80, 0x80, 0x80, 0x01])],
+            "at most 3 bytes",
+        );
+        refused(&[(Kind::Hits, vec![0])], "expected 2 bytes, found 1");
+        refused(&[(Kind::End, b"[".to_vec())], "End as JSON");
+        refused(
+            &[(Kind::Class, class(0, 0, 1, b"").1[..17].to_vec())],
+            "expected 2 bytes, found 1",
+        );
+    }
+
+    #[test]
+    fn decompression_bomb_is_refused() {
+        refused(
+            &[class(0, 0, 1, &[0, 0, 0, 4, 1, 2, 3])],
+            "a class file of at most 768 bytes",
+        );
+        let modest = class(0, 0, 1, &[0, 2, 0, 0, 1, 2, 3]);
+        let snapshot = Snapshot::from_bytes(&file(&[modest])).unwrap();
+        let error = snapshot.classes[0]
+            .bytes
+            .as_ref()
+            .unwrap()
+            .inflate()
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("a class file of 512 bytes in 3"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn two_classes_may_not_share_slots() {
+        assert!(
+            Snapshot::from_bytes(&file(&[
+                class(0, 0, 5, b""),
+                class(0, 5, 5, b""),
+                class(1, 0, 5, b"")
+            ]))
+            .is_ok()
+        );
+        refused(
+            &[class(0, 0, 5, b""), class(0, 4, 5, b"")],
+            "slot 4 of array 0 again",
+        );
+    }
+
+    #[test]
+    fn unknown_kind_is_refused() {
+        let mut bytes = file(&[]);
+        let head = bytes.len();
+        write_record(&mut bytes, Kind::Reset, |_| ());
+        bytes[head + 2] = 9;
+        let crc = crc32(&bytes[head..head + 8]).to_le_bytes();
+        bytes[head + 8..head + 12].copy_from_slice(&crc);
+        let text = Snapshot::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(
+            text.contains("kind of record between 1 and 7, found 9"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn newer_version_is_refused_politely() {
+        let mut bytes = file(&[]);
+        bytes[8] = 2;
+        let crc = crc32(&bytes[..12]).to_le_bytes();
+        bytes[12..16].copy_from_slice(&crc);
+        let error = Snapshot::from_bytes(&bytes).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                SnapshotError::Newer {
+                    found: 2,
+                    supported: 1
+                }
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn another_file_is_recognised_as_such() {
+        for bytes in [
+            &b"\x01\xC0\xC0\x10\x07"[..],
+            b"PK\x03\x04",
+            b"\xCA\xFE\xBA\xBE\0\0\0\x34",
+        ] {
+            assert!(matches!(
+                Snapshot::from_bytes(bytes),
+                Err(SnapshotError::NotASnapshot { .. })
+            ));
+        }
+        assert!(matches!(
+            Snapshot::from_bytes(b""),
+            Err(SnapshotError::Empty { length: 0 })
+        ));
+    }
+
+    #[test]
+    fn zeros_after_the_last_record_are_a_torn_tail() {
+        let mut bytes = file(&[class(0, 0, 5, b"")]);
+        bytes.extend_from_slice(&[0; 4_096]);
+        let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+        assert!(snapshot.truncated && snapshot.classes.len() == 1);
+    }
+
+    fn hostile_records() -> impl Strategy<Value = Vec<(Kind, Vec<u8>)>> {
+        let kind = (2u16..8).prop_map(|number| Kind::from_number(number).unwrap());
+        let arbitrary = (kind, prop::collection::vec(any::<u8>(), 0..60));
+        let classes = (
+            0u16..4,
+            any::<u16>(),
+            0u32..40_000,
+            prop::collection::vec(any::<u8>(), 0..40),
+        )
+            .prop_map(|(array, base, probes, tail)| class(array, base, probes, &tail));
+        prop::collection::vec(prop_oneof![arbitrary, classes], 0..8)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_bytes_reading_ends_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Snapshot::from_bytes(&bytes);
+            let mut tail = file(&[]);
+            tail.extend_from_slice(&bytes);
+            let _ = Snapshot::from_bytes(&tail);
+        }
+
+        #[test]
+        fn whatever_whole_records_say_reading_ends_without_panic(records in hostile_records()) {
+            if let Ok(snapshot) = Snapshot::from_bytes(&file(&records)) {
+                for class in &snapshot.classes {
+                    prop_assert!(class.probes.len() <= ARRAY_LENGTH);
+                    let _ = class.bytes.as_ref().map(ClassBytes::inflate);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! The probe table: which slots of which shared array belong to which class.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Slots (bytes) of one shared array: the most that `sipush` reaches (JVMS 6.5, `sipush`).
+pub const ARRAY_LENGTH: usize = 32_768;
+
+/// The most arrays that one JVM may have: 4,096 arrays are 128 MiB of Java heap and 134 million probes.
+pub const MAX_ARRAYS: u16 = 4_096;
+
+/// Arrays that are defined ahead of need, so that threads that load many classes at once find room.
+pub const ARRAYS_AHEAD: u16 = 4;
+
+/// The most slots that one array holds, as the number type in which slots are counted.
+const SLOTS: u32 = ARRAY_LENGTH as u32;
+
+/// Where the probes of a class lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Number of the class in this table, from 0 in order of registration.
+    pub class: u32,
+    /// Which array holds the class's probes.
+    pub array: u16,
+    /// Slot of the class's probe 0; probe `n` is at `base + n`, all in the same array.
+    pub base: u16,
+    /// Whether the class was unknown until this call.
+    pub fresh: bool,
+}
+
+/// Why a class got no slots.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The class needs more slots than one array has.
+    #[error("class {name} needs {probes} probes, one class can have at most {ARRAY_LENGTH}")]
+    TooManyProbes {
+        /// Internal name of the class.
+        name: String,
+        /// Probes asked for.
+        probes: u32,
+    },
+    /// No defined array has room; [`ProbeTable::wants_arrays`] is true from now on.
+    #[error(
+        "class {name} needs {probes} probes and none of the {arrays} arrays defined so far has room"
+    )]
+    NoRoom {
+        /// Internal name of the class.
+        name: String,
+        /// Probes asked for.
+        probes: u32,
+        /// Arrays defined so far.
+        arrays: u16,
+    },
+    /// The class is registered with fewer probes than are asked for now.
+    #[error("class {name} is registered with {registered} probes, {probes} are asked for now")]
+    CountChanged {
+        /// Internal name of the class.
+        name: String,
+        /// Probes it was registered with.
+        registered: u32,
+        /// Probes asked for now.
+        probes: u32,
+    },
+}
+
+/// A class that was registered and is not in the snapshot file yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingClass {
+    /// Internal name (JVMS 4.2.1), for display: see `rewriter::Utf8::to_str_lossless`.
+    pub name: String,
+    /// JaCoCo's class id of the bytes as loaded.
+    pub fingerprint: u64,
+    /// The class loader that asked first.
+    pub loader: String,
+    /// The plugin that the probes belong to.
+    pub plugin: String,
+    /// Which array holds the probes.
+    pub array: u16,
+    /// Slot of probe 0.
+    pub base: u16,
+    /// How many probes.
+    pub probe_count: u32,
+    /// The class file as loaded; empty when it is not to be kept.
+    pub bytes: Vec<u8>,
+}
+
+/// Gives classes their slots in the shared arrays; may be used from any number of threads.
+///
+/// The same (name, fingerprint, plugin) always gets the same slots, whichever loader asks:
+/// so a class loaded twice has its hits united, as JaCoCo does, and a retransformation finds its slots again.
+#[derive(Debug, Default)]
+pub struct ProbeTable {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Slots in use at the front of each defined array.
+    used: Vec<u32>,
+    /// A request found no room since the last array was added.
+    refused: bool,
+    classes: Vec<Entry>,
+    /// Fingerprint → the newest class that has it; others follow by `Entry::older`.
+    by_fingerprint: HashMap<u64, u32>,
+    pending: Vec<PendingClass>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    name: Box<str>,
+    plugin: Box<str>,
+    array: u16,
+    base: u16,
+    probe_count: u32,
+    older: Option<u32>,
+}
+
+impl ProbeTable {
+    /// A table without arrays: nothing can be registered until [`ProbeTable::set_arrays`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that arrays `0..count` are defined in the JVM. Never takes arrays away; capped at [`MAX_ARRAYS`].
+    pub fn set_arrays(&self, count: u16) {
+        let mut state = self.state();
+        let count = usize::from(count.min(MAX_ARRAYS));
+        if count > state.used.len() {
+            state.used.resize(count, 0);
+            state.refused = false;
+        }
+    }
+
+    /// Arrays defined so far.
+    #[must_use]
+    pub fn arrays(&self) -> u16 {
+        u16::try_from(self.state().used.len()).unwrap_or(MAX_ARRAYS)
+    }
+
+    /// Whether another array should be defined now: fewer than [`ARRAYS_AHEAD`] are untouched, or a
+    /// class was refused for lack of room.
+    #[must_use]
+    pub fn wants_arrays(&self) -> bool {
+        let state = self.state();
+        state.can_grow() && (state.refused || state.untouched() < ARRAYS_AHEAD.into())
+    }
+
+    /// Whether it is better to wait for another array than to go on: fewer than half of
+    /// [`ARRAYS_AHEAD`] are untouched.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let state = self.state();
+        state.can_grow() && state.untouched() < usize::from(ARRAYS_AHEAD / 2)
+    }
+
+    /// Slots in use at the front of `array`, 0 for an array that is not defined.
+    #[must_use]
+    pub fn used(&self, array: u16) -> usize {
+        self.state()
+            .used
+            .get(usize::from(array))
+            .map_or(0, |used| *used as usize)
+    }
+
+    /// Classes registered so far.
+    #[must_use]
+    pub fn class_count(&self) -> u32 {
+        u32::try_from(self.state().classes.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Where the probes of a class lie, if it is registered.
+    #[must_use]
+    pub fn find(&self, name: &str, fingerprint: u64, plugin: &str) -> Option<Registration> {
+        self.state()
+            .find(name, fingerprint, plugin)
+            .map(|(class, entry)| entry.at(class))
+    }
+
+    /// Gives a class its slots, or finds those it has.
+    ///
+    /// `class_bytes` are kept until the recorder has them; pass none if classes are not to be kept.
+    ///
+    /// # Errors
+    /// See [`TableError`]; a refused class leaves the table as it was, but for [`ProbeTable::wants_arrays`].
+    pub fn register(
+        &self,
+        name: &str,
+        fingerprint: u64,
+        loader: &str,
+        plugin: &str,
+        probe_count: u32,
+        class_bytes: &[u8],
+    ) -> Result<Registration, TableError> {
+        let wanted = [(plugin, probe_count)];
+        let slots = self.register_together(name, fingerprint, loader, &wanted, class_bytes)?;
+        Ok(slots[0])
+    }
+
+    /// Gives the probes of several plugins in one class their slots, all in one array: `wanted` is
+    /// plugin and number of probes, the result has the same order.
+    ///
+    /// Only when some of them have slots from an earlier call, and that array is full, do the others lie elsewhere.
+    ///
+    /// # Errors
+    /// As for [`ProbeTable::register`]; what was registered before the failing one stays.
+    pub fn register_together(
+        &self,
+        name: &str,
+        fingerprint: u64,
+        loader: &str,
+        wanted: &[(&str, u32)],
+        class_bytes: &[u8],
+    ) -> Result<Vec<Registration>, TableError> {
+        let state = &mut *self.state();
+        let known = |plugin| {
+            state
+                .find(name, fingerprint, plugin)
+                .map(|(_, entry)| entry.array)
+        };
+        let mut array = wanted.iter().find_map(|(plugin, _)| known(plugin));
+        if array.is_none() && wanted.len() > 1 {
+            let total = wanted
+                .iter()
+                .fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
+            array = Some(state.array_with_room(name, total)?);
+        }
+        let mut slots = Vec::with_capacity(wanted.len());
+        for &(plugin, probe_count) in wanted {
+            slots.push(state.register(
+                name,
+                fingerprint,
+                loader,
+                (plugin, probe_count),
+                array,
+                class_bytes,
+            )?);
+        }
+        Ok(slots)
+    }
+
+    /// Takes the classes registered since the last call, in order of registration.
+    #[must_use]
+    pub fn take_pending(&self) -> Vec<PendingClass> {
+        std::mem::take(&mut self.state().pending)
+    }
+
+    /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn can_grow(&self) -> bool {
+        self.used.len() < usize::from(MAX_ARRAYS)
+    }
+
+    /// Arrays of which no slot is in use; they are always the last ones but for large classes.
+    fn untouched(&self) -> usize {
+        let newest = self.used.iter().rev().take(2 * usize::from(ARRAYS_AHEAD));
+        newest.filter(|used| **used == 0).count()
+    }
+
+    fn find(&self, name: &str, fingerprint: u64, plugin: &str) -> Option<(u32, &Entry)> {
+        let mut next = self.by_fingerprint.get(&fingerprint).copied();
+        while let Some(class) = next {
+            let entry = self.classes.get(class as usize)?;
+            if *entry.name == *name && *entry.plugin == *plugin {
+                return Some((class, entry));
+            }
+            next = entry.older;
+        }
+        None
+    }
+
+    fn register(
+        &mut self,
+        name: &str,
+        fingerprint: u64,
+        loader: &str,
+        (plugin, probe_count): (&str, u32),
+        preferred: Option<u16>,
+        class_bytes: &[u8],
+    ) -> Result<Registration, TableError> {
+        if let Some((class, entry)) = self.find(name, fingerprint, plugin) {
+            return entry.again(class, probe_count);
+        }
+        let (array, base) = self.place(name, probe_count, preferred)?;
+        let entry = Entry {
+            name: name.into(),
+            plugin: plugin.into(),
+            array,
+            base,
+            probe_count,
+            older: None,
+        };
+        let class = self.add(fingerprint, entry);
+        self.pending.push(PendingClass {
+            name: name.to_owned(),
+            fingerprint,
+            loader: loader.to_owned(),
+            plugin: plugin.to_owned(),
+            array,
+            base,
+            probe_count,
+            bytes: class_bytes.to_vec(),
+        });
+        Ok(Registration {
+            class,
+            array,
+            base,
+            fresh: true,
+        })
+    }
+
+    /// Slots in the preferred array if it has room, else in the first that has.
+    fn place(
+        &mut self,
+        name: &str,
+        probe_count: u32,
+        preferred: Option<u16>,
+    ) -> Result<(u16, u16), TableError> {
+        if probe_count == 0 {
+            return Ok((0, 0));
+        }
+        let fits = |array: &u16| {
+            self.used
+                .get(usize::from(*array))
+                .is_some_and(|used| SLOTS - used >= probe_count)
+        };
+        let array = match preferred.filter(fits) {
+            Some(array) => array,
+            None => self.array_with_room(name, probe_count)?,
+        };
+        let Some(used) = self.used.get_mut(usize::from(array)) else {
+            return Err(self.no_room(name, probe_count));
+        };
+        let base = *used;
+        *used += probe_count;
+        Ok((array, base as u16)) // base < ARRAY_LENGTH
+    }
+
+    /// First fit over the arrays defined so far.
+    fn array_with_room(&mut self, name: &str, probes: u32) -> Result<u16, TableError> {
+        if probes > SLOTS {
+            return Err(TableError::TooManyProbes {
+                name: name.to_owned(),
+                probes,
+            });
+        }
+        match self.used.iter().position(|used| SLOTS - used >= probes) {
+            Some(array) => Ok(array as u16), // array < MAX_ARRAYS
+            None => Err(self.no_room(name, probes)),
+        }
+    }
+
+    fn no_room(&mut self, name: &str, probes: u32) -> TableError {
+        self.refused = true;
+        let arrays = u16::try_from(self.used.len()).unwrap_or(MAX_ARRAYS);
+        TableError::NoRoom {
+            name: name.to_owned(),
+            probes,
+            arrays,
+        }
+    }
+
+    fn add(&mut self, fingerprint: u64, mut entry: Entry) -> u32 {
+        let class = u32::try_from(self.classes.len()).unwrap_or(u32::MAX);
+        entry.older = self.by_fingerprint.insert(fingerprint, class);
+        self.classes.push(entry);
+        class
+    }
+}
+
+impl Entry {
+    fn at(&self, class: u32) -> Registration {
+        Registration {
+            class,
+            array: self.array,
+            base: self.base,
+            fresh: false,
+        }
+    }
+
+    /// The class is asked for once more; fewer probes are fine (a plan transferred to other bytes may lose some).
+    fn again(&self, class: u32, probe_count: u32) -> Result<Registration, TableError> {
+        if probe_count > self.probe_count {
+            return Err(TableError::CountChanged {
+                name: self.name.to_string(),
+                registered: self.probe_count,
+                probes: probe_count,
+            });
+        }
+        Ok(self.at(class))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn register(
+        table: &ProbeTable,
+        name: &str,
+        fingerprint: u64,
+        probes: u32,
+    ) -> Result<Registration, TableError> {
+        table.register(name, fingerprint, "app", "coverage", probes, b"")
+    }
+
+    #[test]
+    fn class_never_straddles_two_arrays_and_small_ones_fill_the_gap() {
+        let table = ProbeTable::new();
+        table.set_arrays(2);
+        let slots = [30_000, 3_000, 2_768]
+            .map(|probes| register(&table, &probes.to_string(), 1, probes).unwrap());
+        assert_eq!(
+            slots.map(|at| (at.array, at.base)),
+            [(0, 0), (1, 0), (0, 30_000)]
+        );
+        assert_eq!(
+            (table.used(0), table.used(1), table.used(2)),
+            (32_768, 3_000, 0)
+        );
+    }
+
+    #[test]
+    fn same_class_from_another_loader_finds_its_slots() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        let first = register(&table, "a/A", 7, 5).unwrap();
+        let again = table
+            .register("a/A", 7, "plugin-loader", "coverage", 5, b"")
+            .unwrap();
+        assert_eq!(
+            again,
+            Registration {
+                fresh: false,
+                ..first
+            }
+        );
+        assert_eq!(table.find("a/A", 7, "coverage"), Some(again));
+        assert_eq!(table.take_pending().len(), 1);
+        assert_eq!(table.class_count(), 1);
+    }
+
+    #[test]
+    fn other_bytes_another_plugin_and_another_name_get_slots_of_their_own() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        register(&table, "a/A", 7, 5).unwrap();
+        assert_eq!(register(&table, "a/A", 8, 5).unwrap().base, 5);
+        assert_eq!(register(&table, "a/B", 7, 5).unwrap().base, 10);
+        assert_eq!(
+            table
+                .register("a/A", 7, "app", "trace", 5, b"")
+                .unwrap()
+                .base,
+            15
+        );
+        assert_eq!(table.find("a/A", 7, "coverage").unwrap().base, 0);
+        assert_eq!(table.find("a/A", 9, "coverage"), None);
+    }
+
+    #[test]
+    fn retransformation_may_lose_probes_but_not_gain_any() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        register(&table, "a/A", 7, 5).unwrap();
+        assert!(register(&table, "a/A", 7, 4).is_ok());
+        assert!(matches!(
+            register(&table, "a/A", 7, 6),
+            Err(TableError::CountChanged {
+                registered: 5,
+                probes: 6,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn arrays_are_wanted_ahead_of_need() {
+        let table = ProbeTable::new();
+        assert!(table.wants_arrays() && table.is_short(), "none is defined");
+        assert!(matches!(
+            register(&table, "a/A", 1, 1),
+            Err(TableError::NoRoom { arrays: 0, .. })
+        ));
+        table.set_arrays(4);
+        assert!(!table.wants_arrays());
+        register(&table, "a/A", 1, 32_768).unwrap();
+        assert!(table.wants_arrays() && !table.is_short(), "three are free");
+        register(&table, "a/B", 1, 32_768).unwrap();
+        assert!(!table.is_short(), "two are free");
+        register(&table, "a/C", 1, 1).unwrap();
+        assert!(table.is_short(), "one is free");
+        table.set_arrays(7);
+        assert!(!table.wants_arrays());
+        table.set_arrays(1);
+        assert_eq!(table.arrays(), 7, "arrays are never taken away");
+    }
+
+    #[test]
+    fn last_array_is_not_waited_for() {
+        let table = ProbeTable::new();
+        table.set_arrays(MAX_ARRAYS);
+        for class in 0..MAX_ARRAYS {
+            register(&table, &class.to_string(), 1, 32_768).unwrap();
+        }
+        assert!(!table.wants_arrays() && !table.is_short());
+    }
+
+    #[test]
+    fn refused_class_asks_for_an_array_and_gets_room_there() {
+        let table = ProbeTable::new();
+        table.set_arrays(2);
+        register(&table, "a/A", 1, 1).unwrap();
+        register(&table, "a/B", 2, 1).unwrap();
+        register(&table, "a/C", 3, 32_767).unwrap();
+        table.set_arrays(3);
+        register(&table, "a/D", 4, 32_768).unwrap();
+        assert!(matches!(
+            register(&table, "a/E", 5, 32_768),
+            Err(TableError::NoRoom { arrays: 3, .. })
+        ));
+        assert!(table.wants_arrays());
+        table.set_arrays(4);
+        assert_eq!(register(&table, "a/E", 5, 32_768).unwrap().array, 3);
+        assert!(matches!(
+            register(&table, "a/F", 6, 32_769),
+            Err(TableError::TooManyProbes { .. })
+        ));
+    }
+
+    #[test]
+    fn class_without_probes_takes_no_slot() {
+        let table = ProbeTable::new();
+        assert!(register(&table, "a/Marker", 1, 0).unwrap().fresh);
+        assert_eq!(table.used(0), 0);
+    }
+
+    #[test]
+    fn threads_that_register_the_same_classes_agree() {
+        let table = ProbeTable::new();
+        table.set_arrays(4);
+        let all = || {
+            (0..500u64)
+                .map(|id| register(&table, &format!("a/C{id}"), id, 40).unwrap())
+                .collect::<Vec<_>>()
+        };
+        let found: Vec<Vec<Registration>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(all)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        for class in 0..500 {
+            let slots = found
+                .iter()
+                .map(|all| (all[class].class, all[class].array, all[class].base));
+            assert_eq!(
+                slots.collect::<std::collections::HashSet<_>>().len(),
+                1,
+                "class {class}"
+            );
+            assert_eq!(
+                found.iter().filter(|all| all[class].fresh).count(),
+                1,
+                "class {class}"
+            );
+        }
+        assert_eq!(
+            (0..4).map(|array| table.used(array)).sum::<usize>(),
+            500 * 40
+        );
+    }
+}

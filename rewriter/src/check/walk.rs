@@ -1,0 +1,395 @@
+//! Taking inserted code out of a code array.
+
+use crate::check::Mismatch;
+use crate::class::{decode, switch_layout};
+use crate::cursor::{i16_at, i32_at};
+use crate::opcode;
+use crate::plan::Edit;
+use crate::splice::{ISLAND_MARK, JumpKind, Layout, Positions, ProbeWriter, edit_index};
+
+/// A detour found in the new code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundDetour {
+    pub(crate) position: u32,
+    /// Bci that it goes to, once an edge has been found to lead here.
+    pub(crate) target: Option<u32>,
+}
+
+/// Something was found in front of the instruction at this bci.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    bci: u32,
+    end: u32,
+    instruction: u32,
+}
+
+/// Where everything was found.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// By bci; inside an instruction positions go on counting, as debug tables
+    /// of careless compilers point there.
+    labels: Vec<u32>,
+    inserted: Vec<Found>,
+    detours: Vec<FoundDetour>,
+    bytes: Vec<u8>,
+}
+
+/// The two code arrays and what should lie between them.
+pub(crate) struct Work<'w> {
+    pub(crate) old: &'w [u8],
+    pub(crate) new: &'w [u8],
+    pub(crate) layout: &'w Layout,
+    pub(crate) edits: &'w [Edit],
+    pub(crate) probes: ProbeWriter,
+}
+
+impl Positions for Walk {
+    fn label(&self, bci: u32) -> Option<u32> {
+        self.labels.get(bci as usize).copied()
+    }
+
+    fn instruction(&self, bci: u32) -> Option<u32> {
+        self.found(bci)
+            .map(|found| found.instruction)
+            .or_else(|| self.label(bci))
+    }
+
+    fn end(&self, bci: u32) -> Option<u32> {
+        self.found(bci)
+            .map(|found| found.end)
+            .or_else(|| self.label(bci))
+    }
+}
+
+impl Walk {
+    pub(crate) fn detours(&self) -> &[FoundDetour] {
+        &self.detours
+    }
+
+    fn found(&self, bci: u32) -> Option<&Found> {
+        let index = self
+            .inserted
+            .binary_search_by_key(&bci, |found| found.bci)
+            .ok()?;
+        self.inserted.get(index)
+    }
+
+    /// Walks both arrays and compares jumps; afterwards positions are known.
+    pub(crate) fn run(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        self.labels.clear();
+        self.inserted.clear();
+        self.detours.clear();
+        let end = self.main_line(work)?;
+        self.tail(work, end)?;
+        self.jumps(work)?;
+        match self.detours.iter().find(|detour| detour.target.is_none()) {
+            Some(stray) => Err(Mismatch::new(
+                "no code that nothing leads to",
+                0,
+                stray.position,
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn main_line(&mut self, work: &Work<'_>) -> Result<usize, Mismatch> {
+        let mut gaps = work.layout.gaps.iter().peekable();
+        let mut jumps = work.layout.jumps.iter().peekable();
+        // Detours stand inside the code only where a branch cannot reach its end.
+        let far = work.new.len() > i16::MAX as usize;
+        let (mut old, mut new, mut open) = (0_usize, 0_usize, true);
+        while old < work.old.len() {
+            let end = new;
+            if !open {
+                new = self.islands(work, old, new)?;
+            }
+            let mut label = new;
+            if let Some(gap) = gaps.next_if(|gap| gap.bci as usize == old) {
+                let at = gap.first.wrapping_add(gap.pre_count);
+                label = self.edits(
+                    work,
+                    (gap.first, gap.pre_count),
+                    &work.layout.keys,
+                    old,
+                    new,
+                )?;
+                new = self.edits(work, (at, gap.at_count), &work.layout.keys, old, label)?;
+            }
+            if new != end {
+                let (bci, end, instruction) = (old as u32, end as u32, new as u32);
+                self.inserted.push(Found {
+                    bci,
+                    end,
+                    instruction,
+                });
+            }
+            self.labels.push(label as u32);
+            let jump = jumps.next_if(|jump| jump.bci as usize == old).is_some();
+            let (old_length, new_length) = if jump {
+                instruction(work, old, new)?
+            } else {
+                let gap = gaps.peek().map_or(u32::MAX, |gap| gap.bci);
+                let jump = jumps.peek().map_or(u32::MAX, |jump| jump.bci);
+                let length = run_length(work, old, gap.min(jump) as usize, far);
+                same_bytes(work, old, new, length)?;
+                (length, length)
+            };
+            open = !far
+                || work
+                    .old
+                    .get(old)
+                    .is_some_and(|opcode| opcode::falls_through(*opcode));
+            let inside = new.wrapping_add(1)..new.wrapping_add(old_length);
+            self.labels.extend(inside.map(|position| position as u32));
+            old = old.wrapping_add(old_length);
+            new = new.wrapping_add(new_length);
+        }
+        self.labels.push(new as u32);
+        Ok(new)
+    }
+
+    /// Expects these edits at `new`; returns where they end.
+    fn edits(
+        &mut self,
+        work: &Work<'_>,
+        (first, count): (u32, u32),
+        keys: &[u64],
+        old: usize,
+        new: usize,
+    ) -> Result<usize, Mismatch> {
+        self.bytes.clear();
+        let range = first as usize..first.wrapping_add(count) as usize;
+        for key in keys.get(range).unwrap_or_default() {
+            if let Some(edit) = work.edits.get(edit_index(*key)) {
+                work.probes.write(edit.action, &mut self.bytes);
+            }
+        }
+        let end = new.wrapping_add(self.bytes.len());
+        match work.new.get(new..end) {
+            Some(found) if *found == *self.bytes => Ok(end),
+            _ => Err(Mismatch::new("the plan's edits", old as u32, new as u32)),
+        }
+    }
+
+    /// Steps over detours inside the code, which begin with a mark.
+    fn islands(&mut self, work: &Work<'_>, old: usize, mut new: usize) -> Result<usize, Mismatch> {
+        let mark = [opcode::NOP; ISLAND_MARK as usize];
+        let marked =
+            |code: &[u8], at: usize| code.get(at..).is_some_and(|rest| rest.starts_with(&mark));
+        while marked(work.new, new) && !marked(work.old, old) {
+            self.detours.push(FoundDetour {
+                position: new as u32,
+                target: None,
+            });
+            new = skip_detour(work.new, new.wrapping_add(mark.len())).ok_or(Mismatch::new(
+                "a whole detour",
+                old as u32,
+                new as u32,
+            ))?;
+        }
+        Ok(new)
+    }
+
+    /// The detours behind the code.
+    fn tail(&mut self, work: &Work<'_>, mut new: usize) -> Result<(), Mismatch> {
+        let bci = work.old.len() as u32;
+        while new < work.new.len() {
+            self.detours.push(FoundDetour {
+                position: new as u32,
+                target: None,
+            });
+            new = skip_detour(work.new, new).ok_or(Mismatch::new(
+                "a whole detour",
+                bci,
+                new as u32,
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn jumps(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        for jump in &work.layout.jumps {
+            let bci = jump.bci;
+            let from = self.instruction(bci).unwrap_or(0);
+            if jump.kind == JumpKind::Switch {
+                self.switch(work, bci, from)?;
+                continue;
+            }
+            let distance = distance(work.new, from as usize);
+            let wrong = Mismatch::new("a jump", bci, from);
+            let to = distance
+                .map(|distance| from.wrapping_add(distance as u32))
+                .ok_or(wrong)?;
+            self.edge(work, (bci, jump.target), from, to)?;
+        }
+        Ok(())
+    }
+
+    fn switch(&mut self, work: &Work<'_>, bci: u32, from: u32) -> Result<(), Mismatch> {
+        let wrong = |expected| Mismatch::new(expected, bci, from);
+        let old = switch_layout(work.old, bci as usize).ok_or(wrong("a switch"))?;
+        let new = switch_layout(work.new, from as usize).ok_or(wrong("a switch"))?;
+        let operands = |layout: &crate::class::SwitchLayout| {
+            let first = layout.entries.wrapping_add(layout.stride).wrapping_sub(4);
+            let rest = (first..layout.end).step_by(layout.stride);
+            std::iter::once(layout.default).chain(rest)
+        };
+        for (before, after) in operands(&old).zip(operands(&new)) {
+            let target = bci.wrapping_add(i32_at(work.old, before).unwrap_or(0) as u32);
+            let to = from.wrapping_add(i32_at(work.new, after).unwrap_or(0) as u32);
+            self.edge(work, (bci, target), from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Expects an edge to lead to the label of its target, or to a detour there
+    /// with the edge's edits.
+    fn edge(
+        &mut self,
+        work: &Work<'_>,
+        edge: (u32, u32),
+        from: u32,
+        to: u32,
+    ) -> Result<(), Mismatch> {
+        let (source, target) = edge;
+        let wrong = Mismatch::new("a jump to where it went before", source, from);
+        let label = self.label(target);
+        let planned = work
+            .layout
+            .detour(source, target)
+            .map(|detour| (detour.first, detour.count));
+        if planned.is_none() && label == Some(to) {
+            return Ok(());
+        }
+        let index = self
+            .detours
+            .binary_search_by_key(&to, |detour| detour.position);
+        let index =
+            index.map_err(|_| Mismatch::new("a jump to where it went before", source, from))?;
+        let inside = self.labels.last().is_some_and(|end| to < *end);
+        let start = if inside {
+            to.wrapping_add(ISLAND_MARK)
+        } else {
+            to
+        } as usize;
+        let keys = &work.layout.edge_keys;
+        let end = self.edits(
+            work,
+            planned.unwrap_or((0, 0)),
+            keys,
+            source as usize,
+            start,
+        )?;
+        let goto = matches!(work.new.get(end), Some(&(opcode::GOTO | opcode::GOTO_W)));
+        let reached = distance(work.new, end).map(|found| (end as u32).wrapping_add(found as u32));
+        if !goto || reached != label {
+            return Err(wrong);
+        }
+        match self.detours.get_mut(index) {
+            Some(detour) if detour.target.is_none_or(|other| other == target) => {
+                detour.target = Some(target);
+                Ok(())
+            }
+            _ => Err(wrong),
+        }
+    }
+}
+
+/// How far nothing but the original code follows: up to the next edit or jump;
+/// one instruction where detours may stand behind it.
+fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> usize {
+    let length = next.min(work.old.len()).wrapping_sub(old);
+    if far {
+        decode(work.old, old).unwrap_or(length)
+    } else {
+        length
+    }
+}
+
+fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<(), Mismatch> {
+    let before = work.old.get(old..old.wrapping_add(length));
+    let after = work.new.get(new..new.wrapping_add(length));
+    match before {
+        Some(_) if before == after => Ok(()),
+        _ => Err(Mismatch::new(
+            "the original instructions",
+            old as u32,
+            new as u32,
+        )),
+    }
+}
+
+/// Compares the jump at `old` with that at `new`, jump distances aside;
+/// returns both lengths.
+fn instruction(work: &Work<'_>, old: usize, new: usize) -> Result<(usize, usize), Mismatch> {
+    let wrong = || Mismatch::new("the original instruction", old as u32, new as u32);
+    let old_length = decode(work.old, old).ok_or_else(wrong)?;
+    let new_length = decode(work.new, new).ok_or_else(wrong)?;
+    let before = work
+        .old
+        .get(old..old.wrapping_add(old_length))
+        .ok_or_else(wrong)?;
+    let after = work
+        .new
+        .get(new..new.wrapping_add(new_length))
+        .ok_or_else(wrong)?;
+    let (Some(opcode), Some(found)) = (before.first(), after.first()) else {
+        return Err(wrong());
+    };
+    let same = match (opcode::form(*opcode), *found) {
+        (opcode::Form::Branch, opcode::GOTO_W) => *opcode == opcode::GOTO,
+        (opcode::Form::Branch, opcode::JSR_W) => *opcode == opcode::JSR,
+        (opcode::Form::Branch | opcode::Form::BranchWide, found) => found == *opcode,
+        (opcode::Form::TableSwitch | opcode::Form::LookupSwitch, _) => {
+            opcode == found && same_switch(work, old, new)
+        }
+        _ => before == after,
+    };
+    if same {
+        Ok((old_length, new_length))
+    } else {
+        Err(wrong())
+    }
+}
+
+/// Same keys in the same order, and padding of zeros.
+fn same_switch(work: &Work<'_>, old: usize, new: usize) -> bool {
+    let (Some(before), Some(after)) = (switch_layout(work.old, old), switch_layout(work.new, new))
+    else {
+        return false;
+    };
+    let padding = work
+        .new
+        .get(new.wrapping_add(1)..after.default)
+        .unwrap_or_default();
+    let fixed = work.old.get(before.default.wrapping_add(4)..before.entries)
+        == work.new.get(after.default.wrapping_add(4)..after.entries);
+    let keys = before.stride == 4
+        || (before.entries..before.end)
+            .step_by(8)
+            .zip((after.entries..after.end).step_by(8))
+            .all(|(a, b)| i32_at(work.old, a) == i32_at(work.new, b));
+    let count = before.end.wrapping_sub(before.entries) == after.end.wrapping_sub(after.entries);
+    padding.iter().all(|byte| *byte == 0) && fixed && keys && count
+}
+
+/// The distance in the branch at `at`.
+fn distance(code: &[u8], at: usize) -> Option<i32> {
+    let operand = at.wrapping_add(1);
+    match opcode::form(*code.get(at)?) {
+        opcode::Form::Branch => i16_at(code, operand).map(i32::from),
+        opcode::Form::BranchWide => i32_at(code, operand),
+        _ => None,
+    }
+}
+
+/// Steps over instructions up to and with the next `goto`.
+fn skip_detour(code: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let opcode = *code.get(at)?;
+        at = at.wrapping_add(decode(code, at)?);
+        if matches!(opcode, opcode::GOTO | opcode::GOTO_W) {
+            return Some(at);
+        }
+    }
+}

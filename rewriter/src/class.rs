@@ -1,0 +1,254 @@
+//! The class file (JVMS 4.1) as a view: what is not asked for is not read.
+
+mod annotation;
+mod attribute;
+mod code;
+mod instruction;
+mod method;
+
+pub use annotation::Annotations;
+pub use attribute::{Attribute, Attributes, BootstrapMethod};
+pub use code::{Code, ExceptionHandler, Line, LocalVariable};
+pub use instruction::{Instruction, Instructions, Switch, SwitchCases};
+pub use method::Method;
+
+pub(crate) use annotation::skip_element_value;
+pub(crate) use code::CodeLayout;
+pub(crate) use instruction::{SwitchLayout, decode, switch_layout, undecodable};
+
+use crate::cursor::{Cursor, u16s};
+use crate::error::ReadError;
+use crate::index::{MethodIndex, PoolIndex};
+use crate::pool::ConstantPool;
+use crate::utf8::Utf8;
+
+/// Where one method stands in the class file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MethodRecord {
+    /// Offset of its `access_flags`.
+    pub(crate) start: u32,
+    /// Offset of the first byte after it.
+    pub(crate) end: u32,
+    /// Offset of the contents of its `Code` attribute, or 0.
+    pub(crate) code: u32,
+    /// Length of those contents.
+    pub(crate) code_length: u32,
+}
+
+/// Index tables of a [`ClassFile`], lent to the next one so that reading class
+/// after class allocates nothing.
+#[derive(Debug, Default)]
+pub struct Tables {
+    offsets: Vec<u32>,
+    methods: Vec<MethodRecord>,
+}
+
+/// A class file of any version from 45 up; newer versions than are known are
+/// read as long as their structure is.
+#[derive(Debug, Clone)]
+pub struct ClassFile<'a> {
+    bytes: &'a [u8],
+    pool: ConstantPool<'a>,
+    access_flags: u16,
+    this_class: Utf8<'a>,
+    this_index: PoolIndex,
+    super_class: PoolIndex,
+    interfaces: &'a [u8],
+    methods: Vec<MethodRecord>,
+    attributes: u32,
+}
+
+impl<'a> ClassFile<'a> {
+    /// Reads the structure of a class file: the pool's entries, fields, methods
+    /// and attributes are walked, code and attributes are not looked into.
+    ///
+    /// # Errors
+    /// When the bytes are not a class file, are cut off, or go on after its end.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        Self::read_with(bytes, Tables::default())
+    }
+
+    /// As [`ClassFile::read`], with the tables of an earlier class, see
+    /// [`ClassFile::into_tables`].
+    ///
+    /// # Errors
+    /// As [`ClassFile::read`]; the tables are then lost.
+    pub fn read_with(bytes: &'a [u8], tables: Tables) -> Result<Self, ReadError> {
+        check_header(bytes)?;
+        let pool = ConstantPool::read(bytes, tables.offsets)?;
+        let mut cursor = Cursor::at(bytes, pool.end(), 0);
+        let access_flags = cursor.u2("access_flags")?;
+        let this_index = PoolIndex(cursor.u2("this_class")?);
+        let this_class = pool.class_name(this_index).ok_or(ReadError::BadPoolIndex {
+            structure: "this_class",
+            offset: cursor.offset().wrapping_sub(2),
+            expected: "class",
+            index: this_index.0,
+        })?;
+        let super_class = PoolIndex(cursor.u2("super_class")?);
+        let interfaces = usize::from(cursor.u2("interfaces_count")?).wrapping_mul(2);
+        let interfaces = cursor.take(interfaces, "interfaces")?;
+        for _ in 0..cursor.u2("fields_count")? {
+            cursor.take(6, "field_info")?;
+            attribute::skip(&mut cursor, "field_info attributes")?;
+        }
+        let methods = method::read_records(&mut cursor, &pool, tables.methods)?;
+        let attributes = cursor.offset();
+        attribute::skip(&mut cursor, "ClassFile attributes")?;
+        cursor.finish("ClassFile")?;
+        Ok(ClassFile {
+            bytes,
+            pool,
+            access_flags,
+            this_class,
+            this_index,
+            super_class,
+            interfaces,
+            methods,
+            attributes,
+        })
+    }
+
+    /// Gives the index tables back for the next class.
+    #[must_use]
+    pub fn into_tables(self) -> Tables {
+        Tables {
+            offsets: self.pool.into_offsets(),
+            methods: self.methods,
+        }
+    }
+
+    /// The whole class file.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// `minor_version`; 65,535 marks preview features.
+    #[must_use]
+    pub fn minor_version(&self) -> u16 {
+        crate::cursor::u16_at(self.bytes, 4).unwrap_or(0)
+    }
+
+    /// `major_version`: 45 and up, 44 more than the Java release since 1.2.
+    #[must_use]
+    pub fn major_version(&self) -> u16 {
+        crate::cursor::u16_at(self.bytes, 6).unwrap_or(0)
+    }
+
+    /// `access_flags` of the class (JVMS table 4.1-B).
+    #[must_use]
+    pub fn access_flags(&self) -> u16 {
+        self.access_flags
+    }
+
+    /// Internal name of the class (JVMS 4.2.1).
+    #[must_use]
+    pub fn this_class(&self) -> Utf8<'a> {
+        self.this_class
+    }
+
+    /// Internal name of the superclass; none for `java/lang/Object`, a module,
+    /// or an index that names no class.
+    #[must_use]
+    pub fn super_class(&self) -> Option<Utf8<'a>> {
+        self.pool.class_name(self.super_class)
+    }
+
+    /// Internal names of the direct superinterfaces; indices that name no class
+    /// are left out.
+    pub fn interfaces(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
+        u16s(self.interfaces).filter_map(|index| self.pool.class_name(PoolIndex(index)))
+    }
+
+    /// The constant pool.
+    #[must_use]
+    pub fn pool(&self) -> &ConstantPool<'a> {
+        &self.pool
+    }
+
+    /// The methods in the order of the class file.
+    pub fn methods(&self) -> impl ExactSizeIterator<Item = Method<'_, 'a>> + '_ {
+        self.methods
+            .iter()
+            .enumerate()
+            .map(|(index, record)| Method::new(self, MethodIndex(index as u16), *record))
+    }
+
+    /// One method.
+    #[must_use]
+    pub fn method(&self, index: MethodIndex) -> Option<Method<'_, 'a>> {
+        let record = self.methods.get(usize::from(index.0))?;
+        Some(Method::new(self, index, *record))
+    }
+
+    pub(crate) fn this_class_index(&self) -> PoolIndex {
+        self.this_index
+    }
+
+    /// Offset of the class's `attributes_count`.
+    pub(crate) fn attributes_start(&self) -> usize {
+        self.attributes as usize
+    }
+
+    pub(crate) fn records(&self) -> &[MethodRecord] {
+        &self.methods
+    }
+
+    /// The attributes of the class (JVMS 4.7), nested ones not included.
+    pub fn attributes(&self) -> Attributes<'_, 'a> {
+        Attributes::new(&self.pool, self.bytes, self.attributes as usize)
+    }
+
+    fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
+        self.attributes().find(|attribute| attribute.name == name)
+    }
+
+    /// The text of `SourceFile` (JVMS 4.7.10).
+    #[must_use]
+    pub fn source_file(&self) -> Option<Utf8<'a>> {
+        self.attribute("SourceFile")?.utf8(&self.pool)
+    }
+
+    /// The text of `Signature` (JVMS 4.7.9).
+    #[must_use]
+    pub fn signature(&self) -> Option<Utf8<'a>> {
+        self.attribute("Signature")?.utf8(&self.pool)
+    }
+
+    /// The text of `SourceDebugExtension` (JVMS 4.7.11).
+    #[must_use]
+    pub fn source_debug_extension(&self) -> Option<Utf8<'a>> {
+        self.attribute("SourceDebugExtension")
+            .map(|attribute| Utf8::new(attribute.bytes))
+    }
+
+    /// Descriptors of the class's annotations, visible and invisible at run time.
+    pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
+        annotation::descriptors(self.attributes(), &self.pool)
+    }
+
+    /// The table of `BootstrapMethods` (JVMS 4.7.23), in order.
+    pub fn bootstrap_methods(&self) -> impl Iterator<Item = BootstrapMethod<'a>> + '_ {
+        attribute::bootstrap_methods(self.attribute("BootstrapMethods"))
+    }
+}
+
+/// Steps over an attribute table of a field.
+pub(crate) fn skip_attributes(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    attribute::skip(cursor, "field_info attributes")
+}
+
+fn check_header(bytes: &[u8]) -> Result<(), ReadError> {
+    if bytes.len() > u32::MAX as usize {
+        return Err(ReadError::TooLong {
+            length: bytes.len() as u64,
+        });
+    }
+    match crate::cursor::u32_at(bytes, 0) {
+        Some(0xCAFE_BABE) => Ok(()),
+        found => Err(ReadError::NotAClassFile {
+            found: found.unwrap_or(0),
+        }),
+    }
+}

@@ -1,0 +1,91 @@
+//! Annotations (JVMS 4.7.16): their types, and how long they are.
+
+use crate::class::attribute::{Attribute, Attributes};
+use crate::cursor::Cursor;
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::limits::MAX_ELEMENT_DEPTH;
+use crate::pool::ConstantPool;
+use crate::utf8::Utf8;
+
+/// The descriptors of the annotations in one attribute.
+#[derive(Debug, Clone)]
+pub struct Annotations<'c, 'a> {
+    pool: &'c ConstantPool<'a>,
+    cursor: Cursor<'a>,
+    left: u16,
+}
+
+impl<'c, 'a> Annotations<'c, 'a> {
+    fn new(pool: &'c ConstantPool<'a>, attribute: &Attribute<'a>) -> Self {
+        let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
+        let left = cursor.u2("num_annotations").unwrap_or(0);
+        Annotations { pool, cursor, left }
+    }
+}
+
+impl<'a> Iterator for Annotations<'_, 'a> {
+    type Item = Utf8<'a>;
+
+    fn next(&mut self) -> Option<Utf8<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let start = self.cursor;
+        let descriptor = start.clone().u2("annotation").ok();
+        if skip_annotation(&mut self.cursor, 0).is_err() {
+            self.left = 0;
+        }
+        self.pool.utf8(PoolIndex(descriptor?))
+    }
+}
+
+/// Descriptors of all annotations in `attributes`, visible and invisible.
+pub(crate) fn descriptors<'c, 'a>(
+    attributes: Attributes<'c, 'a>,
+    pool: &'c ConstantPool<'a>,
+) -> impl Iterator<Item = Utf8<'a>> + 'c
+where
+    'a: 'c,
+{
+    attributes
+        .filter(|attribute| {
+            attribute.name == "RuntimeVisibleAnnotations"
+                || attribute.name == "RuntimeInvisibleAnnotations"
+        })
+        .flat_map(move |attribute| Annotations::new(pool, &attribute))
+}
+
+/// Steps over an `annotation`.
+fn skip_annotation(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
+    cursor.u2("annotation")?;
+    skip_pairs(cursor, depth)
+}
+
+/// Steps over `num_element_value_pairs` and the pairs.
+fn skip_pairs(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
+    for _ in 0..cursor.u2("annotation")? {
+        cursor.u2("element_value_pairs")?;
+        skip_element_value(cursor, depth)?;
+    }
+    Ok(())
+}
+
+/// Steps over the rest of a type annotation: its type and pairs.
+pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
+    if depth >= MAX_ELEMENT_DEPTH {
+        return Err(ReadError::TooDeep {
+            offset: cursor.offset(),
+        });
+    }
+    let deeper = depth.wrapping_add(1);
+    match cursor.u1("element_value")? {
+        b'e' => cursor.u4("element_value").map(drop),
+        b'@' => skip_annotation(cursor, deeper),
+        b'[' => {
+            for _ in 0..cursor.u2("element_value")? {
+                skip_element_value(cursor, deeper)?;
+            }
+            Ok(())
+        }
+        _ => cursor.u2("element_value").map(drop),
+    }
+}

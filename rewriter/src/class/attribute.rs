@@ -1,0 +1,114 @@
+//! Attributes (JVMS 4.7).
+
+use crate::cursor::{Cursor, u16_at, u16s};
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::pool::ConstantPool;
+use crate::utf8::Utf8;
+
+/// One attribute: its name and what follows `attribute_length`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attribute<'a> {
+    /// Its name; empty where the index names no text.
+    pub name: Utf8<'a>,
+    /// Its contents.
+    pub bytes: &'a [u8],
+    /// Where the contents begin in the class file.
+    pub(crate) offset: u32,
+}
+
+impl<'a> Attribute<'a> {
+    /// The text that an attribute of one pool index names.
+    pub(crate) fn utf8(&self, pool: &ConstantPool<'a>) -> Option<Utf8<'a>> {
+        pool.utf8(PoolIndex(u16_at(self.bytes, 0)?))
+    }
+}
+
+/// The attributes of a class, method or code array.
+#[derive(Debug, Clone)]
+pub struct Attributes<'c, 'a> {
+    pool: &'c ConstantPool<'a>,
+    cursor: Cursor<'a>,
+    left: u16,
+}
+
+impl<'c, 'a> Attributes<'c, 'a> {
+    /// Starts at the `attributes_count` at `at`.
+    pub(crate) fn new(pool: &'c ConstantPool<'a>, bytes: &'a [u8], at: usize) -> Self {
+        let mut cursor = Cursor::at(bytes, at, 0);
+        let left = cursor.u2("attributes_count").unwrap_or(0);
+        Attributes { pool, cursor, left }
+    }
+
+    fn read(&mut self) -> Result<Attribute<'a>, ReadError> {
+        let name = PoolIndex(self.cursor.u2("attribute_info")?);
+        let length = self.cursor.u4("attribute_info")?;
+        let offset = self.cursor.offset();
+        let bytes = self.cursor.take(length as usize, "attribute_info")?;
+        Ok(Attribute {
+            name: self.pool.utf8(name).unwrap_or_default(),
+            bytes,
+            offset,
+        })
+    }
+}
+
+impl<'a> Iterator for Attributes<'_, 'a> {
+    type Item = Attribute<'a>;
+
+    fn next(&mut self) -> Option<Attribute<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let attribute = self.read().ok();
+        if attribute.is_none() {
+            self.left = 0;
+        }
+        attribute
+    }
+}
+
+/// Steps over an attribute table.
+#[inline]
+pub(crate) fn skip(cursor: &mut Cursor<'_>, structure: &'static str) -> Result<(), ReadError> {
+    for _ in 0..cursor.u2(structure)? {
+        cursor.u2(structure)?;
+        let length = cursor.u4(structure)?;
+        cursor.take(length as usize, structure)?;
+    }
+    Ok(())
+}
+
+/// One entry of `BootstrapMethods` (JVMS 4.7.23).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BootstrapMethod<'a> {
+    /// Its `CONSTANT_MethodHandle`.
+    pub method_handle: PoolIndex,
+    arguments: &'a [u8],
+}
+
+impl<'a> BootstrapMethod<'a> {
+    /// Pool indices of its static arguments.
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = PoolIndex> + 'a {
+        u16s(self.arguments).map(PoolIndex)
+    }
+}
+
+/// The entries, as far as they can be read.
+pub(crate) fn bootstrap_methods<'a>(
+    attribute: Option<Attribute<'a>>,
+) -> impl Iterator<Item = BootstrapMethod<'a>> {
+    let (bytes, offset) = attribute.map_or((&[][..], 0), |found| (found.bytes, found.offset));
+    let mut cursor = Cursor::new(bytes, offset);
+    let mut left = cursor.u2("num_bootstrap_methods").unwrap_or(0);
+    std::iter::from_fn(move || {
+        left = left.checked_sub(1)?;
+        let method_handle = PoolIndex(cursor.u2("bootstrap_method_ref").ok()?);
+        let count = usize::from(cursor.u2("num_bootstrap_arguments").ok()?);
+        let arguments = cursor
+            .take(count.wrapping_mul(2), "bootstrap_arguments")
+            .ok()?;
+        Some(BootstrapMethod {
+            method_handle,
+            arguments,
+        })
+    })
+}

@@ -1,0 +1,225 @@
+//! The `Code` attribute (JVMS 4.7.3).
+
+use crate::class::attribute::{Attribute, Attributes};
+use crate::class::instruction::Instructions;
+use crate::class::{MethodRecord, attribute};
+use crate::cursor::{Cursor, u16_at};
+use crate::error::ReadError;
+use crate::index::{Bci, LocalIndex, PoolIndex};
+use crate::limits::MAX_CODE_LENGTH;
+use crate::pool::ConstantPool;
+use crate::utf8::Utf8;
+
+/// Where the parts of a `Code` attribute stand in the class file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CodeLayout {
+    pub(crate) max_stack: u16,
+    pub(crate) max_locals: u16,
+    /// Offset and length of the code array.
+    pub(crate) code: (u32, u32),
+    /// Offset and byte length of the exception table's entries.
+    pub(crate) handlers: (u32, u32),
+    /// Offset of `attributes_count`.
+    pub(crate) attributes: u32,
+}
+
+impl CodeLayout {
+    pub(crate) fn read(bytes: &[u8], record: &MethodRecord) -> Result<Self, ReadError> {
+        let start = record.code as usize;
+        let end = start.wrapping_add(record.code_length as usize);
+        let contents = bytes.get(start..end).unwrap_or_default();
+        let mut cursor = Cursor::new(contents, record.code);
+        let max_stack = cursor.u2("Code.max_stack")?;
+        let max_locals = cursor.u2("Code.max_locals")?;
+        let length = cursor.u4("Code.code_length")?;
+        if length == 0 || length as usize > MAX_CODE_LENGTH {
+            let offset = cursor.offset().wrapping_sub(4);
+            return Err(ReadError::BadCodeLength { offset, length });
+        }
+        let code = (cursor.offset(), length);
+        cursor.take(length as usize, "Code.code")?;
+        let handlers = u32::from(cursor.u2("Code.exception_table_length")?).wrapping_mul(8);
+        let handlers = (cursor.offset(), handlers);
+        cursor.take(handlers.1 as usize, "Code.exception_table")?;
+        let attributes = cursor.offset();
+        attribute::skip(&mut cursor, "Code attributes")?;
+        cursor.finish("Code")?;
+        Ok(CodeLayout {
+            max_stack,
+            max_locals,
+            code,
+            handlers,
+            attributes,
+        })
+    }
+}
+
+pub(crate) fn part(bytes: &[u8], (offset, length): (u32, u32)) -> &[u8] {
+    let start = offset as usize;
+    bytes
+        .get(start..start.wrapping_add(length as usize))
+        .unwrap_or_default()
+}
+
+/// The code of one method.
+#[derive(Debug, Clone, Copy)]
+pub struct Code<'c, 'a> {
+    pool: &'c ConstantPool<'a>,
+    class_bytes: &'a [u8],
+    layout: CodeLayout,
+}
+
+impl<'c, 'a> Code<'c, 'a> {
+    pub(crate) fn read(
+        pool: &'c ConstantPool<'a>,
+        class_bytes: &'a [u8],
+        record: &MethodRecord,
+    ) -> Result<Self, ReadError> {
+        let layout = CodeLayout::read(class_bytes, record)?;
+        Ok(Code {
+            pool,
+            class_bytes,
+            layout,
+        })
+    }
+
+    /// Depth of the operand stack, in slots.
+    #[must_use]
+    pub fn max_stack(&self) -> u16 {
+        self.layout.max_stack
+    }
+
+    /// Number of local variable slots.
+    #[must_use]
+    pub fn max_locals(&self) -> u16 {
+        self.layout.max_locals
+    }
+
+    /// The code array, 1 to 65,535 bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        part(self.class_bytes, self.layout.code)
+    }
+
+    /// The instructions in order; the first error ends them.
+    #[must_use]
+    pub fn instructions(&self) -> Instructions<'a> {
+        Instructions::new(self.bytes(), self.layout.code.0)
+    }
+
+    /// The exception table in order: an earlier entry wins.
+    pub fn exception_table(&self) -> impl ExactSizeIterator<Item = ExceptionHandler> + 'a {
+        let entries = part(self.class_bytes, self.layout.handlers);
+        entries.chunks_exact(8).map(|entry| {
+            let item = |at| u16_at(entry, at).unwrap_or(0);
+            ExceptionHandler {
+                start: Bci(item(0)),
+                end: item(2),
+                handler: Bci(item(4)),
+                catch_type: PoolIndex(item(6)),
+            }
+        })
+    }
+
+    /// The entries of the exception table, unread.
+    pub(crate) fn handler_bytes(&self) -> &'a [u8] {
+        part(self.class_bytes, self.layout.handlers)
+    }
+
+    /// The attributes of the code.
+    #[must_use]
+    pub fn attributes(&self) -> Attributes<'c, 'a> {
+        Attributes::new(self.pool, self.class_bytes, self.layout.attributes as usize)
+    }
+
+    /// Entries of the `LineNumberTable`s in the order of the file (JVMS 4.7.12).
+    pub fn lines(&self) -> impl Iterator<Item = Line> + 'c {
+        rows::<4>(self.attributes(), "LineNumberTable").map(|row| Line {
+            bci: Bci(u16_at(&row, 0).unwrap_or(0)),
+            number: u16_at(&row, 2).unwrap_or(0),
+        })
+    }
+
+    /// Entries of the `LocalVariableTable`s (JVMS 4.7.13).
+    pub fn local_variables(&self) -> impl Iterator<Item = LocalVariable<'a>> + 'c {
+        self.variables("LocalVariableTable")
+    }
+
+    /// Entries of the `LocalVariableTypeTable`s (JVMS 4.7.14), whose
+    /// `descriptor` is a signature.
+    pub fn local_variable_types(&self) -> impl Iterator<Item = LocalVariable<'a>> + 'c {
+        self.variables("LocalVariableTypeTable")
+    }
+
+    fn variables(&self, table: &'static str) -> impl Iterator<Item = LocalVariable<'a>> + 'c {
+        let pool = self.pool;
+        rows::<10>(self.attributes(), table).map(move |row| {
+            let item = |at| u16_at(&row, at).unwrap_or(0);
+            LocalVariable {
+                start: Bci(item(0)),
+                length: item(2),
+                name: pool.utf8(PoolIndex(item(4))).unwrap_or_default(),
+                descriptor: pool.utf8(PoolIndex(item(6))).unwrap_or_default(),
+                index: LocalIndex(item(8)),
+            }
+        })
+    }
+
+    pub(crate) fn layout(&self) -> &CodeLayout {
+        &self.layout
+    }
+}
+
+/// Rows of the attributes called `table`, which have a `u2` count.
+fn rows<'c, 'a, const N: usize>(
+    attributes: Attributes<'c, 'a>,
+    table: &'static str,
+) -> impl Iterator<Item = [u8; N]> + 'c
+where
+    'a: 'c,
+{
+    attributes
+        .filter(move |found| found.name == table)
+        .flat_map(|found: Attribute<'a>| {
+            let count = usize::from(u16_at(found.bytes, 0).unwrap_or(0));
+            let rows = found.bytes.get(2..).unwrap_or_default().as_chunks::<N>().0;
+            rows.iter().copied().take(count)
+        })
+}
+
+/// One entry of the exception table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExceptionHandler {
+    /// First instruction covered.
+    pub start: Bci,
+    /// First bci no longer covered; may be the length of the code.
+    pub end: u16,
+    /// First instruction of the handler.
+    pub handler: Bci,
+    /// The class caught; index 0 for any.
+    pub catch_type: PoolIndex,
+}
+
+/// One entry of a `LineNumberTable`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// First instruction of the line.
+    pub bci: Bci,
+    /// Line number in the source file.
+    pub number: u16,
+}
+
+/// One entry of a `LocalVariableTable` or `LocalVariableTypeTable`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalVariable<'a> {
+    /// First bci where it has its value.
+    pub start: Bci,
+    /// Number of code bytes from there.
+    pub length: u16,
+    /// Its name.
+    pub name: Utf8<'a>,
+    /// Its field descriptor, or its signature.
+    pub descriptor: Utf8<'a>,
+    /// Its slot.
+    pub index: LocalIndex,
+}

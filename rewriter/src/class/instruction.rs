@@ -1,0 +1,362 @@
+//! Instructions (JVMS 6.5), decoded one at a time.
+
+use crate::cursor::{i16_at, i32_at, u16_at};
+use crate::error::ReadError;
+use crate::index::{Bci, PoolIndex};
+use crate::opcode::{self, Form};
+
+/// One instruction. After `wide` the opcode is that of the widened instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instruction<'a> {
+    /// Where it begins in the code array.
+    pub bci: Bci,
+    /// Its opcode; for `wide iload` that of `iload`.
+    pub opcode: u8,
+    /// True when `wide` stands before it.
+    pub wide: bool,
+    bytes: &'a [u8],
+}
+
+impl<'a> Instruction<'a> {
+    /// All its bytes, `wide` and padding included.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Number of its bytes.
+    #[must_use]
+    pub fn length(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    /// Its mnemonic (JVMS 6.5).
+    #[must_use]
+    pub fn mnemonic(&self) -> &'static str {
+        opcode::mnemonic(self.opcode).unwrap_or("?")
+    }
+
+    /// Bci of what follows it; may be the length of the code.
+    #[must_use]
+    pub fn next(&self) -> u32 {
+        u32::from(self.bci.0).wrapping_add(self.length())
+    }
+
+    /// Distance of a `Branch` or `BranchWide` form.
+    fn distance(&self) -> Option<i32> {
+        match opcode::form(self.opcode) {
+            Form::Branch => i16_at(self.bytes, 1).map(i32::from),
+            Form::BranchWide => i32_at(self.bytes, 1),
+            _ => None,
+        }
+    }
+
+    /// Where a branch, `goto` or `jsr` goes; none for others, and none for a
+    /// target that no code array can have.
+    #[must_use]
+    pub fn branch_target(&self) -> Option<Bci> {
+        absolute(self.bci, self.distance()?)
+    }
+
+    /// The targets of `tableswitch` and `lookupswitch`.
+    #[must_use]
+    pub fn switch(&self) -> Option<Switch<'a>> {
+        Switch::new(self)
+    }
+
+    /// The local variable it names, in its operand or in its opcode.
+    #[must_use]
+    pub fn local(&self) -> Option<u16> {
+        match opcode::form(self.opcode) {
+            Form::Slot(slot) => Some(u16::from(slot)),
+            Form::Local | Form::Iinc if self.wide => u16_at(self.bytes, 2),
+            Form::Local | Form::Iinc => self.bytes.get(1).map(|slot| u16::from(*slot)),
+            _ => None,
+        }
+    }
+
+    /// The constant pool entry it names.
+    #[must_use]
+    pub fn pool_index(&self) -> Option<PoolIndex> {
+        match opcode::form(self.opcode) {
+            Form::Pool1 => self.bytes.get(1).map(|index| PoolIndex(u16::from(*index))),
+            Form::Pool2
+            | Form::Field
+            | Form::Method
+            | Form::Interface
+            | Form::Dynamic
+            | Form::MultiNewArray => u16_at(self.bytes, 1).map(PoolIndex),
+            _ => None,
+        }
+    }
+
+    /// Its int: of `bipush`, `sipush`, `iconst_…`, the delta of `iinc`, the type
+    /// of `newarray`, the dimensions of `multianewarray`.
+    #[must_use]
+    pub fn immediate(&self) -> Option<i32> {
+        match opcode::form(self.opcode) {
+            Form::Const(value) => Some(i32::from(value)),
+            Form::Byte => self.bytes.get(1).map(|byte| i32::from(*byte as i8)),
+            Form::Short => i16_at(self.bytes, 1).map(i32::from),
+            Form::Iinc if self.wide => i16_at(self.bytes, 4).map(i32::from),
+            Form::Iinc => self.bytes.get(2).map(|byte| i32::from(*byte as i8)),
+            Form::NewArray => self.bytes.get(1).map(|kind| i32::from(*kind)),
+            Form::MultiNewArray => self.bytes.get(3).map(|count| i32::from(*count)),
+            _ => None,
+        }
+    }
+
+    /// One number for tools that want one: target bci, pool index, local
+    /// variable or immediate, in this order; 0 where there is none.
+    #[must_use]
+    pub fn operand(&self) -> i32 {
+        self.branch_target()
+            .map(|target| i32::from(target.0))
+            .or_else(|| self.pool_index().map(|index| i32::from(index.0)))
+            .or_else(|| self.local().map(i32::from))
+            .or_else(|| self.immediate())
+            .unwrap_or(0)
+    }
+}
+
+fn absolute(source: Bci, distance: i32) -> Option<Bci> {
+    let target = i64::from(source.0).wrapping_add(i64::from(distance));
+    u16::try_from(target).ok().map(Bci)
+}
+
+/// A `tableswitch` or `lookupswitch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switch<'a> {
+    bci: Bci,
+    default: i32,
+    low: i32,
+    /// Distances, or pairs of key and distance.
+    entries: &'a [u8],
+    pairs: bool,
+}
+
+impl<'a> Switch<'a> {
+    fn new(instruction: &Instruction<'a>) -> Option<Self> {
+        let pairs = match instruction.opcode {
+            opcode::TABLESWITCH => false,
+            opcode::LOOKUPSWITCH => true,
+            _ => return None,
+        };
+        let start = padding_end(
+            usize::from(instruction.bci.0),
+            usize::from(instruction.bci.0),
+        );
+        let body = instruction.bytes.get(start..)?;
+        let header = if pairs { 8 } else { 12 };
+        Some(Switch {
+            bci: instruction.bci,
+            default: i32_at(body, 0)?,
+            low: i32_at(body, 4)?,
+            entries: body.get(header..)?,
+            pairs,
+        })
+    }
+
+    /// Where no key matches; none for a target that no code array can have.
+    #[must_use]
+    pub fn default_target(&self) -> Option<Bci> {
+        absolute(self.bci, self.default)
+    }
+
+    /// Keys and targets in the order of the instruction.
+    #[must_use]
+    pub fn cases(&self) -> SwitchCases<'a> {
+        SwitchCases {
+            switch: *self,
+            at: 0,
+        }
+    }
+
+    /// Number of keys.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len() >> if self.pairs { 3 } else { 2 }
+    }
+
+    /// True when only the default is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The default target, then those of the cases; unusable ones left out.
+    pub fn targets(&self) -> impl Iterator<Item = Bci> + use<'a> {
+        let cases = self.cases().filter_map(|(_, target)| target);
+        self.default_target().into_iter().chain(cases)
+    }
+}
+
+/// Keys and targets of a [`Switch`].
+#[derive(Debug, Clone)]
+pub struct SwitchCases<'a> {
+    switch: Switch<'a>,
+    at: usize,
+}
+
+impl Iterator for SwitchCases<'_> {
+    type Item = (i32, Option<Bci>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = self.at;
+        let Switch {
+            entries,
+            pairs,
+            low,
+            bci,
+            ..
+        } = self.switch;
+        let (key, distance) = if pairs {
+            let at = index.wrapping_mul(8);
+            (i32_at(entries, at)?, i32_at(entries, at.wrapping_add(4))?)
+        } else {
+            (
+                low.wrapping_add(index as i32),
+                i32_at(entries, index.wrapping_mul(4))?,
+            )
+        };
+        self.at = index.wrapping_add(1);
+        Some((key, absolute(bci, distance)))
+    }
+}
+
+/// The distance from `from` to the first multiple of four after `at`, which is
+/// where a switch at `at` has its default.
+#[inline]
+pub(crate) fn padding_end(at: usize, from: usize) -> usize {
+    (at | 3).wrapping_add(1).wrapping_sub(from)
+}
+
+/// Where the parts of the switch at `at` stand in `code`: its default, its
+/// first entry, the size of an entry, and its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SwitchLayout {
+    pub(crate) default: usize,
+    pub(crate) entries: usize,
+    pub(crate) stride: usize,
+    pub(crate) end: usize,
+}
+
+pub(crate) fn switch_layout(code: &[u8], at: usize) -> Option<SwitchLayout> {
+    let default = padding_end(at, 0);
+    let first = i32_at(code, default.wrapping_add(4))?;
+    let (entries, stride, count) = if *code.get(at)? == opcode::TABLESWITCH {
+        let high = i32_at(code, default.wrapping_add(8))?;
+        let count = i64::from(high)
+            .wrapping_sub(i64::from(first))
+            .wrapping_add(1);
+        (
+            default.wrapping_add(12),
+            4,
+            u32::try_from(count).ok().filter(|count| *count > 0)?,
+        )
+    } else {
+        (default.wrapping_add(8), 8, u32::try_from(first).ok()?)
+    };
+    if count > 16_384 {
+        return None;
+    }
+    let end = entries.wrapping_add((count as usize).wrapping_mul(stride));
+    (end <= code.len()).then_some(SwitchLayout {
+        default,
+        entries,
+        stride,
+        end,
+    })
+}
+
+/// Length of the instruction at `at`, whose operands all exist; none when it
+/// does not fit or is no instruction.
+#[inline]
+pub(crate) fn decode(code: &[u8], at: usize) -> Option<usize> {
+    let opcode = *code.get(at)?;
+    let length = usize::from(opcode::length(opcode));
+    if length == 0 {
+        return decode_variable(code, at, opcode);
+    }
+    (at.wrapping_add(length) <= code.len()).then_some(length)
+}
+
+#[inline(never)]
+fn decode_variable(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
+    let length = match opcode {
+        opcode::TABLESWITCH | opcode::LOOKUPSWITCH => switch_layout(code, at)?.end.wrapping_sub(at),
+        opcode::WIDE => match opcode::form(*code.get(at.wrapping_add(1))?) {
+            Form::Local => 4,
+            Form::Iinc => 6,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    (at.wrapping_add(length) <= code.len()).then_some(length)
+}
+
+/// The instructions of a code array. The first that cannot be decoded is an
+/// error and the last item.
+#[derive(Debug, Clone)]
+pub struct Instructions<'a> {
+    code: &'a [u8],
+    at: usize,
+    offset: u32,
+}
+
+impl<'a> Instructions<'a> {
+    pub(crate) fn new(code: &'a [u8], offset: u32) -> Self {
+        Instructions {
+            code,
+            at: 0,
+            offset,
+        }
+    }
+
+    /// The instructions from `bci` on, which must be where one begins.
+    pub(crate) fn from(code: &'a [u8], at: usize, offset: u32) -> Self {
+        Instructions { code, at, offset }
+    }
+}
+
+impl<'a> Iterator for Instructions<'a> {
+    type Item = Result<Instruction<'a>, ReadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = *self.code.get(self.at)?;
+        let at = self.at;
+        let Some(length) = decode(self.code, at) else {
+            self.at = usize::MAX;
+            return Some(Err(undecodable(first, at, self.offset)));
+        };
+        self.at = at.wrapping_add(length);
+        let wide = first == opcode::WIDE;
+        let bytes = self.code.get(at..self.at).unwrap_or_default();
+        let opcode = if wide {
+            bytes.get(1).copied().unwrap_or(first)
+        } else {
+            first
+        };
+        Some(Ok(Instruction {
+            bci: Bci(at as u16),
+            opcode,
+            wide,
+            bytes,
+        }))
+    }
+}
+
+#[cold]
+pub(crate) fn undecodable(opcode: u8, at: usize, offset: u32) -> ReadError {
+    let bci = at as u32;
+    let offset = offset.wrapping_add(bci);
+    match opcode::form(opcode) {
+        Form::Unassigned => ReadError::UnknownOpcode {
+            bci,
+            offset,
+            opcode,
+        },
+        _ => ReadError::BadInstruction { bci, offset },
+    }
+}

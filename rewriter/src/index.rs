@@ -1,0 +1,34 @@
+//! Numbers with a meaning, one type each.
+
+use std::fmt;
+
+macro_rules! index {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub u16);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl From<$name> for usize {
+            fn from(value: $name) -> usize {
+                usize::from(value.0)
+            }
+        }
+    )*};
+}
+
+index! {
+    /// Index of an instruction in the original code array (JVMS 4.7.3).
+    Bci;
+    /// Position of a method in the class file, from 0.
+    MethodIndex;
+    /// Index into the constant pool (JVMS 4.4); 0 names nothing.
+    PoolIndex;
+    /// Index of a local variable (JVMS 2.6.1).
+    LocalIndex;
+}

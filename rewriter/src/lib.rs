@@ -1,0 +1,43 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod check;
+mod class;
+mod cursor;
+mod error;
+mod fingerprint;
+mod index;
+pub mod limits;
+pub mod opcode;
+mod plan;
+mod pool;
+pub mod print;
+mod splice;
+mod storage;
+mod transfer;
+mod utf8;
+
+pub use check::{SelfCheckError, check_splice};
+pub use class::{
+    Annotations, Attribute, Attributes, BootstrapMethod, ClassFile, Code, ExceptionHandler,
+    Instruction, Instructions, Line, LocalVariable, Method, Switch, SwitchCases, Tables,
+};
+pub use error::ReadError;
+pub use fingerprint::fingerprint;
+pub use index::{Bci, LocalIndex, MethodIndex, PoolIndex};
+pub use plan::{Action, Edit, EditPlan, Place, PlanBuilder, PlanError, Site, SiteChecker};
+pub use pool::{Constant, ConstantPool, Dynamic, MemberRef, MethodHandle};
+pub use splice::{Scratch, SkipReason, SpliceError, SpliceReport, Warning, splice};
+pub use storage::{ArrayRef, ProbeStorage};
+pub use transfer::{TransferReason, transfer};
+pub use utf8::Utf8;

@@ -1,0 +1,337 @@
+//! Edits as values, anchored to the bcis of the original code.
+
+mod check;
+
+pub use check::SiteChecker;
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::class::ClassFile;
+use crate::error::ReadError;
+use crate::index::{Bci, MethodIndex};
+use crate::limits::MAX_EDITS;
+
+/// A place in a method's original code where something can be inserted.
+///
+/// Several edits at one place run in the order of the plan. Where places meet
+/// in front of one instruction, a fall-through (or entry) comes first, then
+/// `Before`, then the edge of a `goto`, then the instruction.
+///
+/// What the tables of the method say about inserted code:
+/// * code at `Entry` and `FallThrough` stands before the label of the next
+///   instruction: jumps skip it, and an exception range that begins at that
+///   instruction does not cover it, nor does one that ends there;
+/// * code at `Before` stands behind the label: jumps and handlers land on it,
+///   ranges that begin at the instruction cover it, and its line is the
+///   instruction's;
+/// * the line entry and the local variables that begin at bci 0 cover the code
+///   at `Entry` as well;
+/// * code on a jump edge that cannot stand in front of its `goto` stands behind
+///   the method's code, in no range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// Once per invocation; jumps to bci 0 do not pass it.
+    Entry,
+    /// Every path into the instruction: falling into it, jumps and handlers.
+    Before(Bci),
+    /// Only when the instruction at this bci completes normally and control
+    /// goes on to the one behind it; jumps to that one skip it. A conditional
+    /// branch completes so when it is not taken.
+    FallThrough(Bci),
+    /// The jump from `source` to `target`. All keys of a switch, and its
+    /// default, that go to `target` are one edge.
+    Jump {
+        /// A branch, `goto`, or switch.
+        source: Bci,
+        /// Where it goes.
+        target: Bci,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Entry => write!(f, "entry"),
+            Place::Before(bci) => write!(f, "before {bci}"),
+            Place::FallThrough(source) => write!(f, "after {source}"),
+            Place::Jump { source, target } => write!(f, "jump {source} -> {target}"),
+        }
+    }
+}
+
+/// A place in one of a class's methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The method.
+    pub method: MethodIndex,
+    /// Where in it.
+    pub place: Place,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "method {} {}", self.method, self.place)
+    }
+}
+
+/// What is inserted. Probes are numbered within the class; where they are
+/// stored is chosen when splicing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Store 1 into the byte of this probe.
+    Hit(u32),
+    /// Add 1 to the long of this probe, without synchronization.
+    Count(u32),
+}
+
+impl Action {
+    /// The probe it writes to.
+    #[must_use]
+    pub fn probe(&self) -> u32 {
+        match self {
+            Action::Hit(probe) | Action::Count(probe) => *probe,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Hit(probe) => write!(f, "hit {probe}"),
+            Action::Count(probe) => write!(f, "count {probe}"),
+        }
+    }
+}
+
+/// One edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Edit {
+    /// Where.
+    pub site: Site,
+    /// What.
+    pub action: Action,
+}
+
+/// Why an edit was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The plan is full.
+    #[error("a plan holds at most {MAX_EDITS} edits; split the work or select fewer classes")]
+    TooManyEdits,
+    /// The class has fewer methods.
+    #[error("method {method} does not exist: the class has {count}")]
+    NoSuchMethod {
+        /// The index asked for.
+        method: MethodIndex,
+        /// How many methods there are.
+        count: u32,
+    },
+    /// An abstract or native method.
+    #[error("method {method} has no code, so nothing can be inserted into it")]
+    NoCode {
+        /// The method.
+        method: MethodIndex,
+    },
+    /// No instruction begins there.
+    #[error("no instruction begins at bci {bci} of method {method}")]
+    NotAnInstruction {
+        /// The method.
+        method: MethodIndex,
+        /// The bci asked for.
+        bci: Bci,
+    },
+    /// The instruction never goes on to the next one.
+    #[error(
+        "the {mnemonic} at bci {bci} of method {method} never completes into the next instruction"
+    )]
+    NoFallThrough {
+        /// The method.
+        method: MethodIndex,
+        /// The instruction.
+        bci: Bci,
+        /// Its mnemonic.
+        mnemonic: &'static str,
+    },
+    /// The instruction does not jump there.
+    #[error("the {mnemonic} at bci {bci} of method {method} does not jump to bci {target}")]
+    NoJump {
+        /// The method.
+        method: MethodIndex,
+        /// The instruction.
+        bci: Bci,
+        /// Its mnemonic.
+        mnemonic: &'static str,
+        /// The target asked for.
+        target: Bci,
+    },
+    /// The method's code cannot be read.
+    #[error("method {method} cannot be read: {error}")]
+    Unreadable {
+        /// The method.
+        method: MethodIndex,
+        /// Why.
+        error: ReadError,
+    },
+}
+
+/// The edits to one class, in order. A plan is a value: it can be printed,
+/// compared and stored, and says nothing about where probes are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
+pub struct EditPlan {
+    edits: Vec<Edit>,
+}
+
+impl EditPlan {
+    /// A plan without edits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// True when nothing is to be done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// The edits in order.
+    #[must_use]
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// One more than the highest probe number used; 0 without probes.
+    #[must_use]
+    pub fn probe_count(&self) -> u32 {
+        let highest = self.edits.iter().map(|edit| edit.action.probe()).max();
+        highest.map_or(0, |probe| probe.saturating_add(1))
+    }
+
+    /// Adds an edit without asking whether its site exists; see
+    /// [`PlanBuilder`] and [`EditPlan::check`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
+        if self.edits.len() >= MAX_EDITS {
+            return Err(PlanError::TooManyEdits);
+        }
+        self.edits.push(edit);
+        Ok(())
+    }
+
+    /// Adds a hit probe, unchecked as in [`EditPlan::push`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn hit(&mut self, site: Site, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            site,
+            action: Action::Hit(probe),
+        })
+    }
+
+    /// Adds a counter, unchecked as in [`EditPlan::push`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn count(&mut self, site: Site, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            site,
+            action: Action::Count(probe),
+        })
+    }
+
+    /// Forgets all edits and keeps the memory.
+    pub fn clear(&mut self) {
+        self.edits.clear();
+    }
+
+    /// Asks whether every site exists in `class`.
+    ///
+    /// # Errors
+    /// For the first site that does not.
+    pub fn check(&self, class: &ClassFile<'_>) -> Result<(), PlanError> {
+        let mut checker = SiteChecker::new(class);
+        self.edits
+            .iter()
+            .try_for_each(|edit| checker.check(edit.site))
+    }
+
+    /// This plan, if every site exists in `class`.
+    ///
+    /// # Errors
+    /// For the first site that does not.
+    pub fn checked(self, class: &ClassFile<'_>) -> Result<Self, PlanError> {
+        self.check(class).map(|()| self)
+    }
+}
+
+/// One edit per line, in order: the same plan is the same text in every release.
+impl fmt::Display for EditPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.edits
+            .iter()
+            .try_for_each(|edit| writeln!(f, "{}: {}", edit.site, edit.action))
+    }
+}
+
+/// Makes a plan whose every site is checked against the class as it is added.
+#[derive(Debug)]
+pub struct PlanBuilder<'c, 'a> {
+    checker: SiteChecker<'c, 'a>,
+    plan: EditPlan,
+}
+
+impl<'c, 'a> PlanBuilder<'c, 'a> {
+    /// A plan for `class`, empty so far.
+    #[must_use]
+    pub fn new(class: &'c ClassFile<'a>) -> Self {
+        PlanBuilder {
+            checker: SiteChecker::new(class),
+            plan: EditPlan::new(),
+        }
+    }
+
+    /// Adds an edit.
+    ///
+    /// # Errors
+    /// When the site does not exist or the plan is full; nothing is then added.
+    pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
+        self.checker.check(edit.site)?;
+        self.plan.push(edit)
+    }
+
+    /// Adds a hit probe.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::push`].
+    pub fn hit(&mut self, site: Site, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            site,
+            action: Action::Hit(probe),
+        })
+    }
+
+    /// Adds a counter.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::push`].
+    pub fn count(&mut self, site: Site, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            site,
+            action: Action::Count(probe),
+        })
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn finish(self) -> EditPlan {
+        self.plan
+    }
+}

@@ -1,0 +1,127 @@
+//! Does a site exist?
+
+use crate::class::{ClassFile, Code, Instruction, Instructions};
+use crate::index::{Bci, MethodIndex};
+use crate::opcode;
+use crate::plan::{Place, PlanError, Site};
+
+/// Checks sites of one class; remembers the method it looked at last.
+#[derive(Debug)]
+pub struct SiteChecker<'c, 'a> {
+    class: &'c ClassFile<'a>,
+    current: Option<(MethodIndex, Code<'c, 'a>)>,
+    /// One bit per bci: an instruction begins there.
+    starts: Vec<u64>,
+}
+
+impl<'c, 'a> SiteChecker<'c, 'a> {
+    /// A checker for the sites of `class`.
+    #[must_use]
+    pub fn new(class: &'c ClassFile<'a>) -> Self {
+        SiteChecker {
+            class,
+            current: None,
+            starts: Vec::new(),
+        }
+    }
+
+    /// Asks whether `site` exists.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn check(&mut self, site: Site) -> Result<(), PlanError> {
+        let method = site.method;
+        let code = self.select(method)?;
+        match site.place {
+            Place::Entry => Ok(()),
+            Place::Before(bci) => self.instruction(method, &code, bci).map(drop),
+            Place::FallThrough(bci) => {
+                let instruction = self.instruction(method, &code, bci)?;
+                let next = instruction.next() as usize;
+                if opcode::falls_through(instruction.opcode) && next < code.bytes().len() {
+                    return Ok(());
+                }
+                Err(PlanError::NoFallThrough {
+                    method,
+                    bci,
+                    mnemonic: instruction.mnemonic(),
+                })
+            }
+            Place::Jump { source, target } => {
+                let instruction = self.instruction(method, &code, source)?;
+                if jumps_to(&instruction, target) && self.begins(target) {
+                    return Ok(());
+                }
+                let mnemonic = instruction.mnemonic();
+                Err(PlanError::NoJump {
+                    method,
+                    bci: source,
+                    mnemonic,
+                    target,
+                })
+            }
+        }
+    }
+
+    fn begins(&self, bci: Bci) -> bool {
+        let word = self.starts.get(usize::from(bci.0 >> 6));
+        word.is_some_and(|word| (word >> (bci.0 & 63)) & 1 == 1)
+    }
+
+    fn instruction(
+        &self,
+        method: MethodIndex,
+        code: &Code<'c, 'a>,
+        bci: Bci,
+    ) -> Result<Instruction<'a>, PlanError> {
+        let missing = PlanError::NotAnInstruction { method, bci };
+        if !self.begins(bci) {
+            return Err(missing);
+        }
+        let found = Instructions::from(code.bytes(), usize::from(bci), 0).next();
+        found.and_then(Result::ok).ok_or(missing)
+    }
+
+    /// Reads the method and marks where its instructions begin.
+    fn select(&mut self, method: MethodIndex) -> Result<Code<'c, 'a>, PlanError> {
+        if let Some((current, code)) = &self.current
+            && *current == method
+        {
+            return Ok(*code);
+        }
+        self.current = None;
+        let count = self.class.methods().len() as u32;
+        let found = self
+            .class
+            .method(method)
+            .ok_or(PlanError::NoSuchMethod { method, count })?;
+        let unreadable = |error| PlanError::Unreadable { method, error };
+        let code = found
+            .code()
+            .map_err(unreadable)?
+            .ok_or(PlanError::NoCode { method })?;
+        self.starts.clear();
+        self.starts
+            .resize((code.bytes().len() >> 6).wrapping_add(1), 0);
+        for instruction in code.instructions() {
+            let bci = instruction.map_err(unreadable)?.bci.0;
+            if let Some(word) = self.starts.get_mut(usize::from(bci >> 6)) {
+                *word |= 1 << (bci & 63);
+            }
+        }
+        self.current = Some((method, code));
+        Ok(code)
+    }
+}
+
+/// True when the branch or switch can go to `target`. A `jsr` is a call, not a
+/// jump: it has no edge of its own.
+pub(crate) fn jumps_to(instruction: &Instruction<'_>, target: Bci) -> bool {
+    if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
+        return false;
+    }
+    match instruction.switch() {
+        Some(switch) => switch.targets().any(|found| found == target),
+        None => instruction.branch_target() == Some(target),
+    }
+}

@@ -1,0 +1,103 @@
+//! Pool entries in words, as `javap` says them. Nothing is followed from one
+//! dynamic constant to the next, so no class can make this recurse.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::class::ClassFile;
+use crate::index::PoolIndex;
+use crate::pool::{Constant, Dynamic, MemberRef, MethodHandle, tag};
+use crate::print::names::{Name, Text};
+use crate::utf8::Utf8;
+
+/// The entry at `.1`, as seen from its class: kind and value.
+pub(super) struct Entry<'c, 'a>(pub(super) &'c ClassFile<'a>, pub(super) PoolIndex);
+
+impl Display for Entry<'_, '_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Entry(class, index) = *self;
+        let pool = class.pool();
+        let kind = pool.tag(index);
+        if let Some(member) = pool.member_ref(index) {
+            let kind = match kind {
+                Some(tag::FIELD) => "Field",
+                Some(tag::INTERFACE_METHOD) => "InterfaceMethod",
+                _ => "Method",
+            };
+            write!(f, "{kind} ")?;
+            if member.owner == class.this_class() {
+                return name_and_type(member.name, member.descriptor, f);
+            }
+            return self::member(&member, f);
+        }
+        if let Some(found) = pool.dynamic(index) {
+            let kind = match kind {
+                Some(tag::DYNAMIC) => "Dynamic",
+                _ => "InvokeDynamic",
+            };
+            write!(f, "{kind} ")?;
+            return dynamic(&found, f);
+        }
+        match (pool.constant(index), kind) {
+            (Some(value), _) => constant(&value, f),
+            (None, Some(kind)) => write!(f, "(unusable entry, tag {kind})"),
+            (None, None) => f.write_str("(no such entry)"),
+        }
+    }
+}
+
+/// A loadable constant with its kind.
+fn constant(value: &Constant<'_>, f: &mut Formatter<'_>) -> fmt::Result {
+    match value {
+        Constant::Integer(value) => write!(f, "int {value}"),
+        Constant::Float(value) => number("float", &format!("{value:?}"), 'f', f),
+        Constant::Long(value) => write!(f, "long {value}l"),
+        Constant::Double(value) => number("double", &format!("{value:?}"), 'd', f),
+        Constant::String(text) => write!(f, "String {}", Text(*text)),
+        Constant::Class(name) => write!(f, "class {}", Name(*name)),
+        Constant::MethodHandle(value) => {
+            f.write_str("MethodHandle ")?;
+            handle(value, f)
+        }
+        Constant::MethodType(text) => write!(f, "MethodType {}", Text(*text)),
+        Constant::Dynamic(value) => {
+            f.write_str("Dynamic ")?;
+            dynamic(value, f)
+        }
+    }
+}
+
+/// Infinity is spelt as Java does.
+fn number(kind: &str, value: &str, suffix: char, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{kind} {}{suffix}", value.replace("inf", "Infinity"))
+}
+
+fn member(member: &MemberRef<'_>, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{}.", Name(member.owner))?;
+    name_and_type(member.name, member.descriptor, f)
+}
+
+fn name_and_type(name: Utf8<'_>, descriptor: Utf8<'_>, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{}:{}", Name(name), Text(descriptor))
+}
+
+fn dynamic(value: &Dynamic<'_>, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "#{}:", value.bootstrap)?;
+    name_and_type(value.name, value.descriptor, f)
+}
+
+fn handle(value: &MethodHandle<'_>, f: &mut Formatter<'_>) -> fmt::Result {
+    f.write_str(match value.kind {
+        1 => "REF_getField",
+        2 => "REF_getStatic",
+        3 => "REF_putField",
+        4 => "REF_putStatic",
+        5 => "REF_invokeVirtual",
+        6 => "REF_invokeStatic",
+        7 => "REF_invokeSpecial",
+        8 => "REF_newInvokeSpecial",
+        9 => "REF_invokeInterface",
+        _ => "REF_unknown",
+    })?;
+    f.write_str(" ")?;
+    member(&value.member, f)
+}

@@ -1,0 +1,94 @@
+//! What a class says of itself before and after its methods.
+
+use std::fmt::{self, Write};
+
+use crate::class::{Attribute, Attributes, ClassFile};
+use crate::cursor::Cursor;
+use crate::index::PoolIndex;
+use crate::print::code::attributes;
+use crate::print::constant::Entry;
+use crate::print::names::{Flags, Name, Text};
+use crate::print::row::{Rows, row};
+
+/// Name, version, flags, and the attributes of the class.
+pub(super) fn head(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
+    let mut name = row!("class {}", Name(class.this_class()));
+    if let Some(parent) = class.super_class() {
+        write!(name, " extends {}", Name(parent))?;
+    }
+    for (index, interface) in class.interfaces().enumerate() {
+        let word = if index == 0 { " implements " } else { ", " };
+        write!(name, "{word}{}", Name(interface))?;
+    }
+    rows(name)?;
+    rows(row!("  version: {}", Version(class)))?;
+    rows(row!("  flags: {}", Flags::of_class(class.access_flags())))?;
+    rows(row!("  constant pool: {} entries", class.pool().count()))?;
+    let rest = class
+        .attributes()
+        .filter(|found| found.name != "BootstrapMethods");
+    attributes("  ", class, rest, rows)
+}
+
+struct Version<'c, 'a>(&'c ClassFile<'a>);
+
+impl fmt::Display for Version<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = (self.0.major_version(), self.0.minor_version());
+        write!(f, "{major}.{minor}")?;
+        match major.checked_sub(44) {
+            Some(release @ 5..) => write!(f, " (Java {release})"),
+            Some(release @ 1..) => write!(f, " (Java 1.{release})"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The fields, each with its attributes.
+pub(super) fn fields(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
+    let bytes = class.bytes();
+    let mut cursor = Cursor::at(bytes, class.pool().end().wrapping_add(6), 0);
+    let interfaces = usize::from(cursor.u2("interfaces_count").unwrap_or(0)).wrapping_mul(2);
+    let _ = cursor.take(interfaces, "interfaces"); // the class has been read: it is there
+    let count = cursor.u2("fields_count").unwrap_or(0);
+    for _ in 0..count {
+        let mut item = || cursor.u2("field_info").unwrap_or(0);
+        let (flags, name, descriptor) = (item(), PoolIndex(item()), PoolIndex(item()));
+        let text = |index| class.pool().utf8(index).unwrap_or_default();
+        let (name, descriptor) = (Name(text(name)), Text(text(descriptor)));
+        rows(row!("  field {name}: {descriptor}"))?;
+        rows(row!("    flags: {}", Flags::of_field(flags)))?;
+        let found = Attributes::new(class.pool(), bytes, cursor.position());
+        for found in found {
+            field_attribute(class, found, rows)?;
+        }
+        if crate::class::skip_attributes(&mut cursor).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn field_attribute<'a>(class: &ClassFile<'a>, found: Attribute<'a>, rows: Rows<'_>) -> fmt::Result {
+    match crate::cursor::u16_at(found.bytes, 0) {
+        Some(index) if found.name == "ConstantValue" => rows(row!(
+            "    ConstantValue: {}",
+            Entry(class, PoolIndex(index))
+        )),
+        _ => attributes("    ", class, std::iter::once(found), rows),
+    }
+}
+
+/// The table of bootstrap methods with their arguments.
+pub(super) fn bootstrap_methods(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
+    for (index, found) in class.bootstrap_methods().enumerate() {
+        if index == 0 {
+            rows(row!("  BootstrapMethods:"))?;
+        }
+        rows(row!("    {index}: {}", Entry(class, found.method_handle)))?;
+        for argument in found.arguments() {
+            rows(row!("      {}", Entry(class, argument)))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Tables of a method that name bcis, moved (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
+//!
+//! Their size does not change, so they are copied and then patched in place.
+
+use crate::class::{Attribute, skip_element_value};
+use crate::cursor::{Cursor, u16_at};
+use crate::error::ReadError;
+use crate::splice::layout::Positions;
+use crate::splice::{SkipReason, write_at};
+
+fn bad_bci(bci: u32) -> SkipReason {
+    ReadError::BadInstruction { bci, offset: 0 }.into()
+}
+
+/// Appends the exception table's entries.
+pub(crate) fn exceptions(
+    handlers: &[u8],
+    layout: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    for entry in handlers.chunks_exact(8) {
+        let item = |at| u32::from(u16_at(entry, at).unwrap_or(0));
+        let (start, end, handler) = (item(0), item(2), item(4));
+        let positions = (layout.label(start), layout.end(end), layout.label(handler));
+        let (Some(new_start), Some(new_end), Some(new_handler)) = positions else {
+            return Err(bad_bci(start.max(end).max(handler)));
+        };
+        for position in [new_start, new_end, new_handler] {
+            out.extend_from_slice(&(position as u16).to_be_bytes());
+        }
+        out.extend_from_slice(entry.get(6..).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Appends the contents of an attribute of `Code` other than `StackMapTable`.
+pub(crate) fn relocate(
+    attribute: &Attribute<'_>,
+    layout: &impl Positions,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let start = out.len();
+    out.extend_from_slice(attribute.bytes);
+    let table = out.get_mut(start..).unwrap_or_default();
+    match attribute.name.as_bytes() {
+        b"LineNumberTable" => lines(table, layout),
+        b"LocalVariableTable" | b"LocalVariableTypeTable" => variables(table, layout),
+        b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+            type_annotations(attribute, table, layout)?;
+        }
+        b"StackMap" => cldc_frames(attribute, table, layout)?,
+        b"CharacterRangeTable" => character_ranges(table, layout),
+        _ => {
+            let name = attribute.name.to_str_lossless().into_owned();
+            return Err(SkipReason::UnknownAttribute { name });
+        }
+    }
+    Ok(())
+}
+
+fn count(table: &[u8]) -> usize {
+    usize::from(u16_at(table, 0).unwrap_or(0))
+}
+
+/// Where a range or line that begins at `bci` begins now: at bci 0 it covers
+/// what is inserted at entry.
+#[inline]
+fn begin(bci: u16, layout: &impl Positions) -> Option<u16> {
+    if bci == 0 {
+        Some(0)
+    } else {
+        layout.label(u32::from(bci)).map(|label| label as u16)
+    }
+}
+
+fn lines(table: &mut [u8], layout: &impl Positions) {
+    let count = count(table);
+    let rows = table
+        .get_mut(2..)
+        .unwrap_or_default()
+        .as_chunks_mut::<4>()
+        .0;
+    for row in rows.iter_mut().take(count) {
+        let [high, low, ..] = row;
+        if let Some(label) = begin(u16::from_be_bytes([*high, *low]), layout) {
+            [*high, *low] = label.to_be_bytes();
+        }
+    }
+}
+
+/// Moves a start and length; what lies outside the code is left as it is.
+fn range(row: &mut [u8], layout: &impl Positions) {
+    let (Some(start), Some(length)) = (u16_at(row, 0), u16_at(row, 2)) else {
+        return;
+    };
+    let end = u32::from(start).wrapping_add(u32::from(length));
+    let moved = begin(start, layout).zip(layout.end(end));
+    if let Some((start, end)) = moved {
+        let length = (end as u16).saturating_sub(start);
+        write_at(row, 0, &start.to_be_bytes());
+        write_at(row, 2, &length.to_be_bytes());
+    }
+}
+
+fn variables(table: &mut [u8], layout: &impl Positions) {
+    let count = count(table);
+    let rows = table
+        .get_mut(2..)
+        .unwrap_or_default()
+        .as_chunks_mut::<10>()
+        .0;
+    rows.iter_mut()
+        .take(count)
+        .for_each(|row| range(row, layout));
+}
+
+/// `StackMap` of CLDC (its specification, appendix 1): frames in full, each with
+/// its bci. Only CLDC's verifier reads it, so detours get no frames in it.
+fn cldc_frames(
+    attribute: &Attribute<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), SkipReason> {
+    let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
+    for _ in 0..cursor.u2("StackMap")? {
+        let at = cursor.position();
+        let bci = u32::from(cursor.u2("StackMap")?);
+        let label = layout.label(bci).ok_or_else(|| bad_bci(bci))?;
+        write_at(table, at, &(label as u16).to_be_bytes());
+        for _ in 0..2 {
+            for _ in 0..cursor.u2("StackMap")? {
+                cldc_type(&mut cursor, table, layout)?;
+            }
+        }
+    }
+    Ok(cursor.finish("StackMap")?)
+}
+
+fn cldc_type(
+    cursor: &mut Cursor<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), SkipReason> {
+    match cursor.u1("StackMap")? {
+        0..=6 => {}
+        7 => drop(cursor.u2("StackMap")?),
+        8 => {
+            let at = cursor.position();
+            let bci = u32::from(cursor.u2("StackMap")?);
+            let moved = layout.instruction(bci).ok_or_else(|| bad_bci(bci))?;
+            write_at(table, at, &(moved as u16).to_be_bytes());
+        }
+        tag => {
+            let offset = cursor.offset().wrapping_sub(1);
+            return Err(ReadError::UnknownFrame { offset, tag }.into());
+        }
+    }
+    Ok(())
+}
+
+/// `CharacterRangeTable` of `javac -Xjcov`: first bci, last bci, and where that
+/// is in the source.
+fn character_ranges(table: &mut [u8], layout: &impl Positions) {
+    let count = count(table);
+    let rows = table
+        .get_mut(2..)
+        .unwrap_or_default()
+        .as_chunks_mut::<14>()
+        .0;
+    for row in rows.iter_mut().take(count) {
+        let (Some(first), Some(last)) = (u16_at(row, 0), u16_at(row, 2)) else {
+            continue;
+        };
+        let end = layout.end(u32::from(last).wrapping_add(1));
+        if let Some((first, end)) = begin(first, layout).zip(end) {
+            write_at(row, 0, &first.to_be_bytes());
+            write_at(row, 2, &(end as u16).wrapping_sub(1).to_be_bytes());
+        }
+    }
+}
+
+/// Walks the annotations in the attribute and patches their targets in `table`.
+fn type_annotations(
+    attribute: &Attribute<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), SkipReason> {
+    let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
+    for _ in 0..cursor.u2("type annotations")? {
+        let kind = cursor.u1("type_annotation.target_type")?;
+        type_target(kind, &mut cursor, table, layout)?;
+        let steps = usize::from(cursor.u1("type_path")?);
+        cursor.take(steps.wrapping_mul(2), "type_path")?;
+        cursor.u2("type_annotation.type_index")?;
+        for _ in 0..cursor.u2("type_annotation")? {
+            cursor.u2("element_value_pairs")?;
+            skip_element_value(&mut cursor, 0)?;
+        }
+    }
+    Ok(())
+}
+
+/// One `target_info` (JVMS tables 4.7.20-A and B).
+fn type_target(
+    kind: u8,
+    cursor: &mut Cursor<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), SkipReason> {
+    let structure = "type_annotation.target_info";
+    match kind {
+        0x00 | 0x01 | 0x16 => drop(cursor.u1(structure)?),
+        0x10 | 0x17 | 0x42 => drop(cursor.u2(structure)?),
+        0x11 | 0x12 => drop(cursor.u2(structure)?),
+        0x13..=0x15 => {}
+        0x40 | 0x41 => {
+            for _ in 0..cursor.u2(structure)? {
+                let at = cursor.position();
+                cursor.take(6, structure)?;
+                range(table.get_mut(at..).unwrap_or_default(), layout);
+            }
+        }
+        0x43..=0x4B => {
+            let at = cursor.position();
+            let bci = u32::from(cursor.u2(structure)?);
+            if let Some(position) = layout.instruction(bci) {
+                write_at(table, at, &(position as u16).to_be_bytes());
+            }
+            if kind >= 0x47 {
+                cursor.u1(structure)?;
+            }
+        }
+        tag => {
+            let offset = cursor.offset().wrapping_sub(1);
+            return Err(ReadError::UnknownFrame { offset, tag }.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! A plan made on one form of a class, applied to another.
+
+use thiserror::Error;
+
+use crate::class::{ClassFile, Code, Method};
+use crate::error::ReadError;
+use crate::index::MethodIndex;
+use crate::opcode;
+use crate::plan::{Edit, EditPlan};
+
+/// Why the edits of a method were not carried over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TransferReason {
+    /// The other class has no method of this name and descriptor.
+    #[error("the class handed over has no method of this name and descriptor")]
+    NoSuchMethod,
+    /// Its code differs.
+    #[error("the code handed over differs at bci {bci}")]
+    CodeDiffers {
+        /// The first instruction that differs.
+        bci: u32,
+    },
+    /// One of the two cannot be read.
+    #[error("the method cannot be read: {0}")]
+    Unreadable(#[from] ReadError),
+}
+
+/// Carries a plan made for `from` (the bytes of the loader's resource) over to
+/// `to` (bytes that the JVM reconstituted for a retransformation, whose pool
+/// and method order may differ).
+///
+/// Methods are matched by name and descriptor, and their code is compared
+/// instruction by instruction: bci, opcode, branch targets, locals and
+/// immediates; pool indices may differ. The edits of a method that does not
+/// match are left out and the method is listed, by its index in `from`.
+#[must_use]
+pub fn transfer(
+    plan: &EditPlan,
+    from: &ClassFile<'_>,
+    to: &ClassFile<'_>,
+) -> (EditPlan, Vec<(MethodIndex, TransferReason)>) {
+    let mut carried = EditPlan::new();
+    let mut refused: Vec<(MethodIndex, TransferReason)> = Vec::new();
+    let mut matches: Vec<Option<Result<MethodIndex, TransferReason>>> = Vec::new();
+    for edit in plan.edits() {
+        let method = edit.site.method;
+        let slot = usize::from(method);
+        if matches.len() <= slot {
+            matches.resize(slot.wrapping_add(1), None);
+        }
+        let Some(known) = matches.get_mut(slot) else {
+            continue;
+        };
+        let first = known.is_none();
+        match *known.get_or_insert_with(|| counterpart(method, from, to)) {
+            Ok(method) => {
+                let site = crate::plan::Site {
+                    method,
+                    place: edit.site.place,
+                };
+                // The plan it is copied from was not longer.
+                let _ = carried.push(Edit {
+                    site,
+                    action: edit.action,
+                });
+            }
+            Err(reason) if first => refused.push((method, reason)),
+            Err(_) => {}
+        }
+    }
+    (carried, refused)
+}
+
+/// The method of `to` with the same name, descriptor and code.
+fn counterpart(
+    index: MethodIndex,
+    from: &ClassFile<'_>,
+    to: &ClassFile<'_>,
+) -> Result<MethodIndex, TransferReason> {
+    let method = from.method(index).ok_or(TransferReason::NoSuchMethod)?;
+    let same = |other: &Method<'_, '_>| {
+        other.name() == method.name() && other.descriptor() == method.descriptor()
+    };
+    let at_same_index = to.method(index).filter(same);
+    let other = at_same_index.or_else(|| to.methods().find(same));
+    let other = other.ok_or(TransferReason::NoSuchMethod)?;
+    match (method.code()?, other.code()?) {
+        (Some(code), Some(others)) => compare(&code, &others).map(|()| other.index()),
+        _ => Err(TransferReason::CodeDiffers { bci: 0 }),
+    }
+}
+
+fn compare(code: &Code<'_, '_>, other: &Code<'_, '_>) -> Result<(), TransferReason> {
+    let (mut left, mut right) = (code.instructions(), other.instructions());
+    loop {
+        let (a, b) = match (left.next().transpose()?, right.next().transpose()?) {
+            (Some(a), Some(b)) => (a, b),
+            (None, None) => return Ok(()),
+            (a, b) => {
+                let bci = a.or(b).map_or(0, |found| u32::from(found.bci.0));
+                return Err(TransferReason::CodeDiffers { bci });
+            }
+        };
+        let same = if a.pool_index().is_some() {
+            a.immediate() == b.immediate()
+        } else {
+            a.bytes() == b.bytes() || opcode::is_switch(a.opcode) && a.switch() == b.switch()
+        };
+        if a.bci != b.bci || a.opcode != b.opcode || a.length() != b.length() || !same {
+            return Err(TransferReason::CodeDiffers {
+                bci: u32::from(a.bci.0),
+            });
+        }
+    }
+}

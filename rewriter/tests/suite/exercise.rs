@@ -1,0 +1,140 @@
+//! What the fuzz targets do with any bytes; shared with `fuzz/`.
+
+use rewriter::{
+    ClassFile, Code, EditPlan, Place, ProbeStorage, Scratch, Site, check_splice, fingerprint,
+    opcode, splice, transfer,
+};
+
+const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
+    owner: "java/lang/$Classhook",
+    field: "hits",
+    base: 0,
+};
+
+/// Looks at everything that a class shows.
+pub fn read(bytes: &[u8]) -> usize {
+    let Ok(class) = ClassFile::read(bytes) else {
+        return 0;
+    };
+    let mut seen = fingerprint(bytes) as usize & 1;
+    seen += class.interfaces().count() + class.annotations().count() + class.attributes().count();
+    seen += class
+        .bootstrap_methods()
+        .map(|method| method.arguments().count())
+        .sum::<usize>();
+    for index in 0..=class.pool().count() {
+        let index = rewriter::PoolIndex(index);
+        seen += usize::from(class.pool().constant(index).is_some());
+        seen += usize::from(class.pool().member_ref(index).is_some());
+        seen += class
+            .pool()
+            .utf8(index)
+            .map_or(0, |text| text.to_str_lossless().len());
+    }
+    for method in class.methods() {
+        seen += method.annotations().count() + method.name().as_bytes().len();
+        if let Ok(Some(code)) = method.code() {
+            seen += code.lines().count() + code.exception_table().count();
+            seen += code.local_variables().count() + code.local_variable_types().count();
+            for instruction in code.instructions().flatten() {
+                seen += instruction.operand() as usize & 1;
+                seen += instruction
+                    .switch()
+                    .map_or(0, |switch| switch.cases().count());
+            }
+        }
+    }
+    seen
+}
+
+/// Every place of a method, in code order.
+pub fn places(code: &Code<'_, '_>) -> Vec<Place> {
+    let mut places = vec![Place::Entry];
+    let end = code.bytes().len() as u32;
+    for instruction in code.instructions().map_while(Result::ok) {
+        let source = instruction.bci;
+        places.push(Place::Before(source));
+        let jumps = !matches!(instruction.opcode, opcode::JSR | opcode::JSR_W);
+        let targets = instruction
+            .switch()
+            .into_iter()
+            .flat_map(|switch| switch.targets());
+        let mut targets: Vec<_> = instruction
+            .branch_target()
+            .into_iter()
+            .chain(targets)
+            .collect();
+        targets.sort_unstable();
+        targets.dedup();
+        places.extend(
+            targets
+                .into_iter()
+                .filter(|_| jumps)
+                .map(|target| Place::Jump { source, target }),
+        );
+        if opcode::falls_through(instruction.opcode) && instruction.next() < end {
+            places.push(Place::FallThrough(source));
+        }
+    }
+    places
+}
+
+/// A plan that probes every place whose number `wanted` accepts.
+pub fn plan(class: &ClassFile<'_>, wanted: impl Fn(usize) -> bool) -> EditPlan {
+    let mut plan = EditPlan::new();
+    let mut number = 0;
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        for place in places(&code) {
+            number += 1;
+            if wanted(number) {
+                let probe = number as u32 % 32_000;
+                plan.hit(
+                    Site {
+                        method: method.index(),
+                        place,
+                    },
+                    probe,
+                )
+                .expect("room in the plan");
+            }
+        }
+    }
+    plan
+}
+
+/// Splices all places of whatever can be read; the output must pass the check.
+pub fn splice_everything(bytes: &[u8]) -> u32 {
+    let Ok(class) = ClassFile::read(bytes) else {
+        return 0;
+    };
+    let plan = plan(&class, |_| true);
+    splice_checked(&class, &plan)
+}
+
+/// Splices parts of a class, and carries the plan over to the output.
+pub fn round_trip(bytes: &[u8]) -> u32 {
+    let Ok(class) = ClassFile::read(bytes) else {
+        return 0;
+    };
+    let stride = bytes.len() % 7 + 2;
+    let plan = plan(&class, |number| number % stride == 0);
+    let (carried, refused) = transfer(&plan, &class, &class);
+    if refused.is_empty() {
+        assert_eq!(carried, plan);
+    }
+    splice_checked(&class, &plan)
+}
+
+fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let Ok(report) = splice(class, plan, &STORAGE, &mut scratch, &mut out) else {
+        return 0;
+    };
+    if let Err(error) = check_splice(class, plan, &STORAGE, &out, &mut scratch) {
+        panic!("{error}");
+    }
+    report.rewritten
+}

@@ -1,0 +1,12 @@
+//! Tests of the public interface of `rewriter`.
+
+mod exercise;
+mod fixtures;
+mod limits;
+mod mutation;
+mod oracles;
+mod places;
+mod plans;
+mod program;
+mod tables;
+mod views;

@@ -1,0 +1,129 @@
+//! Damaged classes never panic, never overflow a small stack, and what is
+//! spliced still passes its check.
+
+use proptest::prelude::*;
+
+use crate::{exercise, fixtures};
+
+#[derive(Debug, Clone)]
+enum Damage {
+    Set(prop::sample::Index, u8),
+    Cut(prop::sample::Index),
+    Repeat(prop::sample::Index, u8),
+    Remove(prop::sample::Index, u8),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = any::<prop::sample::Index>;
+    prop_oneof![
+        8 => (at(), prop_oneof![any::<u8>(), Just(0), Just(255), 0_u8..16]).prop_map(|(at, byte)| Damage::Set(at, byte)),
+        1 => at().prop_map(Damage::Cut),
+        1 => (at(), any::<u8>()).prop_map(|(at, count)| Damage::Repeat(at, count)),
+        1 => (at(), any::<u8>()).prop_map(|(at, count)| Damage::Remove(at, count)),
+    ]
+}
+
+fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
+    if bytes.is_empty() {
+        return;
+    }
+    match damage {
+        Damage::Set(at, byte) => {
+            let at = at.index(bytes.len());
+            bytes[at] = *byte;
+        }
+        Damage::Cut(at) => bytes.truncate(at.index(bytes.len())),
+        Damage::Repeat(at, count) => {
+            let at = at.index(bytes.len());
+            let end = (at + usize::from(*count)).min(bytes.len());
+            let piece = bytes[at..end].to_vec();
+            bytes.splice(at..at, piece);
+        }
+        Damage::Remove(at, count) => {
+            let at = at.index(bytes.len());
+            let end = (at + usize::from(*count)).min(bytes.len());
+            bytes.drain(at..end);
+        }
+    }
+}
+
+/// Runs `work` on a stack of 128 KiB.
+fn on_a_small_stack(work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(128 * 1024)
+            .spawn_scoped(scope, work);
+        thread.unwrap().join().unwrap();
+    });
+}
+
+fn exercise_all(bytes: &[u8]) {
+    on_a_small_stack(|| {
+        exercise::read(bytes);
+        exercise::splice_everything(bytes);
+        exercise::round_trip(bytes);
+    });
+}
+
+/// `PROPTEST_CASES`, or enough for every day.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(768)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_classes_never_panic(
+        which in 0..fixtures::ALL.len(),
+        damages in prop::collection::vec(damage(), 1..6),
+    ) {
+        let mut bytes = fixtures::ALL[which].1.to_vec();
+        damages.iter().for_each(|damage| apply(&mut bytes, damage));
+        exercise_all(&bytes);
+    }
+
+    #[test]
+    fn random_bytes_never_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let head = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 52];
+        let length = bytes.len().min(8);
+        bytes[..length].copy_from_slice(&head[..length]);
+        exercise_all(&bytes);
+    }
+}
+
+#[test]
+fn whole_fixtures_are_spliced_everywhere() {
+    for (name, bytes) in fixtures::ALL {
+        let class = rewriter::ClassFile::read(bytes).unwrap();
+        let methods = class.methods().filter(|method| method.has_code()).count();
+        assert_eq!(
+            exercise::splice_everything(bytes) as usize,
+            methods,
+            "{name}"
+        );
+        assert!(exercise::read(bytes) > 0);
+    }
+}
+
+#[test]
+fn annotations_nested_twenty_thousand_deep_need_no_stack() {
+    let code = crate::program::assemble(&[crate::program::Op::Return]);
+    let mut annotation = vec![0, 1, 0x43, 0, 0, 0, 0, 8, 0, 1, 0, 8];
+    annotation.extend([b'[', 0, 1].repeat(20_000));
+    annotation.extend([b'B', 0, 8]);
+    let mut attributes = vec![0, 1, 0, 8];
+    attributes.extend((annotation.len() as u32).to_be_bytes());
+    attributes.extend(annotation);
+    let texts = ["RuntimeVisibleTypeAnnotations"];
+    let bytes = crate::program::class_with(52, &code, &[], &texts, &attributes);
+    exercise_all(&bytes);
+    assert_eq!(
+        exercise::splice_everything(&bytes),
+        0,
+        "the method is left alone"
+    );
+}

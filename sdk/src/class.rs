@@ -1,0 +1,254 @@
+//! What a plugin can ask about the class being loaded.
+//!
+//! Every accessor is one question to the host, answered with a whole list:
+//! ask once and keep the answer.
+
+use std::cell::OnceCell;
+use std::ops::Deref;
+
+use crate::source::{ClassSource, MethodSource};
+use crate::wit::{Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site};
+
+const ACC_SYNTHETIC: u16 = 0x1000;
+
+/// The class being loaded.
+pub struct Class<'a> {
+    source: &'a dyn ClassSource,
+}
+
+impl<'a> Class<'a> {
+    /// A view over `source`.
+    #[must_use]
+    pub fn new(source: &'a dyn ClassSource) -> Self {
+        Self { source }
+    }
+
+    /// Internal name (JVMS 4.2.1), `java/util/List`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.source.name()
+    }
+
+    /// Internal name of the direct superclass; none for `java/lang/Object` and modules.
+    #[must_use]
+    pub fn super_name(&self) -> Option<String> {
+        self.source.super_name()
+    }
+
+    /// Internal names of the direct superinterfaces, in order.
+    #[must_use]
+    pub fn interfaces(&self) -> Vec<String> {
+        self.source.interfaces()
+    }
+
+    /// JVMS table 4.1-B.
+    #[must_use]
+    pub fn access_flags(&self) -> u16 {
+        self.source.access_flags()
+    }
+
+    /// Major version of the class file (JVMS 4.1), 52 for Java 8.
+    #[must_use]
+    pub fn major_version(&self) -> u16 {
+        self.source.major_version()
+    }
+
+    /// The `SourceFile` attribute (JVMS 4.7.10).
+    #[must_use]
+    pub fn source_file(&self) -> Option<String> {
+        self.source.source_file()
+    }
+
+    /// `boot`, `platform`, `app`, or the class name of the loader.
+    #[must_use]
+    pub fn loader(&self) -> String {
+        self.source.loader()
+    }
+
+    /// CRC-64 of the bytes of the first load (JaCoCo's class id), where they are known.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<u64> {
+        self.source.fingerprint()
+    }
+
+    /// True when the class is already loaded, so its shape must not change.
+    #[must_use]
+    pub fn is_retransforming(&self) -> bool {
+        self.source.retransforming()
+    }
+
+    /// Descriptors of the class's annotations, visible at run time or not.
+    #[must_use]
+    pub fn annotations(&self) -> Vec<String> {
+        self.source.annotations()
+    }
+
+    /// All methods in the order of the class file, with names.
+    pub fn methods(&self) -> impl Iterator<Item = Method<'a>> + use<'a> {
+        let source = self.source;
+        source.methods().into_iter().map(move |summary| Method {
+            summary,
+            class: source,
+            view: OnceCell::new(),
+        })
+    }
+
+    /// The methods that have code, without names: cheaper than [`Class::methods`].
+    pub fn methods_with_code(&self) -> impl Iterator<Item = MethodView<'a>> + use<'a> {
+        let source = self.source;
+        source
+            .methods_with_code()
+            .into_iter()
+            .filter_map(move |index| {
+                let inner = source.method(index)?;
+                Some(MethodView { index, inner })
+            })
+    }
+}
+
+/// A method with its name; everything about its code through [`MethodView`], fetched when first used.
+pub struct Method<'a> {
+    summary: MethodSummary,
+    class: &'a dyn ClassSource,
+    view: OnceCell<MethodView<'a>>,
+}
+
+impl Method<'_> {
+    /// Name (JVMS 4.2.2), `<init>` for constructors.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.summary.name
+    }
+
+    /// Descriptor (JVMS 4.3.3).
+    #[must_use]
+    pub fn descriptor(&self) -> &str {
+        &self.summary.descriptor
+    }
+
+    /// JVMS table 4.6-A.
+    #[must_use]
+    pub fn access_flags(&self) -> u16 {
+        self.summary.access_flags
+    }
+
+    /// Whether there is anything to instrument: not abstract, not native.
+    #[must_use]
+    pub fn has_code(&self) -> bool {
+        self.summary.code_length > 0
+    }
+
+    /// Length of the code array in bytes.
+    #[must_use]
+    pub fn code_length(&self) -> u32 {
+        self.summary.code_length
+    }
+
+    /// Whether the compiler made it up.
+    #[must_use]
+    pub fn is_synthetic(&self) -> bool {
+        self.summary.access_flags & ACC_SYNTHETIC != 0
+    }
+}
+
+impl<'a> Deref for Method<'a> {
+    type Target = MethodView<'a>;
+
+    fn deref(&self) -> &MethodView<'a> {
+        self.view.get_or_init(|| {
+            let index = self.summary.index;
+            match self.class.method(index) {
+                Some(inner) => MethodView { index, inner },
+                None => unreachable!("the host listed method {index} and does not have it"),
+            }
+        })
+    }
+}
+
+/// One method of the class being loaded: its code, and the sites in it.
+pub struct MethodView<'a> {
+    index: u16,
+    inner: Box<dyn MethodSource + 'a>,
+}
+
+impl MethodView<'_> {
+    /// Position in the class file, from 0.
+    #[must_use]
+    pub fn index(&self) -> u16 {
+        self.index
+    }
+
+    /// Descriptors of the method's annotations, visible at run time or not.
+    #[must_use]
+    pub fn annotations(&self) -> Vec<String> {
+        self.inner.annotations()
+    }
+
+    /// All instructions in order; empty if there is no code.
+    ///
+    /// # Errors
+    /// When the code array cannot be decoded.
+    pub fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
+        self.inner.instructions()
+    }
+
+    /// The LineNumberTable entries (JVMS 4.7.12), in the order of the file.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        self.inner.lines()
+    }
+
+    /// The exception table (JVMS 4.7.3), in order.
+    #[must_use]
+    pub fn handlers(&self) -> Vec<Handler> {
+        self.inner.handlers()
+    }
+
+    /// Targets of the switch at `at`: default first, then the cases, with repetitions. Empty if there is no switch.
+    #[must_use]
+    pub fn switch_targets(&self, at: u16) -> Vec<u16> {
+        self.inner.switch_targets(at)
+    }
+
+    /// The field or method that a constant pool entry names.
+    #[must_use]
+    pub fn member(&self, pool_index: u16) -> Option<MemberRef> {
+        self.inner.member(pool_index)
+    }
+
+    /// Passed once per invocation; jumps to the first instruction do not pass it.
+    #[must_use]
+    pub fn entry(&self) -> Site {
+        self.inner.entry()
+    }
+
+    /// Before every return instruction and `athrow`, in order.
+    #[must_use]
+    pub fn returns(&self) -> Vec<Site> {
+        self.inner.returns()
+    }
+
+    /// Before the instructions at `at`, on every path into them.
+    ///
+    /// # Errors
+    /// When a bci is not the start of an instruction.
+    pub fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.inner.before(at)
+    }
+
+    /// Behind the instructions at `at`, only when they complete normally into the next one.
+    ///
+    /// # Errors
+    /// When a bci is not the start of an instruction that can do so.
+    pub fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.inner.fall_throughs(at)
+    }
+
+    /// On jumps. All keys of a switch with the same target share one site.
+    ///
+    /// # Errors
+    /// When there is no such jump.
+    pub fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
+        self.inner.jumps(at)
+    }
+}

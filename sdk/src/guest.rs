@@ -1,0 +1,188 @@
+//! The WebAssembly side: the WIT interface behind the SDK's traits, and what [`crate::export!`] calls.
+
+use std::panic::PanicHookInfo;
+use std::sync::Once;
+
+use crate::bindings::classhook::plugin::{class_file, host, probes};
+use crate::source::{ClassSource, MethodSource, PlanSink};
+use crate::wit::{
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
+};
+use crate::{Class, Error, Plan, Transformer};
+
+/// Makes a [`Transformer`] the plugin that this crate exports. Does nothing
+/// outside WebAssembly, so the same crate can be tested natively.
+#[macro_export]
+macro_rules! export {
+    ($transformer:ty) => {
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            struct Component;
+
+            ::std::thread_local! {
+                static INSTANCE: ::std::cell::OnceCell<$transformer> = const { ::std::cell::OnceCell::new() };
+            }
+
+            impl $crate::bindings::exports::classhook::plugin::transformer::Guest for Component {
+                fn configure(config: ::std::string::String) -> ::std::result::Result<::std::vec::Vec<::std::string::String>, ::std::string::String> {
+                    let instance = $crate::guest::configure::<$transformer>(&config)?;
+                    let selectors = $crate::Transformer::select(&instance);
+                    INSTANCE.with(|cell| cell.set(instance)).map_err(|_| "configured twice")?;
+                    ::std::result::Result::Ok(selectors)
+                }
+
+                fn transform(
+                    of: &$crate::bindings::classhook::plugin::class_file::ClassView,
+                    to: &$crate::bindings::classhook::plugin::probes::Plan,
+                ) -> ::std::result::Result<(), ::std::string::String> {
+                    INSTANCE.with(|cell| $crate::guest::transform(cell.get(), of, to))
+                }
+            }
+
+            $crate::bindings::export_transform_plugin!(Component with_types_in $crate::bindings);
+        };
+    };
+}
+
+/// Installs the panic hook and makes an instance from the configuration as JSON.
+///
+/// # Errors
+/// The text for the user when the configuration does not fit.
+pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| std::panic::set_hook(Box::new(|info| host::log(0, &panic_text(info)))));
+    parse::<T>(config).map_err(|error| error.to_string())
+}
+
+/// An instance from a configuration as JSON.
+///
+/// # Errors
+/// When the configuration does not fit [`Transformer::Config`], or [`Transformer::new`] refuses it.
+pub fn parse<T: Transformer>(config: &str) -> Result<T, Error> {
+    let config =
+        serde_json::from_str(config).map_err(|error| Error::Message(without_position(&error)))?;
+    T::new(config)
+}
+
+/// The text of an error without its place in the JSON, which the user never sees.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position).unwrap_or(&text).to_owned()
+}
+
+/// Runs one class through a configured instance.
+///
+/// # Errors
+/// The text of the plugin's error.
+pub fn transform<T: Transformer>(
+    instance: Option<&T>,
+    of: &class_file::ClassView,
+    to: &probes::Plan,
+) -> Result<(), String> {
+    let instance = instance.ok_or("transform was called before configure")?;
+    instance
+        .transform(&Class::new(of), &mut Plan::new(to))
+        .map_err(|error| error.to_string())
+}
+
+/// `panicked at src/lib.rs:42:9: text`, whatever kind of text the panic carried.
+fn panic_text(info: &PanicHookInfo<'_>) -> String {
+    let payload = info.payload();
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or("(a value that is no text)");
+    match info.location() {
+        Some(at) => format!("panicked at {at}: {text}"),
+        None => format!("panicked: {text}"),
+    }
+}
+
+impl ClassSource for class_file::ClassView {
+    fn name(&self) -> String {
+        self.name()
+    }
+    fn super_name(&self) -> Option<String> {
+        self.super_name()
+    }
+    fn interfaces(&self) -> Vec<String> {
+        self.interfaces()
+    }
+    fn access_flags(&self) -> u16 {
+        self.access_flags()
+    }
+    fn major_version(&self) -> u16 {
+        self.major_version()
+    }
+    fn source_file(&self) -> Option<String> {
+        self.source_file()
+    }
+    fn loader(&self) -> String {
+        self.loader()
+    }
+    fn fingerprint(&self) -> Option<u64> {
+        self.fingerprint()
+    }
+    fn retransforming(&self) -> bool {
+        self.retransforming()
+    }
+    fn annotations(&self) -> Vec<String> {
+        self.annotations()
+    }
+    fn methods(&self) -> Vec<MethodSummary> {
+        self.methods()
+    }
+    fn methods_with_code(&self) -> Vec<u16> {
+        self.methods_with_code()
+    }
+    fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
+        Some(Box::new(self.method(index)?))
+    }
+}
+
+impl MethodSource for class_file::MethodView {
+    fn annotations(&self) -> Vec<String> {
+        self.annotations()
+    }
+    fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
+        self.instructions()
+    }
+    fn lines(&self) -> Vec<Line> {
+        self.lines()
+    }
+    fn handlers(&self) -> Vec<Handler> {
+        self.handlers()
+    }
+    fn switch_targets(&self, at: u16) -> Vec<u16> {
+        self.switch_targets(at)
+    }
+    fn member(&self, pool_index: u16) -> Option<MemberRef> {
+        self.member(pool_index)
+    }
+    fn entry(&self) -> Site {
+        self.entry()
+    }
+    fn returns(&self) -> Vec<Site> {
+        self.returns()
+    }
+    fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.before(at)
+    }
+    fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.fall_throughs(at)
+    }
+    fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
+        self.jumps(at)
+    }
+}
+
+impl PlanSink for probes::Plan {
+    fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+        self.hit(at, tag)
+    }
+    fn note(&self, at: Site, text: &str) {
+        self.note(at, text);
+    }
+}

@@ -1,0 +1,83 @@
+//! For authors of Classhook plugins.
+//!
+//! A plugin is a type that implements [`Transformer`] and is exported with [`export!`]:
+//!
+//! ```
+//! use classhook_sdk::prelude::*;
+//!
+//! /// Sets a probe at the entry of every method of at least `bytes` bytes.
+//! #[derive(Deserialize, Default)]
+//! #[serde(deny_unknown_fields, default)]
+//! struct Settings {
+//!     bytes: u32,
+//! }
+//!
+//! struct Entries(Settings);
+//!
+//! impl Transformer for Entries {
+//!     type Config = Settings;
+//!
+//!     fn new(config: Settings) -> Result<Self> {
+//!         Ok(Entries(config))
+//!     }
+//!
+//!     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+//!         for method in class.methods().filter(|m| m.has_code() && m.code_length() >= self.0.bytes) {
+//!             plan.hit(&[method.entry()], b"entry")?;
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! classhook_sdk::export!(Entries);
+//! # fn main() {}
+//! ```
+//!
+//! Build it for `wasm32-unknown-unknown` as a `cdylib`; `classhook-testkit`
+//! runs the same type natively in unit tests.
+//!
+//! [`class`] holds what a plugin can ask, [`plan`] what it can do. Both stand
+//! on the traits in [`source`], implemented here over the WIT interface and in
+//! the test kit over the real views and rules of the rewriter.
+
+pub mod class;
+mod error;
+#[doc(hidden)]
+pub mod guest;
+pub mod log;
+pub mod plan;
+pub mod source;
+mod transformer;
+
+pub use class::{Class, Method, MethodView};
+pub use error::{Error, Result};
+pub use plan::Plan;
+pub use transformer::Transformer;
+
+/// What most plugins need.
+pub mod prelude {
+    pub use crate::wit::{Failure, Handler, Instruction, Jump, Line, ProbeId, Site};
+    pub use crate::{Class, Error, Method, MethodView, Plan, Result, Transformer};
+    pub use serde::Deserialize;
+}
+
+/// The values of the WIT package, the same types natively and in WebAssembly.
+pub mod wit {
+    pub use crate::bindings::classhook::plugin::class_file::{
+        Handler, Instruction, Jump, Line, MemberRef, MethodSummary,
+    };
+    pub use crate::bindings::classhook::plugin::types::{Failure, ProbeId, Site};
+}
+
+/// Generated from `wit/plugin.wit`.
+#[doc(hidden)]
+#[allow(missing_docs, unsafe_code, clippy::all, reason = "generated code")]
+pub mod bindings {
+    wit_bindgen::generate!({
+        path: "../wit/plugin.wit",
+        world: "transform-plugin",
+        pub_export_macro: true,
+        export_macro_name: "export_transform_plugin",
+        default_bindings_module: "classhook_sdk::bindings",
+    });
+}

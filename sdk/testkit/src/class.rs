@@ -1,0 +1,212 @@
+//! The SDK's views over the rewriter's.
+
+use classhook_sdk::source::{ClassSource, MethodSource};
+use classhook_sdk::wit::{
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
+};
+use rewriter::{Bci, ClassFile, Code, Method, MethodIndex, Place, PoolIndex, Utf8, opcode};
+
+use crate::plan::{Recorder, failure};
+
+fn text(utf8: Utf8<'_>) -> String {
+    utf8.to_str_lossless().into_owned()
+}
+
+/// A class that is loaded for the first time by the application loader.
+pub struct NativeClass<'c, 'a> {
+    class: &'c ClassFile<'a>,
+    recorder: &'c Recorder<'c, 'a>,
+}
+
+impl<'c, 'a> NativeClass<'c, 'a> {
+    /// The sites that its methods make are known to `recorder`.
+    pub fn new(class: &'c ClassFile<'a>, recorder: &'c Recorder<'c, 'a>) -> Self {
+        Self { class, recorder }
+    }
+}
+
+impl ClassSource for NativeClass<'_, '_> {
+    fn name(&self) -> String {
+        text(self.class.this_class())
+    }
+    fn super_name(&self) -> Option<String> {
+        self.class.super_class().map(text)
+    }
+    fn interfaces(&self) -> Vec<String> {
+        self.class.interfaces().map(text).collect()
+    }
+    fn access_flags(&self) -> u16 {
+        self.class.access_flags()
+    }
+    fn major_version(&self) -> u16 {
+        self.class.major_version()
+    }
+    fn source_file(&self) -> Option<String> {
+        self.class.source_file().map(text)
+    }
+    fn loader(&self) -> String {
+        "app".to_owned()
+    }
+    fn fingerprint(&self) -> Option<u64> {
+        Some(rewriter::fingerprint(self.class.bytes()))
+    }
+    fn retransforming(&self) -> bool {
+        false
+    }
+    fn annotations(&self) -> Vec<String> {
+        self.class.annotations().map(text).collect()
+    }
+    fn methods(&self) -> Vec<MethodSummary> {
+        self.class.methods().map(summary).collect()
+    }
+    fn methods_with_code(&self) -> Vec<u16> {
+        self.class
+            .methods()
+            .filter(Method::has_code)
+            .map(|method| method.index().0)
+            .collect()
+    }
+    fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
+        let method = self.class.method(MethodIndex(index))?;
+        Some(Box::new(NativeMethod {
+            method,
+            recorder: self.recorder,
+        }))
+    }
+}
+
+fn summary(method: Method<'_, '_>) -> MethodSummary {
+    MethodSummary {
+        index: method.index().0,
+        name: text(method.name()),
+        descriptor: text(method.descriptor()),
+        access_flags: method.access_flags(),
+        code_length: method
+            .code()
+            .ok()
+            .flatten()
+            .map_or(0, |code| code.bytes().len() as u32),
+    }
+}
+
+struct NativeMethod<'c, 'a> {
+    method: Method<'c, 'a>,
+    recorder: &'c Recorder<'c, 'a>,
+}
+
+impl<'c, 'a> NativeMethod<'c, 'a> {
+    fn code(&self) -> Option<Code<'c, 'a>> {
+        self.method.code().ok().flatten()
+    }
+
+    fn decoded(&self) -> impl Iterator<Item = rewriter::Instruction<'a>> + use<'a> {
+        self.code()
+            .map(|code| code.instructions())
+            .into_iter()
+            .flatten()
+            .flatten()
+    }
+
+    fn sites(&self, places: impl Iterator<Item = Place>) -> Result<Vec<Site>, Failure> {
+        self.recorder.make_sites(places.map(|place| rewriter::Site {
+            method: self.method.index(),
+            place,
+        }))
+    }
+}
+
+impl MethodSource for NativeMethod<'_, '_> {
+    fn annotations(&self) -> Vec<String> {
+        self.method.annotations().map(text).collect()
+    }
+    fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
+        let code = self
+            .method
+            .code()
+            .map_err(|error| failure("H0301", &error))?;
+        let Some(code) = code else {
+            return Ok(Vec::new());
+        };
+        let convert = |found: rewriter::Instruction<'_>| Instruction {
+            bci: found.bci.0,
+            opcode: found.opcode,
+            operand: found.operand(),
+        };
+        let all: Result<Vec<Instruction>, _> = code
+            .instructions()
+            .map(|found| found.map(convert))
+            .collect();
+        all.map_err(|error| failure("H0301", &error))
+    }
+    fn lines(&self) -> Vec<Line> {
+        let lines = self.code().map(|code| {
+            code.lines()
+                .map(|line| Line {
+                    bci: line.bci.0,
+                    number: line.number,
+                })
+                .collect()
+        });
+        lines.unwrap_or_default()
+    }
+    fn handlers(&self) -> Vec<Handler> {
+        let Some(code) = self.code() else {
+            return Vec::new();
+        };
+        let pool = self.method.class().pool();
+        let handlers = code.exception_table().map(|entry| Handler {
+            start: entry.start.0,
+            end: entry.end,
+            target: entry.handler.0,
+            catch_type: (entry.catch_type.0 != 0)
+                .then(|| pool.class_name(entry.catch_type))
+                .flatten()
+                .map(text),
+        });
+        handlers.collect()
+    }
+    fn switch_targets(&self, at: u16) -> Vec<u16> {
+        let found = self
+            .decoded()
+            .find(|found| found.bci.0 == at)
+            .and_then(|found| found.switch());
+        found
+            .map(|switch| switch.targets().map(|target| target.0).collect())
+            .unwrap_or_default()
+    }
+    fn member(&self, pool_index: u16) -> Option<MemberRef> {
+        let member = self
+            .method
+            .class()
+            .pool()
+            .member_ref(PoolIndex(pool_index))?;
+        Some(MemberRef {
+            owner: text(member.owner),
+            name: text(member.name),
+            descriptor: text(member.descriptor),
+        })
+    }
+    fn entry(&self) -> Site {
+        self.recorder.make_entry(self.method.index())
+    }
+    fn returns(&self) -> Vec<Site> {
+        let leaves = |op| matches!(op, opcode::IRETURN..=opcode::RETURN | opcode::ATHROW);
+        let places = self
+            .decoded()
+            .filter(|found| leaves(found.opcode))
+            .map(|found| Place::Before(found.bci));
+        self.sites(places).unwrap_or_default()
+    }
+    fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.sites(at.iter().map(|bci| Place::Before(Bci(*bci))))
+    }
+    fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.sites(at.iter().map(|bci| Place::FallThrough(Bci(*bci))))
+    }
+    fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
+        self.sites(at.iter().map(|jump| Place::Jump {
+            source: Bci(jump.source),
+            target: Bci(jump.target),
+        }))
+    }
+}

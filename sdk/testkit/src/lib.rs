@@ -1,0 +1,245 @@
+//! Native tests for Classhook plugins, without WebAssembly and without a JVM.
+//!
+//! A [`Harness`] runs a [`Transformer`] over the bytes of a class. Views and
+//! the checks of a plan are the rewriter's own, so what passes here passes in
+//! production, limits of time and memory apart.
+//!
+//! ```
+//! use classhook_sdk::prelude::*;
+//! use classhook_testkit::Harness;
+//! # const CLASS: &[u8] = include_bytes!("../tests/Counter.class");
+//!
+//! #[derive(Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Settings {
+//!     method: String,
+//! }
+//!
+//! struct One(Settings);
+//!
+//! impl Transformer for One {
+//!     type Config = Settings;
+//!
+//!     fn new(config: Settings) -> Result<Self> {
+//!         Ok(One(config))
+//!     }
+//!
+//!     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+//!         for method in class.methods().filter(|m| m.name() == self.0.method) {
+//!             plan.hit(&[method.entry()], b"")?;
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! Harness::<One>::new(r#"method = "increment""#)
+//!     .transform(CLASS)
+//!     .assert_plan("increment(I)I entry: hit 0\n");
+//! ```
+//!
+//! Longer plans live in files: [`Transformed::assert_plan_file`], and
+//! `BLESS=1 cargo test` writes them.
+
+mod class;
+mod plan;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use classhook_sdk::{Class, Error, Plan, Transformer};
+use rewriter::{ClassFile, EditPlan, ProbeStorage, Scratch};
+
+use class::NativeClass;
+use plan::Recorder;
+
+/// Runs a plugin over classes.
+pub struct Harness<T> {
+    config: String,
+    plugin: PhantomData<T>,
+}
+
+impl<T: Transformer> Default for Harness<T> {
+    /// With an empty configuration.
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+impl<T: Transformer> Harness<T> {
+    /// With a configuration in TOML, as it stands below `[plugin.config]`.
+    ///
+    /// # Panics
+    /// When it is not valid TOML, or the plugin refuses it.
+    #[must_use]
+    pub fn new(config: &str) -> Self {
+        let table: toml::Table = toml::from_str(config)
+            .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
+        let config = serde_json::to_string(&table)
+            .unwrap_or_else(|error| panic!("the configuration has no JSON: {error}"));
+        let harness = Self {
+            config,
+            plugin: PhantomData,
+        };
+        if let Err(error) = harness.plugin() {
+            panic!("the plugin refuses its configuration: {error}");
+        }
+        harness
+    }
+
+    /// What the plugin says to a configuration in TOML; for tests of refusals.
+    ///
+    /// # Errors
+    /// The plugin's own.
+    ///
+    /// # Panics
+    /// When it is not valid TOML.
+    pub fn try_config(config: &str) -> Result<(), Error> {
+        let table: toml::Table = toml::from_str(config)
+            .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
+        let config = serde_json::to_string(&table).unwrap_or_default();
+        classhook_sdk::guest::parse::<T>(&config).map(drop)
+    }
+
+    fn plugin(&self) -> Result<T, Error> {
+        classhook_sdk::guest::parse(&self.config)
+    }
+
+    /// Runs the plugin over one class, once on a fresh instance and once on one
+    /// that has seen the class before: a plugin that remembers is found out.
+    ///
+    /// # Panics
+    /// When the bytes are no class, or the two plans differ.
+    #[must_use]
+    pub fn transform(&self, bytes: &[u8]) -> Transformed {
+        let plugin = self
+            .plugin()
+            .unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"));
+        let fresh = run(&plugin, bytes);
+        let used = run(&plugin, bytes);
+        assert_eq!(
+            fresh.to_string(),
+            used.to_string(),
+            "the plan depends on what the plugin saw before"
+        );
+        fresh
+    }
+}
+
+fn run<T: Transformer>(plugin: &T, bytes: &[u8]) -> Transformed {
+    let class =
+        ClassFile::read(bytes).unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
+    let recorder = Recorder::new(&class);
+    let source = NativeClass::new(&class, &recorder);
+    let error = plugin
+        .transform(&Class::new(&source), &mut Plan::new(&recorder))
+        .err();
+    let text = recorder.describe();
+    Transformed {
+        bytes: bytes.to_vec(),
+        plan: recorder.plan(),
+        text,
+        error,
+    }
+}
+
+/// What a plugin did to one class.
+#[derive(Debug)]
+pub struct Transformed {
+    bytes: Vec<u8>,
+    plan: EditPlan,
+    text: String,
+    error: Option<Error>,
+}
+
+impl Transformed {
+    /// The recorded plan.
+    #[must_use]
+    pub fn plan(&self) -> &EditPlan {
+        &self.plan
+    }
+
+    /// Asserts the whole text: one line per edit and note, in the order of the calls, then the error if there was one.
+    ///
+    /// # Panics
+    /// When it differs.
+    pub fn assert_plan(&self, expected: &str) {
+        assert_eq!(
+            self.to_string(),
+            expected,
+            "the plan is not the expected one"
+        );
+    }
+
+    /// Asserts the text in a file, relative to the crate's folder. With `BLESS=1` in the environment the file is written instead.
+    ///
+    /// # Panics
+    /// When it differs, or cannot be read or written.
+    pub fn assert_plan_file(&self, path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        let found = self.to_string();
+        if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+            std::fs::write(path, found)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            return;
+        }
+        let expected = std::fs::read_to_string(path);
+        let expected = expected
+            .unwrap_or_else(|error| panic!("{}: {error}; BLESS=1 writes it", path.display()));
+        assert_eq!(
+            found,
+            expected,
+            "the plan is not the one in {}; BLESS=1 accepts it",
+            path.display()
+        );
+    }
+
+    /// Asserts that the plugin gave up, with a text that holds `part`.
+    ///
+    /// # Panics
+    /// When it did not.
+    pub fn assert_error(&self, part: &str) {
+        match &self.error {
+            Some(error) if error.to_string().contains(part) => {}
+            Some(error) => panic!("expected an error with {part:?}, found {error}"),
+            None => panic!("expected an error with {part:?}, found a plan"),
+        }
+    }
+
+    /// The class with the plan applied and checked; probes in `Probes.hits`.
+    ///
+    /// # Panics
+    /// When the plugin gave up, or the plan cannot be applied to every method it names.
+    #[must_use]
+    pub fn splice(&self) -> Vec<u8> {
+        assert!(self.error.is_none(), "the plugin gave up: {self}");
+        let class = ClassFile::read(&self.bytes)
+            .unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
+        let storage = ProbeStorage::SharedArray {
+            owner: "Probes",
+            field: "hits",
+            base: 0,
+        };
+        let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+        let report = rewriter::splice(&class, &self.plan, &storage, &mut scratch, &mut out);
+        let report = report.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));
+        assert!(
+            report.skipped.is_empty(),
+            "methods were skipped: {:?}",
+            report.skipped
+        );
+        let checked = rewriter::check_splice(&class, &self.plan, &storage, &out, &mut scratch);
+        checked.unwrap_or_else(|error| panic!("the result is wrong: {error}"));
+        out
+    }
+}
+
+impl fmt::Display for Transformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        match &self.error {
+            Some(error) => writeln!(f, "error: {error}"),
+            None => Ok(()),
+        }
+    }
+}

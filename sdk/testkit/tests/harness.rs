@@ -1,0 +1,123 @@
+//! The harness checks what the host checks.
+
+use std::cell::Cell;
+
+use classhook_sdk::prelude::*;
+use classhook_testkit::Harness;
+
+const COUNTER: &[u8] = include_bytes!("Counter.class");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    #[serde(default)]
+    at: Vec<u16>,
+}
+
+/// Sets probes before the bcis of its configuration, in every method with code.
+struct At(Settings);
+
+impl Transformer for At {
+    type Config = Settings;
+
+    fn new(config: Settings) -> Result<Self> {
+        if config.at.len() > 3 {
+            return Err("at most three".into());
+        }
+        Ok(At(config))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class.methods_with_code() {
+            plan.hit(&method.before(&self.0.at)?, b"t")?;
+            plan.note(method.entry(), "seen");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn the_text_names_method_place_probe_tag_and_note() {
+    let transformed = Harness::<At>::new("at = [0]").transform(COUNTER);
+    transformed.assert_plan(
+        "<init>()V before 0: hit 0 tag \"t\"\n<init>()V entry: note seen\n\
+         increment(I)I before 0: hit 1 tag \"t\"\nincrement(I)I entry: note seen\n",
+    );
+    assert!(transformed.splice().len() > COUNTER.len());
+}
+
+#[test]
+fn a_place_that_does_not_exist_is_refused() {
+    Harness::<At>::new("at = [2]")
+        .transform(COUNTER)
+        .assert_error("no instruction begins at bci 2");
+}
+
+#[test]
+fn configurations_are_checked() {
+    assert!(Harness::<At>::try_config("at = []").is_ok());
+    assert!(
+        Harness::<At>::try_config("at = [0, 1, 2, 3]")
+            .unwrap_err()
+            .to_string()
+            .contains("at most three")
+    );
+    assert!(
+        Harness::<At>::try_config("att = []")
+            .unwrap_err()
+            .to_string()
+            .ends_with("unknown field `att`, expected `at`")
+    );
+}
+
+/// Asks what it should not: the entry of a method without code, a site of its own making.
+struct Wrong;
+
+impl Transformer for Wrong {
+    type Config = std::collections::BTreeMap<String, String>;
+
+    fn new(_: Self::Config) -> Result<Self> {
+        Ok(Wrong)
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let forged = plan.hit(&[Site { token: 99 }], b"").unwrap_err();
+        assert_eq!(forged.code, "H0317");
+        for method in class.methods().filter(|method| !method.has_code()) {
+            plan.hit(&[method.entry()], b"")?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_method_without_code_has_no_entry() {
+    Harness::<Wrong>::default()
+        .transform(COUNTER)
+        .assert_error("has no code");
+}
+
+/// Remembers how many classes it saw.
+struct Remembers(Cell<u16>);
+
+impl Transformer for Remembers {
+    type Config = std::collections::BTreeMap<String, String>;
+
+    fn new(_: Self::Config) -> Result<Self> {
+        Ok(Remembers(Cell::new(0)))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        self.0.set(self.0.get() + 1);
+        for method in class.methods_with_code().take(self.0.get().into()) {
+            plan.hit(&[method.entry()], b"")?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+#[should_panic(expected = "the plan depends on what the plugin saw before")]
+fn hidden_state_is_found_out() {
+    let _ = Harness::<Remembers>::default().transform(COUNTER);
+}

@@ -1,0 +1,18 @@
+/** What both agents change; with a method more. */
+public class Target {
+    int pick(int n) {
+        switch (n) {
+            case 1: return 11;
+            case 2: return 12;
+            default: return n > 5 ? 16 : 13;
+        }
+    }
+
+    String mark() {
+        return "plain";
+    }
+
+    String added() {
+        return "added";
+    }
+}

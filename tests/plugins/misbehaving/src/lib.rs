@@ -1,0 +1,154 @@
+//! A plugin that does wrong on purpose, for the end-to-end tests.
+//!
+//! It sets a probe at the entry of every method; but in classes whose name contains `Victim` it first does
+//! what its configuration says.
+
+use std::hint::black_box;
+
+use classhook_sdk::prelude::*;
+
+/// The plugin's table in `classhook.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    deed: Deed,
+}
+
+/// What goes wrong.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum Deed {
+    /// Never ends.
+    Loop,
+    /// Panics, which is a trap.
+    Trap,
+    /// Asks for memory until there is none.
+    Allocate,
+    /// Calls itself until the stack ends.
+    Recurse,
+    /// Puts probes at a site that no method gave it.
+    ForgedSite,
+    /// Asks for a site within an instruction.
+    NoInstruction,
+    /// Asks for more edits than a class may have.
+    Flood,
+    /// Sets probes, and then says that it failed.
+    Fail,
+    /// Asks about more places than memory holds the answers to.
+    HugeList,
+    /// Attaches more bytes to a probe than a class may have.
+    Tags,
+    /// Logs without end.
+    Chatter,
+    /// Panics while it is configured.
+    PanicEarly,
+    /// Says that its configuration makes no sense.
+    Refuse,
+    /// Selects classes with a selector that makes no sense.
+    Select,
+}
+
+/// The plugin.
+pub struct Misbehaving(Deed);
+
+impl Transformer for Misbehaving {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        match settings.deed {
+            Deed::PanicEarly => panic!("on purpose, early"),
+            Deed::Refuse => Err("refused on purpose".into()),
+            deed => Ok(Self(deed)),
+        }
+    }
+
+    fn select(&self) -> Vec<String> {
+        let nonsense = matches!(self.0, Deed::Select).then(|| "com.***".to_owned());
+        nonsense.into_iter().collect()
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        if class.name().contains("Victim") {
+            self.misbehave(class, plan)?;
+        }
+        set_entries(class, plan)
+    }
+}
+
+impl Misbehaving {
+    fn misbehave(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        match self.0 {
+            Deed::Loop => loop {
+                black_box(());
+            },
+            Deed::Trap => panic!("on purpose"),
+            Deed::Allocate => allocate(),
+            Deed::Recurse => {
+                black_box(recurse(0));
+            }
+            Deed::ForgedSite => {
+                plan.hit(
+                    &[Site {
+                        token: 0xdead_beef_dead_beef,
+                    }],
+                    b"",
+                )?;
+            }
+            Deed::NoInstruction => {
+                for method in class.methods_with_code() {
+                    method.before(&[u16::MAX])?;
+                }
+            }
+            Deed::Flood => {
+                for _ in 0..100_000 {
+                    set_entries(class, plan)?;
+                }
+            }
+            Deed::HugeList => {
+                for method in class.methods_with_code() {
+                    method.before(&vec![0; 16 << 20])?;
+                }
+            }
+            Deed::Tags => {
+                for method in class.methods_with_code() {
+                    plan.hit(&[method.entry()], &vec![7; 600 << 10])?;
+                }
+            }
+            Deed::Chatter => loop {
+                classhook_sdk::log::warn("on and on");
+            },
+            Deed::PanicEarly | Deed::Refuse | Deed::Select => {}
+            Deed::Fail => {
+                set_entries(class, plan)?;
+                return Err("failed on purpose".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set_entries(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let entries: Vec<Site> = class
+        .methods_with_code()
+        .map(|method| method.entry())
+        .collect();
+    if !entries.is_empty() {
+        plan.hit(&entries, b"entry")?;
+    }
+    Ok(())
+}
+
+fn allocate() {
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    loop {
+        kept.push(black_box(vec![1; 1 << 20]));
+    }
+}
+
+#[allow(unconditional_recursion, reason = "that is the deed")]
+fn recurse(depth: u64) -> u64 {
+    let frame = black_box([depth; 64]);
+    black_box(recurse(depth + 1)) + frame[depth as usize % 64]
+}
+
+classhook_sdk::export!(Misbehaving);

@@ -1,0 +1,225 @@
+//! File-driven cases: a Java file whose leading comments say how to run it and what to expect.
+//!
+//! `java/cases/Branches.java` is the first of them and documents the format.
+
+use crate::java::{Java, Run};
+use crate::javac;
+use crate::jdks::{self, Jdk};
+use crate::workspace;
+use crate::xml_report::XmlReport;
+use std::path::{Path, PathBuf};
+
+/// One Java file.
+#[derive(Debug)]
+pub struct Case {
+    /// The file.
+    pub file: PathBuf,
+    /// Name of the main class, which is the file's.
+    main: String,
+    jvm: Vec<String>,
+    agent: String,
+    arguments: Vec<String>,
+    oldest: u32,
+    newest: u32,
+    exit: i32,
+    stdout: Vec<String>,
+    /// Line numbers with what is expected of them.
+    lines: Vec<(u32, Expected)>,
+}
+
+/// What a line's comment expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    /// Every instruction and every branch was executed.
+    Covered,
+    /// So many of so many branches.
+    Branches(u32, u32),
+    /// No instruction was executed.
+    Missed,
+    /// The line does not count: no instructions, or filtered.
+    Nothing,
+}
+
+/// Every case, sorted by name.
+pub fn all() -> Vec<Case> {
+    javac::sources_in(&workspace::test_file("java/cases"))
+        .into_iter()
+        .map(Case::read)
+        .collect()
+}
+
+impl Case {
+    fn read(file: PathBuf) -> Self {
+        let text = std::fs::read_to_string(&file)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let main = file
+            .file_stem()
+            .expect("a file name")
+            .to_string_lossy()
+            .into_owned();
+        let mut case = Self {
+            main,
+            jvm: Vec::new(),
+            agent: "plugin=coverage".to_owned(),
+            arguments: Vec::new(),
+            oldest: jdks::OLDEST,
+            newest: u32::MAX,
+            exit: 0,
+            stdout: Vec::new(),
+            lines: Vec::new(),
+            file,
+        };
+        for comment in text.lines().map_while(|line| line.strip_prefix("//")) {
+            case.read_header(comment.trim());
+        }
+        for (number, line) in (1..).zip(text.lines()) {
+            let expected = line
+                .rsplit_once("// ")
+                .filter(|(code, _)| !code.trim().is_empty());
+            if let Some(expected) = expected.and_then(|(_, comment)| Expected::read(comment)) {
+                case.lines.push((number, expected));
+            }
+        }
+        assert!(
+            !case.stdout.is_empty(),
+            "{} expects no output",
+            case.file.display()
+        );
+        case
+    }
+
+    fn read_header(&mut self, line: &str) {
+        let Some((key, value)) = line.split_once(": ") else {
+            return;
+        };
+        let words = || value.split_whitespace().map(str::to_owned).collect();
+        let number = |text: &str| {
+            text.parse()
+                .unwrap_or_else(|_| panic!("{}: {line}", self.file.display()))
+        };
+        match key {
+            "jvm" => self.jvm = words(),
+            "agent" => self.agent = value.to_owned(),
+            "arguments" => self.arguments = words(),
+            "exit" => self.exit = number(value) as i32,
+            "stdout" => self.stdout.push(value.to_owned()),
+            "releases" => {
+                let (oldest, newest) = value.split_once("..").expect("releases: 17.. or 11..21");
+                let newest = if newest.is_empty() {
+                    u32::MAX
+                } else {
+                    number(newest)
+                };
+                (self.oldest, self.newest) = (number(oldest), newest);
+            }
+            _ => {}
+        }
+    }
+
+    /// The JDKs here that it is for.
+    pub fn jdks(&self) -> impl Iterator<Item = &'static Jdk> {
+        let releases = self.oldest..=self.newest;
+        jdks::all()
+            .iter()
+            .filter(move |jdk| releases.contains(&jdk.feature))
+    }
+
+    /// Compiles the file for this JDK.
+    pub fn compile(&self, jdk: &Jdk, folder: &Path) -> PathBuf {
+        if jdk.full {
+            return javac::compile(jdk, &[&self.file], folder, &[]);
+        }
+        javac::compile(
+            &jdks::newest(),
+            &[&self.file],
+            folder,
+            &["--release", &jdk.feature.to_string()],
+        )
+    }
+
+    /// The command without the agent.
+    pub fn java(&self, jdk: &Jdk, classes: &Path) -> Java {
+        let java = Java::new(jdk).options(&self.jvm).class_path(&[classes]);
+        java.main(&self.main).arguments(&self.arguments)
+    }
+
+    /// The agent's options, writing to this folder.
+    pub fn agent_options(&self, output: &Path) -> String {
+        format!("{},output={}", self.agent, output.display())
+    }
+
+    /// Fails the test unless exit code and output are what the file says.
+    #[track_caller]
+    pub fn assert_run(&self, run: &Run) {
+        run.assert_exit(self.exit);
+        let found: Vec<&str> = run.stdout.lines().collect();
+        assert_eq!(
+            found,
+            self.stdout,
+            "{}\n{}",
+            self.file.display(),
+            run.report()
+        );
+    }
+
+    /// Fails the test unless the report shows every line as its comment says.
+    #[track_caller]
+    pub fn assert_lines(&self, report: &XmlReport, whose: &str) {
+        let name = self
+            .file
+            .file_name()
+            .expect("a file name")
+            .to_string_lossy()
+            .into_owned();
+        for (number, expected) in &self.lines {
+            let place = format!("/package /sourcefile {name}/line {number}");
+            let value = |key: &str| {
+                report
+                    .0
+                    .get(&format!("{place} {key}"))
+                    .map(|value| value.parse().expect("a number"))
+            };
+            let found = value("mi").map(|missed: u32| Found {
+                instructions: (missed, value("ci").expect("ci")),
+                branches: (value("mb").expect("mb"), value("cb").expect("cb")),
+            });
+            assert!(
+                expected.fits(found),
+                "{name}:{number}: expected {expected:?}, {whose} has {found:?}"
+            );
+        }
+    }
+}
+
+/// A line's counters, missed and covered.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    instructions: (u32, u32),
+    branches: (u32, u32),
+}
+
+impl Expected {
+    fn read(comment: &str) -> Option<Self> {
+        match comment.trim() {
+            "covered" => Some(Self::Covered),
+            "missed" => Some(Self::Missed),
+            "nothing" => Some(Self::Nothing),
+            comment => {
+                let (covered, all) = comment.strip_prefix("branches ")?.split_once('/')?;
+                Some(Self::Branches(covered.parse().ok()?, all.parse().ok()?))
+            }
+        }
+    }
+
+    fn fits(self, found: Option<Found>) -> bool {
+        match (self, found) {
+            (Self::Nothing, found) => found.is_none(),
+            (_, None) => false,
+            (Self::Covered, Some(found)) => found.instructions.0 == 0 && found.branches.0 == 0,
+            (Self::Missed, Some(found)) => found.instructions.1 == 0 && found.branches.1 == 0,
+            (Self::Branches(covered, all), Some(found)) => {
+                found.branches == (all - covered, covered)
+            }
+        }
+    }
+}

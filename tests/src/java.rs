@@ -1,0 +1,281 @@
+//! Running `java`: options, an agent, a time limit, and what the program printed.
+
+use crate::jdks::Jdk;
+use crate::workspace;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// How long a program may take, unless a test says otherwise.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// A `java` command being put together.
+#[derive(Debug, Clone)]
+pub struct Java {
+    program: PathBuf,
+    options: Vec<OsString>,
+    rest: Vec<OsString>,
+    folder: Option<PathBuf>,
+    environment: Vec<(OsString, OsString)>,
+    limit: Duration,
+}
+
+/// What a program that ended has left.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The command, for messages.
+    pub command: String,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its process id.
+    pub pid: u32,
+}
+
+impl Java {
+    /// This JDK's `java`, without any variable that adds options.
+    pub fn new(jdk: &Jdk) -> Self {
+        Self::program(jdk.tool("java"))
+    }
+
+    /// Another program run in the same way, for example `classhook`.
+    pub fn program(program: PathBuf) -> Self {
+        let (options, rest, environment) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            program,
+            options,
+            rest,
+            folder: None,
+            environment,
+            limit: LIMIT,
+        }
+    }
+
+    /// An option of the JVM: `-Xverify:all`.
+    pub fn option(mut self, option: impl AsRef<OsStr>) -> Self {
+        self.options.push(option.as_ref().to_owned());
+        self
+    }
+
+    /// Several options of the JVM.
+    pub fn options<O: AsRef<OsStr>>(mut self, options: &[O]) -> Self {
+        self.options
+            .extend(options.iter().map(|option| option.as_ref().to_owned()));
+        self
+    }
+
+    /// Folders and jars of the class path.
+    pub fn class_path<P: AsRef<Path>>(self, entries: &[P]) -> Self {
+        let joined =
+            std::env::join_paths(entries.iter().map(AsRef::as_ref)).expect("no colon in a path");
+        self.option("-cp").option(joined)
+    }
+
+    /// Classhook's agent with these options; `None` leaves even the `=` out.
+    pub fn agent(self, options: Option<&str>) -> Self {
+        let mut argument = OsString::from("-agentpath:");
+        argument.push(workspace::agent_library());
+        if let Some(options) = options {
+            argument.push("=");
+            argument.push(options);
+        }
+        self.option(argument)
+    }
+
+    /// Classhook's coverage into this folder.
+    pub fn coverage(self, output: &Path) -> Self {
+        self.agent(Some(&format!(
+            "plugin=coverage,output={}",
+            output.display()
+        )))
+    }
+
+    /// The main class.
+    pub fn main(self, class: &str) -> Self {
+        self.argument(class)
+    }
+
+    /// An argument of the program.
+    pub fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.rest.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Several arguments of the program.
+    pub fn arguments<A: AsRef<OsStr>>(mut self, arguments: &[A]) -> Self {
+        self.rest.extend(
+            arguments
+                .iter()
+                .map(|argument| argument.as_ref().to_owned()),
+        );
+        self
+    }
+
+    /// The folder to run in.
+    pub fn folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_path_buf());
+        self
+    }
+
+    /// A variable of the environment.
+    pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment
+            .push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Another time limit.
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Starts the program without waiting for it; its output can be read from the child's pipes.
+    pub fn spawn(&self) -> Child {
+        let mut command = self.command();
+        command
+            .spawn()
+            .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"))
+    }
+
+    /// Runs the program to its end.
+    ///
+    /// # Panics
+    /// If it does not end within the limit; the message holds a thread dump, and the process is gone.
+    pub fn run(&self) -> Run {
+        let mut child = self.spawn();
+        let pid = child.id();
+        let stdout = read_aside(child.stdout.take().expect("stdout is a pipe"));
+        let stderr = read_aside(child.stderr.take().expect("stderr is a pipe"));
+        let (send, ended) = mpsc::channel();
+        let waiter = thread::spawn(move || send.send(child.wait()));
+        let status = ended.recv_timeout(self.limit);
+        let timed_out = status.is_err();
+        let status = match status {
+            Ok(status) => status,
+            Err(_) => {
+                dump_and_kill(pid);
+                ended.recv().expect("the waiting thread answers")
+            }
+        };
+        waiter.join().expect("the waiting thread ends").ok();
+        let run = Run {
+            command: format!("{:?}", self.command()),
+            stdout: stdout.join().expect("reading stdout"),
+            stderr: stderr.join().expect("reading stderr"),
+            status: status.expect("waiting for the program"),
+            pid,
+        };
+        assert!(
+            !timed_out,
+            "no end within {:?}; thread dump in its output\n{}",
+            self.limit,
+            run.report()
+        );
+        run
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.options).args(&self.rest);
+        for added in [
+            "JAVA_TOOL_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "_JAVA_OPTIONS",
+            "CLASSPATH",
+        ] {
+            command.env_remove(added);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+impl Run {
+    /// Fails the test unless the program ended with 0.
+    #[track_caller]
+    pub fn assert_success(&self) -> &Self {
+        assert!(
+            self.status.success(),
+            "the program failed\n{}",
+            self.report()
+        );
+        self
+    }
+
+    /// Fails the test unless the program ended with this code.
+    #[track_caller]
+    pub fn assert_exit(&self, code: i32) -> &Self {
+        assert_eq!(
+            self.status.code(),
+            Some(code),
+            "another exit code\n{}",
+            self.report()
+        );
+        self
+    }
+
+    /// Fails the test unless standard error has this text.
+    #[track_caller]
+    pub fn assert_stderr(&self, part: &str) -> &Self {
+        assert!(
+            self.stderr.contains(part),
+            "expected {part:?} on standard error\n{}",
+            self.report()
+        );
+        self
+    }
+
+    /// Command, status and output, for a message.
+    pub fn report(&self) -> String {
+        let mut text = format!("command: {}\nstatus: {}\n", self.command, self.status);
+        for (name, output) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            write!(text, "--- {name} ---\n{}\n", shortened(output)).expect("writing to a string");
+        }
+        text
+    }
+}
+
+/// The first and last part of a long text.
+fn shortened(text: &str) -> String {
+    const KEPT: usize = 6_000;
+    if text.len() <= 2 * KEPT {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(KEPT).collect();
+    let tail: String = text.chars().skip(text.chars().count() - KEPT).collect();
+    format!("{head}\n[… {} bytes …]\n{tail}", text.len() - 2 * KEPT)
+}
+
+fn read_aside(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).expect("reading a pipe");
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Asks the JVM for its threads (they go to its stdout), gives it a moment to print them, and kills it.
+fn dump_and_kill(pid: u32) {
+    use rustix::process::{Pid, Signal, kill_process};
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        kill_process(pid, Signal::QUIT).ok();
+        thread::sleep(Duration::from_secs(2));
+        kill_process(pid, Signal::KILL).ok();
+    }
+}

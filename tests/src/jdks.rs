@@ -1,0 +1,194 @@
+//! The JDKs of this machine: every Java installation of release 11 or newer.
+
+use crate::workspace;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The oldest release that Classhook works with.
+pub const OLDEST: u32 = 11;
+
+/// A Java installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jdk {
+    /// Its folder, links resolved.
+    pub home: PathBuf,
+    /// `17.0.15`.
+    pub version: String,
+    /// 17.
+    pub feature: u32,
+    /// It has `javac`.
+    pub full: bool,
+}
+
+impl Jdk {
+    /// One of its programs: `java`, `javac`, `jcmd`.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+
+    /// The installation in this folder, of any release.
+    pub fn at(home: &Path) -> Option<Self> {
+        let home = home.canonicalize().ok()?;
+        if !home.join("bin/java").is_file() {
+            return None;
+        }
+        let version = released_version(&home).or_else(|| printed_version(&home))?;
+        let feature = feature_of(&version)?;
+        let full = home.join("bin/javac").is_file();
+        Some(Self {
+            home,
+            version,
+            feature,
+            full,
+        })
+    }
+}
+
+impl fmt::Display for Jdk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.full {
+            "JDK"
+        } else {
+            "JVM without javac"
+        };
+        write!(f, "{kind} {} in {}", self.version, self.home.display())
+    }
+}
+
+/// Every installation of release 11 or newer, one for each release: a full one before one without `javac`.
+///
+/// Prints what it found, once. With `CI=true` a full 17 and a full 25 must be there.
+pub fn all() -> &'static [Jdk] {
+    static FOUND: OnceLock<Vec<Jdk>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let mut found = every_installation();
+        found.retain(|jdk| jdk.feature >= OLDEST);
+        found.sort_by_key(|jdk| (jdk.feature, !jdk.full));
+        found.dedup_by_key(|jdk| jdk.feature);
+        for jdk in &found {
+            eprintln!("found {jdk}");
+        }
+        assert!(
+            !found.is_empty(),
+            "expected a JDK of release {OLDEST} or newer in JAVA_HOME, PATH or /usr/lib/jvm"
+        );
+        if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+            for feature in [17, 25] {
+                let there = found.iter().any(|jdk| jdk.feature == feature && jdk.full);
+                assert!(
+                    there,
+                    "CI must test on a full JDK {feature}; run `cargo xtask setup --require-jdks`"
+                );
+            }
+        }
+        found
+    })
+}
+
+/// Those with `javac`.
+pub fn full() -> Vec<Jdk> {
+    all().iter().filter(|jdk| jdk.full).cloned().collect()
+}
+
+/// The installation of this release, if there is one.
+pub fn release(feature: u32) -> Option<Jdk> {
+    all().iter().find(|jdk| jdk.feature == feature).cloned()
+}
+
+/// The releases that every statement of the product is tested on: 17 and 25, where they are there.
+pub fn main_two() -> Vec<Jdk> {
+    full()
+        .into_iter()
+        .filter(|jdk| [17, 25].contains(&jdk.feature))
+        .collect()
+}
+
+/// The newest full JDK: it compiles and verifies for the others.
+pub fn newest() -> Jdk {
+    full()
+        .pop()
+        .expect("expected a full JDK (with javac) in JAVA_HOME, PATH or /usr/lib/jvm")
+}
+
+/// Every installation, also those that are too old.
+pub fn every_installation() -> Vec<Jdk> {
+    let mut homes = BTreeSet::new();
+    let jdks = places().into_iter().filter_map(|home| Jdk::at(&home));
+    jdks.filter(|jdk| homes.insert(jdk.home.clone())).collect()
+}
+
+fn places() -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = std::env::var_os("JAVA_HOME")
+        .map(PathBuf::from)
+        .into_iter()
+        .collect();
+    for folder in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
+        if let Ok(java) = folder.join("java").canonicalize() {
+            places.extend(java.ancestors().nth(2).map(Path::to_path_buf));
+        }
+    }
+    let mut folders = vec![
+        PathBuf::from("/usr/lib/jvm"),
+        PathBuf::from("/opt"),
+        workspace::target("jvms"),
+    ];
+    if let Some(home) = std::env::var_os("HOME") {
+        folders.push(Path::new(&home).join(".sdkman/candidates/java"));
+    }
+    for folder in folders {
+        let entries = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .filter_map(Result::ok);
+        places.extend(
+            entries
+                .map(|entry| entry.path())
+                .filter(|path| path.is_dir()),
+        );
+    }
+    places
+}
+
+fn released_version(home: &Path) -> Option<String> {
+    let release = std::fs::read_to_string(home.join("release")).ok()?;
+    let version = release
+        .lines()
+        .find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
+    Some(version.trim_matches('"').to_owned())
+}
+
+/// From the first line of `java -version`: `openjdk version "17.0.15" 2025-04-15`.
+fn printed_version(home: &Path) -> Option<String> {
+    let output = Command::new(home.join("bin/java"))
+        .arg("-version")
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.lines()
+        .find_map(|line| line.split('"').nth(1).map(str::to_owned))
+}
+
+/// `17.0.15` is 17, `1.8.0_504` is 8.
+fn feature_of(version: &str) -> Option<u32> {
+    let mut numbers = version.split(['.', '-', '+', '_']);
+    match numbers.next()?.parse().ok()? {
+        1 => numbers.next()?.parse().ok(),
+        feature => Some(feature),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn release_numbers_before_and_after_nine() {
+        assert_eq!(feature_of("17.0.15"), Some(17));
+        assert_eq!(feature_of("1.8.0_504"), Some(8));
+        assert_eq!(feature_of("27-ea"), Some(27));
+        assert_eq!(feature_of("unknown"), None);
+    }
+}

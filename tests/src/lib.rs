@@ -1,0 +1,25 @@
+//! The toolbox of the end-to-end tests: JDKs, artifacts, `java` and `javac`, file-driven cases, comparisons with JaCoCo.
+//!
+//! Deliberately not a test framework: each test in `tests/` is a plain function that starts real JVMs, one per case.
+//! Start reading at [`java::Java`], which runs a program, and [`programs`], the workloads measured under two tools.
+//!
+//! ```no_run
+//! let jdk = e2e_tests::jdks::full().pop().expect("a JDK");
+//! let scratch = e2e_tests::scratch();
+//! let classes = e2e_tests::javac::compile(&jdk, &["Hello.java".as_ref()], scratch.path(), &[]);
+//! let run = e2e_tests::java::Java::new(&jdk).class_path(&[&classes]).main("Hello").run();
+//! run.assert_success();
+//! ```
+
+pub mod artifacts;
+pub mod cases;
+pub mod exec;
+pub mod jacoco;
+pub mod java;
+pub mod javac;
+pub mod jdks;
+pub mod programs;
+pub mod workspace;
+pub mod xml_report;
+
+pub use workspace::scratch;

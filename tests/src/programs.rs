@@ -1,0 +1,304 @@
+//! The real programs with a deterministic piece of work each: `programs/<name>/program.toml`.
+//!
+//! Two tools measure the same run of them, so each must execute the same code every time.
+
+pub mod classes;
+
+use crate::java::Java;
+use crate::jdks::{self, Jdk};
+use crate::{artifacts, javac, workspace};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Identity hashes come from a sequence of random numbers that every thread starts where the last one left it,
+/// so what an agent does before `main` would decide the order in hash tables of objects without a hash of their own.
+const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2"];
+
+/// One `program.toml`; the first of them, `programs/bank/program.toml`, explains the keys.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Its folder's name.
+    #[serde(skip)]
+    pub name: String,
+    /// Artifacts that make up the class path.
+    #[serde(default)]
+    artifacts: Vec<String>,
+    /// Folders of sources that are compiled first.
+    #[serde(default)]
+    sources: Vec<String>,
+    /// Which compiler does that.
+    #[serde(default)]
+    compiler: Compiler,
+    /// Options of the JVM.
+    #[serde(default)]
+    options: Vec<String>,
+    /// The main class, or `module/class`.
+    main: String,
+    /// Arguments of the program.
+    #[serde(default)]
+    arguments: Vec<String>,
+    /// The measured classes were compiled from Java.
+    #[serde(default)]
+    pub java: bool,
+    /// It lists the members of measured classes by reflection, so that those JaCoCo adds change its work.
+    #[serde(default)]
+    pub reflective: bool,
+    /// It does not bear equal identity hashes.
+    #[serde(default, rename = "random-identity-hashes")]
+    random_identity_hashes: bool,
+    /// Classes with a method for whose probes there is no room within 64 KB: JaCoCo's take 6 bytes, ours 8.
+    #[serde(default, rename = "no-room")]
+    pub no_room: Vec<String>,
+    /// Releases that it runs on.
+    #[serde(default = "main_releases")]
+    pub releases: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Compiler {
+    #[default]
+    Javac,
+    Kotlin,
+}
+
+/// The level of the sources: `11` or `17`.
+fn level(jdk: &Jdk) -> &'static str {
+    if jdk.feature < 17 { "11" } else { "17" }
+}
+
+fn main_releases() -> Vec<u32> {
+    vec![17, 25]
+}
+
+/// A program made ready for one JDK: compiled, with a class path.
+#[derive(Debug)]
+pub struct Workload<'a> {
+    program: &'a Program,
+    jdk: Jdk,
+    class_path: Vec<PathBuf>,
+}
+
+/// Every program, sorted by name.
+pub fn all() -> Vec<Program> {
+    let folder = workspace::test_file("programs");
+    let entries = std::fs::read_dir(folder)
+        .expect("tests/programs is there")
+        .filter_map(Result::ok);
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names.iter().map(|name| named(name)).collect()
+}
+
+/// One program.
+///
+/// # Panics
+/// If there is none of that name, or its `program.toml` is wrong.
+pub fn named(name: &str) -> Program {
+    let file = workspace::test_file(&format!("programs/{name}/program.toml"));
+    let text = std::fs::read_to_string(&file)
+        .unwrap_or_else(|error| panic!("failed to read {}: {error}", file.display()));
+    let mut program: Program =
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    program.name = name.to_owned();
+    program
+}
+
+impl Program {
+    /// The JDKs here that it runs on; a program that is a module of the JDK needs a full one.
+    pub fn jdks(&self) -> Vec<Jdk> {
+        let runs_on = |jdk: &&Jdk| {
+            self.releases.contains(&jdk.feature) && (jdk.full || !self.main.contains('/'))
+        };
+        jdks::all().iter().filter(runs_on).cloned().collect()
+    }
+
+    /// Compiles what has to be compiled into the folder.
+    pub fn prepare(&self, jdk: &Jdk, folder: &Path) -> Workload<'_> {
+        let mut class_path = Vec::new();
+        if !self.sources.is_empty() {
+            let folders: Vec<PathBuf> = self
+                .sources
+                .iter()
+                .map(|source| {
+                    PathBuf::from(self.expand(&source.replace("{level}", level(jdk)), folder))
+                })
+                .collect();
+            class_path.push(match self.compiler {
+                Compiler::Javac => compile_java(jdk, &folders, folder),
+                Compiler::Kotlin => compile_kotlin(&jdks::newest(), &folders, folder),
+            });
+        }
+        class_path.extend(self.artifacts.iter().map(|name| artifacts::path(name)));
+        Workload {
+            program: self,
+            jdk: jdk.clone(),
+            class_path,
+        }
+    }
+
+    /// `{root}`, `{here}`, `{scratch}` and `{artifact:NAME}` stand for paths, `{java:FOLDER}` for the sources in it.
+    fn expand(&self, text: &str, scratch: &Path) -> String {
+        let mut text = text
+            .replace("{root}", &workspace::root().display().to_string())
+            .replace(
+                "{here}",
+                &workspace::test_file(&format!("programs/{}", self.name))
+                    .display()
+                    .to_string(),
+            )
+            .replace("{scratch}", &scratch.display().to_string());
+        while let Some((before, rest)) = text.split_once("{artifact:") {
+            let (name, after) = rest
+                .split_once('}')
+                .expect("a closing brace after {artifact:");
+            text = format!("{before}{}{after}", artifacts::path(name).display());
+        }
+        text
+    }
+
+    fn expanded_arguments(&self, scratch: &Path) -> Vec<String> {
+        let mut expanded = Vec::new();
+        for argument in &self.arguments {
+            let text = self.expand(argument, scratch);
+            match text
+                .strip_prefix("{java:")
+                .and_then(|rest| rest.strip_suffix('}'))
+            {
+                Some(folder) => {
+                    let sources = javac::sources_in(Path::new(folder));
+                    assert!(!sources.is_empty(), "no Java sources in {folder}");
+                    expanded.extend(sources.iter().map(|source| source.display().to_string()));
+                }
+                None => expanded.push(text),
+            }
+        }
+        expanded
+    }
+}
+
+impl Workload<'_> {
+    /// Classes that are not compared: see [`Program::no_room`].
+    pub fn no_room(&self) -> &[String] {
+        &self.program.no_room
+    }
+
+    /// The program's command; it runs in a new folder `name` below `scratch`, where `made` is ready for its output.
+    pub fn java(&self, scratch: &Path, name: &str) -> Java {
+        let folder = scratch.join(name);
+        std::fs::create_dir_all(folder.join("made")).expect("the test's folder is writable");
+        let mut java = Java::new(&self.jdk).folder(&folder);
+        if !self.program.random_identity_hashes {
+            java = java.options(&EQUAL_IDENTITY_HASHES);
+        }
+        for option in &self.program.options {
+            java = java.option(self.program.expand(option, scratch));
+        }
+        if !self.class_path.is_empty() {
+            java = java.class_path(&self.class_path);
+        }
+        if self.program.main.contains('/') {
+            java = java.argument("-m");
+        }
+        java.main(&self.program.main)
+            .arguments(&self.program.expanded_arguments(scratch))
+    }
+
+    /// The class files of the class path and the main module, unpacked below `folder`.
+    pub fn class_files(&self, folder: &Path) -> PathBuf {
+        let unpacked = folder.join("class-files");
+        for entry in &self.class_path {
+            classes::unpack(entry, &unpacked);
+        }
+        if let Some((module, _)) = self.program.main.split_once('/') {
+            classes::unpack_module(&self.jdk, module, &unpacked);
+        }
+        unpacked
+    }
+}
+
+fn compile_java(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
+    let sources: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| javac::sources_in(folder))
+        .collect();
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    if jdk.full {
+        return javac::compile(jdk, &sources, scratch, &[]);
+    }
+    javac::compile(
+        &jdks::newest(),
+        &sources,
+        scratch,
+        &["--release", &jdk.feature.to_string()],
+    )
+}
+
+fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
+    let classes = scratch.join("classes");
+    let compiler = named("kotlinc");
+    let libraries: Vec<PathBuf> = compiler
+        .artifacts
+        .iter()
+        .map(|name| artifacts::path(name))
+        .collect();
+    let sources: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| javac::files_with_extension(folder, "kt"))
+        .collect();
+    let java = Java::new(jdk).class_path(&libraries).main(&compiler.main);
+    let java = java
+        .arguments(&["-no-stdlib", "-no-reflect", "-cp"])
+        .argument(artifacts::path("kotlin-stdlib"));
+    java.argument("-d")
+        .argument(&classes)
+        .arguments(&sources)
+        .run()
+        .assert_success();
+    classes
+}
+
+/// One test for each program, so that one failure does not hide another: calls `check` with the program's name.
+#[macro_export]
+macro_rules! for_every_program {
+    ($check:path) => {
+        $crate::for_every_program! {
+            $check;
+            antlr = "antlr",
+            aspectj_compiler = "aspectj",
+            bank = "bank",
+            beanshell = "beanshell",
+            clojure = "clojure",
+            eclipse_compiler = "ecj",
+            google_java_format = "google-java-format",
+            groovy = "groovy",
+            h2_database = "h2",
+            javac = "javac",
+            javacc = "javacc",
+            jruby = "jruby",
+            jython = "jython",
+            kotlin_compiler = "kotlinc",
+            kotlin_program = "kotlin",
+            luaj = "luaj",
+            rhino = "rhino",
+            scala_compiler = "scala",
+        }
+    };
+    ($check:path; $($test:ident = $name:literal),* $(,)?) => {
+        $(#[test]
+        fn $test() {
+            $check($name);
+        })*
+
+        #[test]
+        fn every_program_has_its_test() {
+            let tested = [$($name),*];
+            for program in $crate::programs::all() {
+                assert!(tested.contains(&program.name.as_str()), "{} has no test here", program.name);
+            }
+        }
+    };
+}

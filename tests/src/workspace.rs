@@ -1,0 +1,53 @@
+//! Where things lie: the checkout, what was built, what was fetched.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the workspace.
+pub fn root() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests
+        .parent()
+        .expect("tests/ lies in the workspace")
+        .to_path_buf()
+}
+
+/// A file below the workspace's own `target`, wherever this test itself was built.
+pub fn target(path: &str) -> PathBuf {
+    root().join("target").join(path)
+}
+
+/// The agent, built with `cargo build --release`; `CLASSHOOK_AGENT` names another one.
+pub fn agent_library() -> PathBuf {
+    let library = std::env::var_os("CLASSHOOK_AGENT")
+        .map_or_else(|| target("release/libclasshook.so"), PathBuf::from);
+    built(library, "hook-agent")
+}
+
+/// The command line, built with `cargo build --release`.
+pub fn classhook() -> PathBuf {
+    built(target("release/classhook"), "cli")
+}
+
+/// A new folder of its own for one test, gone when dropped.
+pub fn scratch() -> tempfile::TempDir {
+    let parent = target("test-scratch");
+    std::fs::create_dir_all(&parent).expect("target/ is writable");
+    tempfile::Builder::new()
+        .prefix("t-")
+        .tempdir_in(parent)
+        .expect("target/test-scratch is writable")
+}
+
+/// A file of this crate, for example `java/Greeter.java`.
+pub fn test_file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn built(file: PathBuf, package: &str) -> PathBuf {
+    assert!(
+        file.is_file(),
+        "expected {} to be built, found nothing there; run `cargo xtask plugins && cargo build --release -p {package}`",
+        file.display()
+    );
+    file
+}

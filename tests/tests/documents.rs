@@ -1,0 +1,135 @@
+//! What the documents tell a reader to type works as told.
+
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{scratch, workspace};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+/// A folder that looks like the checkout: examples, what was built, and room for what commands write.
+fn checkout() -> tempfile::TempDir {
+    let folder = scratch();
+    std::fs::create_dir(folder.path().join("target")).expect("made");
+    symlink(
+        workspace::root().join("examples"),
+        folder.path().join("examples"),
+    )
+    .expect("linked");
+    let products = workspace::agent_library();
+    let products = products.parent().expect("a folder");
+    symlink(products, folder.path().join("target/release")).expect("linked");
+    folder
+}
+
+/// Runs a script with this JDK first in `PATH`, and returns what it printed.
+#[track_caller]
+fn shell(jdk: &Jdk, folder: &Path, script: &str) -> String {
+    let path = std::env::var("PATH").expect("PATH is text");
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", script])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", jdk.home.join("bin").display()))
+        .env("JAVA_HOME", &jdk.home)
+        .output()
+        .expect("bash is installed");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "on {jdk}:\n{script}\n{text}\n{errors}"
+    );
+    text
+}
+
+/// The blocks of a document in one language.
+fn blocks(document: &str, language: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(workspace::root().join(document)).expect("the document");
+    let fence = format!("```{language}\n");
+    let blocks = text.split(&fence).skip(1);
+    blocks
+        .filter_map(|block| block.split("```").next())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[track_caller]
+fn assert_holds(file: &Path, text: &str) {
+    let found = std::fs::read_to_string(file)
+        .unwrap_or_else(|error| panic!("expected {}: {error}", file.display()));
+    assert!(
+        found.contains(text),
+        "expected {text} in {}",
+        file.display()
+    );
+}
+
+#[test]
+fn readme_measures_the_bank_with_and_without_the_command() {
+    let mut commands = blocks("README.md", "sh");
+    // the tasks would take too long here, and which JVM to attach to is the reader's choice
+    commands.retain(|block| !block.contains("cargo xtask") && !block.contains(" PID "));
+    let [measure, record_and_report] = commands.as_slice() else {
+        panic!("expected two blocks of commands, found {commands:?}");
+    };
+    let [summary] = blocks("README.md", "text")
+        .try_into()
+        .expect("one block of output");
+    for jdk in jdks::main_two() {
+        let folder = checkout();
+        let target = folder.path().join("target");
+        let printed = shell(&jdk, folder.path(), measure);
+        for line in summary.lines() {
+            assert!(
+                printed.lines().any(|found| found == line),
+                "on {jdk}: {line}\n{printed}"
+            );
+        }
+        assert_holds(&target.join("hello/html/index.html"), "bank");
+        shell(&jdk, folder.path(), record_and_report);
+        assert_holds(&target.join("recorded/html/index.html"), "bank");
+        assert_holds(
+            &target.join("recorded/jacoco.xml"),
+            "<class name=\"bank/Account\"",
+        );
+    }
+}
+
+#[test]
+fn bank_example_runs_and_its_arguments_cover_what_the_day_leaves_out() {
+    for jdk in jdks::main_two() {
+        let folder = checkout();
+        let statements =
+            "examples/bank/run 'open ada SAVINGS' 'deposit ada 100' 'interest ada 0.02'";
+        let printed = shell(&jdk, folder.path(), statements);
+        assert!(printed.contains("interest ada 0.02 -> 2.00"), "{printed}");
+        assert_holds(
+            &folder.path().join("target/examples/bank/html/index.html"),
+            "bank",
+        );
+    }
+}
+
+#[test]
+fn options_page_lists_every_key_that_help_prints() {
+    let page =
+        std::fs::read_to_string(workspace::root().join("docs/options.md")).expect("the page");
+    let run = Java::new(&jdks::newest())
+        .agent(Some("help"))
+        .option("-version")
+        .run();
+    run.assert_success();
+    let keys: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(['=', ' ']).next())
+        .filter(|key| !key.is_empty())
+        .collect();
+    assert!(keys.len() >= 9, "{keys:?}");
+    for key in keys {
+        assert!(
+            page.contains(&format!("| `{key}` |")),
+            "docs/options.md does not list {key}"
+        );
+    }
+}

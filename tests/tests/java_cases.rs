@@ -1,0 +1,88 @@
+//! The files of `java/cases`: output unchanged, and every line as its comment says, in JaCoCo's report and in ours.
+
+use e2e_tests::cases::{self, Case};
+use e2e_tests::java::Java;
+use e2e_tests::jdks::Jdk;
+use e2e_tests::xml_report::XmlReport;
+use e2e_tests::{jacoco, scratch, workspace};
+
+fn check(name: &str, compare: fn(&Case, &Jdk)) {
+    let cases = cases::all();
+    let case = cases
+        .iter()
+        .find(|case| case.file.ends_with(format!("{name}.java")));
+    let case = case.unwrap_or_else(|| panic!("there is no case {name}"));
+    case.jdks().for_each(|jdk| compare(case, jdk));
+}
+
+/// The comments are right: JaCoCo says the same.
+fn by_jacoco(case: &Case, jdk: &Jdk) {
+    let folder = scratch();
+    let classes = case.compile(jdk, folder.path());
+    let exec = folder.path().join("jacoco.exec");
+    case.assert_run(&case.java(jdk, &classes).run());
+    case.assert_run(
+        &case
+            .java(jdk, &classes)
+            .option(jacoco::agent_option(&exec, None))
+            .run(),
+    );
+    let report = jacoco::report(&exec, &classes, &folder.path().join("jacoco.xml"));
+    case.assert_lines(&report, &format!("JaCoCo on {}", jdk.feature));
+}
+
+fn by_classhook(case: &Case, jdk: &Jdk) {
+    let folder = scratch();
+    let classes = case.compile(jdk, folder.path());
+    let snapshots = folder.path().join("snapshots");
+    let java = case
+        .java(jdk, &classes)
+        .option("-Xverify:all")
+        .agent(Some(&case.agent_options(&snapshots)));
+    case.assert_run(&java.run());
+    let xml = folder.path().join("classhook.xml");
+    let report = Java::program(workspace::classhook())
+        .argument("report")
+        .argument(&snapshots);
+    report
+        .argument("--xml")
+        .argument(&xml)
+        .run()
+        .assert_success();
+    case.assert_lines(
+        &XmlReport::read(&xml),
+        &format!("Classhook on {}", jdk.feature),
+    );
+}
+
+macro_rules! cases {
+    ($($test:ident = $name:literal),* $(,)?) => {
+        mod jacoco_agrees_with_the_comments {
+            $(#[test]
+            fn $test() {
+                super::check($name, super::by_jacoco);
+            })*
+        }
+
+        mod classhook_shows_what_the_comments_say {
+            $(#[test]
+            fn $test() {
+                super::check($name, super::by_classhook);
+            })*
+        }
+
+        #[test]
+        fn every_case_is_run() {
+            for case in cases::all() {
+                let tested = [$($name),*].iter().any(|name| case.file.ends_with(format!("{name}.java")));
+                assert!(tested, "{} is not run", case.file.display());
+            }
+        }
+    };
+}
+
+cases! {
+    branches = "Branches",
+    exceptions = "Exceptions",
+    switches = "Switches",
+}

@@ -1,0 +1,22 @@
+//! The JDKs of this machine, as the tests find them: `JAVA_HOME`, `PATH`, the distribution's usual folders, and JVMs that `setup` fetched.
+
+pub use e2e_tests::jdks::Jdk;
+use e2e_tests::jdks::{OLDEST, every_installation};
+use std::collections::BTreeSet;
+
+/// One Java installation for each release, 11 or newer: full ones first, then the first place wins.
+///
+/// Looks again at each call, for `setup` adds some.
+pub fn all() -> Vec<Jdk> {
+    let mut found = every_installation();
+    found.retain(|jdk| jdk.feature >= OLDEST);
+    found.sort_by_key(|jdk| !jdk.full);
+    let mut features = BTreeSet::new();
+    found.retain(|jdk| features.insert(jdk.feature));
+    found
+}
+
+/// Those that can compile, too.
+pub fn full() -> Vec<Jdk> {
+    all().into_iter().filter(|jdk| jdk.full).collect()
+}

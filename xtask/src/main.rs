@@ -1,0 +1,80 @@
+//! The project's tasks: `cargo xtask <task>`.
+//!
+//! Each task is a file of its own; this one only reads the command line.
+//! A task says what it does in plain lines, one per step, and stops at the first step that fails.
+//! Only [`setup`] uses the network.
+//!
+//! What it is not: part of the product.
+//! Nothing here is needed to use Classhook, and nothing of the product depends on it.
+//!
+//! Start reading at [`ci`]: it is exactly what the CI runs.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+mod bench;
+mod ci;
+mod corpus;
+mod demo;
+mod jdks;
+mod metadata;
+mod plugins;
+mod setup;
+mod test;
+mod tidy;
+mod workspace;
+
+use workspace::Workspace;
+
+/// The tasks of this project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Fetch what builds and tests need: the WebAssembly target, JVMs, test artifacts (uses the network)
+    Setup(setup::Options),
+    /// Build everything, then measure the bank example and javac with the coverage plugin
+    Demo,
+    /// Run every test (corpora: a fixed tenth)
+    Test(test::Options),
+    /// Run exactly what the CI runs: fmt, clippy, tidy, doc, test
+    Ci,
+    /// Measure
+    Bench(bench::Options),
+    /// Build the plugins, precompile them and build the agent and the command around them
+    Plugins,
+    /// Run the corpus tests on every class instead of the fixed tenth
+    Corpus,
+    /// Check what a compiler does not: layers, sizes, unsafe, documentation links
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    let workspace = Workspace::find()?;
+    match task {
+        Task::Setup(options) => setup::run(&workspace, &options),
+        Task::Demo => demo::run(&workspace),
+        Task::Test(options) => test::run(&workspace, &options),
+        Task::Ci => ci::run(&workspace),
+        Task::Bench(options) => bench::run(&workspace, &options),
+        Task::Plugins => plugins::run(&workspace),
+        Task::Corpus => corpus::run(&workspace),
+        Task::Tidy => tidy::run(&workspace),
+    }
+}

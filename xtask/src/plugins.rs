@@ -1,0 +1,151 @@
+//! `cargo xtask plugins`: WebAssembly components from `plugins/`, and the agent and command that carry them.
+//!
+//! Each plugin is compiled for `wasm32-unknown-unknown`, wrapped as a component and left in `target/bundled/`.
+//! The bundled one is precompiled by the very engine that will run it, so that a fresh machine compiles nothing.
+//! Files are written only when they change, so a second run builds nothing.
+
+use crate::metadata;
+use crate::workspace::{Workspace, say, step, write_if_changed};
+use anyhow::{Context, Result, bail};
+use wit_component::ComponentEncoder;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Those that are precompiled and embedded in the agent and the command.
+const BUNDLED: [&str; 1] = ["coverage"];
+
+/// A crate in a folder `plugins`, compiled to a component.
+struct Plugin {
+    package: String,
+    /// The file that the compiler makes, without extension.
+    module: String,
+    /// The file in `target/bundled`, without extension.
+    name: String,
+}
+
+/// Builds plugins, agent and command; afterwards `target/release/{classhook,libclasshook.so}` are complete.
+pub fn run(workspace: &Workspace) -> Result<()> {
+    crate::setup::for_building(workspace)?;
+    let plugins = plugins(workspace)?;
+    compile(workspace, &plugins)?;
+    for plugin in &plugins {
+        wrap(workspace, plugin)?;
+    }
+    for name in BUNDLED {
+        precompile(workspace, name)?;
+    }
+    let mut build = workspace.cargo([
+        "build",
+        "--quiet",
+        "--release",
+        "-p",
+        "hook-agent",
+        "-p",
+        "cli",
+    ]);
+    step("building the agent and the command", &mut build)
+}
+
+fn plugins(workspace: &Workspace) -> Result<Vec<Plugin>> {
+    let mut plugins = Vec::new();
+    for package in metadata::packages(workspace)? {
+        let Some(name) = package.plugin_name() else {
+            continue;
+        };
+        let module = package
+            .targets
+            .iter()
+            .find(|target| target.kind.iter().any(|kind| kind == "cdylib"));
+        let Some(module) = module else {
+            bail!(
+                "expected the plugin {} to have crate-type cdylib, found none",
+                package.name
+            );
+        };
+        plugins.push(Plugin {
+            module: module.name.clone(),
+            name,
+            package: package.name,
+        });
+    }
+    Ok(plugins)
+}
+
+fn compile(workspace: &Workspace, plugins: &[Plugin]) -> Result<()> {
+    let mut build = workspace.cargo([
+        "build",
+        "--quiet",
+        "--profile",
+        "plugin",
+        "--target",
+        TARGET,
+        "--lib",
+    ]);
+    for plugin in plugins {
+        build.args(["-p", &plugin.package]);
+    }
+    step("compiling the plugins to WebAssembly", &mut build)
+}
+
+/// Wraps the core module as a component and checks it.
+fn wrap(workspace: &Workspace, plugin: &Plugin) -> Result<()> {
+    let module = workspace
+        .target(TARGET)
+        .join("plugin")
+        .join(format!("{}.wasm", plugin.module));
+    let bytes =
+        std::fs::read(&module).with_context(|| format!("failed to read {}", module.display()))?;
+    let component =
+        component(&bytes).with_context(|| format!("failed to wrap {}", module.display()))?;
+    let file = workspace
+        .target("bundled")
+        .join(format!("{}.wasm", plugin.name));
+    if write_if_changed(&file, &component)? {
+        say(format!(
+            "wrote {} ({} bytes)",
+            file.display(),
+            component.len()
+        ));
+    }
+    Ok(())
+}
+
+fn component(module: &[u8]) -> Result<Vec<u8>> {
+    ComponentEncoder::default()
+        .module(module)?
+        .validate(true)
+        .encode()
+}
+
+/// Lets the host's own engine compile the component.
+fn precompile(workspace: &Workspace, name: &str) -> Result<()> {
+    let component = workspace.target("bundled").join(format!("{name}.wasm"));
+    let precompiled = component.with_extension("cwasm");
+    let scratch = tempfile::tempdir()?;
+    let fresh = scratch.path().join("fresh.cwasm");
+    let mut command = workspace.cargo([
+        "run",
+        "--quiet",
+        "--release",
+        "-p",
+        "host",
+        "--bin",
+        "precompile",
+        "--",
+    ]);
+    command.args([component.as_path(), fresh.as_path()]);
+    step(
+        &format!("precompiling the bundled plugin {name}"),
+        &mut command,
+    )?;
+    let bytes =
+        std::fs::read(&fresh).with_context(|| format!("failed to read {}", fresh.display()))?;
+    if write_if_changed(&precompiled, &bytes)? {
+        say(format!(
+            "wrote {} ({} bytes)",
+            precompiled.display(),
+            bytes.len()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! `cargo xtask setup`: everything that building and testing need and the repository does not hold.
+//!
+//! The only task that uses the network.
+//! Idempotent: what is there and has the right digest is left alone.
+//! Two runs at once wait for each other, and every file appears whole or not at all.
+
+mod apt;
+mod artifacts;
+mod jvms;
+mod wasm_target;
+
+use crate::jdks;
+use crate::workspace::{Workspace, in_path, say};
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+
+/// What to set up.
+#[derive(clap::Args, Default)]
+pub struct Options {
+    /// Only what building needs: no JVMs and no test artifacts
+    #[arg(long)]
+    pub build_only: bool,
+    /// Fail unless full JDKs 17 and 25 are there; try the package manager for those missing
+    #[arg(long)]
+    pub require_jdks: bool,
+}
+
+/// Sets up what the options ask for.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let _lock = lock(workspace)?;
+    compiler()?;
+    wasm_target::run()?;
+    if options.build_only {
+        return Ok(());
+    }
+    if options.require_jdks {
+        jvms::require_jdks(&[17, 25])?;
+    }
+    jvms::fetch_extra(workspace)?;
+    artifacts::fetch_all()?;
+    list_jdks()
+}
+
+/// What `demo` needs: no test artifacts.
+pub fn for_building(workspace: &Workspace) -> Result<()> {
+    run(
+        workspace,
+        &Options {
+            build_only: true,
+            ..Options::default()
+        },
+    )
+}
+
+/// Fetches the one test artifact of this name, and returns where it is.
+pub fn artifact(workspace: &Workspace, name: &str) -> Result<std::path::PathBuf> {
+    let _lock = lock(workspace)?;
+    artifacts::fetch_named(name)
+}
+
+/// Held while something is fetched, so that two runs do not do the same work twice.
+fn lock(workspace: &Workspace) -> Result<File> {
+    let folder = workspace.target("");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to make {}", folder.display()))?;
+    let file = File::create(folder.join(".setup.lock"))?;
+    if file.try_lock().is_err() {
+        say("waiting for another set-up of this checkout to end");
+        file.lock()?;
+    }
+    Ok(file)
+}
+
+/// A C compiler links the agent and the tests' launcher.
+fn compiler() -> Result<()> {
+    if in_path("cc").is_none() {
+        bail!(
+            "expected a C compiler named `cc` in PATH (it links the agent), found none; \
+             on Debian: apt-get install gcc libc6-dev"
+        );
+    }
+    Ok(())
+}
+
+fn list_jdks() -> Result<()> {
+    let found = jdks::all();
+    if found.is_empty() {
+        bail!(
+            "expected at least one JDK (JAVA_HOME, PATH, /usr/lib/jvm), found none; on Debian: apt-get install openjdk-17-jdk-headless"
+        );
+    }
+    for jdk in found {
+        say(format!("found {jdk}"));
+    }
+    Ok(())
+}

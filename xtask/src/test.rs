@@ -1,0 +1,70 @@
+//! `cargo xtask test` and the packages behind it.
+//!
+//! The pure crates are tested with the dev profile, whose arithmetic is checked for overflow.
+//! Everything that needs wasmtime is tested with the release profile, so that wasmtime is compiled once.
+
+use crate::workspace::{Workspace, say, step};
+use crate::{jdks, plugins, setup};
+use anyhow::Result;
+
+/// How to test.
+#[derive(clap::Args, Default)]
+pub struct Options {
+    /// Do not fetch anything: what a test needs and is not there fails that test
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// No wasmtime below these.
+const PURE: [&str; 8] = [
+    "rewriter",
+    "attach",
+    "probes",
+    "coverage",
+    "classhook-sdk",
+    "classhook-testkit",
+    "plugin-coverage",
+    "xtask",
+];
+const WITH_HOST: [&str; 3] = ["host", "hook-agent", "cli"];
+/// A real JVM per case.
+const END_TO_END: &str = "e2e-tests";
+
+/// Sets up, builds and runs every test.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    if !options.offline {
+        setup::run(workspace, &setup::Options::default())?;
+    }
+    plugins::run(workspace)?;
+    tests(workspace, false)
+}
+
+/// Runs every test; the corpora whole or a fixed tenth of them.
+pub fn tests(workspace: &Workspace, whole_corpus: bool) -> Result<()> {
+    for jdk in jdks::all() {
+        say(format!("testing with {jdk}"));
+    }
+    let mut pure = workspace.cargo(["test", "--quiet", "--no-fail-fast"]);
+    packages(&mut pure, &PURE);
+    step("tests of the pure crates", &mut pure)?;
+
+    let mut host = workspace.cargo(["test", "--quiet", "--release", "--no-fail-fast"]);
+    packages(&mut host, &WITH_HOST);
+    step("tests of host, agent and command", &mut host)?;
+
+    let mut end_to_end = workspace.cargo(["test", "--quiet", "--release", "--no-fail-fast"]);
+    packages(&mut end_to_end, &[END_TO_END]);
+    if whole_corpus {
+        end_to_end.env(CORPUS, "all");
+    }
+    step("end-to-end tests, one JVM per case", &mut end_to_end)
+}
+
+/// The variable that makes the corpus tests take every class.
+const CORPUS: &str = "CLASSHOOK_CORPUS";
+
+fn packages(command: &mut std::process::Command, names: &[&str]) {
+    for name in names {
+        command.args(["-p", name]);
+    }
+}

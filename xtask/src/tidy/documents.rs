@@ -1,0 +1,176 @@
+//! Markdown: links between files of the project lead somewhere, and a line holds one sentence.
+
+use super::Finding;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+/// Checks every Markdown file of the project.
+pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<()> {
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+    {
+        let text = std::fs::read_to_string(root.join(file))
+            .with_context(|| format!("failed to read {}", file.display()))?;
+        check_text(root, file, &text, findings);
+    }
+    Ok(())
+}
+
+fn check_text(root: &Path, file: &Path, text: &str, findings: &mut Vec<Finding>) {
+    let folder = root
+        .join(file)
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default();
+    for (number, line) in prose(text) {
+        let place = format!("{}:{number}", file.display());
+        for target in links(line) {
+            if let Some(what) = broken(&folder, text, target) {
+                findings.push(Finding::new(&place, what));
+            }
+        }
+        if sentences(line) > 1 {
+            findings.push(Finding::new(&place, "more than one sentence in a line"));
+        }
+    }
+}
+
+/// The lines outside code blocks, with their numbers.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut code = false;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        if line.trim_start().starts_with("```") {
+            code = !code;
+            return None;
+        }
+        (!code).then_some((index + 1, line))
+    })
+}
+
+/// The targets of `[text](target)`.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+}
+
+fn broken(folder: &Path, text: &str, target: &str) -> Option<String> {
+    if target.contains("://") || target.starts_with("mailto:") {
+        return None;
+    }
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let linked = if file.is_empty() {
+        text.to_owned()
+    } else {
+        let path = folder.join(file);
+        if !path.exists() {
+            return Some(format!("the link {target} leads nowhere"));
+        }
+        std::fs::read_to_string(path).unwrap_or_default()
+    };
+    if anchor.is_empty() || headings(&linked).any(|heading| heading == anchor) {
+        return None;
+    }
+    Some(format!(
+        "the link {target} names a heading that is not there"
+    ))
+}
+
+/// The anchors of a file's headings, made as the usual renderers do.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    prose(text)
+        .filter_map(|(_, line)| line.strip_prefix('#'))
+        .map(|heading| {
+            heading
+                .trim_start_matches('#')
+                .trim()
+                .to_lowercase()
+                .chars()
+                .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))
+                .map(|letter| if letter == ' ' { '-' } else { letter })
+                .collect()
+        })
+}
+
+/// How many sentences end in the line; tables and headings have none.
+fn sentences(line: &str) -> usize {
+    let line = line.trim();
+    if line.starts_with('|') || line.starts_with('#') {
+        return 0;
+    }
+    let ends = line.match_indices(". ").filter(|(at, _)| {
+        let before = line[..*at].rsplit(' ').next().unwrap_or_default();
+        let after = line[at + 2..].chars().next();
+        ends_a_sentence(before) && after.is_some_and(char::is_uppercase)
+    });
+    ends.count() + 1
+}
+
+/// Is a full stop behind this word the end of a sentence, rather than of a number or an abbreviation?
+fn ends_a_sentence(word: &str) -> bool {
+    let number = !word.is_empty() && word.chars().all(|letter| letter.is_ascii_digit());
+    !number && !["e.g", "i.e", "cf", "etc", "§"].contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(text: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("there.md"), "# A heading, here\n").expect("written");
+        let mut findings = Vec::new();
+        check_text(folder.path(), Path::new("a.md"), text, &mut findings);
+        findings.iter().map(Finding::to_string).collect()
+    }
+
+    #[test]
+    fn link_to_a_missing_file_is_found() {
+        assert_eq!(
+            findings("[a](gone.md)"),
+            ["a.md:1: the link gone.md leads nowhere"]
+        );
+        assert!(findings("[a](there.md) and [b](https://example.org/gone.md)").is_empty());
+    }
+
+    #[test]
+    fn link_to_a_missing_heading_is_found() {
+        assert!(findings("[a](there.md#a-heading-here)").is_empty());
+        assert_eq!(findings("[a](there.md#another)").len(), 1);
+        assert!(findings("## Here\n\n[a](#here)").is_empty());
+    }
+
+    #[test]
+    fn two_sentences_in_a_line_are_found() {
+        assert_eq!(findings("One. Two.").len(), 1);
+        assert!(findings("One, see e.g. Two.\n1. Three.\n| a. B | c. D |").is_empty());
+    }
+
+    #[test]
+    fn every_filter_and_every_missing_one_is_documented() {
+        let workspace = crate::workspace::Workspace::find().expect("the workspace");
+        let text =
+            std::fs::read_to_string(workspace.root().join("docs/coverage.md")).expect("the page");
+        let missing = coverage::filter::MISSING
+            .iter()
+            .map(|filter| (filter.name, filter.doc));
+        let all = coverage::filter::ALL
+            .iter()
+            .map(|filter| (filter.name, filter.doc));
+        let rows: Vec<String> = all
+            .chain(missing)
+            .map(|(name, doc)| format!("| `{name}` | {} |", doc.trim_end_matches('.')))
+            .collect();
+        let documented: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("| `"))
+            .collect();
+        assert_eq!(documented, rows);
+    }
+
+    #[test]
+    fn code_blocks_are_not_prose() {
+        assert!(findings("```text\nOne. Two. [a](gone.md)\n```").is_empty());
+    }
+}

@@ -1,0 +1,156 @@
+//! wasmtime is compiled once: what it is built of has the same features whatever packages cargo is asked for.
+//!
+//! Cargo resolves features for the packages of one command together, so another selection may mean
+//! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
+
+use super::Finding;
+use crate::workspace::{Workspace, output_of};
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the tasks ask cargo for, with and without tests.
+const SELECTIONS: [(&str, &[&str]); 4] = [
+    ("-p host", &["-p", "host", "-e", "normal,build"]),
+    (
+        "-p hook-agent -p cli",
+        &["-p", "hook-agent", "-p", "cli", "-e", "normal,build"],
+    ),
+    (
+        "tests of host, hook-agent and cli",
+        &["-p", "host", "-p", "hook-agent", "-p", "cli"],
+    ),
+    ("--workspace", &["--workspace"]),
+];
+
+/// The features that each package below wasmtime has; more than one set if it is built more than once.
+type Features = BTreeMap<String, BTreeSet<String>>;
+
+/// Compares the selections with the last, the whole workspace.
+pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
+    let whole = features(workspace, SELECTIONS[3].1)?;
+    for (title, arguments) in &SELECTIONS[..3] {
+        let these = features(workspace, arguments)?;
+        let differences = whole
+            .keys()
+            .filter_map(|package| difference(package, title, &these, &whole));
+        findings.extend(differences.map(|what| Finding::new("host/Cargo.toml", what)));
+    }
+    Ok(())
+}
+
+fn difference(package: &str, title: &str, these: &Features, whole: &Features) -> Option<String> {
+    let (these, whole) = (these.get(package), whole.get(package));
+    if these == whole {
+        return None;
+    }
+    let list = |features: Option<&BTreeSet<String>>| {
+        let features = features.into_iter().flatten().cloned();
+        features.collect::<Vec<_>>().join(" and ")
+    };
+    Some(format!(
+        "{package} has the features {} with {title}, and {} with the whole workspace: wasmtime is compiled twice",
+        list(these),
+        list(whole)
+    ))
+}
+
+fn features(workspace: &Workspace, selection: &[&str]) -> Result<Features> {
+    let mut command = workspace.cargo(["tree", "--prefix", "depth", "-f", "|{p}|{f}"]);
+    let listing = output_of(command.args(selection))?;
+    let tree = Tree::read(&listing);
+    let mut features = Features::new();
+    for node in tree.below("wasmtime v") {
+        if let Some((package, list)) = node.split_once('|') {
+            features
+                .entry(package_of(package))
+                .or_default()
+                .insert(list.to_owned());
+        }
+    }
+    Ok(features)
+}
+
+/// Which package with which features is built of which.
+#[derive(Default)]
+struct Tree<'t> {
+    children: BTreeMap<&'t str, BTreeSet<&'t str>>,
+}
+
+impl<'t> Tree<'t> {
+    /// Reads `depth|package|features` lines; what cargo printed before is only named again, with `(*)`.
+    fn read(listing: &'t str) -> Self {
+        let mut tree = Self::default();
+        let mut path: Vec<&str> = Vec::new();
+        for line in listing.lines() {
+            let Some((depth, node)) = line.split_once('|') else {
+                continue;
+            };
+            let node = node.trim_end_matches("(*)").trim_end();
+            path.truncate(depth.parse().unwrap_or(0));
+            if let Some(parent) = path.last() {
+                tree.children.entry(parent).or_default().insert(node);
+            }
+            path.push(node);
+        }
+        tree
+    }
+
+    /// The node that begins so, and everything it is built of.
+    fn below(&self, root: &str) -> BTreeSet<&'t str> {
+        let mut open: Vec<&str> = self
+            .children
+            .keys()
+            .copied()
+            .filter(|node| node.starts_with(root))
+            .collect();
+        let mut found = BTreeSet::new();
+        while let Some(node) = open.pop() {
+            if found.insert(node) {
+                open.extend(self.children.get(node).into_iter().flatten());
+            }
+        }
+        found
+    }
+}
+
+/// `name version`, without where it comes from and cargo's marks.
+fn package_of(line: &str) -> String {
+    line.split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(features: &str) -> Features {
+        Features::from([(
+            "memchr v2.8.3".to_owned(),
+            BTreeSet::from([features.to_owned()]),
+        )])
+    }
+
+    #[test]
+    fn other_features_with_another_selection_are_found() {
+        let what = difference("memchr v2.8.3", "-p host", &of("std"), &of("alloc,std"));
+        assert!(what.is_some_and(|what| what.contains("features std with -p host, and alloc,std")));
+        assert!(difference("memchr v2.8.3", "-p host", &of("std"), &of("std")).is_none());
+    }
+
+    #[test]
+    fn only_what_the_root_is_built_of_counts() {
+        let tree = Tree::read(
+            "0|app v1|\n1|log v1|std\n2|cfg v1|\n1|wasmtime v48|\n2|log v1|std (*)\n1|other v1|\n",
+        );
+        let below: Vec<&str> = tree.below("wasmtime v").into_iter().collect();
+        assert_eq!(below, ["cfg v1|", "log v1|std", "wasmtime v48|"]);
+    }
+
+    #[test]
+    fn package_without_its_source() {
+        assert_eq!(package_of("memchr v2.8.3 (*)"), "memchr v2.8.3");
+        assert_eq!(
+            package_of("serde_derive v1.0.229 (proc-macro)"),
+            "serde_derive v1.0.229"
+        );
+    }
+}

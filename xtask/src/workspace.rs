@@ -1,0 +1,149 @@
+//! The workspace's folders, and how tasks run programs and say what they do.
+
+use anyhow::{Context, Result, bail};
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Where things lie: everything a task makes is below `target`.
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The workspace this program was built from.
+    pub fn find() -> Result<Self> {
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        let root = manifest
+            .parent()
+            .context("expected xtask to lie in the workspace's folder")?
+            .to_path_buf();
+        Ok(Self { root })
+    }
+
+    /// The folder of the workspace's `Cargo.toml`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// `target/…`: what is built, fetched or measured.
+    pub fn target(&self, below: impl AsRef<Path>) -> PathBuf {
+        self.root.join("target").join(below)
+    }
+
+    /// A program of the release build, `target/release/<name>`.
+    pub fn product(&self, name: &str) -> PathBuf {
+        self.target("release").join(name)
+    }
+
+    /// A cargo command in the workspace whose products go to the workspace's own `target`.
+    pub fn cargo<I, S>(&self, arguments: I) -> Command
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", self.target(""))
+            .args(arguments);
+        command
+    }
+}
+
+/// Says what is being done, in one line.
+pub fn say(line: impl AsRef<str>) {
+    println!("xtask: {}", line.as_ref());
+}
+
+/// Runs a step: says its title, shows its output, says how long it took.
+pub fn step(title: &str, command: &mut Command) -> Result<()> {
+    say(title);
+    let began = Instant::now();
+    let status = command
+        .status()
+        .with_context(|| format!("failed to start {}", shown(command)))?;
+    if !status.success() {
+        bail!("{title}: {} ended with {status}", shown(command));
+    }
+    say(format!(
+        "{title}: done in {:.1} s",
+        began.elapsed().as_secs_f64()
+    ));
+    Ok(())
+}
+
+/// Runs a program whose standard output is wanted.
+pub fn output_of(command: &mut Command) -> Result<String> {
+    let output = command
+        .output()
+        .with_context(|| format!("failed to start {}", shown(command)))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!(
+            "{} ended with {}: {}",
+            shown(command),
+            output.status,
+            last_lines(&errors, 10)
+        );
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The command line as a reader would type it.
+pub fn shown(command: &Command) -> String {
+    let mut line = command.get_program().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}
+
+/// Is there a program of this name in `PATH`?
+pub fn in_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+/// The last `count` lines of a text, for error messages.
+pub fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// Writes a file through a temporary one in the same folder, so that no reader sees half of it.
+pub fn write_atomically(file: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = file.parent().context("expected a file below a folder")?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("failed to make {}", folder.display()))?;
+    let temporary = temporary_file(folder)?;
+    std::fs::write(temporary.path(), bytes)?;
+    temporary
+        .persist(file)
+        .with_context(|| format!("failed to write {}", file.display()))?;
+    Ok(())
+}
+
+/// A new file in the folder, readable for everybody as ordinary files are, gone unless it is given a name.
+pub fn temporary_file(folder: &Path) -> Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new()
+        .permissions(std::fs::Permissions::from_mode(0o644))
+        .tempfile_in(folder)
+        .with_context(|| format!("failed to write in {}", folder.display()))
+}
+
+/// Writes a file only when its content changes, so that nothing that depends on it is built again.
+pub fn write_if_changed(file: &Path, bytes: &[u8]) -> Result<bool> {
+    if std::fs::read(file).is_ok_and(|old| old == bytes) {
+        return Ok(false);
+    }
+    write_atomically(file, bytes)?;
+    Ok(true)
+}
