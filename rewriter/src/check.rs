@@ -13,7 +13,7 @@ use crate::class::{Attributes, ClassFile, Code, MethodRecord, Tables};
 use crate::error::ReadError;
 use crate::index::MethodIndex;
 use crate::plan::EditPlan;
-use crate::splice::{self as splice, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason};
+use crate::splice::{self as splice, Added, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason};
 use crate::storage::ProbeStorage;
 
 use frames::FrameCheck;
@@ -106,9 +106,9 @@ pub fn check_splice(
     splice::order_by_method(original, plan, order).map_err(|_| differs("list of methods"))?;
     let output = ClassFile::read_with(spliced, std::mem::take(&mut check.tables))?;
     check.pool.begin(original.pool().count());
-    let probes =
-        ProbeWriter::new(plan, storage, &mut check.pool).ok_or(differs("constant pool"))?;
-    outside(original, &output, check.pool.bytes())?;
+    let probes = ProbeWriter::new(original, plan, storage, &mut check.pool)
+        .ok_or(differs("constant pool"))?;
+    outside(original, &output, probes.added(), check)?;
     let mut groups = splice::by_method(order).peekable();
     for (before, after) in original.methods().zip(output.methods()) {
         let group = groups.next_if(|(method, _)| *method == before.index());
@@ -134,8 +134,11 @@ pub fn check_splice(
 fn outside(
     original: &ClassFile<'_>,
     output: &ClassFile<'_>,
-    own: &[u8],
+    added: Option<Added>,
+    scratch: &mut CheckScratch,
 ) -> Result<(), SelfCheckError> {
+    let CheckScratch { pool, expected, .. } = scratch;
+    let own = pool.bytes();
     let (before, after) = (original.bytes(), output.bytes());
     let (end, new_end) = (original.pool().end(), output.pool().end());
     let same = |a: Option<&[u8]>, b: Option<&[u8]>, part| match (a, b) {
@@ -148,22 +151,19 @@ fn outside(
         .get(end..new_end)
         .and_then(|bytes| bytes.get(..own.len()));
     same(Some(own), appended, "appended constant pool")?;
-    let first = |class: &ClassFile<'_>| {
-        class
-            .records()
-            .first()
-            .map_or(class.attributes_start(), |record| record.start as usize)
-    };
-    let fields = (
-        before.get(end..first(original)),
-        after.get(new_end..first(output)),
-    );
-    same(fields.0, fields.1, "class header or fields")?;
-    let rest = (
-        before.get(original.attributes_start()..),
-        after.get(output.attributes_start()..),
-    );
-    same(rest.0, rest.1, "class attributes")
+    expected.clear();
+    splice::own_head(original, added, expected);
+    let head = after.get(new_end..output.methods_start());
+    same(Some(expected), head, "class header or fields")?;
+    expected.clear();
+    splice::own_tail(original, added, expected);
+    let count = original.records().len();
+    let methods_end = count
+        .checked_sub(1)
+        .and_then(|last| output.records().get(last))
+        .map_or(output.methods_start(), |record| record.end as usize);
+    let rest = after.get(methods_end..);
+    same(Some(expected), rest, "class attributes or added methods")
 }
 
 /// One method before and after.
@@ -205,7 +205,7 @@ impl Pair<'_, '_> {
         let refused = |reason| SelfCheckError::Refused { method, reason };
         scratch
             .layout
-            .plan(before.bytes(), self.plan.edits(), self.edits)
+            .plan(before.bytes(), self.plan.edits(), self.edits, self.probes)
             .map_err(refused)?;
         self.code(&before, &after, scratch)
             .map_err(|found| SelfCheckError::Method {

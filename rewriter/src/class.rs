@@ -186,6 +186,24 @@ impl<'a> ClassFile<'a> {
         self.this_index
     }
 
+    /// Offset of the class's `fields_count`.
+    pub(crate) fn fields_start(&self) -> usize {
+        // access_flags, this_class, super_class, interfaces_count
+        let header = self.pool.end().wrapping_add(8);
+        header.wrapping_add(self.interfaces.len())
+    }
+
+    /// Offset of the first method, behind `methods_count`.
+    pub(crate) fn methods_start(&self) -> usize {
+        let first = self.methods.first();
+        first.map_or(self.attributes_start(), |record| record.start as usize)
+    }
+
+    /// The attribute `BootstrapMethods`.
+    pub(crate) fn bootstrap_table(&self) -> Option<Attribute<'a>> {
+        self.attribute("BootstrapMethods")
+    }
+
     /// Offset of the class's `attributes_count`.
     pub(crate) fn attributes_start(&self) -> usize {
         self.attributes as usize
@@ -230,7 +248,7 @@ impl<'a> ClassFile<'a> {
 
     /// The table of `BootstrapMethods` (JVMS 4.7.23), in order.
     pub fn bootstrap_methods(&self) -> impl Iterator<Item = BootstrapMethod<'a>> + '_ {
-        attribute::bootstrap_methods(self.attribute("BootstrapMethods"))
+        attribute::bootstrap_methods(self.bootstrap_table())
     }
 }
 

@@ -174,6 +174,15 @@ impl<'a> ConstantPool<'a> {
             .map(Utf8::new)
     }
 
+    /// Whether any entry is a `CONSTANT_Utf8` with this text.
+    #[must_use]
+    pub fn holds(&self, text: &[u8]) -> bool {
+        (1..self.count()).any(|index| {
+            self.utf8(PoolIndex(index))
+                .is_some_and(|found| found.as_bytes() == text)
+        })
+    }
+
     fn named(&self, index: PoolIndex, tag: u8) -> Option<Utf8<'a>> {
         self.utf8(self.index_at(self.body(index, tag)?)?)
     }

@@ -4,6 +4,7 @@ mod emit;
 mod frames;
 mod layout;
 mod method;
+mod own_array;
 mod pool;
 mod probe;
 mod tables;
@@ -20,6 +21,7 @@ pub(crate) use crate::splice::frames::{
 };
 pub(crate) use crate::splice::layout::{ISLAND_MARK, JumpKind, Layout, Positions, edit_index};
 use crate::splice::method::{MethodScratch, MethodSplice};
+pub(crate) use crate::splice::own_array::{Added, head as own_head, tail as own_tail};
 pub(crate) use crate::splice::pool::PoolWriter;
 pub(crate) use crate::splice::probe::ProbeWriter;
 pub(crate) use crate::splice::tables::{exceptions, relocate};
@@ -188,7 +190,7 @@ pub fn splice(
     order_by_method(class, plan, &mut scratch.order)?;
     scratch.pool.begin(class.pool().count());
     let mut report = SpliceReport::default();
-    match ProbeWriter::new(plan, storage, &mut scratch.pool) {
+    match ProbeWriter::new(class, plan, storage, &mut scratch.pool) {
         Some(probes) => rewrite(class, plan, probes, scratch, &mut report, out),
         None => skip_all(plan, &scratch.order, &mut report),
     }
@@ -264,7 +266,8 @@ fn rewrite(
     copy(bytes, 0, pool_end, out);
     out.extend_from_slice(pool.bytes());
     let early = pool.bytes().len();
-    let mut copied = pool_end;
+    own_head(class, probes.added(), out);
+    let mut copied = class.methods_start();
     for (index, group) in by_method(order) {
         let Some(record) = class.records().get(usize::from(index)).copied() else {
             continue;
@@ -295,7 +298,8 @@ fn rewrite(
             }
         }
     }
-    copy(bytes, copied, bytes.len(), out);
+    copy(bytes, copied, class.attributes_start(), out);
+    own_tail(class, probes.added(), out);
     insert_late(
         out,
         pool_end.wrapping_add(early),

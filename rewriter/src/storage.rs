@@ -1,5 +1,7 @@
 //! Where probes are kept.
 
+use crate::utf8::Utf8;
+
 /// A static array and the index of probe 0 in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayRef<'a> {
@@ -34,28 +36,58 @@ pub enum ProbeStorage<'a> {
         /// Its `static final long[]`.
         counts: ArrayRef<'a>,
     },
+    /// Hits in a `byte[]` of the class's own, which the class `runtime` hands out
+    /// when the first probe is hit; for classes that are instrumented before they
+    /// run. A plan with counters needs [`ProbeStorage::SharedArrays`].
+    ///
+    /// `runtime` has two static methods, both called `array`: a bootstrap method
+    /// `(MethodHandles.Lookup, String, Class, String key)byte[]` and
+    /// `(String key)byte[]`. How a class reaches its array depends on its version:
+    ///
+    /// | version | array | added to the class |
+    /// |---|---|---|
+    /// | 55 and up | `ldc_w` of a dynamic constant (JVMS 4.4.10) | an entry of `BootstrapMethods` |
+    /// | below, class | `invokestatic` of its own method | a `private static transient` field, a `private static` method |
+    /// | 52 to 54, interface | `invokestatic` of its own method | a `private static` method |
+    /// | below 52, interface | `ldc_w` of the key, `invokestatic runtime.array` | nothing |
+    ///
+    /// What is added is synthetic, and does not count for a computed
+    /// `serialVersionUID` (Java Object Serialization Specification 4.6).
+    OwnArray {
+        /// Internal name of the class that hands out arrays.
+        runtime: &'a str,
+        /// What it is asked with: tells the class, and how long its array is.
+        key: Utf8<'a>,
+    },
 }
 
 impl<'a> ProbeStorage<'a> {
-    pub(crate) fn owner(&self) -> &'a str {
+    /// The lengths of all names, which have to fit the constant pool.
+    pub(crate) fn name_lengths(&self) -> [usize; 3] {
         match self {
-            ProbeStorage::SharedArray { owner, .. } | ProbeStorage::SharedArrays { owner, .. } => {
-                owner
-            }
+            ProbeStorage::SharedArray { owner, field, .. } => [owner.len(), field.len(), 0],
+            ProbeStorage::SharedArrays {
+                owner,
+                hits,
+                counts,
+            } => [owner.len(), hits.field.len(), counts.field.len()],
+            ProbeStorage::OwnArray { runtime, key } => [runtime.len(), key.as_bytes().len(), 0],
         }
     }
 
-    pub(crate) fn hits(&self) -> ArrayRef<'a> {
-        match *self {
-            ProbeStorage::SharedArray { field, base, .. } => ArrayRef { field, base },
-            ProbeStorage::SharedArrays { hits, .. } => hits,
+    /// Index of probe 0 in the array of hits.
+    pub(crate) fn hit_base(&self) -> u16 {
+        match self {
+            ProbeStorage::SharedArray { base, .. } => *base,
+            ProbeStorage::SharedArrays { hits, .. } => hits.base,
+            ProbeStorage::OwnArray { .. } => 0,
         }
     }
 
     pub(crate) fn counts(&self) -> Option<ArrayRef<'a>> {
         match *self {
-            ProbeStorage::SharedArray { .. } => None,
             ProbeStorage::SharedArrays { counts, .. } => Some(counts),
+            ProbeStorage::SharedArray { .. } | ProbeStorage::OwnArray { .. } => None,
         }
     }
 }

@@ -153,8 +153,9 @@ impl Layout {
         code: &[u8],
         edits: &[Edit],
         order: &[u64],
+        probes: ProbeWriter,
     ) -> Result<(), SkipReason> {
-        if moves_as_a_whole(edits, order) {
+        if moves_as_a_whole(edits, order, probes) {
             self.forget(code);
         } else {
             self.decode(code)?;
@@ -172,7 +173,7 @@ impl Layout {
         if !self.edge_keys.is_sorted() {
             self.edge_keys.sort_unstable();
         }
-        self.group(edits);
+        self.group(edits, probes);
         Ok(())
     }
 
@@ -242,13 +243,13 @@ impl Layout {
     }
 
     /// Turns sorted keys into gaps and detours.
-    fn group(&mut self, edits: &[Edit]) {
+    fn group(&mut self, edits: &[Edit], probes: ProbeWriter) {
         self.gaps.clear();
         self.detours.clear();
         let size = |key: u64| {
             edits
                 .get(edit_index(key))
-                .map_or(0, |edit| ProbeWriter::size(edit.action))
+                .map_or(0, |edit| probes.size(edit.action))
         };
         for (index, key) in self.keys.iter().enumerate() {
             let bci = (*key >> 32) as u32;
@@ -404,13 +405,13 @@ impl Detour {
 
 /// True when everything is inserted at entry and keeps switches aligned: no
 /// instruction changes then, so none has to be looked at.
-fn moves_as_a_whole(edits: &[Edit], order: &[u64]) -> bool {
+fn moves_as_a_whole(edits: &[Edit], order: &[u64], probes: ProbeWriter) -> bool {
     let mut bytes = 0_u32;
     let at_entry = order
         .iter()
         .filter_map(|key| edits.get(edit_index(*key)))
         .all(|edit| {
-            bytes = bytes.wrapping_add(ProbeWriter::size(edit.action));
+            bytes = bytes.wrapping_add(probes.size(edit.action));
             edit.site.place == Place::Entry
         });
     at_entry && bytes & 3 == 0

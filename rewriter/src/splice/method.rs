@@ -45,7 +45,7 @@ impl MethodSplice<'_, '_, '_> {
         let handlers = view.handler_bytes();
         let max_stack = self.max_stack(&layout)?;
         let positions = &mut self.buffers.layout;
-        positions.plan(view.bytes(), self.edits, self.order)?;
+        positions.plan(view.bytes(), self.edits, self.order, self.probes)?;
         positions.settle(view.bytes(), handlers)?;
         let total = positions.total;
 

@@ -69,7 +69,7 @@ impl PoolWriter {
         Some(index)
     }
 
-    fn utf8(&mut self, text: &[u8]) -> Option<u16> {
+    pub(crate) fn utf8(&mut self, text: &[u8]) -> Option<u16> {
         let length = u16::try_from(text.len()).ok()?;
         self.add(tag::UTF8, &[&length.to_be_bytes(), text])
     }
@@ -93,14 +93,66 @@ impl PoolWriter {
 
     /// A `CONSTANT_Fieldref`.
     pub(crate) fn field(&mut self, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
+        self.member(tag::FIELD, owner, name, descriptor)
+    }
+
+    /// A `CONSTANT_Methodref`.
+    pub(crate) fn method(&mut self, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
+        self.member(tag::METHOD, owner, name, descriptor)
+    }
+
+    fn member(&mut self, tag: u8, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
         let owner = self.class(owner.as_bytes())?;
         let name = self.utf8(name.as_bytes())?;
         let descriptor = self.utf8(descriptor.as_bytes())?;
-        let both = self.add(
-            tag::NAME_AND_TYPE,
-            &[&name.to_be_bytes(), &descriptor.to_be_bytes()],
-        )?;
-        self.add(tag::FIELD, &[&owner.to_be_bytes(), &both.to_be_bytes()])
+        self.member_of(tag, owner, name, descriptor)
+    }
+
+    /// The same of a class, name and descriptor that are in the pool.
+    fn member_of(&mut self, tag: u8, owner: u16, name: u16, descriptor: u16) -> Option<u16> {
+        let both = self.pair(tag::NAME_AND_TYPE, name, descriptor)?;
+        self.pair(tag, owner, both)
+    }
+
+    /// A `CONSTANT_Fieldref` of parts that are in the pool.
+    pub(crate) fn field_of(&mut self, owner: u16, name: u16, descriptor: u16) -> Option<u16> {
+        self.member_of(tag::FIELD, owner, name, descriptor)
+    }
+
+    /// A `CONSTANT_Methodref` of parts that are in the pool.
+    pub(crate) fn method_of(&mut self, owner: u16, name: u16, descriptor: u16) -> Option<u16> {
+        self.member_of(tag::METHOD, owner, name, descriptor)
+    }
+
+    /// A `CONSTANT_InterfaceMethodref` of parts that are in the pool.
+    pub(crate) fn interface_method_of(
+        &mut self,
+        owner: u16,
+        name: u16,
+        descriptor: u16,
+    ) -> Option<u16> {
+        self.member_of(tag::INTERFACE_METHOD, owner, name, descriptor)
+    }
+
+    /// A `CONSTANT_String`.
+    pub(crate) fn string(&mut self, text: &[u8]) -> Option<u16> {
+        let text = self.utf8(text)?;
+        self.add(tag::STRING, &[&text.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_MethodHandle`.
+    pub(crate) fn method_handle(&mut self, kind: u8, method: u16) -> Option<u16> {
+        self.add(tag::METHOD_HANDLE, &[&[kind], &method.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Dynamic` of parts that are in the pool.
+    pub(crate) fn dynamic(&mut self, bootstrap: u16, name: u16, descriptor: u16) -> Option<u16> {
+        let both = self.pair(tag::NAME_AND_TYPE, name, descriptor)?;
+        self.pair(tag::DYNAMIC, bootstrap, both)
+    }
+
+    fn pair(&mut self, tag: u8, first: u16, second: u16) -> Option<u16> {
+        self.add(tag, &[&first.to_be_bytes(), &second.to_be_bytes()])
     }
 }
 

@@ -1,43 +1,68 @@
 //! The code of a probe.
 
+use crate::class::ClassFile;
 use crate::limits::MAX_PROBE_INDEX;
 use crate::opcode;
 use crate::plan::{Action, EditPlan};
 use crate::splice::SpliceError;
+use crate::splice::own_array::{self, Added, Fetch};
 use crate::splice::pool::PoolWriter;
 use crate::storage::ProbeStorage;
 
-/// Bytes of a hit.
-const HIT: u32 = 8;
-/// Bytes of a count.
-const COUNT: u32 = 11;
+/// Bytes of a hit, but for what pushes the array.
+const HIT: u32 = 5;
+/// Bytes of a count, likewise.
+const COUNT: u32 = 8;
 
 /// Probes of one class, with the pool entries they use.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeWriter {
-    hits: (u16, u16),
-    counts: (u16, u16),
+    /// What pushes the array, and the index of probe 0.
+    hits: (Fetch, u16),
+    counts: (Fetch, u16),
+    added: Option<Added>,
 }
 
 impl ProbeWriter {
-    /// Adds the fields that `plan` needs; none when the pool is full.
+    /// Adds what `plan` needs to refer to; none when the pool is full.
     pub(crate) fn new(
+        class: &ClassFile<'_>,
         plan: &EditPlan,
         storage: &ProbeStorage<'_>,
         pool: &mut PoolWriter,
     ) -> Option<Self> {
-        let mut writer = ProbeWriter::default();
+        let mut writer = ProbeWriter {
+            hits: (Fetch::Field(0), storage.hit_base()),
+            counts: (Fetch::Field(0), 0),
+            added: None,
+        };
         let is_hit = |action: &Action| matches!(action, Action::Hit(_));
         if plan.edits().iter().any(|edit| is_hit(&edit.action)) {
-            let array = storage.hits();
-            writer.hits = (pool.field(storage.owner(), array.field, "[B")?, array.base);
+            let (fetch, added) = match *storage {
+                ProbeStorage::SharedArray { owner, field, .. } => {
+                    (Fetch::Field(pool.field(owner, field, "[B")?), None)
+                }
+                ProbeStorage::SharedArrays { owner, hits, .. } => {
+                    (Fetch::Field(pool.field(owner, hits.field, "[B")?), None)
+                }
+                ProbeStorage::OwnArray { runtime, key } => {
+                    own_array::prepare(class, runtime, key, pool)?
+                }
+            };
+            (writer.hits.0, writer.added) = (fetch, added);
         }
-        if let Some(array) = storage.counts()
+        if let ProbeStorage::SharedArrays { owner, counts, .. } = *storage
             && plan.edits().iter().any(|edit| !is_hit(&edit.action))
         {
-            writer.counts = (pool.field(storage.owner(), array.field, "[J")?, array.base);
+            let field = pool.field(owner, counts.field, "[J")?;
+            writer.counts = (Fetch::Field(field), counts.base);
         }
         Some(writer)
+    }
+
+    /// What the class gets besides the probes.
+    pub(crate) fn added(&self) -> Option<Added> {
+        self.added
     }
 
     /// Operand stack slots that `action` needs.
@@ -50,10 +75,10 @@ impl ProbeWriter {
 
     /// Bytes of code of `action`.
     #[inline]
-    pub(crate) fn size(action: Action) -> u32 {
+    pub(crate) fn size(&self, action: Action) -> u32 {
         match action {
-            Action::Hit(_) => HIT,
-            Action::Count(_) => COUNT,
+            Action::Hit(_) => self.hits.0.size().wrapping_add(HIT),
+            Action::Count(_) => self.counts.0.size().wrapping_add(COUNT),
         }
     }
 
@@ -62,13 +87,10 @@ impl ProbeWriter {
     pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
         match action {
             Action::Hit(probe) => {
-                let (field, base) = self.hits;
-                let [f0, f1] = field.to_be_bytes();
+                let (fetch, base) = self.hits;
                 let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
+                fetch.write(out); // array
                 out.extend_from_slice(&[
-                    opcode::GETSTATIC,
-                    f0,
-                    f1, // array
                     opcode::SIPUSH,
                     i0,
                     i1,               // array, index
@@ -77,13 +99,10 @@ impl ProbeWriter {
                 ]);
             }
             Action::Count(probe) => {
-                let (field, base) = self.counts;
-                let [f0, f1] = field.to_be_bytes();
+                let (fetch, base) = self.counts;
                 let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
+                fetch.write(out); // array
                 out.extend_from_slice(&[
-                    opcode::GETSTATIC,
-                    f0,
-                    f1, // array
                     opcode::SIPUSH,
                     i0,
                     i1,               // array, index
@@ -100,19 +119,15 @@ impl ProbeWriter {
 
 /// Asks whether every probe of `plan` has a place in `storage`.
 pub(crate) fn check(plan: &EditPlan, storage: &ProbeStorage<'_>) -> Result<(), SpliceError> {
-    let names = [
-        storage.owner(),
-        storage.hits().field,
-        storage.counts().map_or("", |found| found.field),
-    ];
-    if let Some(name) = names.iter().find(|name| name.len() > usize::from(u16::MAX)) {
+    let mut lengths = storage.name_lengths().into_iter();
+    if let Some(length) = lengths.find(|length| *length > usize::from(u16::MAX)) {
         return Err(SpliceError::NameTooLong {
-            length: name.len() as u64,
+            length: length as u64,
         });
     }
     for edit in plan.edits() {
         let (probe, base) = match edit.action {
-            Action::Hit(probe) => (probe, storage.hits().base),
+            Action::Hit(probe) => (probe, storage.hit_base()),
             Action::Count(probe) => (
                 probe,
                 storage

@@ -1,7 +1,7 @@
 //! What the fuzz targets do with any bytes; shared with `fuzz/`.
 
 use rewriter::{
-    ClassFile, Code, EditPlan, Place, ProbeStorage, Scratch, Site, check_splice, fingerprint,
+    ClassFile, Code, EditPlan, Place, ProbeStorage, Scratch, Site, Utf8, check_splice, fingerprint,
     opcode, splice, transfer,
 };
 
@@ -9,6 +9,10 @@ const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits",
     base: 0,
+};
+const OWN: ProbeStorage<'static> = ProbeStorage::OwnArray {
+    runtime: "classhook/runtime/Probes",
+    key: Utf8::new(b"A"),
 };
 
 /// Looks at everything that a class shows.
@@ -130,11 +134,15 @@ pub fn round_trip(bytes: &[u8]) -> u32 {
 
 fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-    let Ok(report) = splice(class, plan, &STORAGE, &mut scratch, &mut out) else {
-        return 0;
-    };
-    if let Err(error) = check_splice(class, plan, &STORAGE, &out, &mut scratch) {
-        panic!("{error}");
+    let mut rewritten = 0;
+    for storage in [STORAGE, OWN] {
+        let Ok(report) = splice(class, plan, &storage, &mut scratch, &mut out) else {
+            continue;
+        };
+        if let Err(error) = check_splice(class, plan, &storage, &out, &mut scratch) {
+            panic!("{storage:?}: {error}");
+        }
+        rewritten = report.rewritten;
     }
-    report.rewritten
+    rewritten
 }

@@ -5,6 +5,7 @@ mod fixtures;
 mod limits;
 mod mutation;
 mod oracles;
+mod own_array;
 mod places;
 mod plans;
 mod program;
