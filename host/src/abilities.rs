@@ -63,7 +63,19 @@ const ABILITIES: [Ability; 4] = [
     Ability {
         interface: "classhook:plugin/probes",
         grant: Some(("probes", "sets probes in the classes you select")),
-        functions: &["[method]plan.hit", "[method]plan.note"],
+        functions: &[
+            "[method]plan.hit",
+            "[method]plan.count",
+            "[method]plan.span",
+            "[method]plan.note",
+            "[constructor]capture",
+            "[method]capture.argument",
+            "[method]capture.arguments",
+            "[method]capture.return-value",
+            "[method]capture.thrown-class",
+            "[method]capture.limit",
+            "[method]capture.sum-up",
+        ],
     },
 ];
 
@@ -164,7 +176,9 @@ fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> HostE
     let needs = match function {
         Some(function) => format!(
             "{import}, {}",
-            function.strip_prefix("[method]").unwrap_or(function)
+            function
+                .trim_start_matches("[method]")
+                .trim_start_matches("[constructor]")
         ),
         None => import.to_owned(),
     };
@@ -235,6 +249,10 @@ mod tests {
         for line in include_str!("../../wit/plugin.wit").lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words.as_slice() {
+                ["constructor();"] => {
+                    let resource = resource.as_deref().unwrap_or_default();
+                    functions.push((interface.clone(), format!("[constructor]{resource}")));
+                }
                 ["interface", name, "{"] => interface = format!("classhook:plugin/{name}"),
                 ["resource", name, "{"] => resource = Some(name.to_string()),
                 ["}"] if line.starts_with("  }") => resource = None,

@@ -9,5 +9,6 @@ wasmtime::component::bindgen!({
         "classhook:plugin/class-file.class-view": crate::job::ClassHandle,
         "classhook:plugin/class-file.method-view": crate::job::MethodHandle,
         "classhook:plugin/probes.plan": crate::job::PlanHandle,
+        "classhook:plugin/probes.capture": rewriter::span::Capture,
     },
 });

@@ -2,9 +2,9 @@
 
 use probes::ProbeTable;
 use rewriter::print::{Remark, What};
-use rewriter::{Action, MethodIndex, Site};
+use rewriter::{Action, MethodIndex, Place, Site};
 
-use crate::job::Tag;
+use crate::job::{Kind, Tag};
 use crate::pipeline::Recordings;
 use crate::{ClassRequest, Outcome, Pipeline};
 
@@ -31,6 +31,15 @@ pub enum Explained {
         /// What.
         action: Action,
     },
+    /// The entry and end of a method; the span is numbered by its plugin.
+    Span {
+        /// Name of the plugin.
+        plugin: String,
+        /// The entry.
+        site: Site,
+        /// What is kept: `span 0 arguments 1 returned limit 80`.
+        text: String,
+    },
     /// A line for people.
     Note {
         /// Name of the plugin.
@@ -52,6 +61,7 @@ impl Explained {
                 site,
                 action,
             } => (plugin, site, What::Edit(*action)),
+            Self::Span { plugin, site, text } => (plugin, site, What::Insert(text)),
             Self::Note { plugin, site, text } => (plugin, site, What::Note(text)),
         };
         Remark {
@@ -73,22 +83,29 @@ impl Explanation {
                 action: edit.action,
             });
             self.remarks.extend(edits);
+            let spans = recording
+                .spans
+                .as_slice()
+                .iter()
+                .map(|span| Explained::Span {
+                    plugin: plugin.name.clone(),
+                    site: Site {
+                        method: span.method,
+                        place: Place::Entry,
+                    },
+                    text: span.to_string(),
+                });
+            self.remarks.extend(spans);
             let notes = recording.notes.iter().map(|note| Explained::Note {
                 plugin: plugin.name.clone(),
                 site: note.site,
                 text: note.text.clone(),
             });
             self.remarks.extend(notes);
-            let tags = recording.tags.iter().filter_map(|tag| {
-                let edit = recording
-                    .plan
-                    .edits()
-                    .get(usize::try_from(tag.first).ok()?)?;
-                Some(Explained::Note {
-                    plugin: plugin.name.clone(),
-                    site: edit.site,
-                    text: tag_text(tag),
-                })
+            let tags = recording.tags.iter().map(|tag| Explained::Note {
+                plugin: plugin.name.clone(),
+                site: tag.site,
+                text: tag_text(tag),
             });
             self.remarks.extend(tags);
         }
@@ -98,8 +115,13 @@ impl Explanation {
 /// `tag of hits 3 to 5: text`, with bytes that are no printable ASCII escaped.
 fn tag_text(tag: &Tag) -> String {
     let (first, last) = (tag.first, tag.first + tag.count.saturating_sub(1));
+    let kind = match tag.kind {
+        Kind::Hit => "hits",
+        Kind::Count => "counts",
+        Kind::Span => "spans",
+    };
     format!(
-        "tag of hits {first} to {last}: {}",
+        "tag of {kind} {first} to {last}: {}",
         tag.bytes.escape_ascii()
     )
 }

@@ -1,6 +1,9 @@
 //! One class in one plugin's hands: what the views read and what the plan records.
 
-use rewriter::{ClassFile, EditPlan, MethodIndex, Place, ReadError, Site, SiteChecker};
+use rewriter::span::{Capture, Spans};
+use rewriter::{
+    Action, ClassFile, Edit, EditPlan, MethodIndex, Place, ReadError, Site, SiteChecker,
+};
 use self_cell::self_cell;
 
 use crate::Loader;
@@ -105,18 +108,59 @@ impl Subject {
 /// What a plugin asked for, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// Probes are numbered from 0.
+    /// Hits are numbered from 0, and so are counts.
     pub plan: EditPlan,
-    /// Bytes of the plugin's own, for the probes from `first` on.
+    /// How many hits.
+    pub hits: u32,
+    /// How many counts.
+    pub counts: u32,
+    /// Methods timed from entry to end.
+    pub spans: Spans,
+    /// Bytes of the plugin's own, in the order of the requests.
     pub tags: Vec<Tag>,
     /// For people.
     pub notes: Vec<Note>,
     tag_bytes: usize,
 }
 
+impl Recording {
+    fn edits(&self) -> usize {
+        self.plan.edits().len() + self.spans.as_slice().len()
+    }
+
+    fn tag(&mut self, kind: Kind, site: Site, probes: std::ops::Range<u32>, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.tag_bytes += bytes.len();
+        self.tags.push(Tag {
+            kind,
+            site,
+            first: probes.start,
+            count: probes.end - probes.start,
+            bytes: bytes.to_vec(),
+        });
+    }
+}
+
+/// The kinds of probes; each is numbered from 0 in a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Reached or not.
+    Hit,
+    /// How often.
+    Count,
+    /// From entry to end.
+    Span,
+}
+
 /// A plugin's own bytes for `count` probes from `first` on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
+    /// Of which kind the probes are.
+    pub kind: Kind,
+    /// Where the first of them is.
+    pub site: Site,
     /// The first probe.
     pub first: u32,
     /// How many probes.
@@ -231,64 +275,102 @@ impl Job {
             .copied()
     }
 
-    /// Records hit probes at the sites; gives the number of the first.
+    /// Records hit probes at the sites; gives their numbers.
     pub fn hit(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
         tag: &[u8],
     ) -> Result<std::ops::Range<u32>, Failure> {
+        let first = self.recording.hits;
+        let probes = self.probes(Kind::Hit, first, tokens, tag)?;
+        self.recording.hits = probes.end;
+        Ok(probes)
+    }
+
+    /// Records counters at the sites; gives their numbers.
+    pub fn count(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        tag: &[u8],
+    ) -> Result<std::ops::Range<u32>, Failure> {
+        let first = self.recording.counts;
+        let probes = self.probes(Kind::Count, first, tokens, tag)?;
+        self.recording.counts = probes.end;
+        Ok(probes)
+    }
+
+    fn probes(
+        &mut self,
+        kind: Kind,
+        first: u32,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        tag: &[u8],
+    ) -> Result<std::ops::Range<u32>, Failure> {
         self.check_limits(tokens.len(), tag.len())?;
-        let first = self.recording.plan.probe_count();
         let mut probe = first;
+        let mut first_site = None;
         for token in tokens {
             let Some(site) = self.site(token) else {
-                return Err(self.refuse(
-                    None,
-                    "H0317",
-                    format!("site {token} was not made by a view of this class"),
-                    None,
-                ));
+                let message = format!("site {token} was not made by a view of this class");
+                return Err(self.refuse(None, "H0317", message, None));
             };
-            if let Err(error) = self.check_code(site).and_then(|()| {
-                self.recording
-                    .plan
-                    .hit(site, probe)
-                    .map_err(|error| error.to_string())
-            }) {
+            let action = match kind {
+                Kind::Count => Action::Count(probe),
+                _ => Action::Hit(probe),
+            };
+            let pushed = self.check_code(site.method).and_then(|()| {
+                let pushed = self.recording.plan.push(Edit { site, action });
+                pushed.map_err(|error| error.to_string())
+            });
+            if let Err(error) = pushed {
                 return Err(self.refuse(place_bci(site.place), "H0317", error, None));
             }
+            first_site.get_or_insert(site);
             probe += 1;
         }
-        if !tag.is_empty() {
-            self.recording.tag_bytes += tag.len();
-            self.recording.tags.push(Tag {
-                first,
-                count: probe - first,
-                bytes: tag.to_vec(),
-            });
+        if let Some(site) = first_site {
+            self.recording.tag(kind, site, first..probe, tag);
         }
         Ok(first..probe)
     }
 
+    /// Records a span over a method; gives its number.
+    pub fn span(
+        &mut self,
+        method: MethodIndex,
+        capture: Capture,
+        tag: &[u8],
+    ) -> Result<u32, Failure> {
+        self.check_limits(1, tag.len())?;
+        let spans = &mut self.recording.spans;
+        let number = match spans.add(self.subject.class(), method, capture) {
+            Ok(number) => number,
+            Err(error) => return Err(self.refuse(None, "H0317", error.to_string(), None)),
+        };
+        let place = Place::Entry;
+        self.recording
+            .tag(Kind::Span, Site { method, place }, number..number + 1, tag);
+        Ok(number)
+    }
+
     /// Sites of `entry` are made without a check.
-    fn check_code(&self, site: Site) -> Result<(), String> {
+    fn check_code(&self, method: MethodIndex) -> Result<(), String> {
         let has_code = self
             .subject
             .class()
-            .method(site.method)
+            .method(method)
             .is_some_and(|method| method.has_code());
         if has_code {
             Ok(())
         } else {
             Err(format!(
-                "method {} has no code, so nothing can be inserted into it",
-                site.method
+                "method {method} has no code, so nothing can be inserted into it"
             ))
         }
     }
 
     fn check_limits(&mut self, edits: usize, tag_bytes: usize) -> Result<(), Failure> {
-        let edits = self.recording.plan.edits().len() + edits;
+        let edits = self.recording.edits() + edits;
         let tag_bytes = self.recording.tag_bytes + tag_bytes;
         if edits > MAX_EDITS {
             let message = format!("expected at most {MAX_EDITS} edits to one class, found {edits}");

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use probes::ProbeTable;
-use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage, Scratch, Utf8};
+use rewriter::{Action, ClassFile, EditPlan, MethodIndex, ProbeStorage, Scratch, Utf8};
 
 use crate::config::OnError;
 use crate::engine::Ticker;
@@ -467,11 +467,11 @@ fn place<'p>(
     let bytes = subject.class().bytes();
     let asking: Vec<_> = recordings
         .iter()
-        .filter(|(_, recording)| !recording.plan.is_empty())
+        .filter(|(_, recording)| recording.hits > 0)
         .collect();
     let wanted: Vec<_> = asking
         .iter()
-        .map(|(plugin, recording)| (plugin.name.as_str(), recording.plan.probe_count()))
+        .map(|(plugin, recording)| (plugin.name.as_str(), recording.hits))
         .collect();
     let Some((first, _)) = asking.first() else {
         return Ok(None);
@@ -493,9 +493,11 @@ fn place<'p>(
     let mut merged = EditPlan::new();
     for ((_, recording), slots) in asking.iter().zip(&slots) {
         for edit in recording.plan.edits() {
-            let slot = edit.action.probe() + u32::from(slots.base);
+            let Action::Hit(probe) = edit.action else {
+                continue;
+            };
             merged
-                .hit(edit.site, slot)
+                .hit(edit.site, probe + u32::from(slots.base))
                 .map_err(|error| trouble(error.to_string()))?;
         }
     }

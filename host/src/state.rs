@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, UpdateDeadline};
 
 use crate::config::LogLevel;
@@ -12,6 +13,8 @@ use crate::job::{Job, truncate};
 pub const MAX_MEMORY: usize = 64 << 20;
 /// CPU time of the thread that one class may take.
 pub const DEADLINE: Duration = Duration::from_millis(250);
+/// Most `capture`s that exist at once.
+const MAX_CAPTURES: usize = 1_024;
 /// Log lines kept per call, and bytes of each.
 const MAX_LINES: u32 = 100;
 const MAX_LINE_BYTES: usize = 4 << 10;
@@ -30,6 +33,8 @@ pub struct State {
     pub out_of_memory: bool,
     /// Linear memory now, in bytes.
     pub memory: usize,
+    /// What the plugin's `capture`s say.
+    pub captures: ResourceTable,
     /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
     pub last_error: Option<String>,
     started: Duration,
@@ -47,6 +52,7 @@ impl State {
             out_of_time: false,
             out_of_memory: false,
             memory: 0,
+            captures: captures(),
             last_error: None,
             started: Duration::ZERO,
             lines: 0,
@@ -100,6 +106,12 @@ impl State {
             eprintln!("classhook: plugin `{}`: {text}", self.plugin);
         }
     }
+}
+
+fn captures() -> ResourceTable {
+    let mut table = ResourceTable::new();
+    table.set_max_capacity(MAX_CAPTURES);
+    table
 }
 
 fn log_level(level: u8) -> LogLevel {

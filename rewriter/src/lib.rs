@@ -22,6 +22,7 @@ pub mod opcode;
 mod plan;
 mod pool;
 pub mod print;
+pub mod span;
 mod splice;
 mod storage;
 mod transfer;

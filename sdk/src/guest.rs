@@ -4,6 +4,7 @@ use std::panic::PanicHookInfo;
 use std::sync::Once;
 
 use crate::bindings::classhook::plugin::{class_file, host, probes};
+use crate::plan::Capture;
 use crate::source::{ClassSource, MethodSource, PlanSink};
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
@@ -84,6 +85,30 @@ pub fn transform<T: Transformer>(
     instance
         .transform(&Class::new(of), &mut Plan::new(to))
         .map_err(|error| error.to_string())
+}
+
+/// The host's own copy of what a span keeps.
+fn to_host(capture: &Capture) -> probes::Capture {
+    let resource = probes::Capture::new();
+    if capture.all_arguments {
+        resource.arguments();
+    }
+    for index in &capture.arguments {
+        resource.argument(*index);
+    }
+    if capture.returned {
+        resource.return_value();
+    }
+    if capture.thrown {
+        resource.thrown_class();
+    }
+    if let Some(bytes) = capture.limit {
+        resource.limit(bytes);
+    }
+    if capture.summed_up {
+        resource.sum_up();
+    }
+    resource
 }
 
 /// `panicked at src/lib.rs:42:9: text`, whatever kind of text the panic carried.
@@ -181,6 +206,12 @@ impl MethodSource for class_file::MethodView {
 impl PlanSink for probes::Plan {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
         self.hit(at, tag)
+    }
+    fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+        self.count(at, tag)
+    }
+    fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure> {
+        self.span(method, &to_host(capture), tag)
     }
     fn note(&self, at: Site, text: &str) {
         self.note(at, text);

@@ -51,13 +51,13 @@ mod transformer;
 
 pub use class::{Class, Method, MethodView};
 pub use error::{Error, Result};
-pub use plan::Plan;
+pub use plan::{Capture, Plan};
 pub use transformer::Transformer;
 
 /// What most plugins need.
 pub mod prelude {
     pub use crate::wit::{Failure, Handler, Instruction, Jump, Line, ProbeId, Site};
-    pub use crate::{Class, Error, Method, MethodView, Plan, Result, Transformer};
+    pub use crate::{Capture, Class, Error, Method, MethodView, Plan, Result, Transformer};
     pub use serde::Deserialize;
 }
 

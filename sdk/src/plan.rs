@@ -1,5 +1,6 @@
 //! What a plugin can do to a class.
 
+use crate::class::MethodView;
 use crate::source::PlanSink;
 use crate::wit::{Failure, ProbeId, Site};
 
@@ -26,8 +27,103 @@ impl<'a> Plan<'a> {
         self.sink.hit(at, tag)
     }
 
+    /// A 64-bit counter per site. Returns the probes in the order of the sites.
+    ///
+    /// Without synchronization: threads that meet there at once may count once.
+    ///
+    /// # Errors
+    /// As [`Plan::hit`].
+    pub fn count(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+        self.sink.count(at, tag)
+    }
+
+    /// The time from the entry of a method to its end, normal or by an exception, with what `capture` asks for.
+    ///
+    /// # Errors
+    /// When the method has no code, not the argument asked for, or a span already; and as [`Plan::hit`].
+    pub fn span(
+        &mut self,
+        method: &MethodView<'_>,
+        capture: &Capture,
+        tag: &[u8],
+    ) -> Result<ProbeId, Failure> {
+        self.sink.span(method.index(), capture, tag)
+    }
+
     /// A line for people: why something was done, or left undone, at a site.
     pub fn note(&mut self, at: Site, text: &str) {
         self.sink.note(at, text);
+    }
+}
+
+/// What a span records besides thread and times.
+///
+/// Values are never called: numbers, strings and boxes are kept as text, arrays
+/// as type and length, other objects as class and identity.
+///
+/// ```
+/// # use classhook_sdk::Capture;
+/// let everything = Capture::default().arguments().returned().thrown().limit(200);
+/// let durations = Capture::default().sum_up();
+/// # assert_ne!(everything, durations);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Capture {
+    /// Every argument is kept.
+    pub all_arguments: bool,
+    /// Positions of arguments to keep.
+    pub arguments: Vec<u8>,
+    /// The value returned is kept.
+    pub returned: bool,
+    /// The class of what is thrown is kept.
+    pub thrown: bool,
+    /// Longest text kept of one value, in bytes; none for 80.
+    pub limit: Option<u32>,
+    /// Calls are only summed up.
+    pub summed_up: bool,
+}
+
+impl Capture {
+    /// The argument at `index` too; `this` is not counted.
+    #[must_use]
+    pub fn argument(mut self, index: u8) -> Self {
+        self.arguments.push(index);
+        self
+    }
+
+    /// Every argument.
+    #[must_use]
+    pub fn arguments(mut self) -> Self {
+        self.all_arguments = true;
+        self
+    }
+
+    /// The value returned, if the method returns one.
+    #[must_use]
+    pub fn returned(mut self) -> Self {
+        self.returned = true;
+        self
+    }
+
+    /// The class of the exception that leaves the method.
+    #[must_use]
+    pub fn thrown(mut self) -> Self {
+        self.thrown = true;
+        self
+    }
+
+    /// Longest text kept of one value, in bytes of UTF-8: 80 unless set, at most 1,024.
+    #[must_use]
+    pub fn limit(mut self, bytes: u32) -> Self {
+        self.limit = Some(bytes);
+        self
+    }
+
+    /// No events and no values: only how many calls there were, how long they
+    /// took, and how many ended by an exception.
+    #[must_use]
+    pub fn sum_up(mut self) -> Self {
+        self.summed_up = true;
+        self
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Plugins use [`crate::Class`] and [`crate::Plan`] instead.
 
+use crate::plan::Capture;
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
 };
@@ -52,5 +53,7 @@ pub trait MethodSource {
 )]
 pub trait PlanSink {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
+    fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
+    fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
     fn note(&self, at: Site, text: &str);
 }

@@ -16,6 +16,8 @@ use crate::print::{code, header};
 pub enum What<'t> {
     /// Something that is inserted.
     Edit(Action),
+    /// Something that is inserted, in the words of who inserts it.
+    Insert(&'t str),
     /// A line for people.
     Note(&'t str),
 }
@@ -136,14 +138,14 @@ fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
     });
     for remark in ordered {
         let sign = match remark.what {
-            What::Edit(_) => '+',
+            What::Edit(_) | What::Insert(_) => '+',
             What::Note(_) => '#',
         };
         write!(out, "          {sign} ")?;
         escaped(remark.by, out)?;
         match remark.what {
             What::Edit(action) => write!(out, ": {action}")?,
-            What::Note(text) => {
+            What::Insert(text) | What::Note(text) => {
                 out.write_str(": ")?;
                 escaped(text, out)?;
             }

@@ -207,6 +207,7 @@ impl Transformed {
     }
 
     /// The class with the plan applied and checked; probes in `Probes.hits`.
+    /// Spans are left out: what code they become is up to the agent.
     ///
     /// # Panics
     /// When the plugin gave up, or the plan cannot be applied to every method it names.

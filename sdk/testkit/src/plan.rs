@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
+use classhook_sdk::Capture;
 use classhook_sdk::source::PlanSink;
 use classhook_sdk::wit::{Failure, ProbeId, Site};
-use rewriter::{ClassFile, EditPlan, MethodIndex, Place, SiteChecker};
+use rewriter::span::{self, Spans};
+use rewriter::{Action, ClassFile, Edit, EditPlan, MethodIndex, Place, SiteChecker};
 
 /// The host's limits per class.
 const MAX_EDITS: usize = 32_768;
@@ -30,6 +32,9 @@ struct State<'c, 'a> {
     checker: SiteChecker<'c, 'a>,
     sites: Vec<rewriter::Site>,
     plan: EditPlan,
+    hits: u32,
+    counts: u32,
+    spans: Spans,
     tag_bytes: usize,
     text: String,
 }
@@ -42,6 +47,9 @@ impl<'c, 'a> Recorder<'c, 'a> {
             checker,
             sites: Vec::new(),
             plan: EditPlan::new(),
+            hits: 0,
+            counts: 0,
+            spans: Spans::default(),
             tag_bytes: 0,
             text: String::new(),
         };
@@ -103,7 +111,7 @@ impl<'c, 'a> Recorder<'c, 'a> {
 
     fn check_limits(&self, sites: usize, tag: usize) -> Result<(), Failure> {
         let state = self.state.borrow();
-        if state.plan.edits().len() + sites > MAX_EDITS {
+        if state.plan.edits().len() + state.spans.as_slice().len() + sites > MAX_EDITS {
             return Err(failure(
                 "H0315",
                 &format_args!("expected at most {MAX_EDITS} edits to one class"),
@@ -118,7 +126,13 @@ impl<'c, 'a> Recorder<'c, 'a> {
         Ok(())
     }
 
-    fn record(&self, site: Site, tag: &[u8]) -> Result<ProbeId, Failure> {
+    /// Records what `action` makes of the next number of its kind.
+    fn record(
+        &self,
+        site: Site,
+        tag: &[u8],
+        action: impl FnOnce(&mut State<'c, 'a>) -> Action,
+    ) -> Result<ProbeId, Failure> {
         let state = &mut *self.state.borrow_mut();
         let Some(site) = state.sites.get(site.token as usize).copied() else {
             return Err(failure(
@@ -126,24 +140,74 @@ impl<'c, 'a> Recorder<'c, 'a> {
                 &format_args!("site {} was not made by a view of this class", site.token),
             ));
         };
-        let value = state.plan.probe_count();
         state
             .checker
             .check(site)
-            .and_then(|()| state.plan.hit(site, value))
             .map_err(|error| failure("H0317", &error))?;
-        let _ = write!(
-            state.text,
-            "{} {}: hit {value}",
-            self.method_name(site.method),
-            site.place
-        );
-        if !tag.is_empty() {
-            let _ = write!(state.text, " tag {:?}", String::from_utf8_lossy(tag));
-        }
-        state.text.push('\n');
-        Ok(ProbeId { value })
+        let action = action(state);
+        state
+            .plan
+            .push(Edit { site, action })
+            .map_err(|error| failure("H0317", &error))?;
+        let method = self.method_name(site.method);
+        state.say(&format!("{method} {}: {action}", site.place), tag);
+        Ok(ProbeId {
+            value: action.probe(),
+        })
     }
+
+    fn probes(
+        &self,
+        at: &[Site],
+        tag: &[u8],
+        action: impl Fn(&mut State<'c, 'a>) -> Action,
+    ) -> Result<Vec<ProbeId>, Failure> {
+        self.check_limits(at.len(), tag.len())?;
+        let probes = at
+            .iter()
+            .map(|site| self.record(*site, tag, &action))
+            .collect::<Result<_, _>>()?;
+        self.state.borrow_mut().tag_bytes += tag.len();
+        Ok(probes)
+    }
+}
+
+impl State<'_, '_> {
+    /// Adds a line, with the plugin's own bytes if there are any.
+    fn say(&mut self, line: &str, tag: &[u8]) {
+        self.text.push_str(line);
+        if !tag.is_empty() {
+            let _ = write!(self.text, " tag {:?}", String::from_utf8_lossy(tag));
+        }
+        self.text.push('\n');
+    }
+}
+
+/// The number that a counter of probes gives next.
+fn next(counter: &mut u32) -> u32 {
+    let number = *counter;
+    *counter += 1;
+    number
+}
+
+fn to_host(capture: &Capture) -> span::Capture {
+    let mut result = span::Capture {
+        returned: capture.returned,
+        thrown: capture.thrown,
+        sum_up: capture.summed_up,
+        ..span::Capture::default()
+    };
+    if let Some(bytes) = capture.limit {
+        result.limit = bytes.min(span::MAX_LIMIT);
+    }
+    capture
+        .arguments
+        .iter()
+        .for_each(|index| result.argument(*index));
+    if capture.all_arguments {
+        result.arguments = span::Arguments::All;
+    }
+    result
 }
 
 fn hand_out(sites: &mut Vec<rewriter::Site>, site: rewriter::Site) -> Site {
@@ -155,13 +219,27 @@ fn hand_out(sites: &mut Vec<rewriter::Site>, site: rewriter::Site) -> Site {
 
 impl PlanSink for Recorder<'_, '_> {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.check_limits(at.len(), tag.len())?;
-        let probes = at
-            .iter()
-            .map(|site| self.record(*site, tag))
-            .collect::<Result<_, _>>()?;
-        self.state.borrow_mut().tag_bytes += tag.len();
-        Ok(probes)
+        self.probes(at, tag, |state| Action::Hit(next(&mut state.hits)))
+    }
+
+    fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+        self.probes(at, tag, |state| Action::Count(next(&mut state.counts)))
+    }
+
+    fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure> {
+        self.check_limits(1, tag.len())?;
+        let state = &mut *self.state.borrow_mut();
+        let method = MethodIndex(method);
+        let value = state
+            .spans
+            .add(self.class, method, to_host(capture))
+            .map_err(|error| failure("H0317", &error))?;
+        state.tag_bytes += tag.len();
+        if let Some(span) = state.spans.as_slice().last() {
+            let line = format!("{}: {span}", self.method_name(method));
+            state.say(&line, tag);
+        }
+        Ok(ProbeId { value })
     }
 
     fn note(&self, at: Site, text: &str) {

@@ -97,6 +97,54 @@ fn a_method_without_code_has_no_entry() {
         .assert_error("has no code");
 }
 
+/// Counts entries and asks for one span per name of its configuration, of whatever its argument is.
+struct Spans(Vec<String>);
+
+impl Transformer for Spans {
+    type Config = std::collections::BTreeMap<String, Vec<String>>;
+
+    fn new(config: Self::Config) -> Result<Self> {
+        Ok(Spans(config.into_values().flatten().collect()))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let capture = Capture::default()
+            .argument(0)
+            .returned()
+            .thrown()
+            .limit(9_999);
+        for name in &self.0 {
+            for method in class.methods().filter(|method| method.name() == name) {
+                plan.count(&[method.entry()], b"")?;
+                plan.span(&method, &capture, b"tag")?;
+                plan.hit(&[method.entry()], b"")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn each_kind_of_probe_is_numbered_by_itself() {
+    Harness::<Spans>::new("names = ['increment']")
+        .transform(COUNTER)
+        .assert_plan(
+            "increment(I)I entry: count 0\n\
+             increment(I)I: span 0 arguments 0 returned thrown limit 1024 tag \"tag\"\n\
+             increment(I)I entry: hit 0\n",
+        );
+}
+
+#[test]
+fn a_span_needs_a_method_with_that_argument_and_is_asked_for_once() {
+    let refused = |names: &str, cause: &str| {
+        let harness = Harness::<Spans>::new(&format!("names = [{names}]"));
+        harness.transform(COUNTER).assert_error(cause);
+    };
+    refused("'increment', 'increment'", "has a span already");
+    refused("'<init>'", "has 0 parameters, so there is no argument 0");
+}
+
 /// Remembers how many classes it saw.
 struct Remembers(Cell<u16>);
 

@@ -1,0 +1,271 @@
+//! Spans as values: which methods are timed from entry to end, and what is kept of each call.
+//!
+//! What code a span becomes is decided where it is known how events are recorded.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::class::ClassFile;
+use crate::index::MethodIndex;
+
+/// Longest text kept of one value, in bytes of UTF-8, unless a plugin says otherwise.
+pub const DEFAULT_LIMIT: u32 = 80;
+/// Longest text that can be asked for.
+pub const MAX_LIMIT: u32 = 1_024;
+
+/// Which arguments are kept, by position; `this` is not counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Arguments {
+    /// These, ascending, each once.
+    Some(Vec<u8>),
+    /// Every argument the method has.
+    All,
+}
+
+/// What a span records besides thread and times.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Capture {
+    /// Kept at the entry.
+    pub arguments: Arguments,
+    /// Whether the value returned is kept.
+    pub returned: bool,
+    /// Whether the class of the exception that leaves the method is kept.
+    pub thrown: bool,
+    /// Longest text kept of one value, in bytes of UTF-8, at most [`MAX_LIMIT`].
+    pub limit: u32,
+    /// Whether calls are only summed up: no events and no values.
+    pub sum_up: bool,
+}
+
+impl Default for Capture {
+    fn default() -> Self {
+        Self {
+            arguments: Arguments::Some(Vec::new()),
+            returned: false,
+            thrown: false,
+            limit: DEFAULT_LIMIT,
+            sum_up: false,
+        }
+    }
+}
+
+impl Capture {
+    /// Adds the argument at `index`.
+    pub fn argument(&mut self, index: u8) {
+        if let Arguments::Some(indices) = &mut self.arguments
+            && let Err(at) = indices.binary_search(&index)
+        {
+            indices.insert(at, index);
+        }
+    }
+
+    /// The positions to keep of a method with `count` parameters.
+    #[must_use]
+    pub fn positions(&self, count: u8) -> Vec<u8> {
+        match &self.arguments {
+            Arguments::All => (0..count).collect(),
+            Arguments::Some(indices) => indices.clone(),
+        }
+    }
+}
+
+/// How many parameters a method descriptor (JVMS 4.3.3) has; those after a malformed one are not counted.
+#[must_use]
+pub fn parameter_count(descriptor: &[u8]) -> u8 {
+    let mut rest = descriptor.strip_prefix(b"(").unwrap_or_default().iter();
+    let mut count = 0u8;
+    while let Some(first) = rest.find(|byte| **byte != b'[') {
+        match first {
+            b')' => break,
+            b'L' if !rest.any(|byte| *byte == b';') => break,
+            _ => count = count.saturating_add(1),
+        }
+    }
+    count
+}
+
+/// The time from the entry of one method to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// Number among the spans of the class, from 0 in the order of the requests.
+    pub number: u32,
+    /// The method.
+    pub method: MethodIndex,
+    /// What is kept.
+    pub capture: Capture,
+}
+
+/// Why a span was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SpanError {
+    /// The class has fewer methods.
+    #[error("method {method} does not exist: the class has {count}")]
+    NoSuchMethod {
+        /// The index asked for.
+        method: MethodIndex,
+        /// How many methods there are.
+        count: usize,
+    },
+    /// An abstract or native method.
+    #[error("method {method} has no code, so nothing can be inserted into it")]
+    NoCode {
+        /// The method.
+        method: MethodIndex,
+    },
+    /// One method, two spans.
+    #[error("method {method} has a span already: ask once, with all that is to be kept")]
+    Twice {
+        /// The method.
+        method: MethodIndex,
+    },
+    /// The method has fewer parameters.
+    #[error("method {method} has {count} parameters, so there is no argument {index}")]
+    NoArgument {
+        /// The method.
+        method: MethodIndex,
+        /// The position asked for.
+        index: u8,
+        /// How many parameters there are.
+        count: u8,
+    },
+}
+
+/// The spans of one class, in the order of the requests; at most one per method.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Spans {
+    all: Vec<Span>,
+}
+
+impl Spans {
+    /// The spans in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Span] {
+        &self.all
+    }
+
+    /// Asks for the span over a method of `class`, always the same; gives its number.
+    ///
+    /// # Errors
+    /// When there is no such method, code or argument, or a span already; nothing is then added.
+    pub fn add(
+        &mut self,
+        class: &ClassFile<'_>,
+        method: MethodIndex,
+        capture: Capture,
+    ) -> Result<u32, SpanError> {
+        let count = class.methods().len();
+        let found = class
+            .method(method)
+            .ok_or(SpanError::NoSuchMethod { method, count })?;
+        if !found.has_code() {
+            return Err(SpanError::NoCode { method });
+        }
+        if self.all.iter().any(|span| span.method == method) {
+            return Err(SpanError::Twice { method });
+        }
+        let count = parameter_count(found.descriptor().as_bytes());
+        match capture.positions(count).last() {
+            Some(&index) if index >= count => {
+                return Err(SpanError::NoArgument {
+                    method,
+                    index,
+                    count,
+                });
+            }
+            _ => {}
+        }
+        let number = self.all.len() as u32;
+        self.all.push(Span {
+            number,
+            method,
+            capture,
+        });
+        Ok(number)
+    }
+}
+
+/// `span 0 arguments 0 2 returned thrown limit 80`, `span 0 summed up`.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "span {}", self.number)?;
+        if self.capture.sum_up {
+            return f.write_str(" summed up");
+        }
+        match &self.capture.arguments {
+            Arguments::All => f.write_str(" arguments")?,
+            Arguments::Some(indices) => {
+                if !indices.is_empty() {
+                    f.write_str(" arguments")?;
+                }
+                indices.iter().try_for_each(|index| write!(f, " {index}"))?;
+            }
+        }
+        let kept = [
+            (self.capture.returned, " returned"),
+            (self.capture.thrown, " thrown"),
+        ];
+        kept.iter()
+            .filter(|(kept, _)| *kept)
+            .try_for_each(|(_, text)| f.write_str(text))?;
+        write!(f, " limit {}", self.capture.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_counted() {
+        for (descriptor, count) in [
+            ("()V", 0),
+            ("(I)I", 1),
+            ("(JD[[ILa/B;[Lc/D;Z)La/B;", 6),
+            ("(La/B", 0),
+            ("I", 0),
+            ("", 0),
+        ] {
+            assert_eq!(
+                parameter_count(descriptor.as_bytes()),
+                count,
+                "{descriptor}"
+            );
+        }
+    }
+
+    #[test]
+    fn arguments_are_kept_once_and_in_order() {
+        let mut capture = Capture::default();
+        [2, 0, 2]
+            .into_iter()
+            .for_each(|index| capture.argument(index));
+        assert_eq!(capture.positions(3), [0, 2]);
+        capture.arguments = Arguments::All;
+        capture.argument(7);
+        assert_eq!(capture.positions(3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_text_says_what_is_kept() {
+        let mut span = Span {
+            number: 4,
+            method: MethodIndex(1),
+            capture: Capture::default(),
+        };
+        assert_eq!(span.to_string(), "span 4 limit 80");
+        span.capture.argument(1);
+        (
+            span.capture.returned,
+            span.capture.thrown,
+            span.capture.limit,
+        ) = (true, true, 9);
+        assert_eq!(
+            span.to_string(),
+            "span 4 arguments 1 returned thrown limit 9"
+        );
+        span.capture.sum_up = true;
+        assert_eq!(span.to_string(), "span 4 summed up");
+    }
+}
