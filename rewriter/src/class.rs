@@ -3,12 +3,14 @@
 mod annotation;
 mod attribute;
 mod code;
+mod field;
 mod instruction;
 mod method;
 
 pub use annotation::Annotations;
 pub use attribute::{Attribute, Attributes, BootstrapMethod};
 pub use code::{Code, ExceptionHandler, Line, LocalVariable};
+pub use field::Field;
 pub use instruction::{Instruction, Instructions, Switch, SwitchCases};
 pub use method::Method;
 
@@ -167,6 +169,11 @@ impl<'a> ClassFile<'a> {
         &self.pool
     }
 
+    /// The fields in the order of the class file.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'_, 'a>> {
+        field::fields(self, self.fields_start())
+    }
+
     /// The methods in the order of the class file.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = Method<'_, 'a>> + '_ {
         self.methods
@@ -250,11 +257,6 @@ impl<'a> ClassFile<'a> {
     pub fn bootstrap_methods(&self) -> impl Iterator<Item = BootstrapMethod<'a>> + '_ {
         attribute::bootstrap_methods(self.bootstrap_table())
     }
-}
-
-/// Steps over an attribute table of a field.
-pub(crate) fn skip_attributes(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
-    attribute::skip(cursor, "field_info attributes")
 }
 
 fn check_header(bytes: &[u8]) -> Result<(), ReadError> {

@@ -22,6 +22,7 @@ pub mod opcode;
 mod plan;
 mod pool;
 pub mod print;
+pub mod schema;
 pub mod span;
 mod splice;
 mod storage;
@@ -30,7 +31,7 @@ mod utf8;
 
 pub use check::{SelfCheckError, check_splice};
 pub use class::{
-    Annotations, Attribute, Attributes, BootstrapMethod, ClassFile, Code, ExceptionHandler,
+    Annotations, Attribute, Attributes, BootstrapMethod, ClassFile, Code, ExceptionHandler, Field,
     Instruction, Instructions, Line, LocalVariable, Method, Switch, SwitchCases, Tables,
 };
 pub use error::ReadError;

@@ -2,8 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::class::{Attribute, Attributes, ClassFile};
-use crate::cursor::Cursor;
+use crate::class::{Attribute, ClassFile};
 use crate::index::PoolIndex;
 use crate::print::code::attributes;
 use crate::print::constant::Entry;
@@ -46,24 +45,12 @@ impl fmt::Display for Version<'_, '_> {
 
 /// The fields, each with its attributes.
 pub(super) fn fields(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
-    let bytes = class.bytes();
-    let mut cursor = Cursor::at(bytes, class.pool().end().wrapping_add(6), 0);
-    let interfaces = usize::from(cursor.u2("interfaces_count").unwrap_or(0)).wrapping_mul(2);
-    let _ = cursor.take(interfaces, "interfaces"); // the class has been read: it is there
-    let count = cursor.u2("fields_count").unwrap_or(0);
-    for _ in 0..count {
-        let mut item = || cursor.u2("field_info").unwrap_or(0);
-        let (flags, name, descriptor) = (item(), PoolIndex(item()), PoolIndex(item()));
-        let text = |index| class.pool().utf8(index).unwrap_or_default();
-        let (name, descriptor) = (Name(text(name)), Text(text(descriptor)));
+    for field in class.fields() {
+        let (name, descriptor) = (Name(field.name()), Text(field.descriptor()));
         rows(row!("  field {name}: {descriptor}"))?;
-        rows(row!("    flags: {}", Flags::of_field(flags)))?;
-        let found = Attributes::new(class.pool(), bytes, cursor.position());
-        for found in found {
+        rows(row!("    flags: {}", Flags::of_field(field.access_flags())))?;
+        for found in field.attributes() {
             field_attribute(class, found, rows)?;
-        }
-        if crate::class::skip_attributes(&mut cursor).is_err() {
-            break;
         }
     }
     Ok(())

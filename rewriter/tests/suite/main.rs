@@ -3,11 +3,13 @@
 mod exercise;
 mod fixtures;
 mod limits;
+mod made;
 mod mutation;
 mod oracles;
 mod own_array;
 mod places;
 mod plans;
 mod program;
+mod schema;
 mod tables;
 mod views;
