@@ -401,8 +401,17 @@ impl Agent {
         restored.is_ok()
     }
 
-    /// The lines at the end: always when something failed, else for `log=info`.
+    /// The lines at the end: always when something failed or was left out, else for `log=info`.
     fn sum_up(&self, summary: &Summary, pipeline: &host::Summary, own: u64) {
+        if let Some(first) = pipeline.skipped.first() {
+            messages::warning(
+                Code::LeftAlone,
+                format_args!(
+                    "methods left alone: {}; the first is {}.{}: {} (`classhook explain` tells of each)",
+                    summary.skipped_methods, first.class, first.method, first.reason
+                ),
+            );
+        }
         let line = format!(
             "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone; snapshot {}",
             summary.seen,

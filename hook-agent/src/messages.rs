@@ -32,6 +32,8 @@ pub(crate) enum Code {
     Panic,
     /// The option string is no text.
     Options,
+    /// Methods of changed classes stay as they were.
+    LeftAlone,
 }
 
 impl Code {
@@ -48,6 +50,7 @@ impl Code {
             Code::Retransform => "H0408",
             Code::Panic => "H0409",
             Code::Options => "H0410",
+            Code::LeftAlone => "H0411",
         }
     }
 }
