@@ -155,22 +155,22 @@ pub struct Summary {
 }
 
 /// The first bytes of a file.
-pub(crate) fn write_header(out: &mut Vec<u8>) {
+pub(crate) fn write_header(out: &mut Vec<u8>, magic: [u8; 8]) {
     let start = out.len();
-    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&magic);
     out.extend_from_slice(&VERSION.to_le_bytes());
     let crc = crc32(&out[start..]);
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
 /// Appends a record whose payload `payload` writes.
-pub(crate) fn write_record(out: &mut Vec<u8>, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn write_record(out: &mut Vec<u8>, kind: u16, payload: impl FnOnce(&mut Vec<u8>)) {
     let head = out.len();
     out.resize(head + HEAD_LENGTH, 0);
     payload(out);
     let body = head + HEAD_LENGTH;
     let length = u32::try_from(out.len() - body).unwrap_or(u32::MAX); // class files are capped far below
-    out[head..head + 8].copy_from_slice(&head_of(kind as u16, length));
+    out[head..head + 8].copy_from_slice(&head_of(kind, length));
     let crc = crc32(&out[head..head + 8]);
     out[head + 8..body].copy_from_slice(&crc.to_le_bytes());
     let crc = crc32(&out[body..]);
@@ -199,7 +199,8 @@ pub(crate) fn read_head(bytes: &[u8]) -> Option<(u16, u32)> {
 }
 
 /// Appends `value` in LEB128.
-pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u32) {
+pub(crate) fn write_varint(out: &mut Vec<u8>, value: impl Into<u64>) {
+    let mut value = value.into();
     while value >= 0x80 {
         out.push((value & 0x7F) as u8 | 0x80);
         value >>= 7;

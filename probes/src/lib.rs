@@ -34,16 +34,21 @@
 #![forbid(unsafe_code)]
 
 mod crc32;
+pub mod events;
 pub mod format;
+mod log;
 pub mod merge;
 pub mod recorder;
 pub mod snapshot;
+pub mod spans;
 pub mod table;
 
+pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use format::{Failure, Meta, Summary};
 pub use merge::{Conflict, Merged, merge};
 pub use recorder::{Flush, RecordError, Recorder, RecorderOptions};
 pub use snapshot::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
+pub use spans::SpanTable;
 pub use table::{
     ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, PendingClass, ProbeTable, Registration, TableError,
 };

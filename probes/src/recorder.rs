@@ -1,23 +1,15 @@
 //! The recorder: what changed in the arrays goes to the snapshot file, and nothing else does.
 
-use std::collections::hash_map::RandomState;
-use std::fs::{File, OpenOptions};
-use std::hash::{BuildHasher, Hasher};
-use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::format::{
-    Failure, Kind, MAX_CLASS_LENGTH, Meta, Summary, write_header, write_record, write_varint,
-};
+use crate::format::{Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_varint};
+use crate::log::{Log, write_json, write_text};
 use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass, ProbeTable};
 
 /// Slots compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
-/// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
-const WRITE_LENGTH: usize = 1 << 20;
 
 /// Why recording failed.
 #[derive(Debug, thiserror::Error)]
@@ -73,21 +65,10 @@ pub enum Flush {
 /// what was to be written is kept, and later calls try again.
 #[derive(Debug)]
 pub struct Recorder {
-    file: File,
-    path: PathBuf,
+    log: Log,
     options: RecorderOptions,
-    /// Bytes of the file that are whole records.
-    length: u64,
-    /// Whole records not written yet.
-    queue: Vec<u8>,
-    /// Where each record of `queue` ends.
-    ends: Vec<usize>,
     /// What each array held when last seen: 0 or the byte that the probe stored.
     known: Vec<Vec<i8>>,
-    /// Writing failed and that was reported.
-    stalled: bool,
-    /// A failed write may have left a part of a record behind `length`.
-    torn: bool,
 }
 
 impl Recorder {
@@ -100,35 +81,17 @@ impl Recorder {
         meta: Meta,
         options: RecorderOptions,
     ) -> Result<Self, RecordError> {
-        let failed = |source| RecordError::Create {
-            directory: directory.to_owned(),
-            source,
-        };
-        let (file, path) = create_new(directory, &meta).map_err(failed)?;
-        let mut recorder = Self {
-            file,
-            path,
+        Ok(Self {
+            log: Log::create(directory, "hook", MAGIC, &meta)?,
             options,
-            length: 0,
-            queue: Vec::new(),
-            ends: Vec::new(),
             known: Vec::new(),
-            stalled: false,
-            torn: false,
-        };
-        write_header(&mut recorder.queue);
-        recorder.enqueue(Kind::Meta, |out| write_json(out, &meta));
-        if let Err(source) = recorder.drain() {
-            let _ = std::fs::remove_file(&recorder.path); // an empty snapshot helps no one; the cause is reported
-            return Err(failed(source));
-        }
-        Ok(recorder)
+        })
     }
 
     /// The snapshot file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.log.path()
     }
 
     /// Compares an array with what was last seen of it and notes the slots newly hit.
@@ -173,15 +136,15 @@ impl Recorder {
             let keep = self.options.keep_classes;
             self.enqueue(Kind::Class, |out| write_class(out, &class, keep));
         }
-        if self.queue.is_empty() {
+        if self.log.pending() == 0 {
             return Ok(Flush::Unchanged);
         }
-        if !self.stalled {
+        if !self.log.is_stalled() {
             self.enqueue(Kind::Time, |out| {
                 out.extend_from_slice(&now_ms().to_le_bytes())
             });
         }
-        self.write_queue()
+        self.log.write()
     }
 
     /// Writes what is left and the end record. Hits absorbed later would be recorded after it.
@@ -189,10 +152,10 @@ impl Recorder {
     /// # Errors
     /// [`RecordError::Write`] if it cannot be written, also if that was reported before.
     pub fn complete(&mut self, table: &ProbeTable, summary: &Summary) -> Result<(), RecordError> {
-        self.stalled = false; // the last try is reported in any case
+        self.log.report_again(); // the last try is reported in any case
         self.flush(table)?;
         self.enqueue(Kind::End, |out| write_json(out, summary));
-        self.write_queue().map(|_| ())
+        self.log.write().map(|_| ())
     }
 
     /// Copies the snapshot to where it was, folder included, if somebody removed it meanwhile (a build
@@ -201,101 +164,12 @@ impl Recorder {
     /// # Errors
     /// Why it cannot be copied; what was recorded is lost then.
     pub fn restore(&mut self) -> io::Result<bool> {
-        if self.file.metadata()?.nlink() > 0 {
-            return Ok(false);
-        }
-        let mut removed = File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd()))?;
-        if let Some(directory) = self.path.parent() {
-            std::fs::create_dir_all(directory)?;
-        }
-        let mut file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(removed.metadata()?.mode())
-            .open(&self.path)?;
-        io::copy(&mut removed, &mut file)?;
-        self.file = file;
-        Ok(true)
+        self.log.restore()
     }
 
     fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
-        write_record(&mut self.queue, kind, payload);
-        self.ends.push(self.queue.len());
+        self.log.enqueue(kind as u16, payload);
     }
-
-    fn write_queue(&mut self) -> Result<Flush, RecordError> {
-        let before = self.length;
-        match self.drain() {
-            Ok(()) => {
-                self.stalled = false;
-                Ok(Flush::Written(self.length - before))
-            }
-            Err(_) if self.stalled => Ok(Flush::Stalled(self.queue.len())),
-            Err(source) => {
-                self.stalled = true;
-                Err(RecordError::Write {
-                    path: self.path.clone(),
-                    pending: self.queue.len(),
-                    source,
-                })
-            }
-        }
-    }
-
-    /// Writes the queue in steps that end with whole records; keeps what could not be written.
-    fn drain(&mut self) -> io::Result<()> {
-        let mut done = 0;
-        let mut records = 0;
-        let outcome = loop {
-            let Some(count) = step(&self.ends[records..], done) else {
-                break Ok(());
-            };
-            let end = self.ends[records + count - 1];
-            if let Err(error) = self.append(done, end) {
-                break Err(error);
-            }
-            done = end;
-            records += count;
-        };
-        self.queue.drain(..done);
-        self.ends.drain(..records);
-        self.ends.iter_mut().for_each(|end| *end -= done);
-        if self.queue.is_empty() && self.queue.capacity() > 4 * WRITE_LENGTH {
-            self.queue = Vec::new(); // the burst at start-up is over
-        }
-        outcome
-    }
-
-    /// Appends `queue[from..to]` to the file, all of it or nothing.
-    fn append(&mut self, from: usize, to: usize) -> io::Result<()> {
-        if self.torn {
-            self.file.set_len(self.length)?;
-            self.torn = false;
-        }
-        let bytes = &self.queue[from..to];
-        match self.file.write_all(bytes) {
-            Ok(()) => {
-                self.length += bytes.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                self.torn = self.file.set_len(self.length).is_err();
-                Err(error)
-            }
-        }
-    }
-}
-
-/// How many of the records ending at `ends` go into one write that begins at `start`.
-fn step(ends: &[usize], start: usize) -> Option<usize> {
-    if ends.is_empty() {
-        return None;
-    }
-    let fitting = ends
-        .iter()
-        .take_while(|end| **end - start <= WRITE_LENGTH)
-        .count();
-    Some(fitting.max(1))
 }
 
 /// The slots of `now` that are hit and were not in `known`, which becomes equal to `now` there.
@@ -342,46 +216,17 @@ fn write_class(out: &mut Vec<u8>, class: &PendingClass, keep: bool) {
     }
 }
 
-/// Length and text; what is longer than 65,535 bytes is cut at a character.
-fn write_text(out: &mut Vec<u8>, text: &str) {
-    let mut length = text.len().min(usize::from(u16::MAX));
-    while !text.is_char_boundary(length) {
-        length -= 1;
-    }
-    out.extend_from_slice(&(length as u16).to_le_bytes());
-    out.extend_from_slice(&text.as_bytes()[..length]);
-}
-
-/// JSON of a plain struct of texts and numbers, which cannot fail.
-fn write_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
-    out.extend(serde_json::to_vec(value).unwrap_or_default());
-}
-
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let elapsed = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A new file with a name that no other process has; a clash is tried again with another nonce.
-fn create_new(directory: &Path, meta: &Meta) -> io::Result<(File, PathBuf)> {
-    let mut tries = 0;
-    loop {
-        let nonce = RandomState::new().build_hasher().finish() as u32;
-        let path = directory.join(format!(
-            "classhook-{}-{}-{nonce:08x}.hook",
-            meta.pid, meta.start_ms
-        ));
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 8 => tries += 1,
-            outcome => return outcome.map(|file| (file, path)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
     use crate::snapshot::Snapshot;
 
@@ -436,7 +281,7 @@ mod tests {
             .register("a/A", 1, "app", "coverage", 4, b"class")
             .unwrap();
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let file = std::mem::replace(&mut recorder.file, full);
+        let file = std::mem::replace(&mut recorder.log.file, full);
         recorder.absorb(0, &[1, 0, 0, 0]);
         assert!(matches!(
             recorder.flush(&table),
@@ -444,7 +289,7 @@ mod tests {
         ));
         recorder.absorb(0, &[1, 0, 1, 0]);
         assert!(matches!(recorder.flush(&table), Ok(Flush::Stalled(waiting)) if waiting > 0));
-        recorder.file = file;
+        recorder.log.file = file;
         assert!(matches!(recorder.flush(&table), Ok(Flush::Written(_))));
         let snapshot = Snapshot::read(recorder.path()).unwrap();
         assert_eq!(snapshot.classes[0].probes, [true, false, true, false]);
@@ -464,7 +309,7 @@ mod tests {
     fn last_write_that_fails_is_reported_again() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut recorder) = (ProbeTable::new(), recorder(directory.path()));
-        recorder.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        recorder.log.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
         recorder.absorb(0, &[1]);
         assert!(recorder.flush(&table).is_err());
         assert!(recorder.flush(&table).is_ok());
@@ -478,21 +323,5 @@ mod tests {
         let error =
             Recorder::create(&missing, Meta::default(), RecorderOptions::default()).unwrap_err();
         assert!(error.to_string().contains("not-here"), "{error}");
-    }
-
-    #[test]
-    fn long_text_is_cut_at_a_character() {
-        let mut out = Vec::new();
-        write_text(&mut out, &"é".repeat(40_000));
-        assert_eq!(out.len(), 2 + 65_534);
-        assert!(std::str::from_utf8(&out[2..]).is_ok());
-    }
-
-    #[test]
-    fn writes_end_with_whole_records() {
-        assert_eq!(step(&[], 0), None);
-        assert_eq!(step(&[10, 20, WRITE_LENGTH, WRITE_LENGTH + 1], 0), Some(3));
-        assert_eq!(step(&[5 * WRITE_LENGTH, 6 * WRITE_LENGTH], 0), Some(1));
-        assert_eq!(step(&[WRITE_LENGTH + 5, WRITE_LENGTH + 11], 10), Some(1));
     }
 }

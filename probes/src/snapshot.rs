@@ -20,7 +20,7 @@ pub enum SnapshotError {
         source: std::io::Error,
     },
     /// The file does not begin as a snapshot does.
-    #[error("not a Classhook snapshot: expected the file to begin with {expected}, found {found}")]
+    #[error("not such a recording: expected the file to begin with {expected}, found {found}")]
     NotASnapshot {
         /// The first bytes of a snapshot.
         expected: String,
@@ -29,7 +29,7 @@ pub enum SnapshotError {
     },
     /// The writer was killed before it had written anything.
     #[error(
-        "the snapshot holds {length} bytes and no record: its JVM ended before anything was recorded"
+        "the recording holds {length} bytes and no record: its JVM ended before anything was recorded"
     )]
     Empty {
         /// Bytes in the file.
@@ -37,7 +37,7 @@ pub enum SnapshotError {
     },
     /// The file was written by a newer version.
     #[error(
-        "the snapshot has format version {found}, this version reads {supported}: use the classhook that wrote it, or a newer one"
+        "the recording has format version {found}, this version reads {supported}: use the classhook that wrote it, or a newer one"
     )]
     Newer {
         /// The file's version.
@@ -47,7 +47,7 @@ pub enum SnapshotError {
     },
     /// The file is damaged in the middle.
     #[error(
-        "the snapshot is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or report on the other snapshots without this one"
+        "the recording is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or report on the others without this one"
     )]
     Corrupt {
         /// Where.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::spans::SpanTable;
+
 /// Slots (bytes) of one shared array: the most that `sipush` reaches (JVMS 6.5, `sipush`).
 pub const ARRAY_LENGTH: usize = 32_768;
 
@@ -92,6 +94,7 @@ pub struct PendingClass {
 #[derive(Debug, Default)]
 pub struct ProbeTable {
     state: Mutex<State>,
+    spans: SpanTable,
 }
 
 #[derive(Debug, Default)]
@@ -121,6 +124,12 @@ impl ProbeTable {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The methods that are recorded as spans.
+    #[must_use]
+    pub fn spans(&self) -> &SpanTable {
+        &self.spans
     }
 
     /// Says that arrays `0..count` are defined in the JVM. Never takes arrays away; capped at [`MAX_ARRAYS`].

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
-use crate::crc32::crc32;
-use crate::format::{
-    HEAD_LENGTH, HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, TAIL_LENGTH, VERSION,
-    read_head,
-};
+use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta};
+use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
 use crate::table::{ARRAY_LENGTH, MAX_ARRAYS};
 
 /// LZ4 cannot expand a block more than this: a match costs at least one byte per 255.
@@ -22,7 +19,7 @@ impl Snapshot {
     /// # Errors
     /// See [`SnapshotError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        check_header(bytes)?;
+        check_header(bytes, MAGIC)?;
         let mut decoder = Decoder::default();
         let mut offset = HEADER_LENGTH;
         let mut truncated = false;
@@ -44,7 +41,7 @@ impl Snapshot {
 
 /// What the first record says.
 pub(super) fn meta(bytes: &[u8]) -> Result<Meta, SnapshotError> {
-    check_header(bytes)?;
+    check_header(bytes, MAGIC)?;
     let empty = SnapshotError::Empty {
         length: bytes.len() as u64,
     };
@@ -54,103 +51,6 @@ pub(super) fn meta(bytes: &[u8]) -> Result<Meta, SnapshotError> {
     decoder
         .finish(bytes.len(), false)
         .map(|snapshot| snapshot.meta)
-}
-
-fn check_header(bytes: &[u8]) -> Result<(), SnapshotError> {
-    let begins = bytes.len().min(MAGIC.len());
-    if bytes[..begins] != MAGIC[..begins] {
-        return Err(SnapshotError::NotASnapshot {
-            expected: hex(&MAGIC),
-            found: hex(&bytes[..begins]),
-        });
-    }
-    let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
-        return Err(SnapshotError::Empty {
-            length: bytes.len() as u64,
-        });
-    };
-    let [.., v0, v1, v2, v3, c0, c1, c2, c3] = *header;
-    let (stored, actual) = (u32::from_le_bytes([c0, c1, c2, c3]), crc32(&header[..12]));
-    if stored != actual {
-        return Err(corrupt(
-            12,
-            format!("checksum {actual:08x} of the header"),
-            format!("{stored:08x}"),
-        ));
-    }
-    match u32::from_le_bytes([v0, v1, v2, v3]) {
-        VERSION => Ok(()),
-        found if found > VERSION => Err(SnapshotError::Newer {
-            found,
-            supported: VERSION,
-        }),
-        found => Err(corrupt(
-            8,
-            format!("format version {VERSION}"),
-            found.to_string(),
-        )),
-    }
-}
-
-/// One record, its checksums already compared.
-struct Record<'a> {
-    kind: Kind,
-    payload: &'a [u8],
-    /// Offset of the payload in the file.
-    offset: usize,
-    end: usize,
-}
-
-/// The record at `offset`; nothing if the file was cut off within it.
-fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>>, SnapshotError> {
-    let rest = &bytes[offset..];
-    let Some((kind, length)) = read_head(rest) else {
-        return torn_or("a record", bytes, offset);
-    };
-    let start = offset + HEAD_LENGTH;
-    let end = start
-        .saturating_add(length as usize)
-        .saturating_add(TAIL_LENGTH);
-    let Some(framed) = bytes.get(start..end) else {
-        return Ok(None);
-    };
-    let (payload, tail) = framed.split_at(length as usize);
-    if crc32(payload).to_le_bytes() != *tail {
-        return torn_or("a payload that fits its checksum", bytes, offset);
-    }
-    let kind = Kind::from_number(kind).ok_or_else(|| {
-        corrupt(
-            offset + 2,
-            "a kind of record between 1 and 7",
-            kind.to_string(),
-        )
-    })?;
-    Ok(Some(Record {
-        kind,
-        payload,
-        offset: start,
-        end,
-    }))
-}
-
-/// What cannot be read at `offset` is a torn tail if nothing whole follows it, and damage otherwise.
-fn torn_or<'a>(
-    expected: &str,
-    bytes: &[u8],
-    offset: usize,
-) -> Result<Option<Record<'a>>, SnapshotError> {
-    let whole = (offset + 1..bytes.len()).find(|at| read_head(&bytes[*at..]).is_some());
-    match whole {
-        None => Ok(None),
-        Some(next) => {
-            let found = hex(&bytes[offset..bytes.len().min(offset + HEAD_LENGTH)]);
-            Err(corrupt(
-                offset,
-                expected,
-                format!("{found}, and a whole record at byte {next}"),
-            ))
-        }
-    }
 }
 
 /// Hit slots of one array, one bit each.
@@ -169,15 +69,16 @@ struct Decoder {
 
 impl Decoder {
     fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
-        if self.meta.is_none() && record.kind != Kind::Meta {
-            return Err(corrupt(
-                record.offset,
-                "the meta record first",
-                format!("{:?}", record.kind),
-            ));
+        let kind = Kind::from_number(record.kind).ok_or_else(|| {
+            let found = record.kind.to_string();
+            corrupt(record.offset, "a kind of record between 1 and 7", found)
+        })?;
+        if self.meta.is_none() && kind != Kind::Meta {
+            let found = format!("{kind:?}");
+            return Err(corrupt(record.offset, "the meta record first", found));
         }
-        self.snapshot.complete = record.kind == Kind::End;
-        match record.kind {
+        self.snapshot.complete = kind == Kind::End;
+        match kind {
             Kind::Meta => self.meta = Some(read_json(record)?),
             Kind::Class => self.take_class(record)?,
             Kind::Hits => self.take_hits(record)?,
@@ -242,7 +143,7 @@ impl Decoder {
         let bits = self.hits.entry(fields.array()?).or_insert_with(no_bits);
         let mut next = 0;
         while !fields.rest.is_empty() {
-            let slot = u32::saturating_add(next, fields.varint()?);
+            let slot = u32::saturating_add(next, fields.slot_difference()?);
             if slot as usize >= ARRAY_LENGTH {
                 return Err(
                     fields.corrupt(format!("a slot below {ARRAY_LENGTH}"), slot.to_string())
@@ -293,54 +194,14 @@ fn set(bits: &mut Bits, slot: usize) {
     }
 }
 
-/// A payload that is read from front to back.
-struct Fields<'a> {
-    rest: &'a [u8],
-    /// Offset in the file of the payload's end.
-    end: usize,
+/// What only snapshots hold.
+trait SnapshotFields {
+    fn array(&mut self) -> Result<u16, SnapshotError>;
+    fn slot_difference(&mut self) -> Result<u32, SnapshotError>;
+    fn class_bytes(&mut self) -> Result<Option<ClassBytes>, SnapshotError>;
 }
 
-impl<'a> Fields<'a> {
-    fn of(record: &Record<'a>) -> Self {
-        Self {
-            rest: record.payload,
-            end: record.offset + record.payload.len(),
-        }
-    }
-
-    fn corrupt(&self, expected: impl Into<String>, found: impl Into<String>) -> SnapshotError {
-        corrupt(self.end - self.rest.len(), expected, found)
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'a [u8], SnapshotError> {
-        let Some((taken, rest)) = self.rest.split_at_checked(length) else {
-            return Err(self.corrupt(
-                format!("{length} bytes"),
-                format!("{} in the record", self.rest.len()),
-            ));
-        };
-        self.rest = rest;
-        Ok(taken)
-    }
-
-    fn number<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
-        let mut number = [0; N];
-        number.copy_from_slice(self.take(N)?);
-        Ok(number)
-    }
-
-    fn u16(&mut self) -> Result<u16, SnapshotError> {
-        self.number().map(u16::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32, SnapshotError> {
-        self.number().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, SnapshotError> {
-        self.number().map(u64::from_le_bytes)
-    }
-
+impl SnapshotFields for Fields<'_> {
     fn array(&mut self) -> Result<u16, SnapshotError> {
         let array = self.u16()?;
         if array >= MAX_ARRAYS {
@@ -349,7 +210,7 @@ impl<'a> Fields<'a> {
         Ok(array)
     }
 
-    fn varint(&mut self) -> Result<u32, SnapshotError> {
+    fn slot_difference(&mut self) -> Result<u32, SnapshotError> {
         let mut value = 0;
         for shift in (0..21).step_by(7) {
             let [byte] = self.number()?;
@@ -359,12 +220,6 @@ impl<'a> Fields<'a> {
             }
         }
         Err(self.corrupt("a number of at most 3 bytes", "a longer one"))
-    }
-
-    fn text(&mut self) -> Result<String, SnapshotError> {
-        let length = self.u16()?;
-        let bytes = self.take(usize::from(length))?;
-        String::from_utf8(bytes.to_vec()).map_err(|error| self.corrupt("UTF-8", error.to_string()))
     }
 
     /// The class file that ends the record, if one does.
@@ -387,37 +242,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(record: &Record<'_>) -> Result<T, SnapshotError> {
-    serde_json::from_slice(record.payload).map_err(|error| {
-        corrupt(
-            record.offset,
-            format!("{:?} as JSON", record.kind),
-            error.to_string(),
-        )
-    })
-}
-
-fn corrupt(offset: usize, expected: impl Into<String>, found: impl Into<String>) -> SnapshotError {
-    SnapshotError::Corrupt {
-        offset: offset as u64,
-        expected: expected.into(),
-        found: found.into(),
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    if bytes.is_empty() {
-        return "nothing".to_owned();
-    }
-    bytes
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 #[cfg(test)]
 mod tests {
+    use crate::crc32::crc32;
     use proptest::prelude::*;
 
     use super::*;
@@ -426,10 +253,12 @@ mod tests {
     /// A file of these records, after a meta record.
     fn file(records: &[(Kind, Vec<u8>)]) -> Vec<u8> {
         let mut out = Vec::new();
-        write_header(&mut out);
-        write_record(&mut out, Kind::Meta, |out| out.extend_from_slice(b"{}"));
+        write_header(&mut out, MAGIC);
+        write_record(&mut out, Kind::Meta as u16, |out| {
+            out.extend_from_slice(b"{}")
+        });
         for (kind, payload) in records {
-            write_record(&mut out, *kind, |out| out.extend_from_slice(payload));
+            write_record(&mut out, *kind as u16, |out| out.extend_from_slice(payload));
         }
         out
     }
@@ -468,7 +297,7 @@ mod tests {
             "at most 3 bytes",
         );
         refused(&[(Kind::Hits, vec![0])], "expected 2 bytes, found 1");
-        refused(&[(Kind::End, b"[".to_vec())], "End as JSON");
+        refused(&[(Kind::End, b"[".to_vec())], "a record of kind 7 as JSON");
         refused(
             &[(Kind::Class, class(0, 0, 1, b"").1[..17].to_vec())],
             "expected 2 bytes, found 1",
@@ -515,7 +344,7 @@ mod tests {
     fn unknown_kind_is_refused() {
         let mut bytes = file(&[]);
         let head = bytes.len();
-        write_record(&mut bytes, Kind::Reset, |_| ());
+        write_record(&mut bytes, Kind::Reset as u16, |_| ());
         bytes[head + 2] = 9;
         let crc = crc32(&bytes[head..head + 8]).to_le_bytes();
         bytes[head + 8..head + 12].copy_from_slice(&crc);

@@ -1,0 +1,193 @@
+//! The event file: what spans recorded, beside the snapshot and built like it.
+//!
+//! Header and framing are the snapshot's ([`crate::format`](mod@crate::format)) with another [`MAGIC`].
+//! All times are nanoseconds since the moment that [`Meta::start_ms`](crate::Meta) names.
+//! *varint* is LEB128 of at most 64 bits, *text* a u16 length and UTF-8.
+//!
+//! | kind | name | payload |
+//! |---|---|---|
+//! | 1 | meta | [`Meta`](crate::Meta) as JSON; the first record |
+//! | 2 | span | [`SpanInfo`] as JSON; a later one with the same id replaces the earlier |
+//! | 3 | name | number u32, text: a class name that calls refer to |
+//! | 4 | thread | Java's thread id u64, 1 for a virtual thread else 0, text |
+//! | 5 | calls | calls until the end of the record, see below |
+//! | 6 | aggregate | sums since the last reset, of each span that changed: span varint, then count, errors, total, self, min, max as varints, number of filled buckets varint, each bucket's number and count as varints |
+//! | 7 | counts | span varint, calls varint, until the end of the record: sums since the last reset |
+//! | 8 | lost | [`Lost`] as JSON: sums since the start |
+//! | 9 | time | milliseconds since 1970 u64: when what precedes was recorded |
+//! | 10 | reset | empty: forget all calls, aggregates and counts so far |
+//! | 11 | end | empty: the writer ended in good order |
+//!
+//! A call is: thread varint, span varint, flags byte, start varint (zigzag, from the start of the call before it in
+//! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
+//! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is what had
+//! passed), 4 a virtual thread, 8 the thrown class is named.
+//!
+//! A capture is: type byte, which value (the argument's index; 255 is the returned value), then for `Z B C S I J F D`
+//! the value as zigzag varint (`F` and `D`: the bits as plain varint), for `T` (text) its length in UTF-16 units
+//! varint, kept bytes varint, UTF-8; for `[` the number of the class's name and the length as varints; for `L` the
+//! number of the class's name and the identity hash as varints; for `N` (null) and `?` (there was no room) nothing.
+
+mod histogram;
+mod read;
+mod value;
+mod write;
+
+use serde::{Deserialize, Serialize};
+
+pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
+pub use read::{Event, EventKind, Trace};
+pub use value::{Capture, Value, Which};
+pub use write::EventWriter;
+
+/// How an event file begins.
+pub const MAGIC: [u8; 8] = *b"\x8EHKEV\r\n\x1A";
+
+/// What a span records of each call.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpanMode {
+    /// Nothing.
+    Off,
+    /// How often the method was entered; no times. Fixed when the method is instrumented.
+    Count,
+    /// Sums, quantiles and errors, no single calls.
+    #[default]
+    Aggregate,
+    /// As [`SpanMode::Aggregate`], and each call with its captures.
+    Events,
+}
+
+/// A method that is instrumented as a span.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpanInfo {
+    /// Its number, unique in one JVM and never used again.
+    pub id: u32,
+    /// Internal name of the class.
+    pub class: String,
+    /// Name of the method.
+    pub method: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Its first line; 0 if not known.
+    pub line: u32,
+    /// The defining loader.
+    pub loader: String,
+    /// The plugin that asked.
+    pub plugin: String,
+    /// What is recorded when this was written.
+    pub mode: SpanMode,
+}
+
+/// A thread that made calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// Java's thread id.
+    pub id: u64,
+    /// Its name when it made its first call; empty for most virtual threads.
+    pub name: String,
+    /// Whether it is a virtual thread.
+    pub is_virtual: bool,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It returned.
+    Returned,
+    /// It was left by an exception of this class (internal name), if the name is known.
+    Threw(Option<std::sync::Arc<str>>),
+    /// It had not ended when the recording did.
+    Open,
+}
+
+/// One call of an instrumented method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Java's id of the thread.
+    pub thread: u64,
+    /// Which span.
+    pub span: u32,
+    /// When it was entered: nanoseconds since the start. Two events of one thread never have the same time.
+    pub start: u64,
+    /// When it was left, or last seen.
+    pub end: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Arguments in rising order, then the returned value.
+    pub captures: Vec<Capture>,
+}
+
+/// What could not be kept, in numbers of calls; never waited for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lost {
+    /// Calls that the aggregates know of and the events do not: a thread's buffer was full.
+    pub full: u64,
+    /// Calls nested too deeply, or on a virtual thread beyond those that can be followed at once; in no record.
+    pub untracked: u64,
+    /// Calls that are in the events, if those were asked for, and not in the aggregates: no memory was left for them.
+    pub sums: u64,
+    /// Values that found no room; their calls are kept.
+    pub captures: u64,
+    /// Calls whose end was never seen, because the JVM had no stack left to tell of it.
+    pub unended: u64,
+}
+
+impl Lost {
+    /// Whether nothing was lost.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Kinds of records; see the table in the module's documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+enum Kind {
+    Meta = 1,
+    Span = 2,
+    Name = 3,
+    Thread = 4,
+    Calls = 5,
+    Aggregate = 6,
+    Counts = 7,
+    Lost = 8,
+    Time = 9,
+    Reset = 10,
+    End = 11,
+}
+
+impl Kind {
+    fn from_number(number: u16) -> Option<Self> {
+        const ALL: [Kind; 11] = [
+            Kind::Meta,
+            Kind::Span,
+            Kind::Name,
+            Kind::Thread,
+            Kind::Calls,
+            Kind::Aggregate,
+            Kind::Counts,
+            Kind::Lost,
+            Kind::Time,
+            Kind::Reset,
+            Kind::End,
+        ];
+        ALL.into_iter().find(|kind| *kind as u16 == number)
+    }
+}
+
+/// Left by an exception.
+const THREW: u8 = 1;
+/// Not left yet.
+const OPEN: u8 = 2;
+/// On a virtual thread.
+const VIRTUAL: u8 = 4;
+/// The thrown class has a name.
+const NAMED: u8 = 8;
+/// The returned value, among captures.
+const RETURNED: u8 = 255;

@@ -1,0 +1,157 @@
+//! Sums of one span, with a histogram of fixed size for quantiles.
+
+/// Buckets of a [`Histogram`]: eight for each power of two up to 2^43 ns (2.4 hours).
+pub const BUCKETS: usize = 8 * 42;
+
+/// The bucket of a duration: exact below 8, then eight steps for each power of two.
+#[inline]
+#[must_use]
+pub fn bucket_of(nanos: u64) -> usize {
+    if nanos < 8 {
+        return nanos as usize;
+    }
+    let power = 63 - nanos.leading_zeros(); // at least 3
+    let step = (nanos >> (power - 3)) & 7;
+    ((power as usize - 2) * 8 + step as usize).min(BUCKETS - 1)
+}
+
+/// The lowest duration of a bucket.
+fn floor_of(bucket: usize) -> u64 {
+    if bucket < 8 {
+        return bucket as u64;
+    }
+    let (power, step) = (bucket / 8 + 2, bucket % 8);
+    (8 + step as u64) << (power - 3)
+}
+
+/// How many calls took how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Histogram {
+    buckets: Box<[u64; BUCKETS]>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            buckets: Box::new([0; BUCKETS]),
+        }
+    }
+}
+
+impl Histogram {
+    /// Adds `count` calls to a bucket; one beyond the last counts as the last.
+    pub fn add(&mut self, bucket: usize, count: u64) {
+        if let Some(sum) = self.buckets.get_mut(bucket.min(BUCKETS - 1)) {
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// The buckets that hold something, with their counts.
+    pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let all = self.buckets.iter().copied().enumerate();
+        all.filter(|(_, count)| *count > 0)
+    }
+
+    /// The duration in nanoseconds that the share `quantile` (0 to 1) of all calls did not exceed, within 6.25 %;
+    /// none without calls.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Option<u64> {
+        let total: u64 = self.buckets.iter().sum();
+        if total == 0 {
+            return None;
+        }
+        let wanted = (quantile.clamp(0.0, 1.0) * total as f64).ceil().max(1.0) as u64;
+        let mut passed = 0;
+        let (bucket, _) = self.filled().find(|(_, count)| {
+            passed += count;
+            passed >= wanted
+        })?;
+        let (floor, ceiling) = (floor_of(bucket), floor_of(bucket + 1));
+        Some(floor + (ceiling - floor) / 2)
+    }
+}
+
+/// All calls of one span since the start or the last reset. Times are nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aggregate {
+    /// Calls that ended.
+    pub count: u64,
+    /// Those that ended by an exception.
+    pub errors: u64,
+    /// Time within the method and what it called.
+    pub total: u64,
+    /// The same without the spans that it called.
+    pub own: u64,
+    /// The shortest call; 0 without calls.
+    pub min: u64,
+    /// The longest call.
+    pub max: u64,
+    /// Distribution of the durations.
+    pub histogram: Histogram,
+}
+
+impl Aggregate {
+    /// Adds another's calls.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = match self.count {
+            0 => other.min,
+            _ => self.min.min(other.min),
+        };
+        self.max = self.max.max(other.max);
+        self.count = self.count.saturating_add(other.count);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.total = self.total.saturating_add(other.total);
+        self.own = self.own.saturating_add(other.own);
+        for (bucket, count) in other.histogram.filled() {
+            self.histogram.add(bucket, count);
+        }
+    }
+
+    /// As [`Histogram::quantile`], kept between the shortest and the longest call.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Option<u64> {
+        let found = self.histogram.quantile(quantile)?;
+        let found = if quantile >= 1.0 { self.max } else { found };
+        Some(found.min(self.max).max(self.min))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_follow_one_another_without_gap() {
+        for bucket in 1..BUCKETS {
+            assert_eq!(bucket_of(floor_of(bucket)), bucket);
+            assert_eq!(bucket_of(floor_of(bucket) - 1), bucket - 1);
+        }
+        assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn quantiles_are_near_the_true_ones() {
+        let mut sums = Aggregate::default();
+        for nanos in 1..=10_000_u64 {
+            let mut one = Aggregate {
+                count: 1,
+                total: nanos,
+                min: nanos,
+                max: nanos,
+                ..Aggregate::default()
+            };
+            one.histogram.add(bucket_of(nanos), 1);
+            sums.merge(&one);
+        }
+        for (share, expected) in [(0.5, 5_000.0), (0.9, 9_000.0), (0.99, 9_900.0)] {
+            let found = sums.quantile(share).unwrap() as f64;
+            assert!((found / expected - 1.0).abs() < 0.0625, "{share}: {found}");
+        }
+        assert_eq!((sums.min, sums.max, sums.count), (1, 10_000, 10_000));
+        assert_eq!(sums.quantile(1.0), Some(10_000));
+        assert_eq!(Aggregate::default().quantile(0.5), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Captured values: read from their memory, never asked.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Which value of a call was captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Which {
+    /// A parameter by its index, from 0; `this` is not counted.
+    Argument(u8),
+    /// What the method returned.
+    Returned,
+}
+
+/// A value as it was when it was captured. A box (`java.lang.Integer` …) is the value in it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// A `boolean`.
+    Boolean(bool),
+    /// A `byte`.
+    Byte(i8),
+    /// A `char`: a UTF-16 unit.
+    Char(u16),
+    /// A `short`.
+    Short(i16),
+    /// An `int`.
+    Int(i32),
+    /// A `long`.
+    Long(i64),
+    /// A `float`.
+    Float(f32),
+    /// A `double`.
+    Double(f64),
+    /// The beginning of a `String` of `length` UTF-16 units.
+    Text {
+        /// What was kept; a half surrogate pair is U+FFFD.
+        text: String,
+        /// Length of the whole string.
+        length: u32,
+    },
+    /// An array.
+    Array {
+        /// Its class as a descriptor (`[I`, `[Ljava/lang/String;`).
+        class: Arc<str>,
+        /// How many elements.
+        length: u32,
+    },
+    /// Any other object.
+    Object {
+        /// Internal name of its class.
+        class: Arc<str>,
+        /// Its identity hash code.
+        identity: u32,
+    },
+    /// There was no room for it.
+    Missing,
+}
+
+/// A value and which one it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Capture {
+    /// Which value.
+    pub which: Which,
+    /// The value.
+    pub value: Value,
+}
+
+/// As a Java programmer would write it: texts in quotes (with `…` behind a shortened one), `int[3]`,
+/// `com.acme.Order@1b2c3d`.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Boolean(value) => write!(f, "{value}"),
+            Value::Byte(value) => write!(f, "{value}"),
+            Value::Char(unit) => {
+                let shown = char::from_u32(u32::from(*unit)).unwrap_or('\u{FFFD}');
+                write!(f, "'{}'", shown.escape_debug())
+            }
+            Value::Short(value) => write!(f, "{value}"),
+            Value::Int(value) => write!(f, "{value}"),
+            Value::Long(value) => write!(f, "{value}"),
+            Value::Float(value) => write!(f, "{value:?}"),
+            Value::Double(value) => write!(f, "{value:?}"),
+            Value::Text { text, length } => {
+                write!(f, "\"{}\"", text.escape_debug())?;
+                let shortened = text.encode_utf16().count() < *length as usize;
+                f.write_str(if shortened { "…" } else { "" })
+            }
+            Value::Array { class, length } => {
+                let (element, dimensions) = element_of(class);
+                write!(
+                    f,
+                    "{element}[{length}]{}",
+                    "[]".repeat(dimensions.saturating_sub(1))
+                )
+            }
+            Value::Object { class, identity } => {
+                write!(f, "{}@{identity:x}", class.replace('/', "."))
+            }
+            Value::Missing => f.write_str("?"),
+        }
+    }
+}
+
+/// `[[I` → `int` and 2.
+fn element_of(descriptor: &str) -> (String, usize) {
+    let element = descriptor.trim_start_matches('[');
+    let dimensions = descriptor.len() - element.len();
+    let name = match element {
+        "Z" => "boolean",
+        "B" => "byte",
+        "C" => "char",
+        "S" => "short",
+        "I" => "int",
+        "J" => "long",
+        "F" => "float",
+        "D" => "double",
+        class => class.strip_prefix('L').unwrap_or(class),
+    };
+    let name = name.strip_suffix(';').unwrap_or(name);
+    (name.replace('/', "."), dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_as_in_java() {
+        let text = |text: &str, length| Value::Text {
+            text: text.to_owned(),
+            length,
+        };
+        let array = |class: &str| Value::Array {
+            class: class.into(),
+            length: 3,
+        };
+        let object = Value::Object {
+            class: "com/acme/Order".into(),
+            identity: 0x1B2C,
+        };
+        for (value, expected) in [
+            (Value::Null, "null"),
+            (Value::Char(10), "'\\n'"),
+            (Value::Double(1.0), "1.0"),
+            (text("a\"b", 3), "\"a\\\"b\""),
+            (text("ab", 30), "\"ab\"…"),
+            (array("[I"), "int[3]"),
+            (array("[[Ljava/lang/String;"), "java.lang.String[3][]"),
+            (object, "com.acme.Order@1b2c"),
+        ] {
+            assert_eq!(value.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A file of records that only ever grows; what the snapshot and the event file share.
+
+pub(crate) mod read;
+
+use std::collections::hash_map::RandomState;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::format::{Meta, write_header, write_record};
+use crate::recorder::{Flush, RecordError};
+
+/// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
+pub(crate) const WRITE_LENGTH: usize = 1 << 20;
+
+/// Appends records to one file.
+///
+/// After a failed write the file is cut back to its last whole record, what was to be written is kept, and
+/// later calls try again.
+#[derive(Debug)]
+pub(crate) struct Log {
+    pub(crate) file: File,
+    path: PathBuf,
+    /// Bytes of the file that are whole records.
+    length: u64,
+    /// Whole records not written yet.
+    queue: Vec<u8>,
+    /// Where each record of `queue` ends.
+    ends: Vec<usize>,
+    /// Writing failed and that was reported.
+    stalled: bool,
+    /// A failed write may have left a part of a record behind `length`.
+    torn: bool,
+}
+
+impl Log {
+    /// Creates `classhook-<pid>-<start>-<nonce>.<extension>` in `directory`, which must exist, and writes header and
+    /// `meta` to it, the record of kind 1.
+    pub fn create(
+        directory: &Path,
+        extension: &str,
+        magic: [u8; 8],
+        meta: &Meta,
+    ) -> Result<Self, RecordError> {
+        let failed = |source| RecordError::Create {
+            directory: directory.to_owned(),
+            source,
+        };
+        let (file, path) = create_new(directory, extension, meta).map_err(failed)?;
+        let mut log = Self {
+            file,
+            path,
+            length: 0,
+            queue: Vec::new(),
+            ends: Vec::new(),
+            stalled: false,
+            torn: false,
+        };
+        write_header(&mut log.queue, magic);
+        log.enqueue(1, |out| write_json(out, meta));
+        if let Err(source) = log.drain() {
+            let _ = std::fs::remove_file(&log.path); // an empty file helps no one; the cause is reported
+            return Err(failed(source));
+        }
+        Ok(log)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes that wait to be written.
+    pub fn pending(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether writing failed when last tried.
+    pub fn is_stalled(&self) -> bool {
+        self.stalled
+    }
+
+    /// Makes the next failure be reported, also if one was reported before.
+    pub fn report_again(&mut self) {
+        self.stalled = false;
+    }
+
+    /// Adds a record whose payload `payload` writes; [`Log::write`] hands it to the kernel.
+    pub fn enqueue(&mut self, kind: u16, payload: impl FnOnce(&mut Vec<u8>)) {
+        write_record(&mut self.queue, kind, payload);
+        self.ends.push(self.queue.len());
+    }
+
+    /// Copies the file to where it was, folder included, if somebody removed it meanwhile (a build
+    /// that cleans its output, for example); the kernel keeps it while it is open. True if it was so.
+    ///
+    /// # Errors
+    /// Why it cannot be copied; what was recorded is lost then.
+    pub fn restore(&mut self) -> io::Result<bool> {
+        if self.file.metadata()?.nlink() > 0 {
+            return Ok(false);
+        }
+        let mut removed = File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd()))?;
+        if let Some(directory) = self.path.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(removed.metadata()?.mode())
+            .open(&self.path)?;
+        io::copy(&mut removed, &mut file)?;
+        self.file = file;
+        Ok(true)
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
+    pub fn write(&mut self) -> Result<Flush, RecordError> {
+        let before = self.length;
+        match self.drain() {
+            Ok(()) => {
+                self.stalled = false;
+                Ok(Flush::Written(self.length - before))
+            }
+            Err(_) if self.stalled => Ok(Flush::Stalled(self.queue.len())),
+            Err(source) => {
+                self.stalled = true;
+                Err(RecordError::Write {
+                    path: self.path.clone(),
+                    pending: self.queue.len(),
+                    source,
+                })
+            }
+        }
+    }
+
+    /// Writes the queue in steps that end with whole records; keeps what could not be written.
+    fn drain(&mut self) -> io::Result<()> {
+        let mut done = 0;
+        let mut records = 0;
+        let outcome = loop {
+            let Some(count) = step(&self.ends[records..], done) else {
+                break Ok(());
+            };
+            let end = self.ends[records + count - 1];
+            if let Err(error) = self.append(done, end) {
+                break Err(error);
+            }
+            done = end;
+            records += count;
+        };
+        self.queue.drain(..done);
+        self.ends.drain(..records);
+        self.ends.iter_mut().for_each(|end| *end -= done);
+        if self.queue.is_empty() && self.queue.capacity() > 4 * WRITE_LENGTH {
+            self.queue = Vec::new(); // the burst at start-up is over
+        }
+        outcome
+    }
+
+    /// Appends `queue[from..to]` to the file, all of it or nothing.
+    fn append(&mut self, from: usize, to: usize) -> io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.length)?;
+            self.torn = false;
+        }
+        let bytes = &self.queue[from..to];
+        match self.file.write_all(bytes) {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.torn = self.file.set_len(self.length).is_err();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// How many of the records ending at `ends` go into one write that begins at `start`.
+fn step(ends: &[usize], start: usize) -> Option<usize> {
+    if ends.is_empty() {
+        return None;
+    }
+    let fitting = ends
+        .iter()
+        .take_while(|end| **end - start <= WRITE_LENGTH)
+        .count();
+    Some(fitting.max(1))
+}
+
+/// JSON of a plain struct of texts and numbers, which cannot fail.
+pub(crate) fn write_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+    out.extend(serde_json::to_vec(value).unwrap_or_default());
+}
+
+/// Length and text; what is longer than 65,535 bytes is cut at a character.
+pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
+    let mut length = text.len().min(usize::from(u16::MAX));
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(&text.as_bytes()[..length]);
+}
+
+/// A new file with a name that no other process has; a clash is tried again with another nonce.
+fn create_new(directory: &Path, extension: &str, meta: &Meta) -> io::Result<(File, PathBuf)> {
+    let mut tries = 0;
+    loop {
+        let nonce = RandomState::new().build_hasher().finish() as u32;
+        let path = directory.join(format!(
+            "classhook-{}-{}-{nonce:08x}.{extension}",
+            meta.pid, meta.start_ms
+        ));
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 8 => tries += 1,
+            outcome => return outcome.map(|file| (file, path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_cut_at_a_character() {
+        let mut out = Vec::new();
+        write_text(&mut out, &"é".repeat(40_000));
+        assert_eq!(out.len(), 2 + 65_534);
+        assert!(std::str::from_utf8(&out[2..]).is_ok());
+    }
+
+    #[test]
+    fn writes_end_with_whole_records() {
+        assert_eq!(step(&[], 0), None);
+        assert_eq!(step(&[10, 20, WRITE_LENGTH, WRITE_LENGTH + 1], 0), Some(3));
+        assert_eq!(step(&[5 * WRITE_LENGTH, 6 * WRITE_LENGTH], 0), Some(1));
+        assert_eq!(step(&[WRITE_LENGTH + 5, WRITE_LENGTH + 11], 10), Some(1));
+    }
+}

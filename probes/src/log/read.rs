@@ -1,0 +1,210 @@
+//! Reading such a file again, record by record, also one that was cut off and one that lies.
+
+use crate::crc32::crc32;
+use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH, VERSION, read_head};
+use crate::snapshot::SnapshotError;
+
+/// Asks whether a file begins as it should.
+pub(crate) fn check_header(bytes: &[u8], magic: [u8; 8]) -> Result<(), SnapshotError> {
+    let begins = bytes.len().min(magic.len());
+    if bytes[..begins] != magic[..begins] {
+        return Err(SnapshotError::NotASnapshot {
+            expected: hex(&magic),
+            found: hex(&bytes[..begins]),
+        });
+    }
+    let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
+        return Err(SnapshotError::Empty {
+            length: bytes.len() as u64,
+        });
+    };
+    let [.., v0, v1, v2, v3, c0, c1, c2, c3] = *header;
+    let (stored, actual) = (u32::from_le_bytes([c0, c1, c2, c3]), crc32(&header[..12]));
+    if stored != actual {
+        return Err(corrupt(
+            12,
+            format!("checksum {actual:08x} of the header"),
+            format!("{stored:08x}"),
+        ));
+    }
+    match u32::from_le_bytes([v0, v1, v2, v3]) {
+        VERSION => Ok(()),
+        found if found > VERSION => Err(SnapshotError::Newer {
+            found,
+            supported: VERSION,
+        }),
+        found => Err(corrupt(
+            8,
+            format!("format version {VERSION}"),
+            found.to_string(),
+        )),
+    }
+}
+
+/// One record, its checksums already compared.
+pub(crate) struct Record<'a> {
+    pub kind: u16,
+    pub payload: &'a [u8],
+    /// Offset of the payload in the file.
+    pub offset: usize,
+    pub end: usize,
+}
+
+/// The record at `offset`; nothing if the file was cut off within it.
+pub(crate) fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>>, SnapshotError> {
+    let rest = &bytes[offset..];
+    let Some((kind, length)) = read_head(rest) else {
+        return torn_or("a record", bytes, offset);
+    };
+    let start = offset + HEAD_LENGTH;
+    let end = start
+        .saturating_add(length as usize)
+        .saturating_add(TAIL_LENGTH);
+    let Some(framed) = bytes.get(start..end) else {
+        return Ok(None);
+    };
+    let (payload, tail) = framed.split_at(length as usize);
+    if crc32(payload).to_le_bytes() != *tail {
+        return torn_or("a payload that fits its checksum", bytes, offset);
+    }
+    Ok(Some(Record {
+        kind,
+        payload,
+        offset: start,
+        end,
+    }))
+}
+
+/// What cannot be read at `offset` is a torn tail if nothing whole follows it, and damage otherwise.
+fn torn_or<'a>(
+    expected: &str,
+    bytes: &[u8],
+    offset: usize,
+) -> Result<Option<Record<'a>>, SnapshotError> {
+    let whole = (offset + 1..bytes.len()).find(|at| read_head(&bytes[*at..]).is_some());
+    match whole {
+        None => Ok(None),
+        Some(next) => {
+            let found = hex(&bytes[offset..bytes.len().min(offset + HEAD_LENGTH)]);
+            Err(corrupt(
+                offset,
+                expected,
+                format!("{found}, and a whole record at byte {next}"),
+            ))
+        }
+    }
+}
+
+/// A payload that is read from front to back.
+pub(crate) struct Fields<'a> {
+    pub rest: &'a [u8],
+    /// Offset in the file of the payload's end.
+    end: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub fn of(record: &Record<'a>) -> Self {
+        Self {
+            rest: record.payload,
+            end: record.offset + record.payload.len(),
+        }
+    }
+
+    pub fn corrupt(&self, expected: impl Into<String>, found: impl Into<String>) -> SnapshotError {
+        corrupt(self.end - self.rest.len(), expected, found)
+    }
+
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], SnapshotError> {
+        let Some((taken, rest)) = self.rest.split_at_checked(length) else {
+            return Err(self.corrupt(
+                format!("{length} bytes"),
+                format!("{} in the record", self.rest.len()),
+            ));
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    pub fn number<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
+        let mut number = [0; N];
+        number.copy_from_slice(self.take(N)?);
+        Ok(number)
+    }
+
+    pub fn u16(&mut self) -> Result<u16, SnapshotError> {
+        self.number().map(u16::from_le_bytes)
+    }
+
+    pub fn u32(&mut self) -> Result<u32, SnapshotError> {
+        self.number().map(u32::from_le_bytes)
+    }
+
+    pub fn u64(&mut self) -> Result<u64, SnapshotError> {
+        self.number().map(u64::from_le_bytes)
+    }
+
+    pub fn text(&mut self) -> Result<String, SnapshotError> {
+        let length = self.u16()?;
+        let bytes = self.take(usize::from(length))?;
+        String::from_utf8(bytes.to_vec()).map_err(|error| self.corrupt("UTF-8", error.to_string()))
+    }
+
+    /// A number in LEB128 of at most ten bytes.
+    pub fn varint(&mut self) -> Result<u64, SnapshotError> {
+        let mut value = 0;
+        for shift in (0..70).step_by(7) {
+            let [byte] = self.number()?;
+            let bits = u64::from(byte & 0x7F);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.corrupt("a number of at most 64 bits", "a longer one"))
+    }
+
+    /// A number in LEB128 that fits 32 bits.
+    pub fn varint32(&mut self) -> Result<u32, SnapshotError> {
+        let value = self.varint()?;
+        u32::try_from(value)
+            .map_err(|_| self.corrupt("a number of at most 32 bits", value.to_string()))
+    }
+}
+
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
+    record: &Record<'_>,
+) -> Result<T, SnapshotError> {
+    serde_json::from_slice(record.payload).map_err(|error| {
+        corrupt(
+            record.offset,
+            format!("a record of kind {} as JSON", record.kind),
+            error.to_string(),
+        )
+    })
+}
+
+pub(crate) fn corrupt(
+    offset: usize,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) -> SnapshotError {
+    SnapshotError::Corrupt {
+        offset: offset as u64,
+        expected: expected.into(),
+        found: found.into(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "nothing".to_owned();
+    }
+    bytes
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,234 @@
+//! Methods that are recorded as spans: entered, left, how long, by whom.
+//!
+//! [`SpanTable`] numbers the instrumented methods and holds what each records, which the running code reads at every
+//! call: so switching takes effect at once, without touching a class. A call belongs to the mode that was in force
+//! when it was entered.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::events::{SpanInfo, SpanMode};
+use crate::table::ARRAY_LENGTH;
+
+/// Most spans of one JVM: numbers are never used again.
+pub const MAX_SPANS: u32 = 1 << 18;
+
+/// Gives spans their numbers and their modes; may be used from any number of threads.
+///
+/// The same (class, loader, method, descriptor, plugin) always gets the same number, so a retransformation finds it.
+#[derive(Debug, Default)]
+pub struct SpanTable {
+    modes: OnceLock<Box<[AtomicU8]>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spans: Vec<SpanInfo>,
+    by_key: HashMap<Key, u32>,
+    /// Numbers of spans that are new or whose mode changed since the last look.
+    changed: Vec<u32>,
+    /// Counters given out, and to which span.
+    counters: Vec<u32>,
+    counter_of: HashMap<u32, u32>,
+}
+
+type Key = (String, String, String, String, String);
+
+/// There are [`MAX_SPANS`] spans already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("one JVM can have at most {MAX_SPANS} spans, and has them; select fewer methods")]
+pub struct TooManySpans;
+
+/// Where a span's counter lies: slot `slot` of the `array`th array of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counter {
+    /// Which array.
+    pub array: u16,
+    /// Which slot of it.
+    pub slot: u16,
+}
+
+impl SpanTable {
+    /// Gives a span its number, or finds the one it has, and sets its mode. `span.id` is not looked at.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn register(&self, span: &SpanInfo) -> Result<u32, TooManySpans> {
+        let mut state = self.state();
+        let key = key(span);
+        let id = match state.by_key.get(&key) {
+            Some(id) => *id,
+            None => {
+                let id = u32::try_from(state.spans.len()).unwrap_or(MAX_SPANS);
+                if id >= MAX_SPANS {
+                    return Err(TooManySpans);
+                }
+                state.by_key.insert(key, id);
+                state.spans.push(SpanInfo {
+                    id,
+                    mode: SpanMode::Off,
+                    ..span.clone()
+                });
+                state.changed.push(id);
+                id
+            }
+        };
+        self.switch(&mut state, id, span.mode);
+        Ok(id)
+    }
+
+    /// Sets the mode of every span that `wanted` picks and says how many changed. A span that counts goes on
+    /// counting, and one that does not cannot be made to: that takes other code.
+    pub fn set_mode(&self, mode: SpanMode, mut wanted: impl FnMut(&SpanInfo) -> bool) -> usize {
+        let mut state = self.state();
+        let picked: Vec<u32> = state
+            .spans
+            .iter()
+            .filter(|span| span.mode != mode && span.mode != SpanMode::Count)
+            .filter(|span| mode != SpanMode::Count && wanted(span))
+            .map(|span| span.id)
+            .collect();
+        for id in &picked {
+            self.switch(&mut state, *id, mode);
+        }
+        picked.len()
+    }
+
+    /// The counter of a span, which it gets on the first request.
+    pub fn counter(&self, span: u32) -> Counter {
+        let mut state = self.state();
+        let next = u32::try_from(state.counters.len()).unwrap_or(u32::MAX);
+        let number = *state.counter_of.entry(span).or_insert(next);
+        if number == next {
+            state.counters.push(span);
+        }
+        let length = ARRAY_LENGTH as u32;
+        Counter {
+            array: u16::try_from(number / length).unwrap_or(u16::MAX), // below MAX_SPANS / ARRAY_LENGTH
+            slot: (number % length) as u16,                            // below ARRAY_LENGTH
+        }
+    }
+
+    /// The spans of the counters of an array, in the order of the slots.
+    #[must_use]
+    pub fn counted(&self, array: u16) -> Vec<u32> {
+        let state = self.state();
+        let mut counters = state.counters.chunks(ARRAY_LENGTH);
+        counters
+            .nth(usize::from(array))
+            .unwrap_or_default()
+            .to_vec()
+    }
+
+    /// Every span.
+    #[must_use]
+    pub fn all(&self) -> Vec<SpanInfo> {
+        self.state().spans.clone()
+    }
+
+    /// How many spans there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.state().spans.len()
+    }
+
+    /// Spans that are new or whose mode changed since the last call.
+    #[must_use]
+    pub fn take_changed(&self) -> Vec<SpanInfo> {
+        let mut state = self.state();
+        let mut changed = std::mem::take(&mut state.changed);
+        changed.sort_unstable();
+        changed.dedup();
+        let spans = changed
+            .iter()
+            .filter_map(|id| state.spans.get(*id as usize));
+        spans.cloned().collect()
+    }
+
+    /// The modes by number, as [`SpanMode`] `as u8`; read by the running code.
+    pub fn modes(&self) -> &[AtomicU8] {
+        self.modes
+            .get_or_init(|| (0..MAX_SPANS).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn switch(&self, state: &mut State, id: u32, mode: SpanMode) {
+        let Some(span) = state.spans.get_mut(id as usize) else {
+            return;
+        };
+        if span.mode != mode {
+            span.mode = mode;
+            state.changed.push(id);
+        }
+        if let Some(slot) = self.modes().get(id as usize) {
+            slot.store(mode as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(span: &SpanInfo) -> Key {
+    (
+        span.class.clone(),
+        span.loader.clone(),
+        span.method.clone(),
+        span.descriptor.clone(),
+        span.plugin.clone(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(method: &str, mode: SpanMode) -> SpanInfo {
+        SpanInfo {
+            class: "a/A".to_owned(),
+            method: method.to_owned(),
+            mode,
+            ..SpanInfo::default()
+        }
+    }
+
+    #[test]
+    fn same_method_keeps_its_number_and_takes_the_new_mode() {
+        let table = SpanTable::default();
+        let first = table.register(&span("f", SpanMode::Aggregate)).unwrap();
+        let other = table.register(&span("g", SpanMode::Events)).unwrap();
+        assert_ne!(first, other);
+        assert_eq!(table.take_changed().len(), 2);
+        assert_eq!(table.register(&span("f", SpanMode::Events)), Ok(first));
+        assert_eq!(
+            table.modes()[first as usize].load(Ordering::Relaxed),
+            SpanMode::Events as u8
+        );
+        assert_eq!(table.take_changed().len(), 1);
+    }
+
+    #[test]
+    fn modes_are_switched_by_what_the_span_is() {
+        let table = SpanTable::default();
+        table.register(&span("f", SpanMode::Aggregate)).unwrap();
+        table.register(&span("g", SpanMode::Aggregate)).unwrap();
+        table.register(&span("h", SpanMode::Count)).unwrap();
+        assert_eq!(table.set_mode(SpanMode::Off, |span| span.method != "g"), 1);
+        let modes: Vec<_> = table.all().iter().map(|span| span.mode).collect();
+        assert_eq!(modes, [SpanMode::Off, SpanMode::Aggregate, SpanMode::Count]);
+        assert_eq!(table.set_mode(SpanMode::Count, |_| true), 0);
+    }
+
+    #[test]
+    fn counters_are_dense_and_stay() {
+        let table = SpanTable::default();
+        assert_eq!(table.counter(7), Counter { array: 0, slot: 0 });
+        assert_eq!(table.counter(3), Counter { array: 0, slot: 1 });
+        assert_eq!(table.counter(7), Counter { array: 0, slot: 0 });
+        assert_eq!(table.counted(0), [7, 3]);
+        assert!(table.counted(1).is_empty());
+    }
+}
