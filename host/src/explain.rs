@@ -6,6 +6,7 @@ use rewriter::{Action, MethodIndex, Place, Site};
 
 use crate::job::{Kind, Tag};
 use crate::pipeline::Recordings;
+use crate::storage::Storage;
 use crate::{ClassRequest, Outcome, Pipeline};
 
 /// The plan for one class, as it was made on the way to its new bytes.
@@ -137,7 +138,7 @@ impl Pipeline {
         out: &mut Vec<u8>,
     ) -> (Outcome, Explanation) {
         let mut explanation = Explanation::default();
-        let outcome = self.observed(request, table, out, Some(&mut explanation));
+        let outcome = self.observed(request, Storage::Shared(table), out, Some(&mut explanation));
         (outcome, explanation)
     }
 }

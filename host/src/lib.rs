@@ -20,6 +20,7 @@ pub mod facts;
 mod instance;
 mod job;
 pub mod outcome;
+pub mod own;
 pub mod pipeline;
 mod plugin;
 mod recorder;

@@ -15,10 +15,11 @@ use crate::engine::Ticker;
 use crate::explain::Explanation;
 use crate::instance::Fault;
 use crate::job::{Recording, Subject};
+use crate::own::{self, OwnProbes};
 use crate::plugin::Plugin;
 use crate::selector::{ClassFacts, Verdict};
 use crate::stack::{Benches, quiet_panics};
-use crate::storage::{HELPER, HITS_FIELD, array_owner};
+use crate::storage::{HELPER, HITS_FIELD, Storage, array_owner};
 use crate::{
     ClassRequest, Config, Failure, HostError, Loader, Outcome, SkippedMethod, Summary, engine,
 };
@@ -47,11 +48,12 @@ struct Trouble<'a> {
     method: Option<String>,
 }
 
-/// Names that are never touched, by prefix: our own helpers, classes that the
+/// Names that are never touched, by prefix: our own helpers and runtime, classes that the
 /// JVM calls while it defines a changed class (a change to them fails with
 /// ClassCircularityError), and code generated for reflection.
-const NEVER: [&str; 8] = [
+const NEVER: [&str; 9] = [
     HELPER,
+    own::PACKAGE,
     "java/lang/Module$ReflectionData",
     "java/lang/WeakPairMap",
     "java/lang/instrument/",
@@ -102,14 +104,26 @@ impl Pipeline {
         table: &ProbeTable,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        self.observed(request, table, out, None)
+        self.observed(request, Storage::Shared(table), out, None)
+    }
+
+    /// As [`Pipeline::transform`], for a class that will run without the agent: it carries its probes
+    /// itself ([`own`]). If it was changed, `probes` says whose they are.
+    pub fn instrument(
+        &self,
+        request: &ClassRequest<'_>,
+        probes: &mut Vec<OwnProbes>,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        probes.clear();
+        self.observed(request, Storage::Own(probes), out, None)
     }
 
     /// As [`Pipeline::transform`], with somebody looking on.
     pub(crate) fn observed(
         &self,
         request: &ClassRequest<'_>,
-        table: &ProbeTable,
+        storage: Storage<'_>,
         out: &mut Vec<u8>,
         observer: Observer<'_>,
     ) -> Outcome {
@@ -117,7 +131,7 @@ impl Pipeline {
         let result = match self.ticker.run() {
             Ok(_running) => self
                 .benches
-                .run(|scratch| self.work(request, table, scratch, out, observer)),
+                .run(|scratch| self.work(request, storage, scratch, out, observer)),
             Err(error) => Err(format!("no thread for the clock: {error}")),
         };
         let result = result.unwrap_or_else(|text| {
@@ -194,7 +208,7 @@ impl Pipeline {
     fn work<'p>(
         &'p self,
         request: &ClassRequest<'_>,
-        table: &ProbeTable,
+        storage: Storage<'_>,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
         mut observer: Observer<'_>,
@@ -223,7 +237,7 @@ impl Pipeline {
             *verdict == Verdict::Yes
                 || plugin.wants_class(request.name, request.loader, subject.class())
         });
-        if wanting.is_empty() {
+        if wanting.is_empty() || own::is_instrumented(subject.class()) {
             return Ok(None);
         }
         let (subject, recordings) = collect(subject, &wanting)?;
@@ -231,7 +245,7 @@ impl Pipeline {
         if let Some(observer) = observer.as_deref_mut() {
             observer.planned(&recordings);
         }
-        apply(&subject, &recordings, request, table, scratch, out).map(|skipped| {
+        apply(&subject, &recordings, request, storage, scratch, out).map(|skipped| {
             if let Some(observer) = observer {
                 observer.skipped.clone_from(&skipped);
             }
@@ -386,19 +400,14 @@ fn apply<'p>(
     subject: &Subject,
     recordings: &[(&'p Plugin, Recording)],
     request: &ClassRequest<'_>,
-    table: &ProbeTable,
+    storage: Storage<'_>,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<Vec<(MethodIndex, String)>, Trouble<'p>> {
-    let Some((array, plan)) = place(subject, recordings, table)? else {
+    let Some((place, plan)) = place(subject, recordings, storage)? else {
         return Ok(Vec::new());
     };
-    let owner = array_owner(array);
-    let storage = ProbeStorage::SharedArray {
-        owner: &owner,
-        field: HITS_FIELD,
-        base: 0,
-    };
+    let storage = place.storage();
     if subject.class().bytes() == request.bytes {
         return splice(subject.class(), &plan, &storage, scratch, out);
     }
@@ -456,50 +465,130 @@ fn splice<'p>(
         .collect())
 }
 
+/// Where the probes of one class are stored.
+enum Place {
+    /// In the array of the helper class of this name.
+    Shared(String),
+    /// In the class's own array, which it asks for with this.
+    Own(Vec<u8>),
+}
+
+impl Place {
+    fn storage(&self) -> ProbeStorage<'_> {
+        match self {
+            Self::Shared(owner) => ProbeStorage::SharedArray {
+                owner,
+                field: HITS_FIELD,
+                base: 0,
+            },
+            Self::Own(key) => ProbeStorage::OwnArray {
+                runtime: own::RUNTIME,
+                key: Utf8::new(key),
+            },
+        }
+    }
+}
+
 /// One plan of all plugins, whose probes are slots of one array; none if nobody wants anything.
 fn place<'p>(
     subject: &Subject,
     recordings: &[(&'p Plugin, Recording)],
-    table: &ProbeTable,
-) -> Result<Option<(u16, EditPlan)>, Trouble<'p>> {
-    let name = subject.class().this_class().to_str_lossless();
-    let fingerprint = subject.fingerprint();
-    let bytes = subject.class().bytes();
+    storage: Storage<'_>,
+) -> Result<Option<(Place, EditPlan)>, Trouble<'p>> {
+    if matches!(storage, Storage::Own(_)) {
+        only_hits(recordings)?;
+    }
     let asking: Vec<_> = recordings
         .iter()
         .filter(|(_, recording)| recording.hits > 0)
         .collect();
+    let Some((first, _)) = asking.first() else {
+        return Ok(None);
+    };
     let wanted: Vec<_> = asking
         .iter()
         .map(|(plugin, recording)| (plugin.name.as_str(), recording.hits))
         .collect();
-    let Some((first, _)) = asking.first() else {
-        return Ok(None);
-    };
     let trouble = |cause| Trouble {
         plugin: &first.name,
         fault: Fault::new("H0304", cause),
         method: None,
     };
-    let slots =
-        table.register_together(&name, fingerprint, subject.loader.as_str(), &wanted, bytes);
-    let slots = slots.map_err(|error| trouble(error.to_string()))?;
-    let array = slots.first().map_or(0, |slots| slots.array);
-    if slots.iter().any(|slots| slots.array != array) {
-        return Err(trouble(
-            "the probes of its plugins do not fit into one array any more".to_owned(),
-        ));
+    let (place, bases) = match storage {
+        Storage::Shared(table) => in_table(subject, &wanted, table),
+        Storage::Own(probes) => on_its_own(subject, &wanted, probes),
     }
+    .map_err(trouble)?;
     let mut merged = EditPlan::new();
-    for ((_, recording), slots) in asking.iter().zip(&slots) {
+    for ((_, recording), base) in asking.iter().zip(bases) {
         for edit in recording.plan.edits() {
             let Action::Hit(probe) = edit.action else {
                 continue;
             };
             merged
-                .hit(edit.site, probe + u32::from(slots.base))
+                .hit(edit.site, probe + base)
                 .map_err(|error| trouble(error.to_string()))?;
         }
     }
-    Ok(Some((array, merged)))
+    Ok(Some((place, merged)))
+}
+
+/// Counts and spans are recorded by the agent alone.
+fn only_hits<'p>(recordings: &[(&'p Plugin, Recording)]) -> Result<(), Trouble<'p>> {
+    let more =
+        |recording: &Recording| recording.counts > 0 || !recording.spans.as_slice().is_empty();
+    match recordings.iter().find(|(_, recording)| more(recording)) {
+        None => Ok(()),
+        Some((plugin, _)) => Err(Trouble {
+            plugin: &plugin.name,
+            fault: Fault::new(
+                "H0306",
+                "it asks for counts or spans, which are recorded by the agent alone".to_owned(),
+            ),
+            method: None,
+        }),
+    }
+}
+
+/// Slots for the probes of each plugin in an array of the helper classes.
+fn in_table(
+    subject: &Subject,
+    wanted: &[(&str, u32)],
+    table: &ProbeTable,
+) -> Result<(Place, Vec<u32>), String> {
+    let slots = table.register_together(
+        &subject.class().this_class().to_str_lossless(),
+        subject.fingerprint(),
+        subject.loader.as_str(),
+        wanted,
+        subject.class().bytes(),
+    );
+    let slots = slots.map_err(|error| error.to_string())?;
+    let array = slots.first().map_or(0, |slots| slots.array);
+    if slots.iter().any(|slots| slots.array != array) {
+        return Err("the probes of its plugins do not fit into one array any more".to_owned());
+    }
+    let bases = slots.iter().map(|slots| u32::from(slots.base)).collect();
+    Ok((Place::Shared(array_owner(array)), bases))
+}
+
+/// The plugins' probes one after the other in an array of the class's own.
+fn on_its_own(
+    subject: &Subject,
+    wanted: &[(&str, u32)],
+    probes: &mut Vec<OwnProbes>,
+) -> Result<(Place, Vec<u32>), String> {
+    probes.extend(wanted.iter().map(|(plugin, count)| OwnProbes {
+        plugin: (*plugin).to_owned(),
+        count: *count,
+    }));
+    let class = subject.class();
+    let key = own::key(subject.fingerprint(), probes, class.this_class());
+    let key = key.ok_or("its plugins want more probes than one array holds, which are 32768")?;
+    let bases = wanted.iter().scan(0, |next, (_, count)| {
+        let base = *next;
+        *next += count;
+        Some(base)
+    });
+    Ok((Place::Own(key), bases.collect()))
 }

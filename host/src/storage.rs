@@ -1,4 +1,16 @@
-//! Names of the helper classes whose arrays hold the probes inside a JVM.
+//! Where the probes of a class go: into the arrays of a JVM with the agent, or into one of the class's own.
+
+use probes::ProbeTable;
+
+use crate::own::OwnProbes;
+
+/// Where the probes of one class go.
+pub(crate) enum Storage<'t> {
+    /// Into the arrays of the helper classes, where this table finds room.
+    Shared(&'t ProbeTable),
+    /// Into an array that the class asks its runtime for; here it is noted whose probes these are.
+    Own(&'t mut Vec<OwnProbes>),
+}
 
 /// The field of a helper class that holds its array, `static final byte[32768]`.
 pub const HITS_FIELD: &str = "hits";

@@ -333,3 +333,30 @@ fn many_threads_get_the_same_result() {
     });
     assert_eq!(pipeline.summary().changed, 1 + 16 * 50);
 }
+
+#[test]
+fn class_with_an_array_of_its_own_has_the_same_probes_and_is_known_again() {
+    let (pipeline, table) = (coverage(), table());
+    let (mut shared, mut own, mut probes) = (Vec::new(), Vec::new(), Vec::new());
+    pipeline.transform(&request(SHAPES), &table, &mut shared);
+    let outcome = pipeline.instrument(&request(SHAPES), &mut probes, &mut own);
+    assert_eq!(outcome, Outcome::Changed);
+    assert_eq!(slots(&own), slots(&shared));
+    let pending = table.take_pending();
+    assert_eq!(probes.len(), 1);
+    assert_eq!(
+        (probes[0].plugin.as_str(), probes[0].count),
+        ("coverage", pending[0].probe_count)
+    );
+    let is_instrumented =
+        |bytes| host::own::is_instrumented(&rewriter::ClassFile::read(bytes).unwrap());
+    assert!(is_instrumented(&own) && !is_instrumented(&shared) && !is_instrumented(SHAPES));
+    let mut again = Vec::new();
+    for outcome in [
+        pipeline.instrument(&request(&own), &mut probes, &mut again),
+        pipeline.transform(&request(&own), &table, &mut again),
+    ] {
+        assert_eq!(outcome, Outcome::Unchanged);
+        assert!(again.is_empty());
+    }
+}

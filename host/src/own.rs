@@ -1,0 +1,117 @@
+//! Classes that carry their probes themselves: instrumented before they run, outside of any JVM.
+//!
+//! Such a class asks the class [`RUNTIME`] for its probe array, with a text that says all there is to know:
+//!
+//! ```text
+//! 0123456789abcdef/2/7/coverage/1/count-calls/com/acme/A
+//! fingerprint      |         probes of each plugin    name
+//!                  number of plugins
+//! ```
+//!
+//! The array holds the probes of the plugins one after the other.
+//! Neither numbers nor names of plugins have a slash, so the text can be taken apart from its front.
+
+use std::fmt::Write;
+
+use probes::ARRAY_LENGTH;
+use rewriter::{ClassFile, PoolIndex, Utf8};
+
+/// Internal name of the class in the runtime jar that hands out arrays.
+pub const RUNTIME: &str = "classhook/runtime/Probes";
+/// The package of the runtime; its classes are never transformed.
+pub const PACKAGE: &str = "classhook/runtime/";
+
+/// The probes of one plugin in a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnProbes {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// How many.
+    pub count: u32,
+}
+
+/// Whether a class carries its probes itself already.
+#[must_use]
+pub fn is_instrumented(class: &ClassFile<'_>) -> bool {
+    let pool = class.pool();
+    let asks = |index| {
+        let member = pool.member_ref(PoolIndex(index));
+        member.is_some_and(|member| member.owner == RUNTIME && member.name == "array")
+    };
+    pool.holds(RUNTIME.as_bytes()) && (1..pool.count()).any(asks)
+}
+
+/// What a class asks for its array with, in modified UTF-8; none if there are more probes than an array holds.
+pub(crate) fn key(fingerprint: u64, probes: &[OwnProbes], name: Utf8<'_>) -> Option<Vec<u8>> {
+    let total = probes
+        .iter()
+        .map(|probes| u64::from(probes.count))
+        .sum::<u64>();
+    if total > ARRAY_LENGTH as u64 {
+        return None;
+    }
+    let mut text = format!("{fingerprint:016x}/{}/", probes.len());
+    for OwnProbes { plugin, count } in probes {
+        let _ = write!(text, "{count}/{plugin}/"); // a string takes everything
+    }
+    let mut key = Vec::with_capacity(text.len() + name.as_bytes().len());
+    text.chars()
+        .for_each(|character| modified(character, &mut key));
+    key.extend_from_slice(name.as_bytes());
+    Some(key)
+}
+
+/// A character in modified UTF-8 (JVMS 4.4.7), where those beyond the basic plane are two surrogates of three bytes.
+fn modified(character: char, out: &mut Vec<u8>) {
+    let mut units = [0; 2];
+    let mut bytes = [0; 4];
+    match character.encode_utf16(&mut units) {
+        [high, low] => {
+            for unit in [*high, *low] {
+                out.extend([
+                    0xED,
+                    0x80 | (unit >> 6 & 0x3F) as u8,
+                    0x80 | (unit & 0x3F) as u8,
+                ]);
+            }
+        }
+        _ => out.extend_from_slice(character.encode_utf8(&mut bytes).as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probes(plugin: &str, count: u32) -> OwnProbes {
+        OwnProbes {
+            plugin: plugin.to_owned(),
+            count,
+        }
+    }
+
+    #[test]
+    fn key_tells_fingerprint_plugins_and_name() {
+        let both = [probes("coverage", 7), probes("count-calls", 1)];
+        let found = key(0x123, &both, Utf8::new(b"com/acme/A")).unwrap();
+        assert_eq!(
+            found,
+            b"0000000000000123/2/7/coverage/1/count-calls/com/acme/A"
+        );
+    }
+
+    #[test]
+    fn characters_beyond_the_basic_plane_are_two_surrogates() {
+        let found = key(0, &[probes("\u{1F600}\u{e9}", 1)], Utf8::new(b"A")).unwrap();
+        assert_eq!(
+            found,
+            b"0000000000000000/1/1/\xED\xA0\xBD\xED\xB8\x80\xC3\xA9/A"
+        );
+    }
+
+    #[test]
+    fn more_probes_than_an_array_holds_have_no_key() {
+        let many = |count| key(0, &[probes("a", count), probes("b", 1)], Utf8::new(b"A"));
+        assert!(many(32_767).is_some() && many(32_768).is_none() && many(u32::MAX).is_none());
+    }
+}
