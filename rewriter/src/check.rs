@@ -5,6 +5,7 @@
 //! target, handler, frame and table entry at the place found on the way.
 
 mod frames;
+mod snippet;
 mod walk;
 
 use thiserror::Error;
@@ -12,11 +13,15 @@ use thiserror::Error;
 use crate::class::{Attributes, ClassFile, Code, MethodRecord, Tables};
 use crate::error::ReadError;
 use crate::index::MethodIndex;
-use crate::plan::EditPlan;
-use crate::splice::{self as splice, Added, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason};
+use crate::plan::{Action, EditPlan};
+use crate::snippet::Snippet;
+use crate::splice::{
+    self as splice, Added, Inserts, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason, Snippets,
+};
 use crate::storage::ProbeStorage;
 
 use frames::FrameCheck;
+use snippet::Host;
 use walk::Walk;
 
 /// How a spliced class differs from what its plan says.
@@ -82,6 +87,8 @@ pub(crate) struct CheckScratch {
     walk: Walk,
     frames: FrameCheck,
     expected: Vec<u8>,
+    /// None: snippets are compared with what they say, not with code made anew.
+    snippets: Snippets,
 }
 
 /// Reads the output of a splice again and takes the edits out: what remains
@@ -203,9 +210,13 @@ impl Pair<'_, '_> {
         let before = Code::read(self.original.pool(), self.original.bytes(), &old)?;
         let after = Code::read(self.output.pool(), self.output.bytes(), &new)?;
         let refused = |reason| SelfCheckError::Refused { method, reason };
+        let inserts = Inserts {
+            probes: self.probes,
+            snippets: &scratch.snippets,
+        };
         scratch
             .layout
-            .plan(before.bytes(), self.plan.edits(), self.edits, self.probes)
+            .plan(before.bytes(), self.plan.edits(), self.edits, inserts)
             .map_err(refused)?;
         self.code(&before, &after, scratch)
             .map_err(|found| SelfCheckError::Method {
@@ -214,6 +225,29 @@ impl Pair<'_, '_> {
                 bci: found.bci,
                 position: found.position,
             })
+    }
+
+    /// The local variables that the method should have now.
+    fn locals(&self, before: &Code<'_, '_>) -> u32 {
+        let own = self.edits.iter().filter_map(|key| {
+            match self.plan.edits().get(splice::edit_index(*key))?.action {
+                Action::Insert(id) => self.plan.snippet(id).map(Snippet::own_slots),
+                Action::Hit(_) | Action::Count(_) => None,
+            }
+        });
+        u32::from(before.max_locals()).wrapping_add(own.max().unwrap_or(0))
+    }
+
+    fn host(&self, before: &Code<'_, '_>) -> Host<'_> {
+        let method = self.original.method(self.method);
+        Host {
+            pool: self.output.pool(),
+            is_static: method.is_some_and(|method| method.is_static()),
+            descriptor: method
+                .map(|method| method.descriptor().as_bytes())
+                .unwrap_or_default(),
+            locals: before.max_locals(),
+        }
     }
 
     fn code(
@@ -227,17 +261,24 @@ impl Pair<'_, '_> {
             walk,
             frames,
             expected,
+            snippets,
             ..
         } = scratch;
-        if before.max_locals() != after.max_locals() || before.max_stack() > after.max_stack() {
+        if self.locals(before) != u32::from(after.max_locals())
+            || before.max_stack() > after.max_stack()
+        {
             return Err(Mismatch::new("the same locals and no less stack", 0, 0));
         }
         let work = walk::Work {
             old: before.bytes(),
             new: after.bytes(),
             layout,
-            edits: self.plan.edits(),
-            probes: self.probes,
+            plan: self.plan,
+            inserts: Inserts {
+                probes: self.probes,
+                snippets,
+            },
+            host: self.host(before),
         };
         walk.run(&work)?;
         expected.clear();

@@ -23,11 +23,13 @@ mod plan;
 mod pool;
 pub mod print;
 pub mod schema;
+mod snippet;
 pub mod span;
 mod splice;
 mod storage;
 mod transfer;
 mod utf8;
+mod verify;
 
 pub use check::{SelfCheckError, check_splice};
 pub use class::{
@@ -39,6 +41,7 @@ pub use fingerprint::fingerprint;
 pub use index::{Bci, LocalIndex, MethodIndex, PoolIndex};
 pub use plan::{Action, Edit, EditPlan, Place, PlanBuilder, PlanError, Site, SiteChecker};
 pub use pool::{Constant, ConstantPool, Dynamic, MemberRef, MethodHandle};
+pub use snippet::{Label, MemberName, Snippet, SnippetError, SnippetId};
 pub use splice::{Scratch, SkipReason, SpliceError, SpliceReport, Warning, splice};
 pub use storage::{ArrayRef, ProbeStorage};
 pub use transfer::{TransferReason, transfer};

@@ -19,3 +19,20 @@ pub const MAX_PROBE_INDEX: u32 = 32_767;
 pub const FRAMES_SINCE: u16 = 50;
 /// First version whose methods need one (JVMS 4.10).
 pub const FRAMES_REQUIRED_SINCE: u16 = 51;
+/// Most operations of one snippet: no instruction is longer than 6 bytes, so
+/// every branch within it reaches.
+pub const MAX_SNIPPET_OPERATIONS: usize = 4_096;
+/// Most bytes of names and strings of one snippet.
+pub const MAX_SNIPPET_TEXT: usize = 1 << 18;
+/// Most verification types at all labels of one snippet together.
+pub const MAX_SNIPPET_STATE: usize = 1 << 16;
+/// First version with `CONSTANT_Class` for `ldc` (JVMS table 4.4-C).
+pub const LDC_CLASS_SINCE: u16 = 49;
+/// First version that calls static and private methods of interfaces (JVMS 4.9.1).
+pub const STATIC_INTERFACE_METHODS_SINCE: u16 = 52;
+/// Most local variable slots of a snippet's own.
+pub const MAX_SNIPPET_SLOTS: u16 = 1_024;
+/// Most times that a snippet is followed until the types at its labels settle.
+pub const MAX_SNIPPET_PASSES: u32 = 32;
+/// Most local variable slots (JVMS 4.7.3, a `u2`).
+pub const MAX_LOCALS: u32 = 65_535;

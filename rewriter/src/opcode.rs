@@ -388,6 +388,18 @@ pub fn falls_through(opcode: u8) -> bool {
     !matches!(opcode, GOTO | GOTO_W | RET | ATHROW | TABLESWITCH..=RETURN)
 }
 
+/// `iload` for `iload_0` and its like.
+#[must_use]
+pub(crate) fn general_form(opcode: u8) -> u8 {
+    let family =
+        |first: u8, general: u8| general.wrapping_add(opcode.wrapping_sub(first).wrapping_shr(2));
+    if opcode < ISTORE {
+        family(ILOAD_0, ILOAD)
+    } else {
+        family(ISTORE_0, ISTORE)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

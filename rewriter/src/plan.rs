@@ -12,6 +12,7 @@ use crate::class::ClassFile;
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
 use crate::limits::MAX_EDITS;
+use crate::snippet::{Snippet, SnippetError, SnippetId};
 
 /// A place in a method's original code where something can be inserted.
 ///
@@ -49,6 +50,12 @@ pub enum Place {
         /// Where it goes.
         target: Bci,
     },
+    /// The method left by an exception that it does not handle: a handler of
+    /// everything over the original code, last in the exception table, that
+    /// throws the exception again when the inserted code has run. In a
+    /// constructor it covers what comes after `super()` or `this()`. The handler
+    /// stands behind all other code.
+    Unwind,
 }
 
 impl fmt::Display for Place {
@@ -58,6 +65,7 @@ impl fmt::Display for Place {
             Place::Before(bci) => write!(f, "before {bci}"),
             Place::FallThrough(source) => write!(f, "after {source}"),
             Place::Jump { source, target } => write!(f, "jump {source} -> {target}"),
+            Place::Unwind => write!(f, "unwind"),
         }
     }
 }
@@ -86,14 +94,17 @@ pub enum Action {
     Hit(u32),
     /// Add 1 to the long of this probe, without synchronization.
     Count(u32),
+    /// Run this snippet of the plan.
+    Insert(SnippetId),
 }
 
 impl Action {
-    /// The probe it writes to.
+    /// The probe it writes to; none for a snippet.
     #[must_use]
-    pub fn probe(&self) -> u32 {
+    pub fn probe(&self) -> Option<u32> {
         match self {
-            Action::Hit(probe) | Action::Count(probe) => *probe,
+            Action::Hit(probe) | Action::Count(probe) => Some(*probe),
+            Action::Insert(_) => None,
         }
     }
 }
@@ -103,6 +114,7 @@ impl fmt::Display for Action {
         match self {
             Action::Hit(probe) => write!(f, "hit {probe}"),
             Action::Count(probe) => write!(f, "count {probe}"),
+            Action::Insert(snippet) => write!(f, "insert snippet {snippet}"),
         }
     }
 }
@@ -117,7 +129,7 @@ pub struct Edit {
 }
 
 /// Why an edit was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// The plan is full.
@@ -177,6 +189,14 @@ pub enum PlanError {
         /// Why.
         error: ReadError,
     },
+    /// The snippet cannot stand there.
+    #[error("{site}: {error}")]
+    Snippet {
+        /// Where.
+        site: Site,
+        /// Why not.
+        error: SnippetError,
+    },
 }
 
 /// The edits to one class, in order. A plan is a value: it can be printed,
@@ -184,6 +204,7 @@ pub enum PlanError {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct EditPlan {
     edits: Vec<Edit>,
+    snippets: Vec<Snippet>,
 }
 
 impl EditPlan {
@@ -208,7 +229,11 @@ impl EditPlan {
     /// One more than the highest probe number used; 0 without probes.
     #[must_use]
     pub fn probe_count(&self) -> u32 {
-        let highest = self.edits.iter().map(|edit| edit.action.probe()).max();
+        let highest = self
+            .edits
+            .iter()
+            .filter_map(|edit| edit.action.probe())
+            .max();
         highest.map_or(0, |probe| probe.saturating_add(1))
     }
 
@@ -247,9 +272,52 @@ impl EditPlan {
         })
     }
 
+    /// Adds a snippet, unchecked as in [`EditPlan::push`]: where it does not fit,
+    /// splicing leaves the method alone.
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn insert(&mut self, site: Site, snippet: Snippet) -> Result<(), PlanError> {
+        let action = Action::Insert(self.keep(snippet)?);
+        self.push(Edit { site, action })
+    }
+
+    /// Keeps a snippet for several edits with [`Action::Insert`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn keep(&mut self, snippet: Snippet) -> Result<SnippetId, PlanError> {
+        if self.snippets.last() != Some(&snippet) {
+            if self.snippets.len() >= MAX_EDITS {
+                return Err(PlanError::TooManyEdits);
+            }
+            self.snippets.push(snippet);
+        }
+        Ok(SnippetId(self.snippets.len().saturating_sub(1) as u32))
+    }
+
+    /// A snippet of this plan.
+    #[must_use]
+    pub fn snippet(&self, id: SnippetId) -> Option<&Snippet> {
+        self.snippets.get(id.0 as usize)
+    }
+
+    /// The snippets alone.
+    pub(crate) fn without_edits(&self) -> EditPlan {
+        EditPlan {
+            edits: Vec::new(),
+            snippets: self.snippets.clone(),
+        }
+    }
+
+    pub(crate) fn snippets(&self) -> &[Snippet] {
+        &self.snippets
+    }
+
     /// Forgets all edits and keeps the memory.
     pub fn clear(&mut self) {
         self.edits.clear();
+        self.snippets.clear();
     }
 
     /// Asks whether every site exists in `class`.
@@ -272,12 +340,15 @@ impl EditPlan {
     }
 }
 
-/// One edit per line, in order: the same plan is the same text in every release.
+/// One edit per line, in order, then the snippets with one operation per line:
+/// the same plan is the same text in every release.
 impl fmt::Display for EditPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.edits
             .iter()
-            .try_for_each(|edit| writeln!(f, "{}: {}", edit.site, edit.action))
+            .try_for_each(|edit| writeln!(f, "{}: {}", edit.site, edit.action))?;
+        let mut snippets = self.snippets.iter().enumerate();
+        snippets.try_for_each(|(id, snippet)| write!(f, "snippet {id}:\n{snippet}"))
     }
 }
 
@@ -327,6 +398,16 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
             site,
             action: Action::Count(probe),
         })
+    }
+
+    /// Adds a snippet, with its types checked against the method at the site.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::push`], and when the snippet does not fit there.
+    pub fn insert(&mut self, site: Site, snippet: Snippet) -> Result<(), PlanError> {
+        self.checker.check(site)?;
+        self.checker.check_snippet(site, &snippet)?;
+        self.plan.insert(site, snippet)
     }
 
     /// The plan.

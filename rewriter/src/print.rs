@@ -23,6 +23,8 @@ use std::fmt;
 
 pub use plan::{Remark, What};
 
+pub(crate) use names::Text;
+
 use crate::class::ClassFile;
 use bounded::Bounded;
 

@@ -7,6 +7,7 @@ mod method;
 mod own_array;
 mod pool;
 mod probe;
+mod snippets;
 mod tables;
 
 use thiserror::Error;
@@ -15,7 +16,8 @@ use crate::check::CheckScratch;
 use crate::class::ClassFile;
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
-use crate::plan::EditPlan;
+use crate::plan::{EditPlan, Place};
+use crate::snippet::{SnippetError, SnippetId};
 pub(crate) use crate::splice::frames::{
     FrameContext, Frames, PARAMETER, VerificationType, item, next_bci,
 };
@@ -23,7 +25,8 @@ pub(crate) use crate::splice::layout::{ISLAND_MARK, JumpKind, Layout, Positions,
 use crate::splice::method::{MethodScratch, MethodSplice};
 pub(crate) use crate::splice::own_array::{Added, head as own_head, tail as own_tail};
 pub(crate) use crate::splice::pool::PoolWriter;
-pub(crate) use crate::splice::probe::ProbeWriter;
+pub(crate) use crate::splice::probe::{Inserts, ProbeWriter};
+pub(crate) use crate::splice::snippets::{Facts, Snippets, load_opcode, setting};
 pub(crate) use crate::splice::tables::{exceptions, relocate};
 use crate::storage::ProbeStorage;
 
@@ -93,6 +96,29 @@ pub enum SkipReason {
     /// Detours need more stack map frames than is sensible.
     #[error("its stack map frames would take too much room")]
     FramesTooLarge,
+    /// A snippet does not fit its place.
+    #[error("the snippet {place} does not fit: {error}")]
+    Snippet {
+        /// Where.
+        place: Place,
+        /// Why not.
+        error: SnippetError,
+    },
+    /// An edit names a snippet of another plan.
+    #[error("snippet {snippet} is none of this plan's")]
+    NoSuchSnippet {
+        /// The snippet.
+        snippet: SnippetId,
+    },
+    /// Too many local variables.
+    #[error("the method would need more than 65535 local variables")]
+    TooManyLocals,
+    /// No handler can stand around the method's code.
+    #[error("what unwinds the method cannot be seen: {reason}")]
+    CannotUnwind {
+        /// Why not.
+        reason: &'static str,
+    },
     /// Control falls off the end of the code, so nothing can be put there.
     #[error("control can fall off the end of the method's code")]
     OpenEnd,
@@ -279,7 +305,7 @@ fn rewrite(
             class,
             record,
             probes,
-            edits: plan.edits(),
+            plan,
             order: group,
             pool,
             buffers,

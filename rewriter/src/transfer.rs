@@ -40,7 +40,7 @@ pub fn transfer(
     from: &ClassFile<'_>,
     to: &ClassFile<'_>,
 ) -> (EditPlan, Vec<(MethodIndex, TransferReason)>) {
-    let mut carried = EditPlan::new();
+    let mut carried = plan.without_edits();
     let mut refused: Vec<(MethodIndex, TransferReason)> = Vec::new();
     let mut matches: Vec<Option<Result<MethodIndex, TransferReason>>> = Vec::new();
     for edit in plan.edits() {

@@ -41,6 +41,25 @@ impl<'a> Utf8<'a> {
     }
 }
 
+/// `text` in modified UTF-8.
+pub(crate) fn encode(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\0' => bytes.extend_from_slice(&[0xC0, 0x80]),
+            '\u{10000}'.. => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let [high, low] = unit.to_be_bytes();
+                    let middle = 0x80 | (high & 0x0F) << 2 | low >> 6;
+                    bytes.extend_from_slice(&[0xE0 | high >> 4, middle, 0x80 | low & 0x3F]);
+                }
+            }
+            c => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    bytes
+}
+
 fn decode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -127,5 +146,8 @@ mod tests {
         let lone = Utf8::new(&[b'a', 0xED, 0xA0, 0xBD, b'b', 0xC0, 0x80, 0xFF]);
         assert_eq!(lone.to_str_lossless(), "a\\uD83Db\0\\xFF");
         assert_eq!(Utf8::new("é".as_bytes()), "é");
+        let all = "a\0é€😀\u{FFFF}";
+        assert_eq!(encode("😀"), [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80]);
+        assert_eq!(Utf8::new(&encode(all)).to_str_lossless(), all);
     }
 }

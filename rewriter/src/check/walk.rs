@@ -1,11 +1,12 @@
 //! Taking inserted code out of a code array.
 
 use crate::check::Mismatch;
+use crate::check::snippet::{self, Host};
 use crate::class::{decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
 use crate::opcode;
-use crate::plan::Edit;
-use crate::splice::{ISLAND_MARK, JumpKind, Layout, Positions, ProbeWriter, edit_index};
+use crate::plan::{Action, EditPlan};
+use crate::splice::{ISLAND_MARK, Inserts, JumpKind, Layout, Positions, edit_index};
 
 /// A detour found in the new code.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,8 @@ pub(crate) struct Walk {
     inserted: Vec<Found>,
     detours: Vec<FoundDetour>,
     bytes: Vec<u8>,
+    /// Where the operations of a snippet were found.
+    offsets: Vec<u32>,
 }
 
 /// The two code arrays and what should lie between them.
@@ -39,8 +42,9 @@ pub(crate) struct Work<'w> {
     pub(crate) old: &'w [u8],
     pub(crate) new: &'w [u8],
     pub(crate) layout: &'w Layout,
-    pub(crate) edits: &'w [Edit],
-    pub(crate) probes: ProbeWriter,
+    pub(crate) plan: &'w EditPlan,
+    pub(crate) inserts: Inserts<'w>,
+    pub(crate) host: Host<'w>,
 }
 
 impl Positions for Walk {
@@ -157,18 +161,32 @@ impl Walk {
         old: usize,
         new: usize,
     ) -> Result<usize, Mismatch> {
-        self.bytes.clear();
+        let wrong = || Mismatch::new("the plan's edits", old as u32, new as u32);
         let range = first as usize..first.wrapping_add(count) as usize;
+        let mut at = new;
         for key in keys.get(range).unwrap_or_default() {
-            if let Some(edit) = work.edits.get(edit_index(*key)) {
-                work.probes.write(edit.action, &mut self.bytes);
-            }
+            let action = work
+                .plan
+                .edits()
+                .get(edit_index(*key))
+                .map(|edit| edit.action);
+            at = self
+                .edit(work, action.ok_or_else(wrong)?, at)
+                .ok_or_else(wrong)?;
         }
-        let end = new.wrapping_add(self.bytes.len());
-        match work.new.get(new..end) {
-            Some(found) if *found == *self.bytes => Ok(end),
-            _ => Err(Mismatch::new("the plan's edits", old as u32, new as u32)),
+        Ok(at)
+    }
+
+    /// Expects the code of one edit at `at`; where it ends.
+    fn edit(&mut self, work: &Work<'_>, action: Action, at: usize) -> Option<usize> {
+        if let Action::Insert(id) = action {
+            let snippet = work.plan.snippet(id)?;
+            return snippet::end_of(snippet, &work.host, work.new, at, &mut self.offsets);
         }
+        self.bytes.clear();
+        work.inserts.write(action, &mut self.bytes);
+        let end = at.wrapping_add(self.bytes.len());
+        (work.new.get(at..end)? == self.bytes).then_some(end)
     }
 
     /// Steps over detours inside the code, which begin with a mark.

@@ -63,6 +63,12 @@ impl<'c, 'a> Method<'c, 'a> {
         self.field(0)
     }
 
+    /// True with `ACC_STATIC`.
+    #[must_use]
+    pub fn is_static(&self) -> bool {
+        self.access_flags() & 0x0008 != 0
+    }
+
     /// The text of `Signature` (JVMS 4.7.9).
     #[must_use]
     pub fn signature(&self) -> Option<Utf8<'a>> {

@@ -4,6 +4,9 @@ use crate::class::{ClassFile, Code, Instruction, Instructions};
 use crate::index::{Bci, MethodIndex};
 use crate::opcode;
 use crate::plan::{Place, PlanError, Site};
+use crate::snippet::{self, Snippet};
+use crate::splice::{Facts, setting};
+use crate::verify::Hierarchy;
 
 /// Checks sites of one class; remembers the method it looked at last.
 #[derive(Debug)]
@@ -33,7 +36,7 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
         let method = site.method;
         let code = self.select(method)?;
         match site.place {
-            Place::Entry => Ok(()),
+            Place::Entry | Place::Unwind => Ok(()),
             Place::Before(bci) => self.instruction(method, &code, bci).map(drop),
             Place::FallThrough(bci) => {
                 let instruction = self.instruction(method, &code, bci)?;
@@ -61,6 +64,27 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
                 })
             }
         }
+    }
+
+    /// Asks whether the types of `snippet` fit the method at `site`, which exists.
+    ///
+    /// # Errors
+    /// Says what does not fit.
+    pub fn check_snippet(&mut self, site: Site, snippet: &Snippet) -> Result<(), PlanError> {
+        let code = self.select(site.method)?;
+        let count = self.class.methods().len() as u32;
+        let missing = PlanError::NoSuchMethod {
+            method: site.method,
+            count,
+        };
+        let method = self.class.method(site.method).ok_or(missing)?;
+        let known = Hierarchy::of(self.class);
+        let facts = Facts::of(self.class, &method, &code, &known);
+        let setting = setting(&facts, site.place);
+        let checked = snippet::check(snippet, &setting.view(&facts));
+        checked
+            .map(drop)
+            .map_err(|error| PlanError::Snippet { site, error })
     }
 
     fn begins(&self, bci: Bci) -> bool {

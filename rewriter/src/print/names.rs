@@ -6,7 +6,7 @@ use crate::print::MAX_TEXT;
 use crate::utf8::Utf8;
 
 /// A text with everything escaped that is not plainly visible.
-pub(super) struct Text<'a>(pub(super) Utf8<'a>);
+pub(crate) struct Text<'a>(pub(crate) Utf8<'a>);
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

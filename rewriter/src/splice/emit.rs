@@ -7,7 +7,7 @@ use crate::plan::Edit;
 use crate::splice::layout::{
     Detour, Gap, ISLAND_MARK, Jump, JumpKind, Layout, Positions, edit_index,
 };
-use crate::splice::probe::ProbeWriter;
+use crate::splice::probe::Inserts;
 use crate::splice::write_at;
 
 /// From `goto` to `goto_w`, and from `jsr` to `jsr_w`.
@@ -18,7 +18,7 @@ pub(crate) struct Emitter<'e> {
     pub(crate) layout: &'e Layout,
     pub(crate) code: &'e [u8],
     pub(crate) edits: &'e [Edit],
-    pub(crate) probes: ProbeWriter,
+    pub(crate) inserts: Inserts<'e>,
 }
 
 impl Emitter<'_> {
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         let range = first as usize..first.wrapping_add(count) as usize;
         for key in keys.get(range).unwrap_or_default() {
             if let Some(edit) = self.edits.get(edit_index(*key)) {
-                self.probes.write(edit.action, out);
+                self.inserts.write(edit.action, out);
             }
         }
     }

@@ -8,9 +8,9 @@ use crate::cursor::{i16_at, i32_at};
 use crate::index::Bci;
 use crate::limits::MAX_CODE_LENGTH;
 use crate::opcode;
-use crate::plan::{Edit, Place};
+use crate::plan::{Action, Edit, Place};
 use crate::splice::SkipReason;
-use crate::splice::probe::ProbeWriter;
+use crate::splice::probe::Inserts;
 
 /// What is inserted in front of one instruction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,9 +153,9 @@ impl Layout {
         code: &[u8],
         edits: &[Edit],
         order: &[u64],
-        probes: ProbeWriter,
+        inserts: Inserts<'_>,
     ) -> Result<(), SkipReason> {
-        if moves_as_a_whole(edits, order, probes) {
+        if moves_as_a_whole(edits, order, inserts) {
             self.forget(code);
         } else {
             self.decode(code)?;
@@ -173,7 +173,7 @@ impl Layout {
         if !self.edge_keys.is_sorted() {
             self.edge_keys.sort_unstable();
         }
-        self.group(edits, probes);
+        self.group(edits, inserts);
         Ok(())
     }
 
@@ -200,6 +200,10 @@ impl Layout {
             }
             Place::Jump { source, target } if self.begins(source) && self.begins(target) => {
                 self.place_edge(code, source, target, index)?;
+            }
+            Place::Unwind => {
+                let reason = "it is not built yet";
+                return Err(SkipReason::CannotUnwind { reason });
             }
             Place::Before(bci) | Place::FallThrough(bci) | Place::Jump { source: bci, .. } => {
                 return Err(SkipReason::NoSuchSite { bci });
@@ -243,13 +247,13 @@ impl Layout {
     }
 
     /// Turns sorted keys into gaps and detours.
-    fn group(&mut self, edits: &[Edit], probes: ProbeWriter) {
+    fn group(&mut self, edits: &[Edit], inserts: Inserts<'_>) {
         self.gaps.clear();
         self.detours.clear();
         let size = |key: u64| {
             edits
                 .get(edit_index(key))
-                .map_or(0, |edit| probes.size(edit.action))
+                .map_or(0, |edit| inserts.size(edit.action))
         };
         for (index, key) in self.keys.iter().enumerate() {
             let bci = (*key >> 32) as u32;
@@ -405,14 +409,14 @@ impl Detour {
 
 /// True when everything is inserted at entry and keeps switches aligned: no
 /// instruction changes then, so none has to be looked at.
-fn moves_as_a_whole(edits: &[Edit], order: &[u64], probes: ProbeWriter) -> bool {
+fn moves_as_a_whole(edits: &[Edit], order: &[u64], inserts: Inserts<'_>) -> bool {
     let mut bytes = 0_u32;
     let at_entry = order
         .iter()
         .filter_map(|key| edits.get(edit_index(*key)))
         .all(|edit| {
-            bytes = bytes.wrapping_add(probes.size(edit.action));
-            edit.site.place == Place::Entry
+            bytes = bytes.wrapping_add(inserts.size(edit.action));
+            edit.site.place == Place::Entry && !matches!(edit.action, Action::Insert(_))
         });
     at_entry && bytes & 3 == 0
 }

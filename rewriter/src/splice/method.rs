@@ -2,20 +2,23 @@
 
 use crate::class::{Attribute, Attributes, ClassFile, Code, CodeLayout, MethodRecord};
 use crate::index::MethodIndex;
-use crate::limits::{FRAMES_REQUIRED_SINCE, HUGE_METHOD, MAX_STACK};
-use crate::plan::{Edit, Place};
+use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE, HUGE_METHOD, MAX_STACK};
+use crate::plan::{EditPlan, Place};
 use crate::splice::emit::Emitter;
 use crate::splice::frames::{FrameContext, Frames};
 use crate::splice::layout::{Layout, edit_index};
 use crate::splice::pool::PoolWriter;
-use crate::splice::probe::ProbeWriter;
+use crate::splice::probe::{Inserts, ProbeWriter};
+use crate::splice::snippets::{Facts, Inserted, Snippets};
 use crate::splice::{SkipReason, Warning, tables, write_at};
+use crate::verify::Hierarchy;
 
 /// Buffers for the work on one method.
 #[derive(Debug, Default)]
 pub(crate) struct MethodScratch {
     layout: Layout,
     frames: Frames,
+    snippets: Snippets,
 }
 
 /// The rewriting of one method.
@@ -23,7 +26,7 @@ pub(crate) struct MethodSplice<'s, 'c, 'a> {
     pub(crate) class: &'c ClassFile<'a>,
     pub(crate) record: MethodRecord,
     pub(crate) probes: ProbeWriter,
-    pub(crate) edits: &'s [Edit],
+    pub(crate) plan: &'s EditPlan,
     pub(crate) order: &'s [u64],
     pub(crate) pool: &'s mut PoolWriter,
     pub(crate) buffers: &'s mut MethodScratch,
@@ -43,9 +46,18 @@ impl MethodSplice<'_, '_, '_> {
         let view = Code::read(self.class.pool(), bytes, &self.record)?;
         let layout = *view.layout();
         let handlers = view.handler_bytes();
+        self.snippets(&view, index)?;
         let max_stack = self.max_stack(&layout)?;
-        let positions = &mut self.buffers.layout;
-        positions.plan(view.bytes(), self.edits, self.order, self.probes)?;
+        let MethodScratch {
+            layout: positions,
+            snippets,
+            ..
+        } = &mut *self.buffers;
+        let inserts = Inserts {
+            probes: self.probes,
+            snippets,
+        };
+        positions.plan(view.bytes(), self.plan.edits(), self.order, inserts)?;
         positions.settle(view.bytes(), handlers)?;
         let total = positions.total;
 
@@ -55,13 +67,14 @@ impl MethodSplice<'_, '_, '_> {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&max_stack.to_be_bytes());
-        out.extend_from_slice(&layout.max_locals.to_be_bytes());
+        let max_locals = layout.max_locals.max(snippets.locals as u16);
+        out.extend_from_slice(&max_locals.to_be_bytes());
         out.extend_from_slice(&total.to_be_bytes());
         Emitter {
             layout: positions,
             code: view.bytes(),
-            edits: self.edits,
-            probes: self.probes,
+            edits: self.plan.edits(),
+            inserts,
         }
         .write(out);
         out.extend_from_slice(&((handlers.len() >> 3) as u16).to_be_bytes());
@@ -74,6 +87,27 @@ impl MethodSplice<'_, '_, '_> {
         Ok(huge(index, layout.code.1, total))
     }
 
+    /// Types the method's snippets and makes their code.
+    fn snippets(&mut self, view: &Code<'_, '_>, index: MethodIndex) -> Result<(), SkipReason> {
+        self.buffers.snippets.clear();
+        if self.plan.snippets().is_empty() {
+            return Ok(());
+        }
+        let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
+        let known = Hierarchy::of(self.class);
+        let facts = Facts::of(self.class, &method, view, &known);
+        let inserted = self
+            .buffers
+            .snippets
+            .prepare(&facts, self.plan, self.order, self.pool)?;
+        let plain =
+            |found: &Inserted<'_>| found.typed.falls_through && found.typed.labels.is_empty();
+        match inserted.iter().find(|found| !plain(found)) {
+            Some(_) if facts.major >= FRAMES_SINCE => Err(SkipReason::FramesTooLarge),
+            _ => Ok(()),
+        }
+    }
+
     /// Room for the deepest edit: at entry the stack is empty, elsewhere it may
     /// be as deep as it gets.
     fn max_stack(&self, layout: &CodeLayout) -> Result<u16, SkipReason> {
@@ -81,14 +115,18 @@ impl MethodSplice<'_, '_, '_> {
         let edits = self
             .order
             .iter()
-            .filter_map(|key| self.edits.get(edit_index(*key)));
+            .filter_map(|key| self.plan.edits().get(edit_index(*key)));
+        let inserts = Inserts {
+            probes: self.probes,
+            snippets: &self.buffers.snippets,
+        };
         let needed = edits.map(|edit| {
             let below = if edit.site.place == Place::Entry {
                 0
             } else {
                 deepest
             };
-            below.wrapping_add(ProbeWriter::stack(edit.action))
+            below.wrapping_add(inserts.stack(edit.action))
         });
         let needed = needed.max().unwrap_or(0).max(deepest);
         if needed > MAX_STACK {
@@ -140,7 +178,7 @@ impl MethodSplice<'_, '_, '_> {
         attribute: &Attribute<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
-        let MethodScratch { layout, frames } = self.buffers;
+        let MethodScratch { layout, frames, .. } = &mut *self.buffers;
         if !layout.detours.is_empty() {
             let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
             let limits = (view.max_locals(), view.max_stack());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::limits::MAX_POOL_COUNT;
 use crate::pool::tag;
+use crate::snippet::Member;
 
 /// The appended part of a constant pool.
 #[derive(Debug, Default)]
@@ -11,8 +12,9 @@ pub(crate) struct PoolWriter {
     bytes: Vec<u8>,
     /// Index of the next entry.
     next: usize,
-    /// Class entries by a hash of their name: index and where the name stands.
-    classes: HashMap<u64, (u16, u32, u32)>,
+    /// Entries that are asked for by what they hold, by a hash of that: index
+    /// and where they stand.
+    interned: HashMap<u64, (u16, u32, u32)>,
 }
 
 /// A state to go back to.
@@ -26,7 +28,7 @@ impl PoolWriter {
     /// Starts behind a pool of `count` entries.
     pub(crate) fn begin(&mut self, count: u16) {
         self.bytes.clear();
-        self.classes.clear();
+        self.interned.clear();
         self.next = usize::from(count);
     }
 
@@ -51,21 +53,24 @@ impl PoolWriter {
         if self.bytes.len() > mark.length {
             self.bytes.truncate(mark.length);
             self.next = mark.next;
-            self.classes
+            self.interned
                 .retain(|_, (index, _, _)| usize::from(*index) < mark.next);
         }
     }
 
     /// Adds an entry whose index is returned; none when the pool is full.
     fn add(&mut self, tag: u8, items: &[&[u8]]) -> Option<u16> {
+        // A `long` or `double` takes two indices (JVMS 4.4.5).
+        let width = 1_usize.wrapping_add(usize::from(matches!(tag, tag::LONG | tag::DOUBLE)));
+        let next = self.next.wrapping_add(width);
         let index = u16::try_from(self.next)
             .ok()
-            .filter(|_| self.next < MAX_POOL_COUNT)?;
+            .filter(|_| next <= MAX_POOL_COUNT)?;
         self.bytes.push(tag);
         items
             .iter()
             .for_each(|item| self.bytes.extend_from_slice(item));
-        self.next = self.next.wrapping_add(1);
+        self.next = next;
         Some(index)
     }
 
@@ -74,24 +79,88 @@ impl PoolWriter {
         self.add(tag::UTF8, &[&length.to_be_bytes(), text])
     }
 
-    /// A `CONSTANT_Class` of this name.
-    pub(crate) fn class(&mut self, name: &[u8]) -> Option<u16> {
-        let key = hash(name);
-        if let Some((index, start, length)) = self.classes.get(&key) {
+    /// An entry with this tag and content, added unless it has been before.
+    fn intern(&mut self, tag: u8, items: &[&[u8]]) -> Option<u16> {
+        let key = items
+            .iter()
+            .fold(hash(&[tag], SEED), |key, item| hash(item, key));
+        if let Some((index, start, length)) = self.interned.get(&key) {
             let start = *start as usize;
-            if self.bytes.get(start..start.wrapping_add(*length as usize)) == Some(name) {
+            let known = self.bytes.get(start..start.wrapping_add(*length as usize));
+            if known.is_some_and(|known| is_made_of(known, tag, items)) {
                 return Some(*index);
             }
         }
-        let start = self.bytes.len().wrapping_add(3);
-        let text = self.utf8(name)?;
-        let index = self.add(tag::CLASS, &[&text.to_be_bytes()])?;
-        self.classes
-            .insert(key, (index, start as u32, name.len() as u32));
+        let start = self.bytes.len();
+        let index = self.add(tag, items)?;
+        let length = self.bytes.len().wrapping_sub(start);
+        self.interned
+            .insert(key, (index, start as u32, length as u32));
         Some(index)
     }
 
+    fn text(&mut self, text: &[u8]) -> Option<u16> {
+        let length = u16::try_from(text.len()).ok()?;
+        self.intern(tag::UTF8, &[&length.to_be_bytes(), text])
+    }
+
+    /// A `CONSTANT_Class` of this name.
+    pub(crate) fn class(&mut self, name: &[u8]) -> Option<u16> {
+        let name = self.text(name)?;
+        self.intern(tag::CLASS, &[&name.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_String`.
+    pub(crate) fn string(&mut self, text: &[u8]) -> Option<u16> {
+        let text = self.text(text)?;
+        self.intern(tag::STRING, &[&text.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Integer`.
+    pub(crate) fn integer(&mut self, value: u32) -> Option<u16> {
+        self.intern(tag::INTEGER, &[&value.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Float` by its bits.
+    pub(crate) fn float(&mut self, bits: u32) -> Option<u16> {
+        self.intern(tag::FLOAT, &[&bits.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Long`.
+    pub(crate) fn long(&mut self, value: u64) -> Option<u16> {
+        self.intern(tag::LONG, &[&value.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Double` by its bits.
+    pub(crate) fn double(&mut self, bits: u64) -> Option<u16> {
+        self.intern(tag::DOUBLE, &[&bits.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Methodref` or `CONSTANT_InterfaceMethodref`.
+    pub(crate) fn method_named(&mut self, member: &Member) -> Option<u16> {
+        let tag = if member.interface {
+            tag::INTERFACE_METHOD
+        } else {
+            tag::METHOD
+        };
+        self.member_named(tag, member)
+    }
+
     /// A `CONSTANT_Fieldref`.
+    pub(crate) fn field_named(&mut self, member: &Member) -> Option<u16> {
+        self.member_named(tag::FIELD, member)
+    }
+
+    fn member_named(&mut self, tag: u8, member: &Member) -> Option<u16> {
+        let owner = self.class(&member.owner)?;
+        let name = self.text(&member.name)?;
+        let descriptor = self.text(&member.descriptor)?;
+        let both = [name.to_be_bytes(), descriptor.to_be_bytes()];
+        let both = self.intern(tag::NAME_AND_TYPE, &[both.as_flattened()])?;
+        self.intern(tag, &[&owner.to_be_bytes(), &both.to_be_bytes()])
+    }
+
+    /// A `CONSTANT_Fieldref` that is asked for once per class.
     pub(crate) fn field(&mut self, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
         self.member(tag::FIELD, owner, name, descriptor)
     }
@@ -134,12 +203,6 @@ impl PoolWriter {
         self.member_of(tag::INTERFACE_METHOD, owner, name, descriptor)
     }
 
-    /// A `CONSTANT_String`.
-    pub(crate) fn string(&mut self, text: &[u8]) -> Option<u16> {
-        let text = self.utf8(text)?;
-        self.add(tag::STRING, &[&text.to_be_bytes()])
-    }
-
     /// A `CONSTANT_MethodHandle`.
     pub(crate) fn method_handle(&mut self, kind: u8, method: u16) -> Option<u16> {
         self.add(tag::METHOD_HANDLE, &[&[kind], &method.to_be_bytes()])
@@ -156,9 +219,24 @@ impl PoolWriter {
     }
 }
 
-/// FNV-1a.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, byte| {
+/// True when an entry holds this tag and these items.
+fn is_made_of(mut entry: &[u8], tag: u8, items: &[&[u8]]) -> bool {
+    let parts = std::iter::once(std::slice::from_ref(&tag)).chain(items.iter().copied());
+    for part in parts {
+        match entry.strip_prefix(part) {
+            Some(rest) => entry = rest,
+            None => return false,
+        }
+    }
+    entry.is_empty()
+}
+
+/// Where FNV-1a begins.
+const SEED: u64 = 0xCBF2_9CE4_8422_2325;
+
+/// FNV-1a, going on from `seed`.
+fn hash(bytes: &[u8], seed: u64) -> u64 {
+    bytes.iter().fold(seed, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
     })
 }

@@ -7,6 +7,7 @@ use crate::plan::{Action, EditPlan};
 use crate::splice::SpliceError;
 use crate::splice::own_array::{self, Added, Fetch};
 use crate::splice::pool::PoolWriter;
+use crate::splice::snippets::{Lowered, Snippets};
 use crate::storage::ProbeStorage;
 
 /// Bytes of a hit, but for what pushes the array.
@@ -36,8 +37,9 @@ impl ProbeWriter {
             counts: (Fetch::Field(0), 0),
             added: None,
         };
-        let is_hit = |action: &Action| matches!(action, Action::Hit(_));
-        if plan.edits().iter().any(|edit| is_hit(&edit.action)) {
+        let any =
+            |wanted: fn(&Action) -> bool| plan.edits().iter().any(|edit| wanted(&edit.action));
+        if any(|action| matches!(action, Action::Hit(_))) {
             let (fetch, added) = match *storage {
                 ProbeStorage::SharedArray { owner, field, .. } => {
                     (Fetch::Field(pool.field(owner, field, "[B")?), None)
@@ -52,7 +54,7 @@ impl ProbeWriter {
             (writer.hits.0, writer.added) = (fetch, added);
         }
         if let ProbeStorage::SharedArrays { owner, counts, .. } = *storage
-            && plan.edits().iter().any(|edit| !is_hit(&edit.action))
+            && any(|action| matches!(action, Action::Count(_)))
         {
             let field = pool.field(owner, counts.field, "[J")?;
             writer.counts = (Fetch::Field(field), counts.base);
@@ -65,11 +67,54 @@ impl ProbeWriter {
         self.added
     }
 
+    /// Writes the code of a hit, whose index has been checked.
+    #[inline]
+    fn hit(&self, probe: u32, out: &mut Vec<u8>) {
+        let (fetch, base) = self.hits;
+        let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
+        fetch.write(out); // array
+        out.extend_from_slice(&[
+            opcode::SIPUSH,
+            i0,
+            i1,               // array, index
+            opcode::ICONST_1, // array, index, 1
+            opcode::BASTORE,  //
+        ]);
+    }
+
+    /// Writes the code of a count, whose index has been checked.
+    #[inline]
+    fn count(&self, probe: u32, out: &mut Vec<u8>) {
+        let (fetch, base) = self.counts;
+        let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
+        fetch.write(out); // array
+        out.extend_from_slice(&[
+            opcode::SIPUSH,
+            i0,
+            i1,               // array, index
+            opcode::DUP2,     // array, index, array, index
+            opcode::LALOAD,   // array, index, count (2)
+            opcode::LCONST_1, // array, index, count (2), 1 (2)
+            opcode::LADD,     // array, index, count (2)
+            opcode::LASTORE,  //
+        ]);
+    }
+}
+
+/// The code of everything that is inserted into one method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inserts<'s> {
+    pub(crate) probes: ProbeWriter,
+    pub(crate) snippets: &'s Snippets,
+}
+
+impl Inserts<'_> {
     /// Operand stack slots that `action` needs.
-    pub(crate) fn stack(action: Action) -> u32 {
+    pub(crate) fn stack(&self, action: Action) -> u32 {
         match action {
             Action::Hit(_) => 3,
             Action::Count(_) => 6,
+            Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
         }
     }
 
@@ -77,42 +122,19 @@ impl ProbeWriter {
     #[inline]
     pub(crate) fn size(&self, action: Action) -> u32 {
         match action {
-            Action::Hit(_) => self.hits.0.size().wrapping_add(HIT),
-            Action::Count(_) => self.counts.0.size().wrapping_add(COUNT),
+            Action::Hit(_) => self.probes.hits.0.size().wrapping_add(HIT),
+            Action::Count(_) => self.probes.counts.0.size().wrapping_add(COUNT),
+            Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
         }
     }
 
-    /// Writes the code of `action`, whose index has been checked.
+    /// Writes the code of `action`.
     #[inline]
     pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
         match action {
-            Action::Hit(probe) => {
-                let (fetch, base) = self.hits;
-                let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
-                fetch.write(out); // array
-                out.extend_from_slice(&[
-                    opcode::SIPUSH,
-                    i0,
-                    i1,               // array, index
-                    opcode::ICONST_1, // array, index, 1
-                    opcode::BASTORE,  //
-                ]);
-            }
-            Action::Count(probe) => {
-                let (fetch, base) = self.counts;
-                let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
-                fetch.write(out); // array
-                out.extend_from_slice(&[
-                    opcode::SIPUSH,
-                    i0,
-                    i1,               // array, index
-                    opcode::DUP2,     // array, index, array, index
-                    opcode::LALOAD,   // array, index, count (2)
-                    opcode::LCONST_1, // array, index, count (2), 1 (2)
-                    opcode::LADD,     // array, index, count (2)
-                    opcode::LASTORE,  //
-                ]);
-            }
+            Action::Hit(probe) => self.probes.hit(probe, out),
+            Action::Count(probe) => self.probes.count(probe, out),
+            Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
         }
     }
 }
@@ -135,6 +157,7 @@ pub(crate) fn check(plan: &EditPlan, storage: &ProbeStorage<'_>) -> Result<(), S
                     .ok_or(SpliceError::NoCounters { probe })?
                     .base,
             ),
+            Action::Insert(_) => continue,
         };
         if probe.saturating_add(u32::from(base)) > MAX_PROBE_INDEX {
             return Err(SpliceError::ProbeOutOfRange { probe, base });

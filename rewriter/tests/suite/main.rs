@@ -11,5 +11,6 @@ mod places;
 mod plans;
 mod program;
 mod schema;
+mod snippets;
 mod tables;
 mod views;

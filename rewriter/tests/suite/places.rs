@@ -29,7 +29,9 @@ fn expected(steps: &[Step], plan: &EditPlan) -> Vec<u16> {
             .edits()
             .iter()
             .filter(move |edit| edit.site.place == place);
-        edits.map(|edit| edit.action.probe() as u16)
+        edits
+            .filter_map(|edit| edit.action.probe())
+            .map(|probe| probe as u16)
     };
     let bci = |bci: usize| Bci(bci as u16);
     let mut probes: Vec<u16> = at(Place::Entry).collect();

@@ -16,8 +16,6 @@ pub(crate) const PARAMETER: u8 = 0xFF;
 /// Most bytes of full frames kept for one method.
 const MOST_FRAME_BYTES: usize = 512 * 1024;
 
-const ACC_STATIC: u16 = 0x0008;
-
 /// What frames depend on besides their table.
 pub(crate) struct FrameContext<'c, 'a> {
     pub(crate) class: &'c ClassFile<'a>,
@@ -83,7 +81,7 @@ impl Frames {
         self.locals.clear();
         self.stack.clear();
         let method = &context.method;
-        if method.access_flags() & ACC_STATIC == 0 {
+        if !method.is_static() {
             let this_class = context.class.this_class_index();
             let constructor =
                 method.name() == "<init>" && context.class.this_class() != "java/lang/Object";

@@ -1,0 +1,115 @@
+//! What can be wrong with a snippet.
+
+use thiserror::Error;
+
+use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_TEXT};
+use crate::opcode;
+
+/// Why a snippet was refused. Operations are counted from 0, labels included.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SnippetError {
+    /// It is full.
+    #[error("a snippet holds at most {MAX_SNIPPET_OPERATIONS} operations; call a method instead")]
+    TooLong,
+    /// Its names and strings are too long in all.
+    #[error("a snippet holds at most {MAX_SNIPPET_TEXT} bytes of names and strings")]
+    TooMuchText,
+    /// One string is longer than the constant pool allows.
+    #[error("a string of {length} bytes does not fit a constant pool, which allows 65535")]
+    TextTooLong {
+        /// Its length in modified UTF-8.
+        length: u64,
+    },
+    /// A name or descriptor that no class file may hold (JVMS 4.2, 4.3).
+    #[error("operation {at}: expected a {expected}, found `{found}`")]
+    BadName {
+        /// The operation.
+        at: u32,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is, cut off where it is long.
+        found: String,
+    },
+    /// An instruction that this method does not make.
+    #[error("operation {at}: expected {expected}, found {found} ({opcode})")]
+    BadOpcode {
+        /// The operation.
+        at: u32,
+        /// The opcode.
+        opcode: u8,
+        /// Its mnemonic.
+        found: &'static str,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// An operand out of range.
+    #[error("operation {at}: {mnemonic} cannot have the operand {operand}")]
+    BadOperand {
+        /// The operation.
+        at: u32,
+        /// The instruction.
+        mnemonic: &'static str,
+        /// The operand.
+        operand: i32,
+    },
+    /// A label that this snippet did not make.
+    #[error("operation {at}: the label is none of this snippet's; make it with new_label")]
+    UnknownLabel {
+        /// The operation.
+        at: u32,
+    },
+    /// A label cannot stand at two places.
+    #[error("operation {at}: the label has been placed before")]
+    LabelPlacedTwice {
+        /// The operation.
+        at: u32,
+    },
+    /// A label stands nowhere.
+    #[error("label {label} is never placed")]
+    LabelNotPlaced {
+        /// Its number in the order of making, from 0.
+        label: u32,
+    },
+    /// Types do not fit (JVMS 4.10.1.9).
+    #[error("operation {at} ({mnemonic}): expected {expected}, found {found}")]
+    Mismatch {
+        /// The operation; the number of operations for the end of the snippet.
+        at: u32,
+        /// The instruction.
+        mnemonic: &'static str,
+        /// What it needs.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// Something cannot be used in this class, method or place.
+    #[error("operation {at}: {reason}")]
+    NotHere {
+        /// The operation.
+        at: u32,
+        /// Why not.
+        reason: &'static str,
+    },
+}
+
+impl SnippetError {
+    #[cold]
+    pub(crate) fn opcode(at: u32, opcode: u8, expected: &'static str) -> Self {
+        SnippetError::BadOpcode {
+            at,
+            opcode,
+            found: opcode::mnemonic(opcode).unwrap_or("no instruction"),
+            expected,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn operand(at: u32, opcode: u8, operand: i32) -> Self {
+        SnippetError::BadOperand {
+            at,
+            mnemonic: opcode::mnemonic(opcode).unwrap_or("?"),
+            operand,
+        }
+    }
+}

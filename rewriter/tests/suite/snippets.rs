@@ -1,0 +1,119 @@
+//! Snippets: what is written, what is refused, and why.
+
+use rewriter::{
+    Bci, ClassFile, MethodIndex, Place, PlanBuilder, PlanError, Scratch, Site, Snippet,
+    SnippetError, check_splice, opcode as op, splice,
+};
+
+use crate::fixtures::{SHAPES, STORAGE};
+
+/// Splices and checks; the mnemonics of the method's new code.
+fn spliced(class: &ClassFile<'_>, site: Site, snippet: Snippet) -> Vec<String> {
+    let mut plan = PlanBuilder::new(class);
+    plan.insert(site, snippet).unwrap();
+    let plan = plan.finish();
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let report = splice(class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
+    assert_eq!(report.skipped, []);
+    check_splice(class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    let after = ClassFile::read(&out).unwrap();
+    let method = after.method(site.method).unwrap();
+    let code = method.code().unwrap().unwrap();
+    let shown = code.instructions().flatten().map(|found| {
+        let pool = found.pool_index();
+        let member = pool.and_then(|index| after.pool().member_ref(index));
+        let name = member.map(|member| format!(" {}", member.name));
+        let local = found.local().map(|local| format!(" {local}"));
+        let constant = pool.and_then(|index| after.pool().constant(index));
+        let constant = constant.map(|constant| format!(" {constant:?}"));
+        let number = found.immediate().map(|number| format!(" {number}"));
+        let rest = name.or(local).or(constant).or(number).unwrap_or_default();
+        format!("{}{rest}", found.mnemonic())
+    });
+    shown.collect()
+}
+
+#[test]
+fn constants_take_their_shortest_form() {
+    let class = ClassFile::read(SHAPES).unwrap();
+    let mut snippet = Snippet::new();
+    for value in [-1, 5, 6, -128, 128, -32_768, 32_768] {
+        snippet.push_int(value).unwrap();
+        snippet.op(op::POP, 0).unwrap();
+    }
+    for value in [0.0, 2.0, -0.0, f32::NAN] {
+        snippet.push_float(value).unwrap();
+        snippet.op(op::POP, 0).unwrap();
+    }
+    for value in [1, 2] {
+        snippet.push_long(value).unwrap();
+        snippet.op(op::POP2, 0).unwrap();
+    }
+    for value in [1.0, -0.0] {
+        snippet.push_double(value).unwrap();
+        snippet.op(op::POP2, 0).unwrap();
+    }
+    snippet.push_string("a\0é€😀").unwrap();
+    snippet.op(op::POP, 0).unwrap();
+    let site = Site {
+        method: MethodIndex(1),
+        place: Place::Entry,
+    };
+    let shown = spliced(&class, site, snippet);
+    let pushed: Vec<&str> = shown[..32].iter().step_by(2).map(String::as_str).collect();
+    let expected = [
+        "iconst_m1 -1",
+        "iconst_5 5",
+        "bipush 6",
+        "bipush -128",
+        "sipush 128",
+        "sipush -32768",
+        "ldc_w Integer(32768)",
+        "fconst_0",
+        "fconst_2",
+        "ldc_w Float(-0.0)",
+        "ldc_w Float(NaN)",
+        "lconst_1",
+        "ldc2_w Long(2)",
+        "dconst_1",
+        "ldc2_w Double(-0.0)",
+        "ldc_w String(\"a\\0é€😀\")",
+    ];
+    assert_eq!(pushed, expected);
+}
+
+#[test]
+fn types_that_do_not_fit_are_named() {
+    let class = ClassFile::read(SHAPES).unwrap();
+    let method = class
+        .methods()
+        .find(|method| method.is_static() && method.has_code());
+    let method = method.unwrap().index();
+    let site = |place| Site { method, place };
+    let mut plan = PlanBuilder::new(&class);
+    let mut wrong = Snippet::new();
+    wrong.push_int(1).unwrap();
+    wrong.push_long(2).unwrap();
+    wrong.op(op::IADD, 0).unwrap();
+    let error = plan.insert(site(Place::Entry), wrong).unwrap_err();
+    let said = "operation 2 (iadd): expected int, found long";
+    assert_eq!(error.to_string(), format!("{}: {said}", site(Place::Entry)));
+    let mut left = Snippet::new();
+    left.push_int(1).unwrap();
+    let error = plan.insert(site(Place::Entry), left).unwrap_err();
+    let PlanError::Snippet { error, .. } = error else {
+        panic!("{error}")
+    };
+    let expected = SnippetError::Mismatch {
+        at: 1,
+        mnemonic: "end",
+        expected: "[] on the stack".into(),
+        found: "[int] on the stack".into(),
+    };
+    assert_eq!(error, expected);
+    let mut this = Snippet::new();
+    this.load_this().unwrap();
+    this.op(op::POP, 0).unwrap();
+    let error = plan.insert(site(Place::Before(Bci(0))), this).unwrap_err();
+    assert!(error.to_string().contains("static"), "{error}");
+}
