@@ -45,6 +45,17 @@ pub enum ReadError {
         /// Where it begins.
         offset: u32,
     },
+    /// A long or double in the last entry of the constant pool, which takes two
+    /// (JVMS 4.4.5).
+    #[error(
+        "constant pool entry {index} at offset {offset} takes two entries, and the pool ends behind the first"
+    )]
+    WideConstantAtEnd {
+        /// Index of the entry.
+        index: u16,
+        /// Where it begins.
+        offset: u32,
+    },
     /// A constant pool index that names nothing or something else.
     #[error(
         "{structure} at offset {offset} expects a {expected} in the constant pool, but index {index} is not one"

@@ -98,20 +98,21 @@ impl<'a> ConstantPool<'a> {
         let mut cursor = Cursor::at(bytes, 8, 0);
         let count = usize::from(cursor.u2("constant_pool_count")?);
         offsets.clear();
-        offsets.push(0);
+        offsets.resize(count.max(1), 0);
         let mut at = cursor.position();
-        while offsets.len() < count {
-            let size = entry_size(bytes, at, offsets.len())?;
-            offsets.push(at as u32);
-            if matches!(bytes.get(at), Some(&(tag::LONG | tag::DOUBLE))) {
-                offsets.push(0);
+        let mut entries = offsets.iter_mut().enumerate().skip(1);
+        while let Some((index, offset)) = entries.next() {
+            let (size, wide) = entry_size(bytes, at, index)?;
+            *offset = at as u32;
+            if wide && entries.next().is_none() {
+                let (index, offset) = (index as u16, at as u32);
+                return Err(ReadError::WideConstantAtEnd { index, offset });
             }
             at = at.wrapping_add(size);
         }
         if at > bytes.len() {
             return Err(cut_off(at, bytes.len()));
         }
-        offsets.truncate(count.max(1));
         Ok(ConstantPool {
             bytes,
             offsets,
@@ -330,29 +331,64 @@ fn cut_off(end: usize, length: usize) -> ReadError {
     }
 }
 
-/// Size of the entry at `at`, tag included; only its start must exist.
+/// Bytes of an entry by its tag, the text of a `CONSTANT_Utf8` aside; 0 for no
+/// tag (JVMS table 4.4-A).
+static SIZES: [u8; 256] = sizes();
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated by the compiler, from constants"
+)]
+const fn sizes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut tag = 0;
+    while tag < table.len() {
+        table[tag] = match tag as u8 {
+            tag::UTF8
+            | tag::CLASS
+            | tag::STRING
+            | tag::METHOD_TYPE
+            | tag::MODULE
+            | tag::PACKAGE => 3,
+            tag::METHOD_HANDLE => 4,
+            tag::INTEGER
+            | tag::FLOAT
+            | tag::FIELD..=tag::NAME_AND_TYPE
+            | tag::DYNAMIC
+            | tag::INVOKE_DYNAMIC => 5,
+            tag::LONG | tag::DOUBLE => WIDE as u8,
+            _ => 0,
+        };
+        tag += 1;
+    }
+    table
+}
+
+/// Bytes of a long or double, the only entries that take two indices.
+const WIDE: usize = 9;
+
+/// Bytes of the entry at `at`, which may end behind those of the class, and
+/// whether it takes two indices.
 #[inline]
-fn entry_size(bytes: &[u8], at: usize, index: usize) -> Result<usize, ReadError> {
-    let Some(head) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else {
+fn entry_size(bytes: &[u8], at: usize, index: usize) -> Result<(usize, bool), ReadError> {
+    let Some([tag, high, low]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else {
         return Err(cut_off(at.wrapping_add(3), bytes.len()));
     };
-    let [tag, high, low] = *head;
-    Ok(match tag {
-        tag::UTF8 => usize::from(u16::from_be_bytes([high, low])).wrapping_add(3),
-        tag::CLASS | tag::STRING | tag::METHOD_TYPE | tag::MODULE | tag::PACKAGE => 3,
-        tag::METHOD_HANDLE => 4,
-        tag::INTEGER
-        | tag::FLOAT
-        | tag::FIELD..=tag::NAME_AND_TYPE
-        | tag::DYNAMIC
-        | tag::INVOKE_DYNAMIC => 5,
-        tag::LONG | tag::DOUBLE => 9,
-        _ => {
-            return Err(ReadError::UnknownConstant {
-                index: index as u16,
-                tag,
-                offset: at as u32,
-            });
-        }
-    })
+    let size = SIZES.get(usize::from(*tag)).copied().unwrap_or(0);
+    let text = if *tag == tag::UTF8 {
+        u16::from_be_bytes([*high, *low])
+    } else {
+        0
+    };
+    if size == 0 {
+        let (index, offset) = (index as u16, at as u32);
+        return Err(ReadError::UnknownConstant {
+            index,
+            tag: *tag,
+            offset,
+        });
+    }
+    let wide = usize::from(size) == WIDE;
+    Ok((usize::from(size).wrapping_add(usize::from(text)), wide))
 }

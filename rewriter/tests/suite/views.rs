@@ -3,6 +3,7 @@
 use rewriter::{ClassFile, Constant, Method, ReadError, Tables, opcode};
 
 use crate::fixtures::{ALL, SHAPES};
+use crate::program::{Op, assemble, class_with};
 
 fn shapes() -> ClassFile<'static> {
     ClassFile::read(SHAPES).unwrap()
@@ -203,6 +204,25 @@ fn class_cut_off_or_with_a_tail_is_refused() {
         ClassFile::read(b"PK\x03\x04"),
         Err(ReadError::NotAClassFile { found: 0x504B_0304 })
     ));
+}
+
+#[test]
+fn long_in_the_last_entry_of_the_pool_is_refused() {
+    let code = assemble(&[Op::Return]);
+    let of = |texts: &[&str]| {
+        let mut bytes = class_with(49, &code, &[], texts, &[0, 0]);
+        let text = bytes.windows(6).position(|text| text == b"a long").unwrap();
+        // As long as the text: a tag and eight bytes.
+        bytes[text - 3] = 5;
+        ClassFile::read(&bytes).map(|class| class.pool().count())
+    };
+    assert_eq!(
+        of(&["a long"]),
+        Err(ReadError::WideConstantAtEnd {
+            index: 8,
+            offset: 56
+        })
+    );
 }
 
 #[test]

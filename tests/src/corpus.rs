@@ -1,0 +1,110 @@
+//! Classes to try things on: those of a JDK's modules, and those of jars.
+
+use crate::java::Java;
+use crate::javac;
+use crate::jdks::Jdk;
+use crate::workspace;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A class file that was found somewhere.
+pub struct Class {
+    /// Its path below the folder or in the jar.
+    pub name: String,
+    /// The class file.
+    pub bytes: Vec<u8>,
+}
+
+/// The classes of all modules of a JDK, one folder for each module; kept in `target/corpus`, since taking them out takes a while.
+///
+/// # Panics
+/// If the JDK has no `jimage`, or it fails.
+pub fn jdk_classes(jdk: &Jdk) -> PathBuf {
+    let folder = workspace::target("corpus").join(format!("jdk-{}", jdk.version));
+    if !folder.is_dir() {
+        let parent = workspace::target("corpus");
+        std::fs::create_dir_all(&parent).expect("target/ is writable");
+        let fresh = tempfile::Builder::new()
+            .prefix("fresh-")
+            .tempdir_in(&parent)
+            .expect("target/ is writable");
+        let jimage = Java::program(jdk.tool("jimage")).arguments(&[
+            "extract",
+            "--include",
+            "glob:**.class",
+            "--dir",
+        ]);
+        jimage
+            .argument(fresh.path())
+            .argument(jdk.home.join("lib/modules"))
+            .run()
+            .assert_success();
+        if let Err(error) = std::fs::rename(fresh.keep(), &folder) {
+            assert!(
+                folder.is_dir(),
+                "failed to make {}: {error}",
+                folder.display()
+            );
+        }
+    }
+    folder
+}
+
+/// Every class file below a folder, by name.
+///
+/// # Panics
+/// If one cannot be read.
+pub fn in_folder(folder: &Path) -> Vec<Class> {
+    let files = javac::files_with_extension(folder, "class");
+    let read = |file: &PathBuf| Class {
+        name: name_below(folder, file),
+        bytes: std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display())),
+    };
+    files.iter().map(read).collect()
+}
+
+/// Every class file in a jar, in the jar's order.
+///
+/// # Panics
+/// If the jar cannot be read.
+pub fn in_jar(jar: &Path) -> Vec<Class> {
+    let broken = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", jar.display()) };
+    let file = std::fs::File::open(jar).unwrap_or_else(|error| broken(&error));
+    let mut archive = zip::ZipArchive::new(file).unwrap_or_else(|error| broken(&error));
+    let mut classes = Vec::new();
+    for index in 0..archive.len() {
+        let mut entry = archive
+            .by_index(index)
+            .unwrap_or_else(|error| broken(&error));
+        let name = entry
+            .name()
+            .unwrap_or_else(|error| broken(&error))
+            .into_owned();
+        if name.ends_with(".class") {
+            let mut bytes = Vec::new();
+            entry
+                .read_to_end(&mut bytes)
+                .unwrap_or_else(|error| broken(&error));
+            classes.push(Class { name, bytes });
+        }
+    }
+    classes
+}
+
+/// The path of a file below a folder.
+///
+/// # Panics
+/// If it is not below it.
+pub fn name_below(folder: &Path, file: &Path) -> String {
+    let below = file.strip_prefix(folder).expect("a file below the folder");
+    below.to_string_lossy().into_owned()
+}
+
+/// A hash of a name that never changes, to choose and mix classes by.
+pub fn hash(name: &str) -> u64 {
+    // FNV-1a, and a last mixing so that the low bits depend on every byte.
+    let sum = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    (sum ^ (sum >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8
+}

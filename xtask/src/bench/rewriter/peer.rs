@@ -1,0 +1,120 @@
+//! A process that rewrites classes when asked, over its standard input and output.
+
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+/// Who rewrites.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    Classhook,
+    ClasshookChecked,
+    ClasshookWasm,
+    Asm,
+    Jdk,
+    Jacoco,
+}
+
+impl Side {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Classhook => "Classhook",
+            Self::ClasshookChecked => "Classhook, self-check on",
+            Self::ClasshookWasm => "Classhook, WebAssembly plugin, self-check on",
+            Self::Asm => "ASM 9.11",
+            Self::Jdk => "JDK 25 class-file API",
+            Self::Jacoco => "JaCoCo 0.8.15 Instrumenter",
+        }
+    }
+
+    /// What the harness in Java calls it; none for Classhook.
+    pub fn java_library(self) -> Option<&'static str> {
+        match self {
+            Self::Classhook | Self::ClasshookChecked | Self::ClasshookWasm => None,
+            Self::Asm => Some("asm"),
+            Self::Jdk => Some("jdk"),
+            Self::Jacoco => Some("jacoco"),
+        }
+    }
+}
+
+/// What one pass over classes took.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    pub time: Duration,
+    /// Bytes of the rewritten classes.
+    pub written: u64,
+    /// Classes that the library refused.
+    pub failed: u64,
+    /// Allocations, where they are counted.
+    pub allocations: u64,
+}
+
+/// A running harness; ends when dropped.
+pub struct Peer {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    pub fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("failed to start {}", crate::workspace::shown(command)))?;
+        let input = child.stdin.take();
+        let output = child.stdout.take().context("expected a piped output")?;
+        Ok(Self {
+            child,
+            input,
+            output: BufReader::new(output),
+        })
+    }
+
+    fn ask<const N: usize>(&mut self, question: &str) -> Result<[u64; N]> {
+        let input = self.input.as_mut().context("expected a piped input")?;
+        writeln!(input, "{question}")?;
+        input.flush()?;
+        let mut answer = String::new();
+        self.output.read_line(&mut answer)?;
+        let numbers: Vec<u64> = answer
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        match numbers.try_into() {
+            Ok(numbers) => Ok(numbers),
+            Err(found) => bail!(
+                "expected {N} numbers from the harness after `{question}`, found {}",
+                found.len()
+            ),
+        }
+    }
+
+    /// One pass over the first `classes`.
+    pub fn pass(&mut self, classes: usize) -> Result<Pass> {
+        let [time, written, failed, allocations] = self.ask(&format!("pass {classes}"))?;
+        Ok(Pass {
+            time: Duration::from_nanos(time),
+            written,
+            failed,
+            allocations,
+        })
+    }
+
+    /// One pass on several threads: the longest CPU time of a thread, and the time that passed.
+    pub fn threads(&mut self, threads: usize, classes: usize) -> Result<(Duration, Duration)> {
+        let [cpu, passed] = self.ask(&format!("threads {threads} {classes}"))?;
+        Ok((Duration::from_nanos(cpu), Duration::from_nanos(passed)))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // It ends at the end of its input; nothing depends on how.
+        let _ = self.child.wait();
+    }
+}
