@@ -13,6 +13,7 @@
 
 pub mod artifacts;
 pub mod cases;
+pub mod corpus;
 pub mod exec;
 pub mod jacoco;
 pub mod java;

@@ -5,11 +5,11 @@
 use coverage::flow::{Flow, FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
-use e2e_tests::workspace::{self, test_file};
-use e2e_tests::{javac, scratch};
+use e2e_tests::workspace::test_file;
+use e2e_tests::{corpus, javac, scratch};
 use rayon::prelude::*;
 use rewriter::{Bci, ClassFile, Code, EditPlan, Place, PlanBuilder, ProbeStorage, Scratch, Site};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// The release whose `java.lang.classfile` verifies.
@@ -38,7 +38,7 @@ fn coverage_of_every_class_verifies() {
 
 fn check(jdk: &Jdk) {
     let scratch = scratch();
-    let original = extracted(jdk);
+    let original = corpus::jdk_classes(jdk);
     let rewritten = scratch.path().join("rewritten");
     let mut files = javac::files_with_extension(&original, "class");
     files.retain(|file| wanted(&original, file));
@@ -86,46 +86,11 @@ fn check(jdk: &Jdk) {
     verify(&original, &rewritten);
 }
 
-/// The classes of all modules, one folder for each; kept in `target/corpus`, since taking them out takes a while.
-fn extracted(jdk: &Jdk) -> PathBuf {
-    let folder = workspace::target("corpus").join(format!("jdk-{}", jdk.version));
-    if !folder.is_dir() {
-        let parent = workspace::target("corpus");
-        std::fs::create_dir_all(&parent).expect("target/ is writable");
-        let fresh = tempfile::Builder::new()
-            .prefix("fresh-")
-            .tempdir_in(&parent)
-            .expect("target/ is writable");
-        let jimage = Java::program(jdk.tool("jimage")).arguments(&[
-            "extract",
-            "--include",
-            "glob:**.class",
-            "--dir",
-        ]);
-        jimage
-            .argument(fresh.path())
-            .argument(jdk.home.join("lib/modules"))
-            .run()
-            .assert_success();
-        if let Err(error) = std::fs::rename(fresh.keep(), &folder) {
-            assert!(
-                folder.is_dir(),
-                "failed to make {}: {error}",
-                folder.display()
-            );
-        }
-    }
-    folder
-}
-
 /// All, or a tenth chosen by a hash of the name that never changes.
 fn wanted(root: &Path, file: &Path) -> bool {
-    let name = file
-        .strip_prefix(root)
-        .expect("a file below the folder")
-        .to_string_lossy();
+    let name = corpus::name_below(root, file);
     let all = std::env::var("CLASSHOOK_CORPUS").is_ok_and(|corpus| corpus == "all");
-    all || rewriter::fingerprint(name.as_bytes()).is_multiple_of(10)
+    all || corpus::hash(&name).is_multiple_of(10)
 }
 
 /// Rewrites a class, checks what can be checked without a verifier, and writes the result.
