@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const PLUGINS: [&str; 1] = ["coverage"];
+const PLUGINS: [&str; 2] = ["coverage", "trace"];
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-env-changed=CLASSHOOK_BUNDLED");

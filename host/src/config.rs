@@ -94,7 +94,7 @@ pub enum PluginSource {
 }
 
 /// The plugins that are part of the agent.
-pub const BUNDLED: [&str; 1] = ["coverage"];
+pub const BUNDLED: [&str; 2] = ["coverage", "trace"];
 
 /// What `grant` may hold: `probes` is an interface a plugin imports, `boot`
 /// lets it see classes of the boot and platform loaders.

@@ -1,0 +1,248 @@
+//! The bundled trace plugin: which methods are timed, and what is kept of their calls.
+//!
+//! Methods are chosen by patterns over class, name and descriptor, and by annotations of method or class. Classes
+//! that no pattern can match are never shown to the plugin: the patterns' classes are its selectors.
+
+mod pattern;
+
+use classhook_sdk::prelude::*;
+use pattern::{Glob, Pattern};
+
+const ACC_STATIC: u16 = 0x0008;
+const ACC_BRIDGE: u16 = 0x0040;
+const ACC_NATIVE: u16 = 0x0100;
+
+/// The plugin's table in `classhook.toml`.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Which methods, `com.acme.**`, `com.acme.Service.find*(I*`; `!` in front excludes.
+    methods: Vec<String>,
+    /// Methods that have one of these annotations, or whose class has: `com.acme.Traced`, with the same wildcards.
+    annotated: Vec<String>,
+    /// What is kept of each call; only with `mode = "events"`.
+    capture: Option<Vec<Captured>>,
+    /// Longest text kept of one value, in bytes.
+    limit: Option<u32>,
+    /// What is recorded.
+    mode: Mode,
+    /// What is left out.
+    skip: Option<Vec<Skip>>,
+}
+
+/// What is kept of a call.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Captured {
+    Arguments,
+    Returned,
+    Thrown,
+}
+
+/// What is recorded of a method.
+#[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Mode {
+    /// Every call.
+    #[default]
+    Events,
+    /// Number, times and errors of all calls together.
+    Aggregate,
+    /// Only how often it was entered.
+    Count,
+}
+
+/// Methods that are left out unless somebody asks for them.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Skip {
+    Constructors,
+    StaticInitialisers,
+    /// Made by the compiler, but for bridges and the bodies of lambdas.
+    Synthetic,
+    /// Made by the compiler to call the method that overrides another with other types.
+    Bridges,
+    Lambdas,
+    /// Methods that only read or write a field.
+    Accessors,
+}
+
+/// Asks for a span over every selected method.
+pub struct Trace {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+    annotated: Vec<Glob>,
+    skip: Vec<Skip>,
+    mode: Mode,
+    capture: Capture,
+}
+
+impl Transformer for Trace {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        let (mut include, mut exclude) = (Vec::new(), Vec::new());
+        for text in &settings.methods {
+            let (list, text) = match text.strip_prefix('!') {
+                Some(rest) => (&mut exclude, rest),
+                None => (&mut include, text.as_str()),
+            };
+            list.push(Pattern::parse(text).map_err(|error| error.to_string())?);
+        }
+        Ok(Self {
+            include,
+            exclude,
+            annotated: annotations(&settings.annotated)?,
+            capture: capture(&settings)?,
+            mode: settings.mode,
+            skip: settings
+                .skip
+                .unwrap_or_else(|| vec![Skip::Synthetic, Skip::Bridges]),
+        })
+    }
+
+    /// An annotation may be on any method, so with annotations every class must be looked at.
+    fn select(&self) -> Vec<String> {
+        let whole = self.exclude.iter().filter(|pattern| pattern.whole_class);
+        let excluded = whole.map(|pattern| format!("!{}", pattern.selector));
+        let included = self.include.iter().map(|pattern| pattern.selector.clone());
+        let included = included.filter(|_| self.annotated.is_empty());
+        included.chain(excluded).collect()
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let class_name = class.name();
+        let of_class = |patterns: &'_ [Pattern]| {
+            let matching = patterns
+                .iter()
+                .filter(|pattern| pattern.matches_class(&class_name));
+            matching.cloned().collect::<Vec<_>>()
+        };
+        let (include, exclude) = (of_class(&self.include), of_class(&self.exclude));
+        let everything = (self.include.is_empty() && self.annotated.is_empty())
+            || self.is_annotated(|| class.annotations());
+        let mut entries = Vec::new();
+        for method in class.methods() {
+            let named = |patterns: &[Pattern]| {
+                let (name, descriptor) = (method.name(), method.descriptor());
+                patterns
+                    .iter()
+                    .any(|pattern| pattern.matches_method(name, descriptor))
+            };
+            let native = method.access_flags() & ACC_NATIVE != 0;
+            if !(method.has_code() || native) || named(&exclude) {
+                continue;
+            }
+            let by_name = named(&include);
+            if !(everything || by_name || self.is_annotated(|| method.annotations())) {
+                continue;
+            }
+            if native {
+                if by_name {
+                    plan.note(method.entry(), "not traced: the method is native");
+                }
+                continue;
+            }
+            if self.skips(&method)? {
+                continue;
+            }
+            match self.mode {
+                Mode::Count => entries.push(method.entry()),
+                Mode::Events | Mode::Aggregate => {
+                    plan.span(&method, &self.capture, b"")?;
+                }
+            }
+        }
+        if !entries.is_empty() {
+            plan.count(&entries, b"")?;
+        }
+        Ok(())
+    }
+}
+
+impl Trace {
+    /// Whether one of the annotations is asked for; they are only looked up if any is.
+    fn is_annotated(&self, annotations: impl FnOnce() -> Vec<String>) -> bool {
+        let name = |descriptor: &str| {
+            let name = descriptor
+                .strip_prefix('L')
+                .and_then(|rest| rest.strip_suffix(';'));
+            name.is_some_and(|name| self.annotated.iter().any(|glob| glob.matches(name)))
+        };
+        !self.annotated.is_empty() && annotations().iter().any(|descriptor| name(descriptor))
+    }
+
+    fn skips(&self, method: &Method<'_>) -> Result<bool> {
+        let bridge = method.access_flags() & ACC_BRIDGE != 0;
+        let lambda = method.is_synthetic() && method.name().starts_with("lambda$");
+        for skip in &self.skip {
+            let skipped = match skip {
+                Skip::Constructors => method.name() == "<init>",
+                Skip::StaticInitialisers => method.name() == "<clinit>",
+                Skip::Synthetic => method.is_synthetic() && !bridge && !lambda,
+                Skip::Bridges => bridge,
+                Skip::Lambdas => lambda,
+                Skip::Accessors => is_accessor(method)?,
+            };
+            if skipped {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn annotations(texts: &[String]) -> Result<Vec<Glob>> {
+    for text in texts {
+        if text.is_empty() || text.contains([' ', '!', ';', '[', '@', '(']) {
+            return Err(format!("`{text}` is no annotation; expected a name such as `com.acme.Traced` or `**.Traced`").into());
+        }
+    }
+    Ok(texts.iter().map(|text| Glob::of_class(text)).collect())
+}
+
+/// What is kept of each call; by default the class of what is thrown.
+fn capture(settings: &Settings) -> Result<Capture> {
+    if settings.mode != Mode::Events {
+        if settings.capture.is_some() || settings.limit.is_some() {
+            return Err("`capture` and `limit` belong to `mode = \"events\"`: the others keep no single calls".into());
+        }
+        return Ok(Capture::default().sum_up());
+    }
+    let kept = settings.capture.as_deref().unwrap_or(&[Captured::Thrown]);
+    let capture = kept
+        .iter()
+        .fold(Capture::default(), |capture, kept| match kept {
+            Captured::Arguments => capture.arguments(),
+            Captured::Returned => capture.returned(),
+            Captured::Thrown => capture.thrown(),
+        });
+    match settings.limit {
+        Some(limit @ 1..=1_024) => Ok(capture.limit(limit)),
+        Some(other) => Err(format!("`limit` is {other}; expected 1 to 1024 bytes").into()),
+        None => Ok(capture),
+    }
+}
+
+/// Whether the method does nothing but return a field, or set one to its argument.
+fn is_accessor(method: &Method<'_>) -> Result<bool> {
+    const LONGEST: u32 = 8; // aload_0, load with index, putfield, return
+    if method.code_length() > LONGEST {
+        return Ok(false);
+    }
+    let instructions = method.instructions()?;
+    let mut opcodes = instructions.iter().map(|instruction| instruction.opcode);
+    let (field_read, field_written) = match method.access_flags() & ACC_STATIC {
+        0 if opcodes.next() != Some(0x2a) => return Ok(false), // aload_0
+        0 => (0xb4, 0xb5),                                     // getfield, putfield
+        _ => (0xb2, 0xb3),                                     // getstatic, putstatic
+    };
+    let rest: Vec<u8> = opcodes.collect();
+    Ok(match *rest {
+        [read, end] => read == field_read && matches!(end, 0xac..=0xb0), // ireturn … areturn
+        [load, written, 0xb1] => matches!(load, 0x15..=0x2d) && written == field_written, // iload … aload_3, return
+        _ => false,
+    })
+}
+
+classhook_sdk::export!(Trace);

@@ -1,0 +1,235 @@
+//! Patterns over names: of classes, methods and descriptors.
+
+use std::fmt;
+
+/// Text with wildcards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob(Vec<Token>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Byte(u8),
+    /// `?`: one byte that is no `/`.
+    One,
+    /// `*`: any text without `/`.
+    Level,
+    /// `**`: any text.
+    Any,
+}
+
+impl Glob {
+    /// Over class names, with `.` or `/` between packages: `**` is any text, `*` any within one package, `?` one
+    /// character.
+    pub fn of_class(text: &str) -> Self {
+        let mut tokens = Vec::with_capacity(text.len());
+        for byte in text.bytes() {
+            let token = match (byte, tokens.last()) {
+                (b'*', Some(Token::Level | Token::Any)) => {
+                    tokens.pop();
+                    Token::Any
+                }
+                (b'*', _) => Token::Level,
+                (b'?', _) => Token::One,
+                (b'.', _) => Token::Byte(b'/'),
+                (byte, _) => Token::Byte(byte),
+            };
+            tokens.push(token);
+        }
+        Self(tokens)
+    }
+
+    /// Over names of methods and descriptors: `*` is any text, `?` one character.
+    pub fn of_member(text: &str) -> Self {
+        let mut glob = Self::of_class(text);
+        for token in &mut glob.0 {
+            if *token == Token::Level {
+                *token = Token::Any;
+            }
+        }
+        glob
+    }
+
+    /// Whether all of `text` is covered. All ways to match are followed at once, so no pattern takes long.
+    pub fn matches(&self, text: &str) -> bool {
+        if let [Token::Any] = *self.0 {
+            return true;
+        }
+        let text = text.as_bytes();
+        let mut reached = vec![false; text.len() + 1];
+        reached[0] = true;
+        for token in &self.0 {
+            let mut before = false; // whether the place before this one was reached without this token
+            for at in 0..=text.len() {
+                let here = reached[at];
+                let byte = at.checked_sub(1).map(|last| text[last]);
+                let come = at > 0 && reached[at - 1];
+                reached[at] = match token {
+                    Token::Byte(wanted) => before && byte == Some(*wanted),
+                    Token::One => before && byte != Some(b'/'),
+                    Token::Level => here || (come && byte != Some(b'/')),
+                    Token::Any => here || come,
+                };
+                before = here;
+            }
+            if !reached.contains(&true) {
+                return false;
+            }
+        }
+        reached[text.len()]
+    }
+}
+
+/// `com.acme.**.Service.find*(I*)*`: a class, a method and, if it matters, a descriptor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// The class's part as written, a selector for the host.
+    pub selector: String,
+    class: Glob,
+    method: Glob,
+    descriptor: Option<Glob>,
+    /// Whether every method of the class matches.
+    pub whole_class: bool,
+}
+
+/// Why a pattern makes no sense.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PatternError {
+    pattern: String,
+    problem: &'static str,
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pattern, problem } = self;
+        write!(
+            f,
+            "the pattern `{pattern}` {problem}; expected `CLASS.METHOD` or `CLASS.METHOD(DESCRIPTOR`, \
+             such as `com.acme.*.find*` or `com.acme.Service.find(I*`, or `com.acme.**` for every method below"
+        )
+    }
+}
+
+impl Pattern {
+    /// From its text, without `!`.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let fail = |problem| PatternError {
+            pattern: text.to_owned(),
+            problem,
+        };
+        let (name, descriptor) = match text.find('(') {
+            Some(at) => (&text[..at], Some(&text[at..])),
+            None => (text, None),
+        };
+        let (class, method) = match name.rsplit_once('.') {
+            Some((_, "**")) => (name, "*"),
+            Some(parts) => parts,
+            None if name == "**" => ("**", "*"),
+            None => ("**", name),
+        };
+        if class.is_empty() || method.is_empty() {
+            return Err(fail("names nothing"));
+        }
+        if text.contains("***") {
+            return Err(fail("has more than two `*` in a row"));
+        }
+        if class.contains([' ', '!', ';', '[', ')', '<', '@'])
+            || method.contains([' ', ';', '[', '/', ')'])
+        {
+            return Err(fail("has a character that no name can have"));
+        }
+        Ok(Self {
+            selector: class.to_owned(),
+            class: Glob::of_class(class),
+            method: Glob::of_member(method),
+            descriptor: descriptor.map(Glob::of_member),
+            whole_class: method == "*" && descriptor.is_none(),
+        })
+    }
+
+    /// Whether any method of this class (internal name) may match.
+    pub fn matches_class(&self, class: &str) -> bool {
+        self.class.matches(class)
+    }
+
+    /// Whether a method of a class that matches does.
+    pub fn matches_method(&self, name: &str, descriptor: &str) -> bool {
+        self.method.matches(name)
+            && (self.descriptor.as_ref()).is_none_or(|glob| glob.matches(descriptor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_respect_packages_in_classes_and_nothing_in_methods() {
+        for (glob, text, expected) in [
+            ("a.*", "a/B", true),
+            ("a.*", "a/b/C", false),
+            ("a.**", "a/b/C", true),
+            ("**.C", "a/b/C", true),
+            ("**C", "C", true),
+            ("a.?", "a/B", true),
+            ("a?B", "a/B", false),
+            ("*a*b*", "xaxbx", true),
+            ("*a*b*", "xbxax", false),
+            ("", "", true),
+            ("**", "anything/at/All", true),
+        ] {
+            assert_eq!(
+                Glob::of_class(glob).matches(text),
+                expected,
+                "{glob} {text}"
+            );
+        }
+        assert!(Glob::of_member("(*)V").matches("(Ljava/lang/String;I)V"));
+        assert!(!Glob::of_member("(*)V").matches("(I)VV"));
+        assert!(Glob::of_class(&"*a".repeat(200)).matches(&"a".repeat(4_000)));
+    }
+
+    #[test]
+    fn a_pattern_is_class_method_and_descriptor() {
+        let matches = |pattern: &str, class, method, descriptor| {
+            let pattern = Pattern::parse(pattern).unwrap();
+            pattern.matches_class(class) && pattern.matches_method(method, descriptor)
+        };
+        assert!(matches(
+            "com.acme.Service.find*",
+            "com/acme/Service",
+            "findAll",
+            "()V"
+        ));
+        assert!(!matches(
+            "com.acme.Service.find*",
+            "com/acme/Other",
+            "findAll",
+            "()V"
+        ));
+        assert!(matches("com.acme.**", "com/acme/a/B", "<init>", "()V"));
+        assert!(matches("com.acme.*.*", "com/acme/B", "f", "()V"));
+        assert!(!matches("com.acme.*.*", "com/acme/a/B", "f", "()V"));
+        assert!(matches("find*", "B", "find", "()V"));
+        assert!(matches("**", "a/B", "f", "()V"));
+        assert!(matches("B.f(I*", "B", "f", "(I)V"));
+        assert!(matches(
+            "B.f(Ljava.lang.String;)V",
+            "B",
+            "f",
+            "(Ljava/lang/String;)V"
+        ));
+        assert!(!matches("B.f(I*", "B", "f", "(J)V"));
+        assert!(matches("B.<init>", "B", "<init>", "()V"));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_an_example() {
+        for text in ["", ".f", "a.B.", "a.***", "a b.c", "a.[B.f", "a.B.f;"] {
+            let error = Pattern::parse(text).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("`{text}`")) && error.contains("com.acme"),
+                "{error}"
+            );
+        }
+    }
+}

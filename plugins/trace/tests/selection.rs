@@ -1,0 +1,143 @@
+//! The plugin against the rewriter's real views and rules.
+
+use classhook_testkit::Harness;
+use plugin_trace::Trace;
+
+const TRACED: &[u8] = include_bytes!("Traced.class");
+
+/// The methods that get a span, a count or a note, one per line.
+fn plan(config: &str) -> String {
+    Harness::<Trace>::new(config).transform(TRACED).to_string()
+}
+
+/// The names of the methods that get something.
+fn methods(config: &str) -> Vec<String> {
+    let names = plan(config);
+    let names = names
+        .lines()
+        .map(|line| line.split('(').next().unwrap_or_default().to_owned());
+    names.collect()
+}
+
+#[test]
+fn without_settings_every_method_the_programmer_wrote_is_a_span() {
+    Harness::<Trace>::default()
+        .transform(TRACED)
+        .assert_plan_file("tests/Traced.plan");
+}
+
+#[test]
+fn patterns_choose_by_class_name_and_descriptor() {
+    assert_eq!(methods("methods = ['Traced.find']"), ["find", "find"]);
+    assert_eq!(methods("methods = ['Traced.value(I*']"), ["value"]);
+    assert_eq!(methods("methods = ['Tra*.v*', '!value(*)V']"), ["value"]);
+    assert_eq!(methods("methods = ['Other.find']"), [""; 0]);
+    assert_eq!(methods("methods = ['<*init>']"), ["<init>", "<clinit>"]);
+}
+
+#[test]
+fn annotations_choose_methods() {
+    assert_eq!(
+        methods("annotated = ['java.lang.Deprecated']"),
+        ["<init>", "find"]
+    );
+    assert_eq!(
+        methods("annotated = ['**.Deprecated']\nmethods = ['!find']"),
+        ["<init>"]
+    );
+    assert_eq!(
+        methods("annotated = ['java.lang.Override']"),
+        [""; 0],
+        "it is not in class files"
+    );
+}
+
+#[test]
+fn what_is_kept_is_what_was_asked_for() {
+    let found =
+        plan("methods = ['find(Ljava*']\ncapture = ['arguments', 'returned', 'thrown']\nlimit = 9");
+    assert_eq!(
+        found,
+        "find(Ljava/lang/String;[ID)J: span 0 arguments returned thrown limit 9\n"
+    );
+    let found = plan("methods = ['find(Ljava*']\nmode = 'aggregate'");
+    assert_eq!(found, "find(Ljava/lang/String;[ID)J: span 0 summed up\n");
+    let found = plan("methods = ['find(Ljava*', 'get()L*String;']\nmode = 'count'");
+    assert_eq!(
+        found,
+        "get()Ljava/lang/String; entry: count 0\nfind(Ljava/lang/String;[ID)J entry: count 1\n"
+    );
+}
+
+#[test]
+fn a_native_method_that_is_asked_for_is_told() {
+    assert_eq!(
+        plan("methods = ['find(J*']"),
+        "find(J)J entry: note not traced: the method is native\n"
+    );
+}
+
+#[test]
+fn each_kind_of_method_can_be_left_out() {
+    let all = methods("skip = []");
+    let left_out = |kind: &str| {
+        let mut rest = methods(&format!("skip = ['{kind}']"));
+        let mut left_out = all.clone();
+        left_out.retain(|name| match rest.iter().position(|other| other == name) {
+            Some(at) => {
+                rest.remove(at);
+                false
+            }
+            None => true,
+        });
+        left_out
+    };
+    assert_eq!(left_out("constructors"), ["<init>"]);
+    assert_eq!(left_out("static-initialisers"), ["<clinit>"]);
+    assert_eq!(left_out("synthetic"), ["access$000"]);
+    assert_eq!(left_out("bridges"), ["get"]);
+    assert_eq!(left_out("lambdas"), ["lambda$get$0"]);
+    assert_eq!(left_out("accessors"), ["value", "value", "numbers"]);
+}
+
+#[test]
+fn only_classes_that_can_match_are_asked_for() {
+    use classhook_sdk::Transformer;
+    let select = |config: &str| {
+        let plugin: Trace = classhook_sdk::guest::parse(config).unwrap();
+        plugin.select()
+    };
+    assert_eq!(select("{}"), [""; 0]);
+    assert_eq!(
+        select(r#"{"methods": ["com.acme.**", "a.B.f(I*", "!a.C.*", "!g"]}"#),
+        ["com.acme.**", "a.B", "!a.C"]
+    );
+    assert_eq!(
+        select(r#"{"methods": ["com.acme.**", "!a.C.*"], "annotated": ["a.A"]}"#),
+        ["!a.C"]
+    );
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    for (config, part) in [
+        ("methods = ['a.***']", "more than two"),
+        ("annotated = ['@a.B']", "is no annotation"),
+        (
+            "mode = 'sum'",
+            "unknown variant `sum`, expected one of `events`, `aggregate`, `count`",
+        ),
+        (
+            "mode = 'count'\ncapture = []",
+            "belong to `mode = \"events\"`",
+        ),
+        ("limit = 0", "expected 1 to 1024 bytes"),
+        ("skip = ['getters']", "unknown variant `getters`"),
+        ("method = ['a']", "unknown field `method`"),
+    ] {
+        let error = Harness::<Trace>::try_config(config)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(part), "{config}: {error}");
+    }
+}
