@@ -12,7 +12,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 12] = [
+const LAYERS: [Layer; 13] = [
     Layer {
         name: "attach",
         product: &[],
@@ -34,6 +34,11 @@ const LAYERS: [Layer; 12] = [
         tests: &["rewriter"],
     },
     Layer {
+        name: "trace",
+        product: &["probes"],
+        tests: &[],
+    },
+    Layer {
         name: "host",
         product: &["rewriter", "probes"],
         tests: &["coverage"],
@@ -45,7 +50,7 @@ const LAYERS: [Layer; 12] = [
     },
     Layer {
         name: "cli",
-        product: &["attach", "host", "rewriter", "probes", "coverage"],
+        product: &["attach", "host", "rewriter", "probes", "coverage", "trace"],
         tests: &[],
     },
     Layer {

@@ -1,0 +1,121 @@
+//! One event per line, in the order of time, for programs; `docs/trace.md` has the schema.
+
+use std::io::{self, Write};
+
+use probes::events::{Event, EventKind, Outcome, SpanInfo, ThreadInfo, Trace};
+use serde::Serialize;
+use serde_json::Map;
+
+use crate::names::class;
+use crate::perfetto::thread_name;
+use crate::values::{captured, to_json};
+
+/// The first line of each JVM.
+#[derive(Serialize)]
+struct Jvm<'a> {
+    event: &'static str,
+    pid: u32,
+    start_ms: u64,
+    command: &'a str,
+    jvm: &'a str,
+}
+
+/// One line per entry and exit.
+#[derive(Serialize)]
+struct Line<'a> {
+    event: &'static str,
+    nanos: u64,
+    pid: u32,
+    thread: u64,
+    thread_name: &'a str,
+    class: &'a str,
+    method: &'a str,
+    descriptor: &'a str,
+    depth: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Map<String, serde_json::Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returned: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thrown: Option<String>,
+}
+
+/// Writes the traces one after the other.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
+    for trace in traces {
+        let meta = &trace.meta;
+        put(
+            &Jvm {
+                event: "jvm",
+                pid: meta.pid,
+                start_ms: meta.start_ms,
+                command: &meta.command,
+                jvm: &meta.jvm,
+            },
+            out,
+        )?;
+        let mut events: Vec<Event<'_>> =
+            (trace.calls.chunk_by(|one, next| one.thread == next.thread))
+                .flat_map(|calls| trace.events(calls[0].thread))
+                .collect();
+        events.sort_by_key(|event| event.nanos); // stable: within a thread nothing changes places
+        for event in &events {
+            line(trace, event, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn line(trace: &Trace, event: &Event<'_>, out: &mut impl Write) -> io::Result<()> {
+    let call = event.call;
+    let unknown = SpanInfo::default();
+    let span = trace.spans.get(&call.span).unwrap_or(&unknown);
+    let unnamed = ThreadInfo::default();
+    let thread = trace.threads.get(&call.thread).unwrap_or(&unnamed);
+    let (arguments, returned) = captured(call);
+    let enter = event.kind == EventKind::Enter;
+    let thrown = match &call.outcome {
+        Outcome::Threw(name) if !enter => {
+            Some(name.as_deref().map_or_else(|| "?".to_owned(), class))
+        }
+        _ => None,
+    };
+    let arguments = (enter && !arguments.is_empty()).then(|| {
+        let pairs = arguments
+            .into_iter()
+            .map(|(index, value)| (index.to_string(), to_json(value)));
+        pairs.collect()
+    });
+    put(
+        &Line {
+            event: match (enter, &thrown) {
+                (true, _) => "enter",
+                (false, None) => "return",
+                (false, Some(_)) => "throw",
+            },
+            nanos: event.nanos,
+            pid: trace.meta.pid,
+            thread: call.thread,
+            thread_name: &thread_name(&thread.name, thread.is_virtual, call.thread),
+            class: &class(&span.class),
+            method: &span.method,
+            descriptor: &span.descriptor,
+            depth: event.depth,
+            arguments,
+            duration: (!enter).then(|| call.end - call.start),
+            returned: returned.filter(|_| !enter).map(to_json),
+            thrown,
+        },
+        out,
+    )
+}
+
+fn put(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}

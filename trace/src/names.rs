@@ -1,0 +1,129 @@
+//! Names of methods for people: `com.acme.Service.find`, with parameters where one name has several methods.
+
+use std::collections::{HashMap, HashSet};
+
+use probes::events::{SpanInfo, Trace};
+
+/// How each method is called.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// By class and method: the descriptors.
+    descriptors: HashMap<(String, String), HashSet<String>>,
+}
+
+impl Names {
+    /// For the methods of these traces.
+    #[must_use]
+    pub fn of(traces: &[Trace]) -> Self {
+        let mut names = Self::default();
+        for span in traces.iter().flat_map(|trace| trace.spans.values()) {
+            let key = (span.class.clone(), span.method.clone());
+            let descriptors = names.descriptors.entry(key).or_default();
+            descriptors.insert(span.descriptor.clone());
+        }
+        names
+    }
+
+    /// `com.acme.Service.find`, or `com.acme.Service.find(String, int)` if there is another `find` in that class.
+    #[must_use]
+    pub fn get(&self, span: &SpanInfo) -> String {
+        let key = (span.class.clone(), span.method.clone());
+        let overloaded = self.descriptors.get(&key).is_some_and(|all| all.len() > 1);
+        let parameters = if overloaded {
+            parameters(&span.descriptor)
+        } else {
+            String::new()
+        };
+        format!("{}.{}{parameters}", class(&span.class), span.method)
+    }
+}
+
+/// `com.acme.Service` of `com/acme/Service`.
+#[must_use]
+pub fn class(internal: &str) -> String {
+    printable(&internal.replace('/', "."))
+}
+
+/// Names in class files may hold almost any character.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{FFFD}")
+}
+
+/// `(String, int[])` of a descriptor (JVMS 4.3.3): classes without their packages.
+fn parameters(descriptor: &str) -> String {
+    let mut rest = descriptor.strip_prefix('(').unwrap_or_default();
+    let mut names = Vec::new();
+    while let Some((name, others)) = parameter(rest) {
+        names.push(name);
+        rest = others;
+    }
+    format!("({})", names.join(", "))
+}
+
+/// The first parameter's type and the rest.
+fn parameter(text: &str) -> Option<(String, &str)> {
+    let element = text.trim_start_matches('[');
+    let dimensions = "[]".repeat(text.len() - element.len());
+    let (name, rest) = match element.strip_prefix('L') {
+        Some(class) => {
+            let (name, rest) = class.split_once(';')?;
+            (name.rsplit('/').next().unwrap_or(name), rest)
+        }
+        None => (primitive(element.get(..1)?)?, element.get(1..)?),
+    };
+    Some((printable(name) + &dimensions, rest))
+}
+
+fn primitive(letter: &str) -> Option<&'static str> {
+    Some(match letter {
+        "Z" => "boolean",
+        "B" => "byte",
+        "C" => "char",
+        "S" => "short",
+        "I" => "int",
+        "J" => "long",
+        "F" => "float",
+        "D" => "double",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_read_as_in_java() {
+        assert_eq!(parameters("()V"), "()");
+        assert_eq!(
+            parameters("(Ljava/lang/String;[[IJ[LB;)V"),
+            "(String, int[][], long, B[])"
+        );
+        assert_eq!(parameters("(Lno/end"), "()");
+    }
+
+    #[test]
+    fn parameters_are_shown_where_they_tell_methods_apart() {
+        let span = |id, method: &str, descriptor: &str| SpanInfo {
+            id,
+            class: "a/B".to_owned(),
+            method: method.to_owned(),
+            descriptor: descriptor.to_owned(),
+            ..SpanInfo::default()
+        };
+        let spans = [
+            span(0, "f", "()V"),
+            span(1, "f", "(I)V"),
+            span(2, "g", "(I)V"),
+        ];
+        let trace = Trace {
+            spans: spans.iter().map(|span| (span.id, span.clone())).collect(),
+            ..Trace::default()
+        };
+        let names = Names::of(&[trace]);
+        assert_eq!(
+            spans.map(|span| names.get(&span)),
+            ["a.B.f()", "a.B.f(int)", "a.B.g"]
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Chrome's trace format: a time line of every call, for <https://ui.perfetto.dev> and `chrome://tracing`.
+//!
+//! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds; processes and threads have names.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use probes::events::{Call, Outcome, Trace};
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use crate::names::{Names, class, printable};
+use crate::values::captured;
+
+#[derive(Serialize)]
+struct Complete<'a> {
+    name: &'a str,
+    cat: &'a str,
+    ph: &'static str,
+    ts: f64,
+    dur: f64,
+    pid: u32,
+    tid: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cname: Option<&'static str>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    args: Map<String, serde_json::Value>,
+}
+
+/// Writes the traces; of several JVMs the clocks are set by their start, to the millisecond.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
+    let names = Names::of(traces);
+    let begin = traces
+        .iter()
+        .map(|trace| trace.meta.start_ms)
+        .min()
+        .unwrap_or(0);
+    let mut events = Events { out, first: true };
+    events
+        .out
+        .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    for trace in traces {
+        let offset = (trace.meta.start_ms - begin) * 1_000_000;
+        describe(trace, &mut events)?;
+        let by_span: BTreeMap<u32, (String, String)> = (trace.spans.values())
+            .map(|span| (span.id, (names.get(span), class(&span.class))))
+            .collect();
+        for call in &trace.calls {
+            let (name, class) = by_span
+                .get(&call.span)
+                .map_or(("(unknown)", ""), |(name, class)| (name, class));
+            events.put(&Complete {
+                name,
+                cat: class,
+                ph: "X",
+                ts: micros(call.start + offset),
+                dur: micros(call.end - call.start),
+                pid: trace.meta.pid,
+                tid: call.thread,
+                cname: matches!(call.outcome, Outcome::Threw(_)).then_some("terrible"),
+                args: arguments(call),
+            })?;
+        }
+    }
+    events.out.write_all(b"\n]}\n")
+}
+
+struct Events<'w, W> {
+    out: &'w mut W,
+    first: bool,
+}
+
+impl<W: Write> Events<'_, W> {
+    /// One event on a line of its own.
+    fn put(&mut self, event: &impl Serialize) -> io::Result<()> {
+        let separator: &[u8] = if std::mem::take(&mut self.first) {
+            b"\n"
+        } else {
+            b",\n"
+        };
+        self.out.write_all(separator)?;
+        serde_json::to_writer(&mut *self.out, event).map_err(io::Error::from)
+    }
+}
+
+/// Names of process and threads.
+fn describe<W: Write>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<()> {
+    let pid = trace.meta.pid;
+    let command = match trace.meta.command.as_str() {
+        "" => "JVM",
+        command => command,
+    };
+    events.put(&json!({"name": "process_name", "ph": "M", "pid": pid, "args": {"name": printable(command)}}))?;
+    for thread in trace.threads.values() {
+        let name = thread_name(&thread.name, thread.is_virtual, thread.id);
+        events.put(&json!({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread.id, "args": {"name": name}}))?;
+    }
+    Ok(())
+}
+
+/// Most virtual threads have no name.
+pub(crate) fn thread_name(name: &str, is_virtual: bool, id: u64) -> String {
+    match (name, is_virtual) {
+        ("", true) => format!("virtual-{id}"),
+        ("", false) => format!("thread-{id}"),
+        (name, _) => printable(name),
+    }
+}
+
+fn arguments(call: &Call) -> Map<String, serde_json::Value> {
+    let (arguments, returned) = captured(call);
+    let mut map = Map::new();
+    for (index, value) in arguments {
+        map.insert(format!("argument {index}"), value.to_string().into());
+    }
+    if let Some(value) = returned {
+        map.insert("returned".to_owned(), value.to_string().into());
+    }
+    match &call.outcome {
+        Outcome::Threw(name) => {
+            let thrown = name
+                .as_deref()
+                .map_or_else(|| "an exception".to_owned(), class);
+            map.insert("thrown".to_owned(), thrown.into());
+        }
+        Outcome::Open => {
+            map.insert("open".to_owned(), true.into());
+        }
+        Outcome::Returned => {}
+    }
+    map
+}
+
+fn micros(nanos: u64) -> f64 {
+    nanos as f64 / 1_000.0
+}

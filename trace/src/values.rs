@@ -1,0 +1,100 @@
+//! Captured values as JSON.
+
+use std::sync::Arc;
+
+use probes::events::{Call, Value, Which};
+use serde_json::json;
+
+use crate::names::class;
+
+/// Numbers, booleans and null as they are, texts and chars as strings; arrays and other objects as objects.
+pub fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Boolean(value) => json!(value),
+        Value::Byte(value) => json!(value),
+        Value::Short(value) => json!(value),
+        Value::Int(value) => json!(value),
+        Value::Long(value) => json!(value),
+        Value::Float(value) if value.is_finite() => number(&format!("{value:?}")),
+        Value::Double(value) if value.is_finite() => json!(value),
+        Value::Float(_) | Value::Double(_) => json!(value.to_string()), // NaN and infinities are no JSON
+        Value::Char(unit) => json!(String::from_utf16_lossy(&[*unit])),
+        Value::Text { text, length } if text.encode_utf16().count() == *length as usize => {
+            json!(text)
+        }
+        Value::Text { text, length } => json!({"text": text, "length": length}),
+        Value::Array { class, length } => json!({"array": array(class), "length": length}),
+        Value::Object {
+            class: name,
+            identity,
+        } => json!({"class": class(name), "identity": format!("{identity:x}")}),
+        Value::Missing => json!({"missing": true}),
+    }
+}
+
+/// A number by its shortest text, so that a `float` does not grow digits.
+fn number(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// `int[]` of `[I`.
+fn array(class: &Arc<str>) -> String {
+    let one = Value::Array {
+        class: Arc::clone(class),
+        length: 0,
+    };
+    one.to_string().replacen("[0]", "[]", 1)
+}
+
+/// The arguments that were kept, by position, and the returned value.
+pub fn captured(call: &Call) -> (Vec<(u8, &Value)>, Option<&Value>) {
+    let mut arguments = Vec::new();
+    let mut returned = None;
+    for capture in &call.captures {
+        match capture.which {
+            Which::Argument(index) => arguments.push((index, &capture.value)),
+            Which::Returned => returned = Some(&capture.value),
+        }
+    }
+    (arguments, returned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_the_nearest_json() {
+        let text = |length| Value::Text {
+            text: "a\u{1F600}".to_owned(),
+            length,
+        };
+        for (value, expected) in [
+            (Value::Null, "null"),
+            (Value::Long(i64::MIN), "-9223372036854775808"),
+            (Value::Float(0.1), "0.1"),
+            (Value::Double(f64::NAN), "\"NaN\""),
+            (Value::Char(0xD800), "\"\u{FFFD}\""),
+            (text(3), "\"a\u{1F600}\""),
+            (text(9), "{\"length\":9,\"text\":\"a\u{1F600}\"}"),
+            (
+                Value::Array {
+                    class: "[[I".into(),
+                    length: 2,
+                },
+                r#"{"array":"int[][]","length":2}"#,
+            ),
+            (
+                Value::Object {
+                    class: "a/B".into(),
+                    identity: 255,
+                },
+                r#"{"class":"a.B","identity":"ff"}"#,
+            ),
+            (Value::Missing, r#"{"missing":true}"#),
+        ] {
+            assert_eq!(to_json(&value).to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What people get to see of a trace made by hand.
+
+use std::collections::BTreeMap;
+
+use probes::events::{
+    Aggregate, Call, Capture, Lost, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which,
+    bucket_of,
+};
+use trace::stacks::Stacks;
+use trace::summary::{Order, Summary};
+use trace::table::Layout;
+use trace::{flame, json_lines, perfetto, table};
+
+fn span(id: u32, class: &str, method: &str, descriptor: &str) -> SpanInfo {
+    SpanInfo {
+        id,
+        class: class.to_owned(),
+        method: method.to_owned(),
+        descriptor: descriptor.to_owned(),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    }
+}
+
+fn call(thread: u64, span: u32, start: u64, end: u64) -> Call {
+    Call {
+        thread,
+        span,
+        start,
+        end,
+        outcome: Outcome::Returned,
+        captures: Vec::new(),
+    }
+}
+
+/// What the agent would have summed up of these calls, whose own times are given.
+fn sums(calls: &[(&Call, u64)]) -> Aggregate {
+    let mut sums = Aggregate::default();
+    for (call, own) in calls {
+        let nanos = call.end - call.start;
+        let mut one = Aggregate {
+            count: 1,
+            errors: u64::from(matches!(call.outcome, Outcome::Threw(_))),
+            total: nanos,
+            own: *own,
+            min: nanos,
+            max: nanos,
+            ..Aggregate::default()
+        };
+        one.histogram.add(bucket_of(nanos), 1);
+        sums.merge(&one);
+    }
+    sums
+}
+
+/// `handle` calls `find` twice, the second time in vain; a virtual thread is still in `find(int)`.
+fn shop() -> Trace {
+    let mut handle = call(1, 0, 1_000, 9_001_000);
+    handle.captures = vec![
+        Capture {
+            which: Which::Argument(0),
+            value: Value::Text {
+                text: "GET /\"cart\"".to_owned(),
+                length: 11,
+            },
+        },
+        Capture {
+            which: Which::Returned,
+            value: Value::Int(200),
+        },
+    ];
+    let found = call(1, 1, 2_000, 2_002_000);
+    let mut missed = call(1, 1, 3_000_000, 8_000_000);
+    missed.outcome = Outcome::Threw(Some("java/util/NoSuchElementException".into()));
+    let mut open = call(30, 2, 5_000, 6_000_000);
+    open.outcome = Outcome::Open;
+    let spans = [
+        span(0, "com/acme/shop/Server", "handle", "(Ljava/lang/String;)I"),
+        span(1, "com/acme/shop/Store", "find", "(Ljava/lang/String;[I)V"),
+        span(2, "com/acme/shop/Store", "find", "(I)V"),
+        span(3, "com/acme/shop/Store", "<init>", "()V"),
+        span(4, "com/acme/shop/Item", "<init>", "()V"),
+    ];
+    let thread = |id, name: &str, is_virtual| ThreadInfo {
+        id,
+        name: name.to_owned(),
+        is_virtual,
+    };
+    let mut trace = Trace {
+        spans: spans.into_iter().map(|span| (span.id, span)).collect(),
+        threads: BTreeMap::from([(1, thread(1, "main", false)), (30, thread(30, "", true))]),
+        aggregates: BTreeMap::from([
+            (0, sums(&[(&handle, 2_000_000)])),
+            (1, sums(&[(&found, 2_000_000), (&missed, 5_000_000)])),
+        ]),
+        counts: BTreeMap::from([(4, 12_345)]),
+        calls: vec![handle, found, missed, open],
+        complete: true,
+        ..Trace::default()
+    };
+    trace.meta.pid = 4711;
+    trace.meta.start_ms = 1_700_000_000_000;
+    trace.meta.command = "java -jar shop.jar".to_owned();
+    trace
+}
+
+fn shown(traces: &[Trace], order: Order, layout: &Layout) -> String {
+    let mut bytes = Vec::new();
+    table::write(&Summary::of(traces, order), layout, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_table_has_a_row_per_called_method() {
+    let layout = Layout {
+        width: 140,
+        ..Layout::default()
+    };
+    insta::assert_snapshot!(shown(&[shop()], Order::Own, &layout));
+}
+
+#[test]
+fn a_narrow_table_leaves_out_columns_and_keeps_the_ends_of_names() {
+    let layout = Layout {
+        width: 72,
+        colours: true,
+        rows: 2,
+    };
+    let mut losing = shop();
+    losing.lost = Lost {
+        full: 1,
+        captures: 2_000,
+        ..Lost::default()
+    };
+    insta::assert_snapshot!(shown(&[losing], Order::Calls, &layout));
+}
+
+#[test]
+fn the_same_method_of_two_jvms_is_one_row() {
+    let text = shown(&[shop(), shop()], Order::Total, &Layout::default());
+    let first = text.lines().nth(1).unwrap_or_default();
+    let words: Vec<&str> = first.split_whitespace().collect();
+    assert_eq!(
+        words[..6],
+        [
+            "com.acme.shop.Server.handle",
+            "2",
+            "4.000",
+            "ms",
+            "18.00",
+            "ms"
+        ]
+    );
+    assert!(
+        text.contains("\n24,696 calls of 5 traced methods, 3 of them called\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_recorded_is_said() {
+    let mut quiet = shop();
+    (quiet.aggregates, quiet.counts) = (BTreeMap::new(), BTreeMap::new());
+    let text = shown(&[quiet], Order::Own, &Layout::default());
+    assert_eq!(text, "no call was recorded of 5 traced methods\n");
+}
+
+#[test]
+fn stacks_hold_the_time_of_the_innermost_method_alone() {
+    let stacks = Stacks::of(&[shop()]);
+    assert_eq!(
+        stacks.lines(),
+        [
+            "com.acme.shop.Server.handle 2000000",
+            "com.acme.shop.Server.handle;com.acme.shop.Store.find(String, int[]) 7000000",
+            "com.acme.shop.Store.find(int) 5995000",
+        ]
+    );
+    assert!(Stacks::of(&[]).is_empty());
+}
+
+#[test]
+fn recursion_is_a_stack_of_its_own() {
+    let mut trace = shop();
+    trace.calls = vec![
+        call(1, 0, 0, 100),
+        call(1, 0, 10, 60),
+        call(1, 0, 20, 30),
+        call(1, 0, 200, 210),
+    ];
+    let name = "com.acme.shop.Server.handle";
+    assert_eq!(
+        Stacks::of(&[trace]).lines(),
+        [
+            format!("{name} 60"),
+            format!("{name};{name} 40"),
+            format!("{name};{name};{name} 10"),
+        ]
+    );
+}
+
+#[test]
+fn the_flame_graph_is_an_svg_with_every_method() {
+    let mut svg = Vec::new();
+    flame::write(&Stacks::of(&[shop()]), "shop & co", &mut svg).unwrap();
+    let svg = String::from_utf8(svg).unwrap();
+    for part in [
+        "<svg",
+        "shop &amp; co",
+        "com.acme.shop.Store.find(int) (5,995,000 ns",
+        "</svg>",
+    ] {
+        assert!(svg.contains(part), "no {part:?} in\n{svg}");
+    }
+}
+
+#[test]
+fn the_time_line_has_named_threads_and_nested_calls() {
+    let mut json = Vec::new();
+    let mut later = shop();
+    later.meta.start_ms += 5;
+    later.meta.pid = 4712;
+    perfetto::write(&[shop(), later], &mut json).unwrap();
+    let json = String::from_utf8(json).unwrap();
+    let whole: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(whole["traceEvents"].as_array().unwrap().len(), 14);
+    insta::assert_snapshot!(json);
+}
+
+#[test]
+fn json_lines_are_events_in_the_order_of_time() {
+    let mut text = Vec::new();
+    json_lines::write(&[shop()], &mut text).unwrap();
+    insta::assert_snapshot!(String::from_utf8(text).unwrap());
+}
