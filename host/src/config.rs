@@ -35,6 +35,8 @@ pub struct Agent {
     pub log: LogLevel,
     /// An id stored in the snapshot, to find the files of one run again.
     pub run: Option<String>,
+    /// Whether the agent can be spoken to while it runs.
+    pub control: bool,
 }
 
 /// What a failure does to the run.
@@ -107,6 +109,7 @@ impl Default for Agent {
             on_error: OnError::Warn,
             log: LogLevel::Warn,
             run: None,
+            control: true,
         }
     }
 }
@@ -217,6 +220,14 @@ fn parse_on_error(value: &str) -> Result<OnError, HostError> {
         "warn" => Ok(OnError::Warn),
         "strict" => Ok(OnError::Strict),
         _ => Err(wrong_value("on-error", value, &["warn", "strict"])),
+    }
+}
+
+fn parse_control(value: &str) -> Result<bool, HostError> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(wrong_value("control", value, &["on", "off"])),
     }
 }
 

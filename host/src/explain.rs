@@ -5,7 +5,7 @@ use rewriter::print::{Remark, What};
 use rewriter::{Action, MethodIndex, Place, Site};
 
 use crate::job::{Kind, Tag};
-use crate::pipeline::Recordings;
+use crate::pipeline::{Observer, Recordings};
 use crate::storage::Storage;
 use crate::{ClassRequest, Outcome, Pipeline};
 
@@ -73,9 +73,8 @@ impl Explained {
     }
 }
 
-impl Explanation {
-    /// Keeps what was asked for.
-    pub(crate) fn planned(&mut self, recordings: &Recordings<'_>) {
+impl Observer for Explanation {
+    fn planned(&mut self, recordings: &Recordings<'_>) {
         for (plugin, recording) in recordings {
             self.asked.push(plugin.name.clone());
             let edits = recording.plan.edits().iter().map(|edit| Explained::Edit {
@@ -110,6 +109,10 @@ impl Explanation {
             });
             self.remarks.extend(tags);
         }
+    }
+
+    fn skipped(&mut self, methods: &[(MethodIndex, String)]) {
+        self.skipped.extend_from_slice(methods);
     }
 }
 

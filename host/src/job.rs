@@ -124,7 +124,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    fn edits(&self) -> usize {
+    /// Edits and spans asked for.
+    pub fn edits(&self) -> usize {
         self.plan.edits().len() + self.spans.as_slice().len()
     }
 

@@ -36,3 +36,4 @@ pub use explain::{Explained, Explanation};
 pub use facts::PluginFacts;
 pub use outcome::{ClassRequest, Failure, Loader, Outcome, SkippedMethod, Summary};
 pub use pipeline::Pipeline;
+pub use plugin::PluginState;

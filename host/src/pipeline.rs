@@ -12,11 +12,10 @@ use rewriter::{Action, ClassFile, EditPlan, MethodIndex, ProbeStorage, Scratch, 
 
 use crate::config::OnError;
 use crate::engine::Ticker;
-use crate::explain::Explanation;
 use crate::instance::Fault;
 use crate::job::{Recording, Subject};
 use crate::own::{self, OwnProbes};
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, PluginState};
 use crate::selector::{ClassFacts, Verdict};
 use crate::stack::{Benches, quiet_panics};
 use crate::storage::{HELPER, HITS_FIELD, Storage, array_owner};
@@ -119,13 +118,25 @@ impl Pipeline {
         self.observed(request, Storage::Own(probes), out, None)
     }
 
+    /// As [`Pipeline::transform`]; with the names of the plugins whose edits a changed class holds.
+    pub fn transform_by(
+        &self,
+        request: &ClassRequest<'_>,
+        table: &ProbeTable,
+        out: &mut Vec<u8>,
+    ) -> (Outcome, Vec<String>) {
+        let mut askers = Askers::default();
+        let outcome = self.observed(request, Storage::Shared(table), out, Some(&mut askers));
+        (outcome, askers.0)
+    }
+
     /// As [`Pipeline::transform`], with somebody looking on.
     pub(crate) fn observed(
         &self,
         request: &ClassRequest<'_>,
         storage: Storage<'_>,
         out: &mut Vec<u8>,
-        observer: Observer<'_>,
+        observer: Option<&mut dyn Observer>,
     ) -> Outcome {
         out.clear();
         let result = match self.ticker.run() {
@@ -154,7 +165,8 @@ impl Pipeline {
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = self.record().summary.clone();
-        let off = self.plugins.iter().filter(|plugin| plugin.is_off());
+        let failed = |plugin: &&Plugin| plugin.state() == PluginState::Failed;
+        let off = self.plugins.iter().filter(failed);
         summary.switched_off = off.map(|plugin| plugin.name.clone()).collect();
         summary.strict_failure = self.strict && summary.failed > 0;
         summary
@@ -163,6 +175,35 @@ impl Pipeline {
     /// The names of the plugins, in the order in which their edits are applied.
     pub fn plugins(&self) -> impl Iterator<Item = &str> {
         self.plugins.iter().map(|plugin| plugin.name.as_str())
+    }
+
+    /// Whether each plugin sees classes, in the order of [`Pipeline::plugins`].
+    pub fn states(&self) -> impl Iterator<Item = PluginState> {
+        self.plugins.iter().map(Plugin::state)
+    }
+
+    /// Switches a plugin off or on again; false if there is none of this name. Classes that are being
+    /// transformed at this moment may still see it as it was.
+    pub fn enable(&self, plugin: &str, enabled: bool) -> bool {
+        let found = self.plugins.iter().find(|found| found.name == plugin);
+        found.is_some_and(|found| {
+            found.enable(enabled);
+            true
+        })
+    }
+
+    /// As [`Pipeline::wants`], for one plugin by its name.
+    #[must_use]
+    pub fn plugin_wants(
+        &self,
+        plugin: &str,
+        name: &[u8],
+        loader: &Loader,
+        has_location: bool,
+    ) -> bool {
+        let found = self.plugins.iter().find(|found| found.name == plugin);
+        let wants = |found: &Plugin| found.wants(name, loader, has_location) != Verdict::No;
+        !never(name) && found.is_some_and(wants)
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
@@ -211,7 +252,7 @@ impl Pipeline {
         storage: Storage<'_>,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
-        mut observer: Observer<'_>,
+        mut observer: Option<&mut dyn Observer>,
     ) -> Result<Option<bool>, Trouble<'p>> {
         if never(request.name) {
             return Ok(None);
@@ -247,7 +288,7 @@ impl Pipeline {
         }
         apply(&subject, &recordings, request, storage, scratch, out).map(|skipped| {
             if let Some(observer) = observer {
-                observer.skipped.clone_from(&skipped);
+                observer.skipped(&skipped);
             }
             self.keep_skipped(&subject, skipped);
             Some(!out.is_empty())
@@ -361,8 +402,27 @@ fn unreadable<'a>(error: String) -> Trouble<'a> {
     }
 }
 
-/// Who looks on while a class is worked on, if anybody.
-type Observer<'o> = Option<&'o mut Explanation>;
+/// Somebody who looks on while a class is worked on.
+pub(crate) trait Observer {
+    /// What each plugin asked for.
+    fn planned(&mut self, recordings: &Recordings<'_>);
+
+    /// Methods that stay as they are after all, and why.
+    fn skipped(&mut self, methods: &[(MethodIndex, String)]) {
+        let _ = methods;
+    }
+}
+
+/// Notes the plugins that asked for an edit.
+#[derive(Default)]
+struct Askers(Vec<String>);
+
+impl Observer for Askers {
+    fn planned(&mut self, recordings: &Recordings<'_>) {
+        let asked = recordings.iter().filter(|(_, recording)| recording.edits() > 0);
+        self.0.extend(asked.map(|(plugin, _)| plugin.name.clone()));
+    }
+}
 
 /// What each plugin asked for, in the order of the configuration.
 pub(crate) type Recordings<'p> = Vec<(&'p Plugin, Recording)>;

@@ -34,7 +34,21 @@ pub struct Plugin {
     pool: Mutex<Pool>,
     returned: Condvar,
     failures_in_a_row: AtomicU32,
-    off: AtomicBool,
+    /// Switched off after failing repeatedly.
+    failed: AtomicBool,
+    /// Switched off by the user.
+    disabled: AtomicBool,
+}
+
+/// Whether a plugin sees classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PluginState {
+    /// It does.
+    On,
+    /// The user switched it off.
+    Disabled,
+    /// It failed repeatedly and was switched off.
+    Failed,
 }
 
 struct Pool {
@@ -73,7 +87,8 @@ impl Plugin {
             }),
             returned: Condvar::new(),
             failures_in_a_row: AtomicU32::new(0),
-            off: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            disabled: AtomicBool::new(false),
         })
     }
 
@@ -85,7 +100,7 @@ impl Plugin {
         } else {
             has_location || self.user.any_location()
         };
-        if !allowed || self.is_off() {
+        if !allowed || self.state() != PluginState::On {
             return Verdict::No;
         }
         match (
@@ -107,9 +122,24 @@ impl Plugin {
         wants(&self.user) && wants(&self.own)
     }
 
-    /// Whether it was switched off.
-    pub fn is_off(&self) -> bool {
-        self.off.load(Ordering::Relaxed)
+    /// Whether it sees classes.
+    pub fn state(&self) -> PluginState {
+        if self.disabled.load(Ordering::Relaxed) {
+            PluginState::Disabled
+        } else if self.failed.load(Ordering::Relaxed) {
+            PluginState::Failed
+        } else {
+            PluginState::On
+        }
+    }
+
+    /// Switches it off, or on again with a clean record.
+    pub fn enable(&self, enabled: bool) {
+        self.disabled.store(!enabled, Ordering::Relaxed);
+        if enabled {
+            self.failed.store(false, Ordering::Relaxed);
+            self.failures_in_a_row.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Runs one class through an instance. The class is given back unless it was lost to a fault.
@@ -131,7 +161,7 @@ impl Plugin {
 
     fn count(&self, fault: Fault) -> Fault {
         if self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES {
-            self.off.store(true, Ordering::Relaxed);
+            self.failed.store(true, Ordering::Relaxed);
         }
         fault
     }

@@ -5,7 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates that have codes of their own.
-const SOURCES: [&str; 4] = ["host/src", "hook-agent/src", "attach/src", "cli/src"];
+const SOURCES: [&str; 5] = [
+    "host/src",
+    "hook-agent/src",
+    "attach/src",
+    "control/src",
+    "cli/src",
+];
 
 /// The codes in a text: `H`, four digits, and nothing that goes on.
 fn codes(text: &str, begin: &str) -> BTreeSet<String> {

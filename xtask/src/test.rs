@@ -16,9 +16,10 @@ pub struct Options {
 }
 
 /// No wasmtime below these.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "rewriter",
     "attach",
+    "control",
     "probes",
     "coverage",
     "classhook-sdk",

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Agent, Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error, suggest,
+    Agent, Config, PluginConfig, check_grant, check_selector, parse_control, parse_log, parse_on_error,
+    suggest,
 };
 use crate::HostError;
 
@@ -27,6 +28,7 @@ struct FileAgent {
     on_error: Option<Spanned<String>>,
     log: Option<Spanned<String>>,
     run: Option<String>,
+    control: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +88,10 @@ impl Source<'_> {
         if let Some(value) = agent.on_error {
             result.on_error =
                 parse_on_error(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
+        }
+        if let Some(value) = agent.control {
+            result.control =
+                parse_control(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
         }
         if let Some(value) = agent.log {
             result.log =

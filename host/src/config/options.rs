@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error, suggest,
+    Config, PluginConfig, check_grant, check_selector, parse_control, parse_log, parse_on_error,
+    suggest,
 };
 use crate::HostError;
 
@@ -23,12 +24,14 @@ A comma or backslash inside a value is written \\, or \\\\.
                      loaders). For the plugins named by plugin=, else for all
   on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
   run=ID             an id stored in the snapshot
+  control=on|off     whether `classhook status PID` and the like can reach the
+                     agent while it runs (default: on)
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 9] = [
-    "config", "output", "plugin", "select", "grant", "on-error", "run", "log", "help",
+const KEYS: [&str; 10] = [
+    "config", "output", "plugin", "select", "grant", "on-error", "run", "control", "log", "help",
 ];
 
 /// Parses the option string.
@@ -99,6 +102,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "grant" => extend(&mut lists.grant, value, check_grant)?,
         "on-error" => config.agent.on_error = parse_on_error(value)?,
         "run" => config.agent.run = Some(value.to_owned()),
+        "control" => config.agent.control = parse_control(value)?,
         "log" => config.agent.log = parse_log(value)?,
         "help" => config.help = true,
         _ => return Err(unknown(key)),

@@ -12,9 +12,14 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 13] = [
+const LAYERS: [Layer; 14] = [
     Layer {
         name: "attach",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "control",
         product: &[],
         tests: &[],
     },
@@ -45,12 +50,14 @@ const LAYERS: [Layer; 13] = [
     },
     Layer {
         name: "hook-agent",
-        product: &["host", "rewriter", "probes"],
+        product: &["control", "host", "rewriter", "probes"],
         tests: &[],
     },
     Layer {
         name: "cli",
-        product: &["attach", "host", "rewriter", "probes", "coverage", "trace"],
+        product: &[
+            "attach", "control", "host", "rewriter", "probes", "coverage", "trace",
+        ],
         tests: &[],
     },
     Layer {
@@ -71,7 +78,7 @@ const LAYERS: [Layer; 13] = [
     Layer {
         name: "e2e-tests",
         product: &["rewriter", "probes", "coverage"],
-        tests: &["attach", "host", "hook-agent", "classhook-testkit"],
+        tests: &["attach", "control", "host", "hook-agent", "classhook-testkit"],
     },
     Layer {
         name: "xtask",

@@ -1,0 +1,115 @@
+//! The command's side: one connection to an agent.
+
+use crate::message::{Said, write_request};
+use crate::server::ANSWER_LIMIT;
+use crate::{ControlError, PROTOCOL, Request};
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long an answer may take; retransforming thousands of classes takes seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Who must be at the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// The process, in our pid namespace.
+    pub pid: i32,
+    /// Its effective user, in our user namespace.
+    pub uid: u32,
+}
+
+/// An open connection to an agent.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Connects, and makes sure that `peer` listens there and nobody else.
+    ///
+    /// # Errors
+    /// [`ControlError::NoAgent`] if nobody listens, [`ControlError::NotTrusted`] if somebody else does.
+    pub fn connect(socket: &Path, peer: Peer) -> Result<Self, ControlError> {
+        let stream = UnixStream::connect(socket).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                ControlError::NoAgent(socket.display().to_string())
+            }
+            _ => ControlError::socket(format!("connecting to {}", socket.display()))(error),
+        })?;
+        let failed = || ControlError::socket(format!("looking at {}", socket.display()));
+        let found =
+            getsockopt(&stream, PeerCredentials).map_err(|error| failed()(error.into()))?;
+        if (found.pid(), found.uid()) != (peer.pid, peer.uid) {
+            return Err(ControlError::NotTrusted(format!(
+                "process {} of user {} listens at {}, not process {} of user {}",
+                found.pid(),
+                found.uid(),
+                socket.display(),
+                peer.pid,
+                peer.uid
+            )));
+        }
+        stream.set_read_timeout(Some(PATIENCE)).map_err(failed())?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(failed())?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+        })
+    }
+
+    /// Asks and waits for the answer, as the agent gave it.
+    ///
+    /// # Errors
+    /// [`ControlError::Refused`] with the agent's reason, or that it did not answer.
+    pub fn ask(&mut self, request: &Request) -> Result<Value, ControlError> {
+        let no_answer = |error: io::Error| {
+            ControlError::NoAnswer(match error.kind() {
+                io::ErrorKind::WouldBlock => format!("nothing for {} s", PATIENCE.as_secs()),
+                _ => error.to_string(),
+            })
+        };
+        let bytes = write_request(request)
+            .map_err(|error| ControlError::NoAnswer(format!("no request can be made: {error}")))?;
+        self.stream
+            .get_mut()
+            .write_all(&bytes)
+            .map_err(no_answer)?;
+        let mut line = Vec::new();
+        let limit = u64::try_from(ANSWER_LIMIT).unwrap_or(u64::MAX);
+        (&mut self.stream)
+            .take(limit)
+            .read_until(b'\n', &mut line)
+            .map_err(no_answer)?;
+        read_answer(&line)
+    }
+
+    /// As [`Client::ask`], with the answer taken apart.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, ControlError> {
+        serde_json::from_value(self.ask(request)?).map_err(|error| unreadable(&error.to_string()))
+    }
+}
+
+fn read_answer(line: &[u8]) -> Result<Value, ControlError> {
+    if line.is_empty() {
+        return Err(ControlError::NoAnswer("it closed the connection".to_owned()));
+    }
+    let said: Said = serde_json::from_slice(line).map_err(|error| unreadable(&error.to_string()))?;
+    if said.protocol != PROTOCOL {
+        return Err(ControlError::OtherProtocol(said.protocol));
+    }
+    match (said.ok, said.error) {
+        (_, Some(refusal)) => Err(ControlError::Refused(refusal)),
+        (ok, None) => Ok(ok.unwrap_or_default()),
+    }
+}
+
+fn unreadable(error: &str) -> ControlError {
+    ControlError::NoAnswer(format!("its answer cannot be read: {error}"))
+}

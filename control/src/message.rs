@@ -1,0 +1,363 @@
+//! What is said: requests, and the answer that belongs to each.
+//!
+//! To add a request: a case of [`Request`], a struct for its answer, and a handler in the agent.
+
+use crate::PROTOCOL;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a client asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Request {
+    /// How the agent is; answered by [`Status`].
+    Status,
+    /// Write everything recorded so far to the snapshot; answered by [`Dump`].
+    Dump,
+    /// Forget what was hit; answered by [`Reset`].
+    Reset {
+        /// Only the probes of this plugin; without one, all.
+        plugin: Option<String>,
+    },
+    /// Let a plugin change classes, from now on and those that are loaded; answered by [`Change`].
+    Enable {
+        /// Its name.
+        plugin: String,
+        /// How to configure it (see the agent's options), if it is new or is to be configured anew.
+        options: Option<String>,
+    },
+    /// Take a plugin's edits out of all classes; answered by [`Change`].
+    Disable {
+        /// Its name.
+        plugin: String,
+    },
+    /// Another configuration in place of the present one; answered by [`Change`].
+    Reload {
+        /// The agent's options; where it records to and whether it is controlled stay as they are.
+        options: String,
+    },
+    /// Loaded classes; answered by [`Classes`].
+    Classes {
+        /// Only those whose name matches: `com.acme.**`.
+        filter: Option<String>,
+        /// Only those that a plugin has changed.
+        changed: bool,
+        /// How many of them to skip.
+        skip: usize,
+        /// How many to tell of at most.
+        limit: usize,
+    },
+    /// Undo everything and leave; answered by [`Off`].
+    Off,
+}
+
+/// The agent's state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Status {
+    /// Version of the agent.
+    pub version: String,
+    /// The process, as it calls itself.
+    pub pid: u32,
+    /// The JVM's name and version.
+    pub jvm: String,
+    /// Milliseconds since the agent began to work.
+    pub uptime_ms: u64,
+    /// The snapshot file, as the JVM's process sees it.
+    pub snapshot: String,
+    /// Id of the run, empty if none was given.
+    pub run: String,
+    /// The plugins, in the order in which their edits are made.
+    pub plugins: Vec<Plugin>,
+    /// What became of classes.
+    pub classes: ClassCounts,
+    /// Arrays defined in the JVM for probes, of 32,768 bytes each.
+    pub arrays: u16,
+    /// The first failures.
+    pub failures: Vec<Failure>,
+    /// Failures of the agent itself, not of a class.
+    pub own_failures: u64,
+}
+
+/// A plugin of the agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Plugin {
+    /// Its name.
+    pub name: String,
+    /// Whether it sees classes.
+    pub state: PluginState,
+    /// Classes that hold edits of it now.
+    pub changed: usize,
+    /// What the user selected; empty for the default selection.
+    pub select: Vec<String>,
+}
+
+/// Whether a plugin sees classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PluginState {
+    /// It does.
+    #[default]
+    On,
+    /// Somebody disabled it.
+    Off,
+    /// It failed repeatedly and was switched off.
+    Failed,
+}
+
+/// Classes in numbers, since the agent began to work.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClassCounts {
+    /// Shown to the agent.
+    pub seen: u64,
+    /// Wanted by a plugin.
+    pub selected: u64,
+    /// Changed.
+    pub changed: u64,
+    /// Left unchanged after a failure.
+    pub failed: u64,
+    /// Methods left alone within changed classes.
+    pub skipped_methods: u64,
+}
+
+/// A class that was left unchanged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failure {
+    /// Stable code.
+    pub code: String,
+    /// The class, by its internal name.
+    pub class: String,
+    /// The plugin; empty if none is to blame.
+    pub plugin: String,
+    /// What happened.
+    pub cause: String,
+}
+
+/// Where the snapshot is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dump {
+    /// The file, as the JVM's process sees it; whole up to now.
+    pub snapshot: String,
+}
+
+/// What was forgotten.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reset {
+    /// Probes that are to be hit anew.
+    pub probes: usize,
+}
+
+/// What a change of plugins did to the classes that are loaded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Change {
+    /// Classes retransformed.
+    pub retransformed: usize,
+    /// Classes that the JVM did not let be retransformed, and why.
+    pub failed: Vec<Failure>,
+    /// The plugins now.
+    pub plugins: Vec<Plugin>,
+}
+
+/// A part of the classes that are loaded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Classes {
+    /// How many there are in all.
+    pub total: usize,
+    /// Those asked for, in order of their names.
+    pub classes: Vec<Class>,
+}
+
+/// A class.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Class {
+    /// Its name, with dots.
+    pub name: String,
+    /// `boot`, `platform`, `app` or the class of its loader.
+    pub loader: String,
+    /// The plugins whose edits it holds.
+    pub changed_by: Vec<String>,
+}
+
+/// What is left when the agent is gone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Off {
+    /// Classes that are again as they were.
+    pub restored: usize,
+    /// Classes that the JVM did not let be restored, and why.
+    pub failed: Vec<Failure>,
+    /// The snapshot, complete.
+    pub snapshot: String,
+}
+
+/// Why the agent does not do what it was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Refusal {
+    /// Stable code.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// Labelled lines below it, such as `expected`, `found` and `help`.
+    pub notes: Vec<(String, String)>,
+}
+
+impl Refusal {
+    /// With a stable code and one line.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The same with one more labelled line.
+    #[must_use]
+    pub fn with(mut self, label: &str, text: impl Into<String>) -> Self {
+        self.notes.push((label.to_owned(), text.into()));
+        self
+    }
+}
+
+/// A request on its way.
+#[derive(Serialize, Deserialize)]
+struct Call<R> {
+    protocol: u32,
+    #[serde(flatten)]
+    request: R,
+}
+
+/// What is read of a request first.
+#[derive(Deserialize)]
+struct Head {
+    request: String,
+}
+
+/// An answer on its way: one of the two.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Said {
+    pub protocol: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ok: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Refusal>,
+}
+
+impl Said {
+    pub fn new(outcome: Result<Value, Refusal>) -> Self {
+        let (ok, error) = match outcome {
+            Ok(value) => (Some(value), None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        Self {
+            protocol: PROTOCOL,
+            ok,
+            error,
+        }
+    }
+}
+
+/// A request as a line.
+pub(crate) fn write_request(request: &Request) -> serde_json::Result<Vec<u8>> {
+    line(&Call {
+        protocol: PROTOCOL,
+        request,
+    })
+}
+
+/// Something as a line.
+pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// The request of a line, or what to answer instead.
+pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
+    let garbage = |error: serde_json::Error| {
+        Refusal::new("H0705", "this is no request")
+            .with("expected", "one line of JSON with `protocol` and `request`")
+            .with("found", error.to_string())
+    };
+    let head: Call<Head> = serde_json::from_slice(line).map_err(garbage)?;
+    if head.protocol != PROTOCOL {
+        return Err(other_protocol(head.protocol));
+    }
+    serde_json::from_slice::<Call<Request>>(line)
+        .map(|call| call.request)
+        .map_err(|error| {
+            let name = head.request.request;
+            Refusal::new("H0702", format!("the agent does not understand the request `{name}`"))
+                .with("found", error.to_string())
+                .with("help", "command and agent are of different versions; use the command that came with the agent")
+        })
+}
+
+/// Somebody speaks another version.
+pub(crate) fn other_protocol(found: u32) -> Refusal {
+    Refusal::new("H0703", "command and agent speak different versions of the protocol")
+        .with("expected", format!("version {PROTOCOL}"))
+        .with("found", format!("version {found}"))
+        .with("help", "use the command that came with the agent; a JVM that is started anew gets the agent of this command")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(request: &Request) -> Request {
+        let line = write_request(request).unwrap();
+        assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+        read_request(&line).unwrap()
+    }
+
+    #[test]
+    fn requests_are_read_as_they_were_written() {
+        let all = [
+            Request::Status,
+            Request::Dump,
+            Request::Reset { plugin: None },
+            Request::Enable {
+                plugin: "coverage".into(),
+                options: Some("select=a\nb".into()),
+            },
+            Request::Classes {
+                filter: Some("com.**".into()),
+                changed: true,
+                skip: 3,
+                limit: 7,
+            },
+            Request::Off,
+        ];
+        for request in all {
+            assert_eq!(round_trip(&request), request);
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_request_are_told_apart() {
+        let code = |line: &str| read_request(line.as_bytes()).unwrap_err().code;
+        assert_eq!(code("\0\u{1}garbage"), "H0705");
+        assert_eq!(code("[]"), "H0705");
+        assert_eq!(code(r#"{"protocol":1}"#), "H0705");
+        assert_eq!(code(r#"{"protocol":1,"request":"fly"}"#), "H0702");
+        assert_eq!(code(r#"{"protocol":1,"request":"enable"}"#), "H0702");
+        assert_eq!(code(r#"{"protocol":2,"request":"status"}"#), "H0703");
+    }
+
+    #[test]
+    fn fields_of_a_newer_version_are_skipped_and_missing_ones_are_empty() {
+        let status: Status = serde_json::from_str(r#"{"pid":7,"mood":"good"}"#).unwrap();
+        assert_eq!((status.pid, status.version.as_str()), (7, ""));
+    }
+}
