@@ -23,3 +23,4 @@ pub mod protocol;
 pub use attachment::Attachment;
 pub use error::AttachError;
 pub use list::{Jvm, jvms};
+pub use process::Process;

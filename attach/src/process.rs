@@ -54,6 +54,13 @@ impl Process {
         self.status.effective_uid
     }
 
+    /// The effective user id in the process's own user namespace: what it calls its user.
+    #[must_use]
+    pub fn namespace_uid(&self) -> u32 {
+        let map = fs::read_to_string(format!("/proc/{}/uid_map", self.pid)).unwrap_or_default();
+        inner_uid(&map, self.status.effective_uid)
+    }
+
     /// Whether a handler for SIGQUIT is installed: without one, SIGQUIT would end the process.
     #[must_use]
     pub fn catches_sigquit(&self) -> bool {
@@ -72,13 +79,30 @@ impl Process {
         PathBuf::from(format!("/proc/{}/cwd", self.pid))
     }
 
-    /// Whether the process sees the same file system as we do.
+    /// Makes sure that we may talk to the process: its user's, or root.
+    ///
+    /// # Errors
+    /// [`AttachError::OtherUser`].
+    pub fn check_permission(&self) -> Result<(), AttachError> {
+        let ours = rustix::process::geteuid().as_raw();
+        let owner = self.effective_uid();
+        if ours == 0 || ours == owner {
+            return Ok(());
+        }
+        Err(AttachError::OtherUser {
+            pid: self.pid,
+            owner,
+            ours,
+        })
+    }
+
+    /// Whether a file of ours is the same file at the same path for the process.
     #[must_use]
-    pub fn shares_our_root(&self) -> bool {
-        let identity = |path: &str| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
-        let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
-        identity(&format!("/proc/{}/root/.", self.pid)) == identity("/proc/self/root/.")
-            && mounts(&self.pid.to_string()) == mounts("self")
+    pub fn sees(&self, path: &Path) -> bool {
+        let identity = |path: &Path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+        let theirs = path.to_str().map(|path| self.path_in_root(path));
+        let theirs = theirs.and_then(|path| identity(&path));
+        theirs.is_some() && theirs == identity(path)
     }
 
     /// Whether a file of this name (the last part of its path) is mapped.
@@ -107,6 +131,22 @@ fn maps_name(maps: &str, library: &str) -> bool {
         path.rsplit_once('/')
             .is_some_and(|(_, name)| name == library)
     })
+}
+
+/// `uid` as it is called within a user namespace, by the lines `inside outside length` of its
+/// `uid_map`; the same if no line has it.
+fn inner_uid(map: &str, uid: u32) -> u32 {
+    let inner = |line: &str| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u32>);
+        let (inside, outside, length) = (
+            numbers.next()?.ok()?,
+            numbers.next()?.ok()?,
+            numbers.next()?.ok()?,
+        );
+        let offset = uid.checked_sub(outside)?;
+        (offset < length).then(|| inside.checked_add(offset))?
+    };
+    map.lines().find_map(inner).unwrap_or(uid)
 }
 
 impl Status {
@@ -157,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn user_is_called_as_its_own_namespace_does() {
+        assert_eq!(inner_uid("         0          0 4294967295\n", 1000), 1000);
+        assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 1000), 0);
+        assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 100_041), 42);
+        assert_eq!(inner_uid("0 1000 1\n", 7), 7);
+        assert_eq!(inner_uid("garbage", 7), 7);
+    }
+
+    #[test]
     fn missing_fields_leave_safe_values() {
         let status = Status::parse("Name:\tx\n", 5);
         assert_eq!(
@@ -183,7 +232,8 @@ mod tests {
     #[test]
     fn our_own_process_is_read() {
         let process = Process::read(std::process::id() as i32).expect("we exist");
-        assert!(process.shares_our_root());
+        assert!(process.sees(&std::env::current_exe().expect("a program")));
+        assert!(!process.sees(Path::new("/no/such/file")));
         assert!(!process.command_line().is_empty());
         assert!(matches!(
             Process::read(i32::MAX),

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{attach, coverage, explain, inspect, ps, report, run, verify};
+use crate::commands::{
+    attach, classes, coverage, disable, dump, enable, explain, inspect, off, ps, reload, report,
+    reset, run, status, verify,
+};
 use crate::guard;
 
 /// Instruments JVM classes from native code: code coverage without a line of Java in the way.
@@ -48,6 +51,22 @@ pub enum Command {
     Ps(ps::Ps),
     /// Load the agent into a JVM that is running
     Attach(attach::Attach),
+    /// Show how the agent in a running JVM is
+    Status(status::Status),
+    /// Write what a running JVM has recorded so far
+    Dump(dump::Dump),
+    /// Forget what a running JVM has recorded
+    Reset(reset::Reset),
+    /// Bring a plugin into a running JVM, or switch it on again
+    Enable(enable::Enable),
+    /// Take a plugin's edits out of a running JVM
+    Disable(disable::Disable),
+    /// Give the agent in a running JVM another configuration
+    Reload(reload::Reload),
+    /// List the classes of a running JVM, and who changed them
+    Classes(classes::Classes),
+    /// Undo everything in a running JVM, and leave it
+    Off(off::Off),
     /// Show what a plugin would do to a class
     Explain(explain::Explain),
     /// Show what is in a class file or a plugin
@@ -100,6 +119,17 @@ pub struct Settings {
     /// How much the agent says: off, error, warn, info, debug, trace
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<String>,
+}
+
+/// The JVM that is spoken to, and how its answer is shown.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// The JVM's process id; `classhook ps` lists them
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: i32,
+    /// Print the agent's answer as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What starting a command needs.

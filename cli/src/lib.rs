@@ -7,10 +7,12 @@
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`] |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
+//! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
 //! [`describe`] is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod analysis;
 pub mod args;
 pub mod commands;
@@ -40,6 +42,14 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report.run(),
         Command::Ps(ps) => ps.run(),
         Command::Attach(attach) => attach.run(),
+        Command::Status(status) => status.run(),
+        Command::Dump(dump) => dump.run(),
+        Command::Reset(reset) => reset.run(),
+        Command::Enable(enable) => enable.run(),
+        Command::Disable(disable) => disable.run(),
+        Command::Reload(reload) => reload.run(),
+        Command::Classes(classes) => classes.run(),
+        Command::Off(off) => off.run(),
         Command::Explain(explain) => explain.run(),
         Command::Inspect(inspect) => inspect.run(),
         Command::Verify(verify) => verify.run(),

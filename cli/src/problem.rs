@@ -1,5 +1,6 @@
 //! What the user is told when something cannot be done.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ pub struct Problem {
 impl Problem {
     /// The user's mistake; the command ends with 2.
     #[must_use]
-    pub fn user(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn user(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             exit: 2,
             error: HostError::new(code, message),
@@ -26,7 +27,7 @@ impl Problem {
 
     /// Not the user's mistake; the command ends with 1.
     #[must_use]
-    pub fn ours(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn ours(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             exit: 1,
             error: HostError::new(code, message),
@@ -35,7 +36,7 @@ impl Problem {
 
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
-    pub fn with(self, label: &'static str, text: impl Into<String>) -> Self {
+    pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self {
             error: self.error.with(label, text),
             ..self

@@ -42,8 +42,7 @@ impl Client {
             _ => ControlError::socket(format!("connecting to {}", socket.display()))(error),
         })?;
         let failed = || ControlError::socket(format!("looking at {}", socket.display()));
-        let found =
-            getsockopt(&stream, PeerCredentials).map_err(|error| failed()(error.into()))?;
+        let found = getsockopt(&stream, PeerCredentials).map_err(|error| failed()(error.into()))?;
         if (found.pid(), found.uid()) != (peer.pid, peer.uid) {
             return Err(ControlError::NotTrusted(format!(
                 "process {} of user {} listens at {}, not process {} of user {}",
@@ -74,10 +73,7 @@ impl Client {
         };
         let bytes = write_request(request)
             .map_err(|error| ControlError::NoAnswer(format!("no request can be made: {error}")))?;
-        self.stream
-            .get_mut()
-            .write_all(&bytes)
-            .map_err(no_answer)?;
+        self.stream.get_mut().write_all(&bytes).map_err(no_answer)?;
         let mut line = Vec::new();
         let limit = u64::try_from(ANSWER_LIMIT).unwrap_or(u64::MAX);
         (&mut self.stream)
@@ -98,9 +94,12 @@ impl Client {
 
 fn read_answer(line: &[u8]) -> Result<Value, ControlError> {
     if line.is_empty() {
-        return Err(ControlError::NoAnswer("it closed the connection".to_owned()));
+        return Err(ControlError::NoAnswer(
+            "it closed the connection".to_owned(),
+        ));
     }
-    let said: Said = serde_json::from_slice(line).map_err(|error| unreadable(&error.to_string()))?;
+    let said: Said =
+        serde_json::from_slice(line).map_err(|error| unreadable(&error.to_string()))?;
     if said.protocol != PROTOCOL {
         return Err(ControlError::OtherProtocol(said.protocol));
     }

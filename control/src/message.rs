@@ -9,7 +9,6 @@ use serde_json::Value;
 /// What a client asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
-#[non_exhaustive]
 pub enum Request {
     /// How the agent is; answered by [`Status`].
     Status,

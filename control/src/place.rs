@@ -47,7 +47,8 @@ impl Place {
     pub fn listen(tmp: &Path) -> Result<(Self, UnixListener), ControlError> {
         let path = tmp.join(folder_name(rustix::process::geteuid().as_raw()));
         let name = socket_name(rustix::process::getpid().as_raw_pid());
-        let failed = |error: Errno| ControlError::socket(format!("making {}", path.display()))(error.into());
+        let failed =
+            |error: Errno| ControlError::socket(format!("making {}", path.display()))(error.into());
         for _ in 0..TRIES {
             let folder = match open_folder(&path) {
                 Err(Errno::NOENT) => continue,
@@ -123,7 +124,8 @@ fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
 
 /// The folder must be ours; then it is closed to everybody else.
 fn check_folder(folder: &OwnedFd, path: &Path) -> Result<(), ControlError> {
-    let failed = |error: Errno| ControlError::socket(format!("looking at {}", path.display()))(error.into());
+    let failed =
+        |error: Errno| ControlError::socket(format!("looking at {}", path.display()))(error.into());
     let found = rustix::fs::fstat(folder).map_err(failed)?;
     let ours = rustix::process::geteuid().as_raw();
     if found.st_uid != ours {
@@ -147,7 +149,9 @@ fn remove_stale(folder: &OwnedFd) {
     };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let pid = name.strip_suffix(".sock").and_then(|pid| pid.parse::<u32>().ok());
+        let pid = name
+            .strip_suffix(".sock")
+            .and_then(|pid| pid.parse::<u32>().ok());
         let gone = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
         let socket = matches!(entry.file_type(), FileType::Socket | FileType::Unknown);
         if gone && socket && !is_alive(&through(folder, &name)) {
@@ -171,7 +175,10 @@ mod tests {
         fs::create_dir(folder(tmp.path())).unwrap();
         fs::set_permissions(folder(tmp.path()), fs::Permissions::from_mode(0o777)).unwrap();
         let (place, _listener) = Place::listen(tmp.path()).unwrap();
-        assert_eq!(fs::metadata(folder(tmp.path())).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(
+            fs::metadata(folder(tmp.path())).unwrap().mode() & 0o777,
+            0o700
+        );
         assert!(place.path().exists());
         drop(place);
         assert!(!folder(tmp.path()).exists());
@@ -212,6 +219,9 @@ mod tests {
     fn socket_that_is_listened_at_is_left_alone() {
         let tmp = tempfile::tempdir().unwrap();
         let (_place, _listener) = Place::listen(tmp.path()).unwrap();
-        assert!(matches!(Place::listen(tmp.path()), Err(ControlError::Socket { .. })));
+        assert!(matches!(
+            Place::listen(tmp.path()),
+            Err(ControlError::Socket { .. })
+        ));
     }
 }

@@ -117,11 +117,12 @@ impl Server {
             let Some(ready) = self.wait(&connections) else {
                 return;
             };
-            for (connection, events) in connections.iter_mut().zip(&ready.connections) {
-                if connection.serve(*events, &mut answer) {
-                    connection.finish();
-                    return;
-                }
+            let mut parties = connections.iter_mut().zip(&ready.connections);
+            let last =
+                parties.position(|(connection, events)| connection.serve(*events, &mut answer));
+            if let Some(index) = last {
+                drop(self); // whoever reads the answer finds no socket any more
+                return connections.swap_remove(index).finish();
             }
             connections.retain(|connection| !connection.is_over());
             if ready.listener {
@@ -144,7 +145,9 @@ impl Server {
         if poll(&mut fds, timeout).is_err_and(|error| error != nix::Error::EINTR) {
             return None;
         }
-        let mut events = fds.iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+        let mut events = fds
+            .iter()
+            .map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         let stop = events.next().is_some_and(|events| !events.is_empty());
         let listener = events.next().is_some_and(|events| !events.is_empty());
         (!stop).then(|| Ready {
@@ -174,7 +177,10 @@ impl Server {
             Err(_) => {
                 // `poll` would return at once, again and again, as long as there is no descriptor.
                 let mut stop = [PollFd::new(self.stop.as_fd(), PollFlags::POLLIN)];
-                let _ = poll(&mut stop, PollTimeout::try_from(BREATHER).unwrap_or(PollTimeout::ZERO));
+                let _ = poll(
+                    &mut stop,
+                    PollTimeout::try_from(BREATHER).unwrap_or(PollTimeout::ZERO),
+                );
             }
         }
     }
@@ -234,7 +240,9 @@ impl Connection {
         {
             last = self.answer(&line, answer);
         }
-        self.write();
+        if !last {
+            self.write();
+        }
         last
     }
 
@@ -253,7 +261,10 @@ impl Connection {
             Ok(said) if said.len() <= ANSWER_LIMIT => said,
             Ok(said) => refused(Refusal::new(
                 "H0705",
-                format!("the answer has {} bytes, at most {ANSWER_LIMIT} are sent", said.len()),
+                format!(
+                    "the answer has {} bytes, at most {ANSWER_LIMIT} are sent",
+                    said.len()
+                ),
             )),
             Err(error) => refused(Refusal::new("H0705", error.to_string())),
         };
@@ -327,7 +338,7 @@ impl Connection {
     }
 
     /// Writes the rest of the last answer, waiting for the client if it must.
-    fn finish(&mut self) {
+    fn finish(mut self) {
         let _ = self.stream.set_nonblocking(false);
         let _ = self.stream.set_write_timeout(Some(PATIENCE));
         let _ = self.stream.write_all(&self.output);

@@ -1,5 +1,7 @@
 //! The agent's state, and what it does when the JVM begins to run and when it ends.
 
+use crate::channel::{self, Channel};
+use crate::ffi::current;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live::{self, BuiltinLoaders, ProbeArray};
@@ -8,18 +10,19 @@ use crate::ffi::process;
 use crate::ffi::refs::{FieldId, Local, LocalRef};
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
+use crate::plugins::Plugins;
 use crate::rebuilt::Rebuilt;
 use crate::recording::{self, Signal};
-use crate::retransform;
-use host::config::OnError;
+use crate::{retransform, slots};
+use host::config::{Agent as Settings, OnError};
 use host::{Config, Failure, Loader, Pipeline};
 use probes::{ProbeTable, RecordError, Recorder, Summary};
 use std::ffi::CStr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
-/// Probe classes defined before the first class is instrumented.
-const FIRST_ARRAYS: u16 = probes::ARRAYS_AHEAD;
 /// The name of the first.
 const FIRST_PROBE_CLASS: &CStr = c"java/lang/$Classhook";
 /// Exit status of a run that fails under `on-error=strict`.
@@ -39,24 +42,34 @@ const HOLDERS: [&CStr; 4] = [
 #[derive(Debug)]
 pub(crate) struct Agent {
     jvmti: Jvmti,
-    config: Config,
+    /// The settings of the agent itself that it was started with.
+    pub settings: Settings,
     /// The plugins.
-    pub pipeline: Pipeline,
+    pub plugins: Plugins,
     /// Who has which slots.
-    pub table: ProbeTable,
-    /// The snapshot.
-    pub recorder: Mutex<Recorder>,
+    pub table: &'static ProbeTable,
+    /// The snapshot; none once it is complete and the agent has left.
+    recorder: Mutex<Option<Recorder>>,
+    /// The snapshot's file.
+    pub snapshot: PathBuf,
     /// The JVM's arrays, by number; an array is added before the table knows of it.
-    pub arrays: RwLock<Vec<ProbeArray>>,
+    pub arrays: &'static RwLock<Vec<ProbeArray>>,
+    /// Held while arrays are copied or set to zero.
+    pub draining: Mutex<()>,
     /// Files of classes that the JVM rebuilt for a retransformation.
     pub rebuilt: Rebuilt,
     /// Talks to the agent thread.
     pub signal: Signal,
+    /// Talks to the control thread.
+    pub channel: Channel,
+    started: Instant,
     jvm: OnceLock<JvmFacts>,
     /// Between the start of the live phase and `VMDeath`.
     running: AtomicBool,
     /// The snapshot is complete.
     completed: AtomicBool,
+    /// It was asked to leave, and has.
+    left: AtomicBool,
     seen: AtomicU64,
     failures: Mutex<Failures>,
 }
@@ -89,16 +102,21 @@ impl Agent {
     pub fn new(jvmti: Jvmti, config: Config, pipeline: Pipeline, recorder: Recorder) -> Self {
         Self {
             jvmti,
-            config,
-            pipeline,
-            table: ProbeTable::new(),
-            recorder: Mutex::new(recorder),
-            arrays: RwLock::default(),
+            settings: config.agent.clone(),
+            plugins: Plugins::new(config, pipeline),
+            table: slots::table(),
+            snapshot: recorder.path().to_owned(),
+            recorder: Mutex::new(Some(recorder)),
+            arrays: slots::arrays(),
+            draining: Mutex::default(),
             rebuilt: Rebuilt::default(),
             signal: Signal::default(),
+            channel: Channel::default(),
+            started: Instant::now(),
             jvm: OnceLock::new(),
             running: AtomicBool::new(false),
             completed: AtomicBool::new(false),
+            left: AtomicBool::new(false),
             seen: AtomicU64::new(0),
             failures: Mutex::default(),
         }
@@ -112,6 +130,11 @@ impl Agent {
     /// Whether classes may be transformed now.
     pub fn is_running(&self) -> bool {
         self.running.load(Ordering::Acquire)
+    }
+
+    /// How long the agent has been at work.
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Counts a class that the hook was shown.
@@ -129,14 +152,15 @@ impl Agent {
     /// Removes the snapshot of an agent that did not come to run.
     pub fn discard_snapshot(&self) {
         self.completed.store(true, Ordering::Release);
-        let _ = std::fs::remove_file(self.recorder().path());
+        drop(self.recorder().take());
+        let _ = std::fs::remove_file(&self.snapshot);
     }
 
     /// Everything that had to wait for the live phase: probe classes, the class-file load hook,
     /// classes loaded earlier, the agent thread. False if the agent cannot work here.
     pub fn go_live(&self, live: Live, local: Local<'_>) -> bool {
         let began = self.learn(live, local).and_then(|()| {
-            recording::define_arrays(self, live, local, FIRST_ARRAYS)
+            recording::begin(self, live, local)
                 .map_err(|cause| self.why_not_first(local, cause))?;
             // From here on classes come through the hook.
             self.running.store(true, Ordering::Release);
@@ -170,10 +194,10 @@ impl Agent {
                 format_args!("{text}; the snapshot is written at the end only"),
             );
         }
-        messages::info(format_args!(
-            "recording to {}",
-            self.recorder().path().display()
-        ));
+        if self.settings.control {
+            channel::start(self, live, local);
+        }
+        messages::info(format_args!("recording to {}", self.snapshot.display()));
         true
     }
 
@@ -308,8 +332,8 @@ impl Agent {
         std::mem::take(&mut self.failures().fresh)
     }
 
-    /// The recorder.
-    pub fn recorder(&self) -> MutexGuard<'_, Recorder> {
+    /// The recorder, if the snapshot is not complete yet.
+    pub fn recorder(&self) -> MutexGuard<'_, Option<Recorder>> {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -319,6 +343,12 @@ impl Agent {
 
     /// The `VMDeath` event: the last moment at which the arrays can be read.
     pub fn vm_death(&self, live: Live, local: Local<'_>) {
+        if !self.channel.stop() {
+            messages::warning(
+                Code::Thread,
+                "the control thread does not answer; the JVM ends without it",
+            );
+        }
         let ran = self.running.swap(false, Ordering::AcqRel);
         if ran {
             let _ = self
@@ -330,11 +360,35 @@ impl Agent {
                     "the agent thread does not answer; the snapshot is completed without it",
                 );
             }
-            recording::drain(self, live, local);
+            let _ = recording::drain(self, live, local); // said already, and tried once more
         }
-        if self.complete() && self.config.agent.on_error == OnError::Strict {
+        if self.complete() && self.is_strict() {
             process::exit_now(STRICT_STATUS);
         }
+    }
+
+    /// Ends everything but the control thread, which called this: no event comes any more, the
+    /// recording thread is gone, the snapshot is complete and closed, and another agent may be installed.
+    pub fn leave(&self, live: Live, local: Local<'_>) {
+        self.running.store(false, Ordering::Release);
+        let events = [
+            Event::CLASS_FILE_LOAD_HOOK,
+            Event::DATA_DUMP_REQUEST,
+            Event::VM_DEATH,
+        ];
+        for event in events {
+            let _ = self.jvmti.set_event(live, event, false);
+        }
+        self.signal.stop();
+        let _ = recording::drain(self, live, local); // said already, and tried once more
+        self.complete();
+        self.left.store(true, Ordering::Release);
+        current::retire();
+    }
+
+    /// Whether [`Agent::leave`] was called.
+    pub fn has_left(&self) -> bool {
+        self.left.load(Ordering::Acquire)
     }
 
     /// `Agent_OnUnload`; nothing is left to do after `VMDeath`.
@@ -343,31 +397,44 @@ impl Agent {
         self.complete();
     }
 
+    /// Whether a failure fails the run.
+    fn is_strict(&self) -> bool {
+        let current = self.plugins.current();
+        let on_error = current.map_or(self.settings.on_error, |current| {
+            current.config.agent.on_error
+        });
+        on_error == OnError::Strict
+    }
+
+    /// What became of classes, and how often the agent itself failed.
+    pub fn numbers(&self) -> (Summary, host::Summary, u64) {
+        let plugins = self.plugins.summary();
+        let (retransform, agent) = {
+            let failures = self.failures();
+            (failures.retransform, failures.agent)
+        };
+        let summary = Summary {
+            seen: self.seen.load(Ordering::Relaxed),
+            selected: plugins.classes,
+            transformed: plugins.changed,
+            failed: plugins.failed + retransform,
+            skipped_methods: plugins.skipped_methods,
+            lost: 0,
+        };
+        (summary, plugins, agent + messages::panics())
+    }
+
     /// Completes the snapshot once and sums up; true if something failed.
     fn complete(&self) -> bool {
         if self.completed.swap(true, Ordering::AcqRel) {
             return false;
         }
-        let pipeline = self.pipeline.summary();
-        let (retransform, agent) = {
-            let failures = self.failures();
-            (failures.retransform, failures.agent)
-        };
-        let panics = messages::panics();
-        let summary = Summary {
-            seen: self.seen.load(Ordering::Relaxed),
-            selected: pipeline.classes,
-            transformed: pipeline.changed,
-            failed: pipeline.failed + retransform,
-            skipped_methods: pipeline.skipped_methods,
-            lost: 0,
-        };
+        let (summary, pipeline, own) = self.numbers();
         let fresh = self.take_failures();
-        let written = {
-            let mut recorder = self.recorder();
+        let written = self.recorder().as_mut().map_or(Ok(()), |recorder| {
             fresh.iter().for_each(|failure| recorder.failure(failure));
-            recorder.complete(&self.table, &summary)
-        };
+            recorder.complete(self.table, &summary)
+        });
         if let Err(error) = &written {
             messages::error(
                 Code::Write,
@@ -375,16 +442,18 @@ impl Agent {
             );
         }
         let is_there = self.restore_snapshot();
-        let failed = summary.failed + agent + panics > 0 || written.is_err() || !is_there;
-        self.sum_up(&summary, &pipeline, agent + panics);
+        let failed = summary.failed + own > 0 || written.is_err() || !is_there;
+        self.sum_up(&summary, &pipeline, own);
         failed || pipeline.strict_failure
     }
 
     /// Puts the snapshot back if it was removed while the program ran; false if that cannot be.
     fn restore_snapshot(&self) -> bool {
-        let mut recorder = self.recorder();
+        let Some(mut recorder) = self.recorder().take() else {
+            return true;
+        };
         let restored = recorder.restore();
-        let path = recorder.path().display();
+        let path = self.snapshot.display();
         match &restored {
             Ok(false) => {}
             Ok(true) => messages::warning(
@@ -419,7 +488,7 @@ impl Agent {
             summary.transformed,
             summary.failed,
             summary.skipped_methods,
-            self.recorder().path().display(),
+            self.snapshot.display(),
         );
         if summary.failed + own == 0 {
             return messages::info(line);

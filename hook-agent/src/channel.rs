@@ -113,4 +113,7 @@ pub(crate) fn run(agent: &Agent, phase: Live, local: Local<'_>) {
             .with_frame(CAPACITY, answer)
             .unwrap_or_else(commands::no_memory)
     });
+    if agent.has_left() {
+        agent.jvmti().dispose();
+    }
 }

@@ -13,6 +13,10 @@
 //! | `rebuilt` | files of classes whose bytes the JVM rebuilds |
 //! | `recording` | the agent thread: arrays → snapshot |
 //! | `probe_class` | `java/lang/$Classhook` and its siblings |
+//! | `plugins` | the generation of plugins at work, exchanged on request |
+//! | `changed` | which classes hold edits, and whose |
+//! | `slots` | arrays and their table, which outlive the agent |
+//! | `channel`, `commands` | the control thread, and what it is asked for |
 //! | `messages` | everything written to standard error |
 //!
 //! A JVM loads it with `-agentpath:/path/libclasshook.so=key=value,…`; a launcher that embeds a JVM
@@ -21,13 +25,18 @@
 //! Start reading at `ffi/entry.rs` for how a JVM comes in, then at `agent.rs`.
 
 mod agent;
+mod changed;
+mod channel;
 mod class_hook;
+mod commands;
 mod exclusions;
 mod ffi;
 mod messages;
+mod plugins;
 mod probe_class;
 mod rebuilt;
 mod recording;
 mod retransform;
+mod slots;
 mod startup;
 mod this_class;

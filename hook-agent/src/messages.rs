@@ -32,6 +32,8 @@ pub(crate) enum Code {
     Panic,
     /// The option string is no text.
     Options,
+    /// The control socket cannot be made.
+    Control,
     /// Methods of changed classes stay as they were.
     LeftAlone,
 }
@@ -50,6 +52,7 @@ impl Code {
             Code::Retransform => "H0408",
             Code::Panic => "H0409",
             Code::Options => "H0410",
+            Code::Control => "H0412",
             Code::LeftAlone => "H0411",
         }
     }

@@ -11,7 +11,7 @@ use crate::ffi::phases::Live;
 use crate::ffi::refs::Local;
 use crate::messages::{self, Code};
 use crate::probe_class::ProbeClass;
-use probes::ProbeTable;
+use probes::{Flush, ProbeTable};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -185,7 +185,7 @@ pub(crate) fn run(agent: &Agent, phase: Live, local: Local<'_>) {
             agent.signal.arrays_come(defined.is_ok());
             growth.note(defined);
         }
-        drain(agent, phase, local);
+        let _ = drain(agent, phase, local); // said already, and tried again
         if turn == Turn::Flush {
             messages::info("snapshot written on request");
         }
@@ -225,6 +225,66 @@ pub(crate) fn request_flush(agent: &Agent) {
     agent.signal.flush();
 }
 
+/// Makes the arrays ready for the first class: defined, and empty if an agent was here before.
+///
+/// # Errors
+///
+/// Which class could not be defined, and why.
+pub(crate) fn begin(agent: &Agent, phase: Live, local: Local<'_>) -> Result<(), (Code, String)> {
+    agent.table.begin_again();
+    let slots = agent.table.slots(None);
+    zero(agent, phase, local, &slots).map_err(|cause| (Code::ProbeClass, cause))?;
+    let missing = probes::ARRAYS_AHEAD.saturating_sub(agent.table.arrays());
+    define_arrays(agent, phase, local, missing)
+}
+
+/// Sets slots to zero.
+///
+/// # Errors
+///
+/// Which array cannot be written, and why.
+fn zero(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    slots: &[probes::Slots],
+) -> Result<(), String> {
+    let arrays = agent.arrays.read().unwrap_or_else(PoisonError::into_inner);
+    for slots in slots {
+        let Some(array) = arrays.get(usize::from(slots.array)) else {
+            continue;
+        };
+        live::zero_array(agent.jvmti(), local, phase, array, slots.base, slots.count)
+            .map_err(|cause| format!("array {} cannot be written: {cause}", slots.array))?;
+    }
+    Ok(())
+}
+
+/// Forgets what was hit: all of it, or one plugin's. What is hit from now on is recorded, whatever
+/// was hit before.
+///
+/// # Errors
+///
+/// Which array cannot be written, and why.
+pub(crate) fn reset(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    plugin: Option<&str>,
+) -> Result<usize, String> {
+    // No drain between: it might have read before, and would record afterwards what is forgotten.
+    let _alone = agent
+        .draining
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let slots = agent.table.slots(plugin);
+    zero(agent, phase, local, &slots)?;
+    if let Some(recorder) = agent.recorder().as_mut() {
+        recorder.reset(plugin, &slots);
+    }
+    Ok(slots.iter().map(|slots| slots.count as usize).sum())
+}
+
 /// Defines `count` more probe classes and makes their arrays known.
 ///
 /// # Errors
@@ -260,7 +320,15 @@ pub(crate) fn define_arrays(
 
 /// Copies every array in use and writes what is new. Failures to write are reported when they begin;
 /// what could not be written is kept for the next time.
-pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>) {
+///
+/// # Errors
+///
+/// Why not everything is on disk.
+pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>) -> Result<(), String> {
+    let _alone = agent
+        .draining
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let mut buffer = Vec::new();
     let arrays = agent.arrays.read().unwrap_or_else(PoisonError::into_inner);
     for (array, number) in arrays.iter().zip(0..) {
@@ -270,7 +338,11 @@ pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>) {
         }
         buffer.resize(used, 0);
         match live::read_array(agent.jvmti(), local, phase, array, &mut buffer) {
-            Ok(()) => agent.recorder().absorb(number, &buffer),
+            Ok(()) => {
+                if let Some(recorder) = agent.recorder().as_mut() {
+                    recorder.absorb(number, &buffer);
+                }
+            }
             Err(cause) => messages::error(
                 Code::ProbeClass,
                 format_args!("array {number} cannot be read: {cause}"),
@@ -279,13 +351,19 @@ pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>) {
     }
     drop(arrays);
     let failures = agent.take_failures();
-    let mut recorder = agent.recorder();
-    failures
-        .iter()
-        .for_each(|failure| recorder.failure(failure));
-    if let Err(error) = recorder.flush(&agent.table) {
-        drop(recorder);
-        messages::error(Code::Write, error);
+    let flushed = agent.recorder().as_mut().map(|recorder| {
+        failures
+            .iter()
+            .for_each(|failure| recorder.failure(failure));
+        recorder.flush(agent.table)
+    });
+    match flushed {
+        Some(Err(error)) => {
+            messages::error(Code::Write, &error);
+            Err(error.to_string())
+        }
+        Some(Ok(Flush::Stalled(bytes))) => Err(format!("{bytes} bytes wait to be written")),
+        _ => Ok(()),
     }
 }
 

@@ -1,38 +1,61 @@
-//! Classes that were loaded before the agent: by an AOT cache, by other agents, or before an attach.
+//! Classes that are loaded already: by an AOT cache, by other agents, before an attach, or under plugins
+//! that have been exchanged since.
 //!
 //! What a retransformation hands over is the JVM's own rebuilding of a class, not its file
 //! (measured: other pool order, other method order). So each class's file is fetched from its
 //! loader first and given to the pipeline beside the rebuilt bytes.
 
 use crate::agent::Agent;
+use crate::changed::Edits;
 use crate::exclusions::is_excluded;
 use crate::ffi::callbacks::ClassFileLoad;
+use crate::ffi::error::JvmtiError;
 use crate::ffi::live;
 use crate::ffi::phases::Live;
 use crate::ffi::refs::{GlobalRef, Local, LocalRef};
 use crate::messages::{self, Code};
 use crate::recording;
+use host::Loader;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 /// Local references asked for while all classes of the JVM are looked at; the JVM's own limit.
 const CAPACITY: i32 = 65_536;
 /// Classes of one retransformation: it costs a pause per call, not per class, but a pause that
 /// grows with the classes.
 const BATCH: usize = 512;
+/// How often classes that are being loaded are waited for, and how long each time.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
 /// Class-file bytes per probe, low: what is needed to define arrays before they are used up.
 const BYTES_PER_PROBE: usize = 8;
 
-/// A class that some plugin wants.
-struct Candidate<'a> {
+/// A class that is loaded.
+pub(crate) struct Loaded<'a> {
     class: LocalRef<'a>,
-    name: Vec<u8>,
+    /// Internal name.
+    pub name: Vec<u8>,
+    /// Its defining loader.
+    pub loader: Loader,
 }
 
 /// A class to be retransformed.
 struct Selected {
     class: GlobalRef,
     name: Vec<u8>,
+    loader: Loader,
+    /// What it holds before.
+    edits: Option<Edits>,
+}
+
+/// What came of a retransformation.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Classes that the JVM has taken.
+    pub retransformed: usize,
+    /// Classes that it has not taken, and why; they stay as they are.
+    pub failed: Vec<(String, JvmtiError)>,
 }
 
 /// The file of a class that is being retransformed on this thread.
@@ -48,16 +71,73 @@ thread_local! {
 
 /// Retransforms every class that is loaded already and that some plugin wants.
 pub(crate) fn retransform_loaded(agent: &Agent, phase: Live, local: Local<'_>) {
-    let selected = local.with_frame(CAPACITY, |local| select(agent, phase, local));
+    let Some(generation) = agent.plugins.current() else {
+        return;
+    };
+    let wanted = |class: &Loaded<'_>| {
+        wanted(agent, phase, local, class, &|class, located| {
+            generation.wants(&class.name, &class.loader, located)
+        })
+    };
+    pass(agent, phase, local, &wanted);
+}
+
+/// Retransforms the classes that hold edits which are `stale`, and those that are `wanted`, until no
+/// class holds stale edits.
+///
+/// A class that was on its way through the hook when the plugins were exchanged is not loaded yet:
+/// it is waited for. One that does not come was unloaded.
+pub(crate) fn settle(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    stale: impl Fn(&Edits) -> bool,
+    wanted: impl Fn(&Loaded<'_>) -> bool,
+) -> Report {
+    let changed = &agent.plugins.changed;
+    let is_stale = |class: &Loaded<'_>| {
+        let edits = changed.find(&class.name, &class.loader);
+        edits.is_some_and(|edits| stale(&edits))
+    };
+    let mut report = pass(agent, phase, local, &|class| {
+        is_stale(class) || wanted(class)
+    });
+    for _ in 0..TRIES {
+        if changed.count(&stale) <= report.failed.len() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        let failed: HashSet<String> = report.failed.iter().map(|(name, _)| name.clone()).collect();
+        let again =
+            |class: &Loaded<'_>| is_stale(class) && !failed.contains(&live::decode(&class.name));
+        let more = pass(agent, phase, local, &again);
+        report.retransformed += more.retransformed;
+        report.failed.extend(more.failed);
+    }
+    let failed: HashSet<String> = report.failed.iter().map(|(name, _)| name.clone()).collect();
+    changed.forget(|name, edits| stale(edits) && !failed.contains(&live::decode(name)));
+    report
+}
+
+/// One retransformation of the loaded classes that are picked.
+fn pass(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    pick: &dyn Fn(&Loaded<'_>) -> bool,
+) -> Report {
+    let selected = local.with_frame(CAPACITY, |local| select(agent, phase, local, pick));
+    let mut report = Report::default();
     let Some(selected) = selected else {
-        return messages::warning(
+        messages::warning(
             Code::Retransform,
             "no memory to look at the classes that are loaded already; they stay as they are",
         );
+        return report;
     };
     for batch in selected.chunks(BATCH) {
         let classes: Vec<&Selected> = batch.iter().collect();
-        retransform(agent, phase, &classes);
+        retransform(agent, phase, &classes, &mut report);
     }
     let originals = ORIGINALS.with_borrow_mut(std::mem::take);
     let originals = originals.into_values().flatten();
@@ -65,34 +145,47 @@ pub(crate) fn retransform_loaded(agent: &Agent, phase: Live, local: Local<'_>) {
     for global in originals.map(|original| original.class).chain(classes) {
         local.release(global);
     }
+    report
 }
 
 /// The classes to be retransformed, their files fetched; leaves no local reference behind.
-fn select(agent: &Agent, phase: Live, local: Local<'_>) -> Vec<Selected> {
-    let candidates = candidates(agent, phase, local);
-    if candidates.is_empty() {
+fn select(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    pick: &dyn Fn(&Loaded<'_>) -> bool,
+) -> Vec<Selected> {
+    let mut picked = loaded(agent, phase, local);
+    picked.retain(pick);
+    if picked.is_empty() {
         return Vec::new();
     }
-    messages::info(format_args!(
-        "{} classes were loaded before the agent",
-        candidates.len()
-    ));
-    fetch_originals(agent, phase, local, &candidates);
-    let selected = candidates.into_iter().filter_map(|candidate| {
-        let class = local.globalize(&candidate.class)?;
+    messages::info(format_args!("{} classes are loaded already", picked.len()));
+    let changed = &agent.plugins.changed;
+    let held: Vec<Option<Edits>> = picked
+        .iter()
+        .map(|class| changed.find(&class.name, &class.loader))
+        .collect();
+    // Of a class that was changed before, the JVM hands over the bytes that we have seen already.
+    let unknown = picked.iter().zip(&held).filter(|(_, held)| held.is_none());
+    fetch_originals(agent, phase, local, unknown.map(|(class, _)| class));
+    let selected = picked.into_iter().zip(held).filter_map(|(class, edits)| {
         Some(Selected {
-            class,
-            name: candidate.name,
+            class: local.globalize(&class.class)?,
+            name: class.name,
+            loader: class.loader,
+            edits,
         })
     });
     selected.collect()
 }
 
-fn candidates<'a>(agent: &Agent, phase: Live, local: Local<'a>) -> Vec<Candidate<'a>> {
+/// Every class that is loaded, but for arrays, hidden classes and those that are never changed.
+pub(crate) fn loaded<'a>(agent: &Agent, phase: Live, local: Local<'a>) -> Vec<Loaded<'a>> {
     match agent.jvmti().loaded_classes(phase, local) {
         Ok(classes) => classes
             .into_iter()
-            .filter_map(|class| candidate(agent, phase, local, class))
+            .filter_map(|class| described(agent, local, class))
             .collect(),
         Err(error) => {
             messages::warning(
@@ -104,13 +197,17 @@ fn candidates<'a>(agent: &Agent, phase: Live, local: Local<'a>) -> Vec<Candidate
     }
 }
 
-/// The class, if it can be changed and some plugin wants it.
-fn candidate<'a>(
+/// Runs `body` with every class that is loaded; `None` if there is no memory for it.
+pub(crate) fn with_loaded<R>(
     agent: &Agent,
     phase: Live,
-    local: Local<'a>,
-    class: LocalRef<'a>,
-) -> Option<Candidate<'a>> {
+    local: Local<'_>,
+    body: impl FnOnce(Vec<Loaded<'_>>) -> R,
+) -> Option<R> {
+    local.with_frame(CAPACITY, |local| body(loaded(agent, phase, local)))
+}
+
+fn described<'a>(agent: &Agent, local: Local<'a>, class: LocalRef<'a>) -> Option<Loaded<'a>> {
     let jvmti = agent.jvmti();
     let signature = jvmti.class_signature(&class).ok()?;
     let name = signature.strip_prefix(b"L")?.strip_suffix(b";")?.to_vec();
@@ -119,25 +216,48 @@ fn candidate<'a>(
     }
     let loader = jvmti.class_loader(local, &class).ok()?;
     let loader = agent.loader(local, loader.as_ref());
-    if !agent.pipeline.wants(&name, &loader, true) || !jvmti.is_prepared_and_modifiable(&class) {
-        return None;
+    Some(Loaded {
+        class,
+        name,
+        loader,
+    })
+}
+
+/// Whether a loaded class can be changed and is wanted; `wants` is given whether it has a location.
+pub(crate) fn wanted(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    class: &Loaded<'_>,
+    wants: &dyn Fn(&Loaded<'_>, bool) -> bool,
+) -> bool {
+    let jvmti = agent.jvmti();
+    if !wants(class, true) || !jvmti.is_prepared_and_modifiable(&class.class) {
+        return false;
     }
-    let located = live::with_protection_domain(jvmti, local, phase, &class, |domain| {
+    let located = live::with_protection_domain(jvmti, local, phase, &class.class, |domain| {
         agent.has_location(local, domain.as_ref())
     });
-    let wanted = located.unwrap_or(false) || agent.pipeline.wants(&name, &loader, false);
-    wanted.then_some(Candidate { class, name })
+    located.unwrap_or(false) || wants(class, false)
 }
 
 /// Asks each class's loader for its file, and defines arrays enough for what they may need.
-fn fetch_originals(agent: &Agent, phase: Live, local: Local<'_>, candidates: &[Candidate<'_>]) {
+fn fetch_originals<'c>(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    classes: impl Iterator<Item = &'c Loaded<'c>>,
+) {
+    if agent.plugins.current().is_none() {
+        return; // nobody will ask for them
+    }
     let mut bytes = 0;
-    for candidate in candidates {
-        let Some(original) = original(agent, phase, local, candidate) else {
+    for class in classes {
+        let Some(original) = original(agent, phase, local, class) else {
             continue;
         };
         bytes += original.bytes.len();
-        let name = candidate.name.clone();
+        let name = class.name.clone();
         ORIGINALS.with_borrow_mut(|originals| originals.entry(name).or_default().push(original));
     }
     let arrays = bytes / BYTES_PER_PROBE / probes::ARRAY_LENGTH;
@@ -150,41 +270,47 @@ fn fetch_originals(agent: &Agent, phase: Live, local: Local<'_>, candidates: &[C
     }
 }
 
-fn original(
-    agent: &Agent,
-    phase: Live,
-    local: Local<'_>,
-    candidate: &Candidate<'_>,
-) -> Option<Original> {
+fn original(agent: &Agent, phase: Live, local: Local<'_>, class: &Loaded<'_>) -> Option<Original> {
     let jvmti = agent.jvmti();
-    let loader = jvmti.class_loader(local, &candidate.class).ok()?;
-    let found = live::class_resource(jvmti, local, phase, loader.as_ref(), &candidate.name);
+    let loader = jvmti.class_loader(local, &class.class).ok()?;
+    let found = live::class_resource(jvmti, local, phase, loader.as_ref(), &class.name);
     let bytes = found.unwrap_or_else(|cause| {
         messages::debug(format_args!(
             "no file of {}: {cause}",
-            live::decode(&candidate.name)
+            live::decode(&class.name)
         ));
         None
     })?;
     Some(Original {
-        class: local.globalize(&candidate.class)?,
+        class: local.globalize(&class.class)?,
         bytes,
     })
 }
 
 /// Retransforms a batch; one that fails as a whole is halved until the culprit stands alone.
-fn retransform(agent: &Agent, phase: Live, batch: &[&Selected]) {
+fn retransform(agent: &Agent, phase: Live, batch: &[&Selected], report: &mut Report) {
     let classes: Vec<&GlobalRef> = batch.iter().map(|selected| &selected.class).collect();
-    let Err(error) = agent.jvmti().retransform_classes(phase, &classes) else {
-        return;
-    };
-    match batch {
-        [] => {}
-        [culprit] => agent.retransform_failed(live::decode(&culprit.name), error),
-        _ => {
+    let changed = &agent.plugins.changed;
+    match (agent.jvmti().retransform_classes(phase, &classes), batch) {
+        (Ok(()), _) => {
+            report.retransformed += batch.len();
+            if agent.plugins.current().is_none() {
+                batch
+                    .iter()
+                    .for_each(|class| changed.note(&class.name, &class.loader, None));
+            }
+        }
+        (Err(_), []) => {}
+        (Err(error), [culprit]) => {
+            changed.note(&culprit.name, &culprit.loader, culprit.edits.clone());
+            let name = live::decode(&culprit.name);
+            agent.retransform_failed(name.clone(), error);
+            report.failed.push((name, error));
+        }
+        (Err(_), _) => {
             let (one, other) = batch.split_at(batch.len() / 2);
-            retransform(agent, phase, one);
-            retransform(agent, phase, other);
+            retransform(agent, phase, one, report);
+            retransform(agent, phase, other, report);
         }
     }
 }
@@ -195,8 +321,8 @@ pub(crate) fn with_original(
     agent: &Agent,
     load: &ClassFileLoad<'_>,
     name: &[u8],
-    body: impl FnOnce(Option<&[u8]>),
-) {
+    body: impl FnOnce(Option<&[u8]>) -> Option<Edits>,
+) -> Option<Edits> {
     let Some(class) = &load.class_being_redefined else {
         return body(None);
     };
@@ -209,11 +335,11 @@ pub(crate) fn with_original(
         match found {
             Some(original) => {
                 agent.rebuilt.keep(name, load.class_data, &original.bytes);
-                body(Some(&original.bytes));
+                body(Some(&original.bytes))
             }
             None => body(agent.rebuilt.find(name, load.class_data).as_deref()),
         }
-    });
+    })
 }
 
 /// `Lcom/acme/Loader;` → `com/acme/Loader`, as text.

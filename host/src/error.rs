@@ -1,5 +1,6 @@
 //! The one error type of this crate: a stable code and the four things a user needs.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Why something was refused before any class was touched.
@@ -11,19 +12,19 @@ pub struct HostError(Box<Inner>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {
-    code: &'static str,
+    code: Cow<'static, str>,
     message: String,
     /// Labelled lines below the message, in order.
-    notes: Vec<(&'static str, String)>,
+    notes: Vec<(Cow<'static, str>, String)>,
 }
 
 impl HostError {
     /// An error with a stable code and a one-line message.
     #[cold]
     #[must_use]
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
-            code,
+            code: code.into(),
             message: message.into(),
             notes: Vec::new(),
         }))
@@ -31,15 +32,15 @@ impl HostError {
 
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
-    pub fn with(mut self, label: &'static str, text: impl Into<String>) -> Self {
-        self.0.notes.push((label, text.into()));
+    pub fn with(mut self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        self.0.notes.push((label.into(), text.into()));
         self
     }
 
     /// The stable code, for example `H0203`.
     #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.0.code
+    pub fn code(&self) -> &str {
+        &self.0.code
     }
 
     /// The message without code and notes.
@@ -53,7 +54,7 @@ impl HostError {
         self.0
             .notes
             .iter()
-            .map(|&(label, ref text)| (label, text.as_str()))
+            .map(|(label, text)| (label.as_ref(), text.as_str()))
     }
 }
 

@@ -148,4 +148,23 @@ pub struct Summary {
 impl Summary {
     /// Most entries kept in each list; the counters go on.
     pub const KEPT: usize = 1_000;
+
+    /// Adds what another pipeline did later.
+    pub fn add(&mut self, later: Self) {
+        self.classes += later.classes;
+        self.changed += later.changed;
+        self.failed += later.failed;
+        self.skipped_methods += later.skipped_methods;
+        keep(&mut self.failures, later.failures);
+        keep(&mut self.skipped, later.skipped);
+        keep(&mut self.notes, later.notes);
+        keep(&mut self.switched_off, later.switched_off);
+        self.strict_failure |= later.strict_failure;
+    }
+}
+
+/// Adds to a list as long as there is room.
+fn keep<T>(list: &mut Vec<T>, more: Vec<T>) {
+    let room = Summary::KEPT.saturating_sub(list.len());
+    list.extend(more.into_iter().take(room));
 }

@@ -419,7 +419,9 @@ struct Askers(Vec<String>);
 
 impl Observer for Askers {
     fn planned(&mut self, recordings: &Recordings<'_>) {
-        let asked = recordings.iter().filter(|(_, recording)| recording.edits() > 0);
+        let asked = recordings
+            .iter()
+            .filter(|(_, recording)| recording.edits() > 0);
         self.0.extend(asked.map(|(plugin, _)| plugin.name.clone()));
     }
 }

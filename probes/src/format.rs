@@ -28,7 +28,7 @@
 //! | 2 | class | array u16, base u16, probes u32, fingerprint u64, texts name, loader, plugin (length u16, UTF-8), length of the class file u32, the class file as an LZ4 block (neither if it was not kept) |
 //! | 3 | hits | array u16, then the newly hit slots in rising order, each as LEB128 difference from the one before plus one |
 //! | 4 | time | milliseconds since 1970 u64: when what precedes was recorded |
-//! | 5 | reset | empty: forget all hits so far |
+//! | 5 | reset | name of a plugin, whose hits so far are forgotten; empty: those of all |
 //! | 6 | failure | [`Failure`] as JSON |
 //! | 7 | end | [`Summary`] as JSON; the writer ended in good order |
 

@@ -50,5 +50,6 @@ pub use recorder::{Flush, RecordError, Recorder, RecorderOptions};
 pub use snapshot::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
 pub use spans::SpanTable;
 pub use table::{
-    ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, PendingClass, ProbeTable, Registration, TableError,
+    ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, PendingClass, ProbeTable, Registration, Slots,
+    TableError,
 };

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::format::{Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_varint};
 use crate::log::{Log, write_json, write_text};
-use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass, ProbeTable};
+use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass, ProbeTable, Slots};
 
 /// Slots compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
@@ -121,10 +121,17 @@ impl Recorder {
         self.enqueue(Kind::Failure, |out| write_json(out, failure));
     }
 
-    /// Forgets all hits so far; the caller has set the arrays to zero.
-    pub fn reset(&mut self) {
-        self.known.iter_mut().for_each(|known| known.fill(0));
-        self.enqueue(Kind::Reset, |_| ());
+    /// Forgets the hits so far of one plugin, or of all; the caller has set `slots`, which are those
+    /// of the plugin (see [`ProbeTable::slots`]), to zero.
+    pub fn reset(&mut self, plugin: Option<&str>, slots: &[Slots]) {
+        for slots in slots {
+            let known = self.known.get_mut(usize::from(slots.array));
+            let from = usize::from(slots.base);
+            let known = known.and_then(|known| known.get_mut(from..from + slots.count as usize));
+            known.into_iter().for_each(|known| known.fill(0));
+        }
+        let plugin = plugin.unwrap_or_default();
+        self.enqueue(Kind::Reset, |out| out.extend_from_slice(plugin.as_bytes()));
     }
 
     /// Writes what was noted since the last flush, and the classes registered in `table` since then.
@@ -245,6 +252,24 @@ mod tests {
         recorder.absorb(0, &array);
         assert_eq!(recorder.flush(&table).unwrap(), Flush::Unchanged);
         assert_eq!(std::fs::metadata(recorder.path()).unwrap().len(), length);
+    }
+
+    #[test]
+    fn one_plugins_hits_are_forgotten_and_the_others_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut recorder) = (ProbeTable::new(), recorder(directory.path()));
+        table.set_arrays(1);
+        for plugin in ["one", "two"] {
+            table.register("a/A", 7, "app", plugin, 2, b"").unwrap();
+        }
+        recorder.absorb(0, &[1, 1, 1, 1]);
+        recorder.flush(&table).unwrap();
+        recorder.reset(Some("two"), &table.slots(Some("two")));
+        recorder.absorb(0, &[1, 1, 0, 1]);
+        recorder.complete(&table, &Summary::default()).unwrap();
+        let snapshot = Snapshot::read(recorder.path()).unwrap();
+        let probes = snapshot.classes.iter().map(|class| class.probes.clone());
+        assert_eq!(probes.collect::<Vec<_>>(), [[true, true], [false, true]]);
     }
 
     #[test]

@@ -30,6 +30,17 @@ pub struct Registration {
     pub fresh: bool,
 }
 
+/// Some slots of one array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// Which array.
+    pub array: u16,
+    /// The first.
+    pub base: u16,
+    /// How many.
+    pub count: u32,
+}
+
 /// Why a class got no slots.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -107,6 +118,8 @@ struct State {
     /// Fingerprint → the newest class that has it; others follow by `Entry::older`.
     by_fingerprint: HashMap<u64, u32>,
     pending: Vec<PendingClass>,
+    /// Number of the snapshot that classes are recorded in.
+    snapshot: u32,
 }
 
 #[derive(Debug)]
@@ -117,6 +130,8 @@ struct Entry {
     base: u16,
     probe_count: u32,
     older: Option<u32>,
+    /// The last snapshot that was told of the class.
+    told: u32,
 }
 
 impl ProbeTable {
@@ -249,6 +264,27 @@ impl ProbeTable {
         Ok(slots)
     }
 
+    /// From now on classes are recorded in another snapshot: each is pending again once it is asked
+    /// for, with the slots that it has.
+    pub fn begin_again(&self) {
+        let mut state = self.state();
+        state.snapshot += 1;
+        state.pending.clear();
+    }
+
+    /// The slots of one plugin's classes, or of all, in order of registration.
+    #[must_use]
+    pub fn slots(&self, plugin: Option<&str>) -> Vec<Slots> {
+        let state = self.state();
+        let wanted = |entry: &&Entry| plugin.is_none_or(|plugin| *entry.plugin == *plugin);
+        let slots = state.classes.iter().filter(wanted).map(|entry| Slots {
+            array: entry.array,
+            base: entry.base,
+            count: entry.probe_count,
+        });
+        slots.filter(|slots| slots.count > 0).collect()
+    }
+
     /// Takes the classes registered since the last call, in order of registration.
     #[must_use]
     pub fn take_pending(&self) -> Vec<PendingClass> {
@@ -293,8 +329,20 @@ impl State {
         preferred: Option<u16>,
         class_bytes: &[u8],
     ) -> Result<Registration, TableError> {
+        let pending = |slots: Slots| PendingClass {
+            name: name.to_owned(),
+            fingerprint,
+            loader: loader.to_owned(),
+            plugin: plugin.to_owned(),
+            array: slots.array,
+            base: slots.base,
+            probe_count: slots.count,
+            bytes: class_bytes.to_vec(),
+        };
         if let Some((class, entry)) = self.find(name, fingerprint, plugin) {
-            return entry.again(class, probe_count);
+            let found = entry.again(class, probe_count)?;
+            self.tell(class, pending);
+            return Ok(found);
         }
         let (array, base) = self.place(name, probe_count, preferred)?;
         let entry = Entry {
@@ -304,24 +352,31 @@ impl State {
             base,
             probe_count,
             older: None,
+            told: self.snapshot.wrapping_sub(1),
         };
         let class = self.add(fingerprint, entry);
-        self.pending.push(PendingClass {
-            name: name.to_owned(),
-            fingerprint,
-            loader: loader.to_owned(),
-            plugin: plugin.to_owned(),
-            array,
-            base,
-            probe_count,
-            bytes: class_bytes.to_vec(),
-        });
+        self.tell(class, pending);
         Ok(Registration {
             class,
             array,
             base,
             fresh: true,
         })
+    }
+
+    /// Makes a class pending if this snapshot was not told of it.
+    fn tell(&mut self, class: u32, pending: impl FnOnce(Slots) -> PendingClass) {
+        let Some(entry) = self.classes.get_mut(class as usize) else {
+            return;
+        };
+        if std::mem::replace(&mut entry.told, self.snapshot) != self.snapshot {
+            let slots = Slots {
+                array: entry.array,
+                base: entry.base,
+                count: entry.probe_count,
+            };
+            self.pending.push(pending(slots));
+        }
     }
 
     /// Slots in the preferred array if it has room, else in the first that has.
@@ -541,6 +596,41 @@ mod tests {
             register(&table, "a/F", 6, 32_769),
             Err(TableError::TooManyProbes { .. })
         ));
+    }
+
+    #[test]
+    fn next_snapshot_is_told_of_a_class_again_with_the_slots_it_has() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        let first = register(&table, "a/A", 7, 5).unwrap();
+        register(&table, "a/B", 8, 5).unwrap();
+        register(&table, "a/A", 7, 5).unwrap();
+        assert_eq!(table.take_pending().len(), 2);
+        table.begin_again();
+        assert!(table.take_pending().is_empty());
+        for _ in 0..2 {
+            let again = register(&table, "a/A", 7, 5).unwrap();
+            assert_eq!((again.base, again.fresh), (first.base, false));
+        }
+        let pending = table.take_pending();
+        assert_eq!(pending.len(), 1);
+        assert_eq!((pending[0].base, pending[0].probe_count), (first.base, 5));
+    }
+
+    #[test]
+    fn slots_are_listed_by_plugin() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        table.register("a/A", 7, "app", "one", 5, b"").unwrap();
+        table.register("a/A", 7, "app", "two", 3, b"").unwrap();
+        table.register("a/Marker", 8, "app", "two", 0, b"").unwrap();
+        assert_eq!(table.slots(None).len(), 2);
+        let two = Slots {
+            array: 0,
+            base: 5,
+            count: 3,
+        };
+        assert_eq!(table.slots(Some("two")), [two]);
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Jvm {
                     self.classes
                         .iter_mut()
                         .for_each(|class| class.1.fill(false));
-                    self.recorder.reset();
+                    self.recorder.reset(None, &self.table.slots(None));
                 }
                 Step::Flush => self.flush(),
             }

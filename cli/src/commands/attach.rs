@@ -4,16 +4,21 @@ use std::ffi::OsString;
 
 use attach::{AttachError, Attachment};
 use clap::Args;
+use control::Request;
+use control::message::Change;
 
+use super::reload::told;
 use super::run::Plan;
+use crate::agent::{Agent, unreached};
 use crate::args::Settings;
 use crate::launch;
 use crate::problem::Problem;
+use crate::show::show;
 
 const AFTER_HELP: &str = "\
 Classes that are loaded already are instrumented in one batch, later ones as they load.
 What is recorded can be reported at any time: classhook report DIR.
-The agent stays until the JVM ends.
+The agent stays until the JVM ends or `classhook off PID` is said; if it is there already, it is given these settings.
 
 JDK 21 and newer print a warning into the JVM's output when an agent is loaded late (JEP 451);
 -XX:+EnableDynamicAgentLoading on its command line keeps it silent, and a later JDK will ask for it.
@@ -42,20 +47,16 @@ pub struct Attach {
 }
 
 impl Attach {
-    /// Attaches, loads, and says where it is recorded to.
+    /// Attaches, loads, and says where it is recorded to; or gives the agent that is there these settings.
     ///
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
     pub fn run(&self) -> Result<u8, Problem> {
         let plan = Plan::new(&self.settings, &self.plugins, None)?;
-        let library = launch::agent_library()?;
-        let jvm = Attachment::open(self.pid).map_err(unreached)?;
-        if !jvm.process().shares_our_root() {
-            return Err(other_root(self.pid));
+        if let Ok(agent) = Agent::find(self.pid)? {
+            return self.reload(agent);
         }
-        let options = plan.options.to_text();
-        jvm.load(&library, &options.to_string_lossy())
-            .map_err(unreached)?;
+        load(self.pid, &plan)?;
         eprintln!(
             "classhook: attached to {}, recording to {}",
             self.pid,
@@ -63,18 +64,52 @@ impl Attach {
         );
         Ok(0)
     }
+
+    fn reload(&self, mut agent: Agent) -> Result<u8, Problem> {
+        if self.settings.output.is_some() {
+            return Err(already_there()
+                .with(
+                    "found",
+                    "it goes on recording where it does, and --output names another place",
+                )
+                .with(
+                    "help",
+                    "leave --output out to give it the other settings, or `classhook off` it first",
+                ));
+        }
+        let options = Plan::change(&self.settings, &self.plugins)?;
+        let change: Change = agent.ask_for(&Request::Reload { options })?;
+        eprintln!(
+            "classhook: the agent is in {} already; it has the new settings",
+            self.pid
+        );
+        show(&told(&change))?;
+        Ok(0)
+    }
 }
 
-fn unreached(error: AttachError) -> Problem {
-    if let AttachError::AgentFailed(ALREADY_THERE) = error {
-        return Problem::user("H0608", "the agent is in this JVM already")
-            .with("found", "it records with the options it was first given")
-            .with(
-                "help",
-                "report what it recorded, or restart the JVM to give it other options",
-            );
+/// Loads the agent into a JVM that has none.
+pub(super) fn load(pid: i32, plan: &Plan) -> Result<(), Problem> {
+    let library = launch::agent_library()?;
+    let jvm = Attachment::open(pid).map_err(unreached)?;
+    if !jvm.process().sees(&library) {
+        return Err(other_root(pid));
     }
-    Problem::user(error.code(), error.to_string()).with("help", error.help())
+    let options = plan.options.to_text();
+    jvm.load(&library, &options.to_string_lossy())
+        .map_err(|error| match error {
+            AttachError::AgentFailed(ALREADY_THERE) => already_there()
+                .with(
+                    "found",
+                    "it was started with control=off, so it cannot be given other settings",
+                )
+                .with("help", "report what it records, or restart the JVM"),
+            error => unreached(error),
+        })
+}
+
+fn already_there() -> Problem {
+    Problem::user("H0608", "the agent is in this JVM already")
 }
 
 /// The library and the output folder are paths of this file system.

@@ -56,30 +56,46 @@ impl Plan {
         plugins: &[OsString],
         run: Option<String>,
     ) -> Result<Self, Problem> {
-        let mut options = AgentOptions {
-            config: settings.config.as_deref().map(absolute).transpose()?,
-            output: settings.output.as_deref().map(absolute).transpose()?,
-            plugins: plugins
-                .iter()
-                .map(|plugin| plugin_reference(plugin))
-                .collect::<Result<_, _>>()?,
-            select: settings.select.clone(),
-            grant: settings.grant.clone(),
-            on_error: settings.on_error.map(crate::args::OnError::as_str),
-            log: settings.log.clone(),
-            run,
-        };
-        let text = options.to_text();
-        let text = text.to_str().ok_or_else(|| {
-            Problem::user("H0604", "the agent's options hold a path that is not UTF-8")
-                .with("found", text.display().to_string())
-                .with("help", "rename the file or folder")
-        })?;
-        let config = Config::from_options(text)?; // the agent's own parser, so that mistakes are told before the start
+        let (mut options, config) = checked(settings, plugins, run)?;
         let output = absolute(&config.agent.output)?;
         options.output = Some(output.clone()); // JVMs of a build may run in other folders
         Ok(Self { options, output })
     }
+
+    /// What an agent is told that is at work already; it goes on recording where it does.
+    pub(super) fn change(settings: &Settings, plugins: &[OsString]) -> Result<String, Problem> {
+        let (options, _) = checked(settings, plugins, None)?;
+        Ok(options.to_text().to_string_lossy().into_owned())
+    }
+}
+
+/// The options, and what the agent's own parser makes of them, so that mistakes are told at once.
+fn checked(
+    settings: &Settings,
+    plugins: &[OsString],
+    run: Option<String>,
+) -> Result<(AgentOptions, Config), Problem> {
+    let options = AgentOptions {
+        config: settings.config.as_deref().map(absolute).transpose()?,
+        output: settings.output.as_deref().map(absolute).transpose()?,
+        plugins: plugins
+            .iter()
+            .map(|plugin| plugin_reference(plugin))
+            .collect::<Result<_, _>>()?,
+        select: settings.select.clone(),
+        grant: settings.grant.clone(),
+        on_error: settings.on_error.map(crate::args::OnError::as_str),
+        log: settings.log.clone(),
+        run,
+    };
+    let text = options.to_text();
+    let text = text.to_str().ok_or_else(|| {
+        Problem::user("H0604", "the agent's options hold a path that is not UTF-8")
+            .with("found", text.display().to_string())
+            .with("help", "rename the file or folder")
+    })?;
+    let config = Config::from_options(text)?;
+    Ok((options, config))
 }
 
 /// A path with respect to this process's folder; the JVM's may be another.
@@ -88,7 +104,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, Problem> {
 }
 
 /// Files become absolute, names of bundled plugins stay.
-fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
+pub(super) fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
     let path = Path::new(plugin);
     let is_file = path
         .extension()

@@ -122,10 +122,14 @@ fn silent_rude_and_dying_clients_do_not_keep_others_from_their_answers() {
     let mut garbage = running.raw();
     garbage.write_all(b"\xFF\0GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut line = String::new();
-    std::io::BufReader::new(&garbage).read_line(&mut line).unwrap();
+    std::io::BufReader::new(&garbage)
+        .read_line(&mut line)
+        .unwrap();
     assert!(line.contains("H0705"), "{line}");
     let mut hurried = running.raw();
-    hurried.write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n").unwrap();
+    hurried
+        .write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n")
+        .unwrap();
     drop(hurried); // does not wait for four megabytes
     assert_eq!(pid(&mut running.client()), std::process::id());
     half.write_all(b"\"request\":\"status\"}\n").unwrap();
@@ -141,7 +145,8 @@ fn client_that_does_not_read_its_answer_keeps_nobody_waiting() {
     let running = Running::start();
     let mut deaf = running.raw();
     for _ in 0..3 {
-        deaf.write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n").unwrap();
+        deaf.write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n")
+            .unwrap();
     }
     assert_eq!(pid(&mut running.client()), std::process::id());
     let long: Dump = running.client().ask_for(&Request::Dump).unwrap();
@@ -154,7 +159,9 @@ fn requests_sent_at_once_are_all_answered_though_nothing_follows() {
     let running = Running::start();
     let mut hasty = running.raw();
     for _ in 0..3 {
-        hasty.write_all(b"{\"protocol\":1,\"request\":\"status\"}\n").unwrap();
+        hasty
+            .write_all(b"{\"protocol\":1,\"request\":\"status\"}\n")
+            .unwrap();
     }
     hasty.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(std::io::BufReader::new(hasty).lines().count(), 3);
@@ -212,7 +219,9 @@ fn server_that_speaks_another_version_is_told_of() {
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut line = String::new();
-        std::io::BufReader::new(&stream).read_line(&mut line).unwrap();
+        std::io::BufReader::new(&stream)
+            .read_line(&mut line)
+            .unwrap();
         stream.write_all(b"{\"protocol\":7,\"ok\":{}}\n").unwrap();
     });
     let mut client = Client::connect(&socket, us()).unwrap();

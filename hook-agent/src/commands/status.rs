@@ -1,21 +1,23 @@
 //! `status`.
 
+use super::Jvm;
 use crate::agent::Agent;
-use crate::ffi::phases::Live;
 use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
 
 /// Failures told of; the snapshot holds all.
 const FAILURES: usize = 20;
 
 /// How the agent is.
-pub(super) fn status(agent: &Agent, phase: Live) -> Status {
+pub(super) fn status(jvm: Jvm<'_>) -> Status {
+    let agent = jvm.agent;
     let property = |name| {
         agent
             .jvmti()
-            .system_property(phase, name)
+            .system_property(jvm.phase, name)
             .unwrap_or_default()
     };
-    let (summary, own_failures) = agent.numbers();
+    let (summary, plugins_summary, own_failures) = agent.numbers();
+    let failures = plugins_summary.failures.into_iter().take(FAILURES);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -25,8 +27,8 @@ pub(super) fn status(agent: &Agent, phase: Live) -> Status {
             property(c"java.vm.version")
         ),
         uptime_ms: agent.uptime().as_millis().try_into().unwrap_or(u64::MAX),
-        snapshot: agent.recorder().path().display().to_string(),
-        run: agent.config().agent.run.clone().unwrap_or_default(),
+        snapshot: agent.snapshot.display().to_string(),
+        run: agent.settings.run.clone().unwrap_or_default(),
         plugins: plugins(agent),
         classes: ClassCounts {
             seen: summary.seen,
@@ -36,7 +38,37 @@ pub(super) fn status(agent: &Agent, phase: Live) -> Status {
             skipped_methods: summary.skipped_methods,
         },
         arrays: agent.table.arrays(),
-        failures: failures(agent),
+        failures: failures
+            .map(|failure| Failure {
+                code: failure.code.to_owned(),
+                class: failure.class,
+                plugin: failure.plugin,
+                cause: failure.cause,
+            })
+            .collect(),
         own_failures,
     }
+}
+
+/// The plugins and what they do now.
+pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
+    let Some(generation) = agent.plugins.current() else {
+        return Vec::new();
+    };
+    let states = generation.pipeline.states();
+    let configured = generation.config.plugins.iter().zip(states);
+    let plugin = |(config, state): (&host::config::PluginConfig, host::PluginState)| Plugin {
+        name: config.name.clone(),
+        state: match state {
+            host::PluginState::On => PluginState::On,
+            host::PluginState::Disabled => PluginState::Off,
+            host::PluginState::Failed => PluginState::Failed,
+        },
+        changed: agent
+            .plugins
+            .changed
+            .count(|edits| edits.plugins.contains(&config.name)),
+        select: config.select.clone(),
+    };
+    configured.map(plugin).collect()
 }

@@ -7,7 +7,7 @@ use super::jvmti::Jvmti;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::table::{EventCallbacks, JvmtiEnv, StartFunction};
-use crate::{class_hook, recording};
+use crate::{channel, class_hook, recording};
 use jni_sys::{JNIEnv, jclass, jint, jobject};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::ptr::NonNull;
@@ -25,6 +25,9 @@ pub(crate) fn event_callbacks() -> EventCallbacks {
 
 /// The body of the agent thread.
 pub(crate) const AGENT_THREAD: StartFunction = agent_thread;
+
+/// The body of the control thread.
+pub(crate) const CONTROL_THREAD: StartFunction = control_thread;
 
 /// Everything that one `ClassFileLoadHook` event brings.
 #[derive(Debug)]
@@ -140,5 +143,16 @@ unsafe extern "system" fn agent_thread(_: *mut JvmtiEnv, jni: *mut JNIEnv, _: *m
     let local = unsafe { Local::new(jni) };
     guard("agent thread", (), || {
         recording::run(agent, Live::entered(), local)
+    });
+}
+
+unsafe extern "system" fn control_thread(_: *mut JvmtiEnv, jni: *mut JNIEnv, _: *mut c_void) {
+    let (Some(agent), Some(jni)) = (current::get(), NonNull::new(jni)) else {
+        return;
+    };
+    // SAFETY: the environment of this agent thread, which the JVM attached before calling.
+    let local = unsafe { Local::new(jni) };
+    guard("control thread", (), || {
+        channel::run(agent, Live::entered(), local)
     });
 }

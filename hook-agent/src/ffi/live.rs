@@ -101,6 +101,25 @@ pub(crate) fn read_array(
     with_env(jvmti, local, live, |env| array.0.get_region(env, 0, buffer))
 }
 
+/// Sets `count` bytes of an array from `base` on to zero.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn zero_array(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    array: &ProbeArray,
+    base: u16,
+    count: u32,
+) -> std::result::Result<(), String> {
+    let zeros = vec![0; count as usize];
+    with_env(jvmti, local, live, |env| {
+        array.0.set_region(env, base.into(), &zeros)
+    })
+}
+
 /// The JVM's own loaders.
 ///
 /// # Errors

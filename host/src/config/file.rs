@@ -7,8 +7,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Agent, Config, PluginConfig, check_grant, check_selector, parse_control, parse_log, parse_on_error,
-    suggest,
+    Agent, Config, PluginConfig, check_grant, check_selector, parse_control, parse_log,
+    parse_on_error, suggest,
 };
 use crate::HostError;
 

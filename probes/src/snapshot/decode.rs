@@ -83,11 +83,26 @@ impl Decoder {
             Kind::Class => self.take_class(record)?,
             Kind::Hits => self.take_hits(record)?,
             Kind::Time => self.snapshot.meta.dump_ms = Fields::of(record).u64()?,
-            Kind::Reset => self.hits.clear(),
+            Kind::Reset => self.reset(record.payload),
             Kind::Failure => self.snapshot.failures.push(read_json(record)?),
             Kind::End => self.snapshot.summary = read_json(record)?,
         }
         Ok(())
+    }
+
+    /// Forgets all hits so far, or those of the plugin that the payload names.
+    fn reset(&mut self, plugin: &[u8]) {
+        if plugin.is_empty() {
+            return self.hits.clear();
+        }
+        for (class, (array, base)) in self.snapshot.classes.iter().zip(&self.places) {
+            if class.plugin.as_bytes() == plugin
+                && let Some(bits) = self.hits.get_mut(array)
+            {
+                let from = usize::from(*base);
+                (from..from + class.probes.len()).for_each(|slot| clear(bits, slot));
+            }
+        }
     }
 
     fn take_class(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
@@ -191,6 +206,12 @@ fn test(bits: &Bits, slot: usize) -> bool {
 fn set(bits: &mut Bits, slot: usize) {
     if let Some(word) = bits.get_mut(slot / 64) {
         *word |= 1 << (slot % 64);
+    }
+}
+
+fn clear(bits: &mut Bits, slot: usize) {
+    if let Some(word) = bits.get_mut(slot / 64) {
+        *word &= !(1 << (slot % 64));
     }
 }
 

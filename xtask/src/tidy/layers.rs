@@ -78,7 +78,13 @@ const LAYERS: [Layer; 14] = [
     Layer {
         name: "e2e-tests",
         product: &["rewriter", "probes", "coverage"],
-        tests: &["attach", "control", "host", "hook-agent", "classhook-testkit"],
+        tests: &[
+            "attach",
+            "control",
+            "host",
+            "hook-agent",
+            "classhook-testkit",
+        ],
     },
     Layer {
         name: "xtask",

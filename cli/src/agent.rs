@@ -1,0 +1,144 @@
+//! The agent in a running JVM, spoken to over its control channel.
+
+use std::path::PathBuf;
+
+use attach::{AttachError, Process};
+use control::{Client, ControlError, Peer, Refusal, Request};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::args::Target;
+use crate::launch::AGENT_LIBRARY;
+use crate::problem::Problem;
+use crate::show::show;
+
+/// An agent that listens.
+#[derive(Debug)]
+pub struct Agent {
+    client: Client,
+    process: Process,
+}
+
+impl Agent {
+    /// Connects to the agent in the JVM `pid`.
+    ///
+    /// # Errors
+    /// `H05xx` if there is no such JVM or it is somebody else's, `H07xx` if no agent listens in it.
+    pub fn connect(pid: i32) -> Result<Self, Problem> {
+        match Self::find(pid)? {
+            Ok(agent) => Ok(agent),
+            Err(process) => Err(absent(&process)),
+        }
+    }
+
+    /// The agent in the JVM `pid`, or the JVM if no agent listens in it.
+    ///
+    /// # Errors
+    /// As for [`Agent::connect`].
+    pub fn find(pid: i32) -> Result<Result<Self, Process>, Problem> {
+        let process = Process::read(pid).map_err(unreached)?;
+        process.check_permission().map_err(unreached)?;
+        if !process.maps("libjvm.so") {
+            return Err(unreached(AttachError::NotJvm(pid)));
+        }
+        let path = control::place::socket_path(process.namespace_uid(), process.namespace_pid());
+        let peer = Peer {
+            pid,
+            uid: process.effective_uid(),
+        };
+        match Client::connect(&process.path_in_root(&path), peer) {
+            Ok(client) => Ok(Ok(Self { client, process })),
+            Err(ControlError::NoAgent(_)) => Ok(Err(process)),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    /// Asks, and gives the answer as it came.
+    ///
+    /// # Errors
+    /// What the agent refused, or that it did not answer (`H07xx`).
+    pub fn ask(&mut self, request: &Request) -> Result<Value, Problem> {
+        self.client.ask(request).map_err(refused)
+    }
+
+    /// Asks, and gives the answer taken apart.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`].
+    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
+        read(self.ask(request)?)
+    }
+
+    /// A file that the agent named, as this process sees it.
+    #[must_use]
+    pub fn path(&self, theirs: &str) -> PathBuf {
+        let path = PathBuf::from(theirs);
+        if self.process.sees(&path) {
+            return path;
+        }
+        self.process.path_in_root(theirs)
+    }
+}
+
+impl Target {
+    /// Asks the JVM's agent and shows its answer, as JSON or as `text` puts it.
+    ///
+    /// # Errors
+    /// As [`Agent::connect`] and [`Agent::ask`], or if standard output cannot be written.
+    pub fn answer<T: DeserializeOwned>(
+        &self,
+        request: &Request,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<u8, Problem> {
+        let mut agent = Agent::connect(self.pid)?;
+        let answer = agent.ask(request)?;
+        if self.json {
+            show(&format!("{answer:#}\n"))?;
+        } else {
+            show(&text(&read(answer)?))?;
+        }
+        Ok(0)
+    }
+}
+
+/// An answer taken apart.
+///
+/// # Errors
+/// `H0704` if it is another than the one expected.
+pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
+    serde_json::from_value(answer).map_err(|error| {
+        Problem::ours("H0704", "the agent's answer cannot be read").with("found", error.to_string())
+    })
+}
+
+/// What the attach protocol says.
+pub fn unreached(error: AttachError) -> Problem {
+    Problem::user(error.code(), error.to_string()).with("help", error.help())
+}
+
+fn refused(error: ControlError) -> Problem {
+    let Refusal {
+        code,
+        message,
+        notes,
+    } = error.refusal();
+    let problem = Problem::user(code, message);
+    notes
+        .into_iter()
+        .fold(problem, |problem, (label, text)| problem.with(label, text))
+}
+
+/// No agent listens in a JVM: there is none, or it was told not to.
+fn absent(process: &Process) -> Problem {
+    let pid = process.pid();
+    let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));
+    if process.maps(AGENT_LIBRARY) {
+        return problem
+            .with("found", format!("{AGENT_LIBRARY} is loaded, so an agent is or was there"))
+            .with("help", format!("it was started with control=off, has left (then `classhook attach {pid}` brings it back), or has told on the JVM's standard error why it does not listen"));
+    }
+    problem.with(
+        "help",
+        format!("`classhook attach {pid}` loads one; no restart is needed"),
+    )
+}

@@ -1,0 +1,162 @@
+//! `classhook status`: how the agent in a running JVM is.
+
+use std::time::Duration;
+
+use clap::Args;
+use control::Request;
+use control::message::{Failure, Plugin, PluginState, Status as Answer};
+
+use crate::args::Target;
+use crate::problem::Problem;
+
+const AFTER_HELP: &str = "\
+Examples:
+  classhook status 4711
+  classhook status 4711 --json";
+
+/// Shows how the agent in a running JVM is.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Status {
+    /// Whom to ask.
+    #[command(flatten)]
+    pub target: Target,
+}
+
+impl Status {
+    /// Asks and prints.
+    ///
+    /// # Errors
+    /// If there is no such JVM (`H05xx`), or no agent in it (`H07xx`).
+    pub fn run(&self) -> Result<u8, Problem> {
+        self.target.answer(&Request::Status, text)
+    }
+}
+
+fn text(status: &Answer) -> String {
+    let classes = &status.classes;
+    let mut text = format!(
+        "agent {} in process {} ({}), at work for {}\n\
+         recording to {}\n\
+         classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone\n\
+         probes: {} arrays of 32 KiB\n{}",
+        status.version,
+        status.pid,
+        status.jvm,
+        duration(Duration::from_millis(status.uptime_ms)),
+        status.snapshot,
+        classes.seen,
+        classes.selected,
+        classes.changed,
+        classes.failed,
+        classes.skipped_methods,
+        status.arrays,
+        plugins(&status.plugins),
+    );
+    text.push_str(&failures(&status.failures));
+    if status.own_failures > 0 {
+        let count = status.own_failures;
+        text.push_str(&format!(
+            "{count} failures of the agent itself; they are on the JVM's standard error\n"
+        ));
+    }
+    text
+}
+
+/// A line per plugin.
+pub(super) fn plugins(plugins: &[Plugin]) -> String {
+    let line = |plugin: &Plugin| {
+        let state = match plugin.state {
+            PluginState::On => "on",
+            PluginState::Off => "off",
+            PluginState::Failed => "off after failing repeatedly",
+        };
+        let select = match plugin.select.as_slice() {
+            [] => "the default selection".to_owned(),
+            select => select.join(" "),
+        };
+        format!(
+            "plugin {}: {state}, {} classes changed, {select}\n",
+            plugin.name, plugin.changed
+        )
+    };
+    plugins.iter().map(line).collect()
+}
+
+/// A line per class that could not be changed.
+pub(super) fn failures(failures: &[Failure]) -> String {
+    let line = |failure: &Failure| {
+        let by = if failure.plugin.is_empty() {
+            String::new()
+        } else {
+            format!(" (plugin {})", failure.plugin)
+        };
+        format!(
+            "failed: {} {}{by}: {}\n",
+            failure.code, failure.class, failure.cause
+        )
+    };
+    failures.iter().map(line).collect()
+}
+
+/// `3 h 25 min`, `25 min 1 s`, `1.2 s`.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60) {
+        (0, 0) => format!("{:.1} s", time.as_secs_f64()),
+        (0, minutes) => format!("{minutes} min {} s", seconds % 60),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_told_in_two_units() {
+        let told = [1_234, 61_000, 7_260_000].map(|ms| duration(Duration::from_millis(ms)));
+        assert_eq!(told, ["1.2 s", "1 min 1 s", "2 h 1 min"]);
+    }
+
+    #[test]
+    fn plugins_and_failures_are_a_line_each() {
+        let status = Answer {
+            plugins: vec![
+                Plugin {
+                    name: "coverage".into(),
+                    changed: 3,
+                    ..Plugin::default()
+                },
+                Plugin {
+                    name: "mine".into(),
+                    state: PluginState::Failed,
+                    select: vec!["com.**".into(), "!com.x".into()],
+                    ..Plugin::default()
+                },
+            ],
+            failures: vec![Failure {
+                code: "H0311".into(),
+                class: "a/B".into(),
+                plugin: "mine".into(),
+                cause: "trap".into(),
+            }],
+            ..Answer::default()
+        };
+        let text = text(&status);
+        assert!(
+            text.contains("plugin coverage: on, 3 classes changed, the default selection\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "plugin mine: off after failing repeatedly, 0 classes changed, com.** !com.x\n"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("failed: H0311 a/B (plugin mine): trap\n"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Which classes hold edits now, and whose.
+//!
+//! A class is known by its name and the kind of its loader: when the hook is shown a class there is
+//! nothing else yet. Two classes of one name in two loaders of one kind are one entry, so at worst a
+//! class is retransformed that did not need it.
+
+use host::Loader;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The classes that hold edits.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    classes: Mutex<Classes>,
+}
+
+/// By internal name and loader.
+type Classes = HashMap<(Box<[u8]>, Loader), Edits>;
+
+/// The edits that a class holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edits {
+    /// The generation that made them.
+    pub generation: u32,
+    /// Whose they are, in order.
+    pub plugins: Vec<String>,
+}
+
+impl Changed {
+    /// Notes what a class holds from now on; `None`: nothing.
+    pub fn note(&self, name: &[u8], loader: &Loader, edits: Option<Edits>) {
+        let key = (name.into(), loader.clone());
+        let mut classes = self.classes();
+        match edits {
+            Some(edits) => drop(classes.insert(key, edits)),
+            None => drop(classes.remove(&key)),
+        }
+    }
+
+    /// What a class holds.
+    pub fn find(&self, name: &[u8], loader: &Loader) -> Option<Edits> {
+        let key = (name.into(), loader.clone());
+        self.classes().get(&key).cloned()
+    }
+
+    /// How many classes hold edits that are `like` this.
+    pub fn count(&self, like: impl Fn(&Edits) -> bool) -> usize {
+        self.classes().values().filter(|edits| like(edits)).count()
+    }
+
+    /// Forgets classes, by name and edits, because they are not in the JVM any more.
+    pub fn forget(&self, gone: impl Fn(&[u8], &Edits) -> bool) {
+        self.classes().retain(|(name, _), edits| !gone(name, edits));
+    }
+
+    fn classes(&self) -> MutexGuard<'_, Classes> {
+        self.classes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_known_by_name_and_kind_of_loader() {
+        let changed = Changed::default();
+        let edits = |generation| {
+            Some(Edits {
+                generation,
+                plugins: vec!["coverage".to_owned()],
+            })
+        };
+        changed.note(b"a/A", &Loader::App, edits(1));
+        changed.note(b"a/A", &Loader::Platform, edits(2));
+        assert_eq!(changed.find(b"a/A", &Loader::App), edits(1));
+        assert_eq!(changed.count(|edits| edits.generation < 2), 1);
+        changed.note(b"a/A", &Loader::App, None);
+        assert_eq!(changed.find(b"a/A", &Loader::App), None);
+        changed.forget(|_, edits| edits.generation == 2);
+        assert_eq!(changed.count(|_| true), 0);
+    }
+}
