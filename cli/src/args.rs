@@ -110,7 +110,7 @@ pub struct Settings {
     /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
-    /// Capability granted to the plugins (probes, boot); may be repeated
+    /// Capability granted to the plugins (probes, rewrite, boot); may be repeated
     #[arg(long, value_name = "CAPABILITY")]
     pub grant: Vec<String>,
     /// What a failure does [default: warn]

@@ -19,7 +19,7 @@ struct Ability {
     functions: &'static [&'static str],
 }
 
-const ABILITIES: [Ability; 4] = [
+const ABILITIES: [Ability; 5] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -58,6 +58,7 @@ const ABILITIES: [Ability; 4] = [
             "[method]method-view.before",
             "[method]method-view.fall-throughs",
             "[method]method-view.jumps",
+            "[method]method-view.unwind",
         ],
     },
     Ability {
@@ -75,6 +76,34 @@ const ABILITIES: [Ability; 4] = [
             "[method]capture.thrown-class",
             "[method]capture.limit",
             "[method]capture.sum-up",
+        ],
+    },
+    Ability {
+        interface: "classhook:plugin/rewrite",
+        grant: Some((
+            "rewrite",
+            "changes what the methods do in the classes you select",
+        )),
+        functions: &[
+            "[constructor]snippet",
+            "[method]snippet.load-this",
+            "[method]snippet.load-argument",
+            "[method]snippet.push-int",
+            "[method]snippet.push-long",
+            "[method]snippet.push-float",
+            "[method]snippet.push-double",
+            "[method]snippet.push-string",
+            "[method]snippet.push-class",
+            "[method]snippet.push-null",
+            "[method]snippet.invoke",
+            "[method]snippet.field",
+            "[method]snippet.with-type",
+            "[method]snippet.op",
+            "[method]snippet.increment",
+            "[method]snippet.new-label",
+            "[method]snippet.place",
+            "[method]snippet.jump",
+            "insert",
         ],
     },
 ];

@@ -1,4 +1,4 @@
-//! Generated from `wit/plugin.wit`; the host's side is in [`crate::views`] and [`crate::recorder`].
+//! Generated from `wit/plugin.wit`; the host's side is in [`crate::views`], [`crate::recorder`] and [`crate::rewrite`].
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
 wasmtime::component::bindgen!({
@@ -10,5 +10,6 @@ wasmtime::component::bindgen!({
         "classhook:plugin/class-file.method-view": crate::job::MethodHandle,
         "classhook:plugin/probes.plan": crate::job::PlanHandle,
         "classhook:plugin/probes.capture": rewriter::span::Capture,
+        "classhook:plugin/rewrite.snippet": crate::rewrite::Code,
     },
 });

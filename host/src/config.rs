@@ -98,9 +98,9 @@ pub enum PluginSource {
 /// The plugins that are part of the agent.
 pub const BUNDLED: [&str; 2] = ["coverage", "trace"];
 
-/// What `grant` may hold: `probes` is an interface a plugin imports, `boot`
-/// lets it see classes of the boot and platform loaders.
-pub const CAPABILITIES: [&str; 2] = ["probes", "boot"];
+/// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
+/// `boot` lets it see classes of the boot and platform loaders.
+pub const CAPABILITIES: [&str; 3] = ["probes", "rewrite", "boot"];
 
 impl Default for Agent {
     fn default() -> Self {
@@ -131,10 +131,14 @@ impl PluginConfig {
     /// A bundled plugin with its defaults: what it needs is granted, every class of the application selected.
     #[must_use]
     pub fn bundled(name: &str) -> Self {
+        let grant: &[&str] = match name {
+            "patch" => &["probes", "rewrite"],
+            _ => &["probes"],
+        };
         Self::new(
             name.to_owned(),
             PluginSource::Bundled(name.to_owned()),
-            vec!["probes".to_owned()],
+            grant.iter().map(|grant| (*grant).to_owned()).collect(),
         )
     }
 

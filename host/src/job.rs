@@ -2,7 +2,7 @@
 
 use rewriter::span::{Capture, Spans};
 use rewriter::{
-    Action, ClassFile, Edit, EditPlan, MethodIndex, Place, ReadError, Site, SiteChecker,
+    Action, ClassFile, Edit, EditPlan, MethodIndex, Place, ReadError, Site, SiteChecker, Snippet,
 };
 use self_cell::self_cell;
 
@@ -13,6 +13,8 @@ use crate::bindings::classhook::plugin::types::Failure;
 pub const MAX_EDITS: usize = probes::ARRAY_LENGTH;
 /// Most bytes of tags in one class by one plugin.
 pub const MAX_TAG_BYTES: usize = 1 << 20;
+/// Most bytes of inserted code in one class by one plugin, before it is spliced.
+const MAX_CODE_BYTES: usize = 4 << 20;
 /// Most sites made in one class by one plugin.
 const MAX_SITES: usize = 1 << 20;
 /// Most notes kept of one class, and most bytes of each.
@@ -121,6 +123,7 @@ pub struct Recording {
     /// For people.
     pub notes: Vec<Note>,
     tag_bytes: usize,
+    code_bytes: usize,
 }
 
 impl Recording {
@@ -311,10 +314,7 @@ impl Job {
         let mut probe = first;
         let mut first_site = None;
         for token in tokens {
-            let Some(site) = self.site(token) else {
-                let message = format!("site {token} was not made by a view of this class");
-                return Err(self.refuse(None, "H0317", message, None));
-            };
+            let site = self.known_site(token)?;
             let action = match kind {
                 Kind::Count => Action::Count(probe),
                 _ => Action::Hit(probe),
@@ -333,6 +333,57 @@ impl Job {
             self.recording.tag(kind, site, first..probe, tag);
         }
         Ok(first..probe)
+    }
+
+    /// Records code at the sites, if it fits each of them. `weight` is its size in bytes, for the limit.
+    pub fn insert(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        code: Snippet,
+        weight: usize,
+    ) -> Result<(), Failure> {
+        self.check_limits(tokens.len(), 0)?;
+        let code_bytes = self.recording.code_bytes.saturating_add(weight);
+        if code_bytes > MAX_CODE_BYTES {
+            let message = format!(
+                "expected at most {MAX_CODE_BYTES} bytes of inserted code in one class, found {code_bytes}"
+            );
+            let help = "insert one snippet at many sites, and calls instead of long code";
+            return Err(self.refuse(None, "H0315", message, Some(help.to_owned())));
+        }
+        let mut sites = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let site = self.known_site(token)?;
+            let fits = self.subject.class.with_dependent_mut(|_, checker| {
+                checker
+                    .check(site)
+                    .and_then(|()| checker.check_snippet(site, &code))
+            });
+            if let Err(error) = fits {
+                return Err(self.refuse(place_bci(site.place), "H0317", error.to_string(), None));
+            }
+            sites.push(site);
+        }
+        let plan = &mut self.recording.plan;
+        let kept = plan.keep(code).and_then(|id| {
+            let action = Action::Insert(id);
+            sites
+                .into_iter()
+                .try_for_each(|site| plan.push(Edit { site, action }))
+        });
+        if let Err(error) = kept {
+            return Err(self.refuse(None, "H0315", error.to_string(), None));
+        }
+        self.recording.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// The site behind a token, or why there is none.
+    fn known_site(&mut self, token: u64) -> Result<Site, Failure> {
+        self.site(token).ok_or_else(|| {
+            let message = format!("site {token} was not made by a view of this class");
+            self.refuse(None, "H0317", message, None)
+        })
     }
 
     /// Records a span over a method; gives its number.

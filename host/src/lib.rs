@@ -24,6 +24,7 @@ pub mod own;
 pub mod pipeline;
 mod plugin;
 mod recorder;
+mod rewrite;
 pub mod selector;
 mod stack;
 mod state;

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use probes::ProbeTable;
-use rewriter::{Action, ClassFile, EditPlan, MethodIndex, ProbeStorage, Scratch, Utf8};
+use rewriter::{
+    Action, ClassFile, Edit, EditPlan, MethodIndex, PlanError, ProbeStorage, Scratch, Utf8,
+};
 
 use crate::config::OnError;
 use crate::engine::Ticker;
@@ -560,39 +562,58 @@ fn place<'p>(
     if matches!(storage, Storage::Own(_)) {
         only_hits(recordings)?;
     }
-    let asking: Vec<_> = recordings
-        .iter()
-        .filter(|(_, recording)| recording.hits > 0)
-        .collect();
-    let Some((first, _)) = asking.first() else {
-        return Ok(None);
-    };
-    let wanted: Vec<_> = asking
-        .iter()
-        .map(|(plugin, recording)| (plugin.name.as_str(), recording.hits))
-        .collect();
-    let trouble = |cause| Trouble {
-        plugin: &first.name,
+    let trouble = |plugin: &'p Plugin, cause| Trouble {
+        plugin: &plugin.name,
         fault: Fault::new("H0304", cause),
         method: None,
     };
-    let (place, bases) = match storage {
-        Storage::Shared(table) => in_table(subject, &wanted, table),
-        Storage::Own(probes) => on_its_own(subject, &wanted, probes),
-    }
-    .map_err(trouble)?;
-    let mut merged = EditPlan::new();
-    for ((_, recording), base) in asking.iter().zip(bases) {
-        for edit in recording.plan.edits() {
-            let Action::Hit(probe) = edit.action else {
-                continue;
-            };
-            merged
-                .hit(edit.site, probe + base)
-                .map_err(|error| trouble(error.to_string()))?;
+    let asking = || {
+        recordings
+            .iter()
+            .filter(|(_, recording)| recording.hits > 0)
+    };
+    let wanted: Vec<_> = asking()
+        .map(|(plugin, recording)| (plugin.name.as_str(), recording.hits))
+        .collect();
+    let (place, bases) = match asking().next() {
+        // Without probes it is never used.
+        None => (Place::Shared(array_owner(0)), Vec::new()),
+        Some((first, _)) => match storage {
+            Storage::Shared(table) => in_table(subject, &wanted, table),
+            Storage::Own(probes) => on_its_own(subject, &wanted, probes),
         }
+        .map_err(|cause| trouble(first, cause))?,
+    };
+    let mut bases = bases.into_iter();
+    let mut merged = EditPlan::new();
+    for (plugin, recording) in recordings {
+        let base = match recording.hits {
+            0 => 0,
+            _ => bases.next().unwrap_or_default(),
+        };
+        append(&mut merged, &recording.plan, base)
+            .map_err(|error| trouble(plugin, error.to_string()))?;
     }
-    Ok(Some((place, merged)))
+    Ok((!merged.is_empty()).then_some((place, merged)))
+}
+
+/// Adds a plugin's edits, its hits numbered from `base` on.
+fn append(merged: &mut EditPlan, plan: &EditPlan, base: u32) -> Result<(), PlanError> {
+    for edit in plan.edits() {
+        let action = match edit.action {
+            Action::Hit(probe) => Action::Hit(probe + base),
+            Action::Insert(id) => match plan.snippet(id) {
+                Some(snippet) => Action::Insert(merged.keep(snippet.clone())?),
+                None => continue,
+            },
+            _ => continue,
+        };
+        merged.push(Edit {
+            site: edit.site,
+            action,
+        })?;
+    }
+    Ok(())
 }
 
 /// Counts and spans are recorded by the agent alone.

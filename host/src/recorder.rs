@@ -41,7 +41,7 @@ impl HostPlan for State {
         capture: Resource<Capture>,
         tag: Vec<u8>,
     ) -> Result<std::result::Result<ProbeId, Failure>> {
-        let capture = self.captures.get(&capture)?.clone();
+        let capture = self.resources.get(&capture)?.clone();
         let number = self.job()?.span(MethodIndex(method), capture, &tag);
         Ok(number.map(|value| ProbeId { value }))
     }
@@ -58,41 +58,41 @@ impl HostPlan for State {
 
 impl HostCapture for State {
     fn new(&mut self) -> Result<Resource<Capture>> {
-        Ok(self.captures.push(Capture::default())?)
+        Ok(self.resources.push(Capture::default())?)
     }
 
     fn argument(&mut self, of: Resource<Capture>, index: u8) -> Result<()> {
-        self.captures.get_mut(&of)?.argument(index);
+        self.resources.get_mut(&of)?.argument(index);
         Ok(())
     }
 
     fn arguments(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.captures.get_mut(&of)?.arguments = Arguments::All;
+        self.resources.get_mut(&of)?.arguments = Arguments::All;
         Ok(())
     }
 
     fn return_value(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.captures.get_mut(&of)?.returned = true;
+        self.resources.get_mut(&of)?.returned = true;
         Ok(())
     }
 
     fn thrown_class(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.captures.get_mut(&of)?.thrown = true;
+        self.resources.get_mut(&of)?.thrown = true;
         Ok(())
     }
 
     fn limit(&mut self, of: Resource<Capture>, bytes: u32) -> Result<()> {
-        self.captures.get_mut(&of)?.limit = bytes.min(MAX_LIMIT);
+        self.resources.get_mut(&of)?.limit = bytes.min(MAX_LIMIT);
         Ok(())
     }
 
     fn sum_up(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.captures.get_mut(&of)?.sum_up = true;
+        self.resources.get_mut(&of)?.sum_up = true;
         Ok(())
     }
 
     fn drop(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.captures.delete(of)?;
+        self.resources.delete(of)?;
         Ok(())
     }
 }

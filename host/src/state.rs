@@ -13,8 +13,8 @@ use crate::job::{Job, truncate};
 pub const MAX_MEMORY: usize = 64 << 20;
 /// CPU time of the thread that one class may take.
 pub const DEADLINE: Duration = Duration::from_millis(250);
-/// Most `capture`s that exist at once.
-const MAX_CAPTURES: usize = 1_024;
+/// Most `capture`s and `snippet`s that exist at once.
+const MAX_RESOURCES: usize = 1_024;
 /// Log lines kept per call, and bytes of each.
 const MAX_LINES: u32 = 100;
 const MAX_LINE_BYTES: usize = 4 << 10;
@@ -33,8 +33,8 @@ pub struct State {
     pub out_of_memory: bool,
     /// Linear memory now, in bytes.
     pub memory: usize,
-    /// What the plugin's `capture`s say.
-    pub captures: ResourceTable,
+    /// What the plugin's `capture`s and `snippet`s say.
+    pub resources: ResourceTable,
     /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
     pub last_error: Option<String>,
     started: Duration,
@@ -52,7 +52,7 @@ impl State {
             out_of_time: false,
             out_of_memory: false,
             memory: 0,
-            captures: captures(),
+            resources: resources(),
             last_error: None,
             started: Duration::ZERO,
             lines: 0,
@@ -108,9 +108,9 @@ impl State {
     }
 }
 
-fn captures() -> ResourceTable {
+fn resources() -> ResourceTable {
     let mut table = ResourceTable::new();
-    table.set_max_capacity(MAX_CAPTURES);
+    table.set_max_capacity(MAX_RESOURCES);
     table
 }
 

@@ -87,6 +87,15 @@ impl State {
         Ok(tokens.map(|tokens| tokens.map(|token| Site { token }).collect()))
     }
 
+    fn known_site(&mut self, of: &Resource<MethodHandle>, place: Place) -> Result<Site> {
+        let method = self.index(of)?;
+        let sites = self.known_sites(method, std::iter::once(place))?;
+        sites
+            .into_iter()
+            .next()
+            .ok_or_else(|| wasmtime::Error::msg("no room for a site"))
+    }
+
     fn known_sites(
         &mut self,
         method: MethodIndex,
@@ -272,12 +281,7 @@ impl HostMethodView for State {
     }
 
     fn entry(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
-        let method = self.index(&of)?;
-        let sites = self.known_sites(method, std::iter::once(Place::Entry))?;
-        sites
-            .into_iter()
-            .next()
-            .ok_or_else(|| wasmtime::Error::msg("no room for a site"))
+        self.known_site(&of, Place::Entry)
     }
 
     fn returns(&mut self, of: Resource<MethodHandle>) -> Result<Vec<Site>> {
@@ -322,6 +326,10 @@ impl HostMethodView for State {
                 target: Bci(jump.target),
             }),
         )
+    }
+
+    fn unwind(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
+        self.known_site(&of, Place::Unwind)
     }
 
     fn drop(&mut self, _: Resource<MethodHandle>) -> Result<()> {

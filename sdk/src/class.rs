@@ -251,4 +251,10 @@ impl MethodView<'_> {
     pub fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
         self.inner.jumps(at)
     }
+
+    /// Where an exception leaves the method that no handler of it catches.
+    #[must_use]
+    pub fn unwind(&self) -> Site {
+        self.inner.unwind()
+    }
 }

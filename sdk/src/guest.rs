@@ -3,8 +3,9 @@
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
-use crate::bindings::classhook::plugin::{class_file, host, probes};
+use crate::bindings::classhook::plugin::{class_file, host, probes, rewrite};
 use crate::plan::Capture;
+use crate::snippet::{Part, Snippet};
 use crate::source::{ClassSource, MethodSource, PlanSink};
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
@@ -55,13 +56,19 @@ pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
     parse::<T>(config).map_err(|error| error.to_string())
 }
 
-/// An instance from a configuration as JSON.
+/// An instance from a configuration as JSON. What is wrong with a value begins with its path: `rule[1].what: …`.
 ///
 /// # Errors
 /// When the configuration does not fit [`Transformer::Config`], or [`Transformer::new`] refuses it.
 pub fn parse<T: Transformer>(config: &str) -> Result<T, Error> {
-    let config =
-        serde_json::from_str(config).map_err(|error| Error::Message(without_position(&error)))?;
+    let mut json = serde_json::Deserializer::from_str(config);
+    let config = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let (path, text) = (error.path().to_string(), without_position(error.inner()));
+        Error::Message(match path.as_str() {
+            "." => text,
+            path => format!("{path}: {text}"),
+        })
+    })?;
     T::new(config)
 }
 
@@ -201,6 +208,9 @@ impl MethodSource for class_file::MethodView {
     fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
         self.jumps(at)
     }
+    fn unwind(&self) -> Site {
+        self.unwind()
+    }
 }
 
 impl PlanSink for probes::Plan {
@@ -216,4 +226,39 @@ impl PlanSink for probes::Plan {
     fn note(&self, at: Site, text: &str) {
         self.note(at, text);
     }
+    fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
+        rewrite::insert(self, at, &code_of(code)?)
+    }
+}
+
+/// The host's own copy of a snippet.
+fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
+    let resource = rewrite::Snippet::new();
+    let (parts, labels) = snippet.parts();
+    for _ in 0..labels {
+        resource.new_label();
+    }
+    for part in parts {
+        match part {
+            Part::This => resource.load_this(),
+            Part::Argument(index) => resource.load_argument(*index),
+            Part::Int(value) => resource.push_int(*value),
+            Part::Long(value) => resource.push_long(*value),
+            Part::Float(value) => resource.push_float(*value),
+            Part::Double(value) => resource.push_double(*value),
+            Part::String(value) => resource.push_string(value),
+            Part::Class(name) => resource.push_class(name),
+            Part::Null => resource.push_null(),
+            Part::Invoke(opcode, target) => {
+                resource.invoke(*opcode, &target.reference(), target.interface)
+            }
+            Part::Field(opcode, target) => resource.field(*opcode, &target.reference()),
+            Part::WithType(opcode, name) => resource.with_type(*opcode, name),
+            Part::Op(opcode, operand) => resource.op(*opcode, *operand),
+            Part::Increment(slot, by) => resource.increment(*slot, *by),
+            Part::Place(label) => resource.place(*label),
+            Part::Jump(opcode, label) => resource.jump(*opcode, *label),
+        }?;
+    }
+    Ok(resource)
 }

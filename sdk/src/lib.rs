@@ -45,19 +45,24 @@ mod error;
 #[doc(hidden)]
 pub mod guest;
 pub mod log;
+pub mod pattern;
 pub mod plan;
+pub mod snippet;
 pub mod source;
 mod transformer;
 
 pub use class::{Class, Method, MethodView};
 pub use error::{Error, Result};
 pub use plan::{Capture, Plan};
+pub use snippet::Snippet;
 pub use transformer::Transformer;
 
 /// What most plugins need.
 pub mod prelude {
     pub use crate::wit::{Failure, Handler, Instruction, Jump, Line, ProbeId, Site};
-    pub use crate::{Capture, Class, Error, Method, MethodView, Plan, Result, Transformer};
+    pub use crate::{
+        Capture, Class, Error, Method, MethodView, Plan, Result, Snippet, Transformer,
+    };
     pub use serde::Deserialize;
 }
 

@@ -1,6 +1,7 @@
 //! What a plugin can do to a class.
 
 use crate::class::MethodView;
+use crate::snippet::Snippet;
 use crate::source::PlanSink;
 use crate::wit::{Failure, ProbeId, Site};
 
@@ -48,6 +49,14 @@ impl<'a> Plan<'a> {
         tag: &[u8],
     ) -> Result<ProbeId, Failure> {
         self.sink.span(method.index(), capture, tag)
+    }
+
+    /// Inserts code at each of the sites (capability `rewrite`).
+    ///
+    /// # Errors
+    /// When the code does not fit one of the sites; it is then inserted nowhere.
+    pub fn insert(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
+        self.sink.insert(at, code)
     }
 
     /// A line for people: why something was done, or left undone, at a site.

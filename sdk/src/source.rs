@@ -3,6 +3,7 @@
 //! Plugins use [`crate::Class`] and [`crate::Plan`] instead.
 
 use crate::plan::Capture;
+use crate::snippet::Snippet;
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
 };
@@ -43,9 +44,10 @@ pub trait MethodSource {
     fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
     fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
     fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure>;
+    fn unwind(&self) -> Site;
 }
 
-/// The resource `plan`; see `wit/plugin.wit` for each method.
+/// The resource `plan`, and the function of `rewrite` that takes it; see `wit/plugin.wit` for each method.
 #[allow(
     missing_docs,
     clippy::missing_errors_doc,
@@ -56,4 +58,5 @@ pub trait PlanSink {
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
     fn note(&self, at: Site, text: &str);
+    fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure>;
 }

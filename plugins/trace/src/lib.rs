@@ -3,10 +3,8 @@
 //! Methods are chosen by patterns over class, name and descriptor, and by annotations of method or class. Classes
 //! that no pattern can match are never shown to the plugin: the patterns' classes are its selectors.
 
-mod pattern;
-
+use classhook_sdk::pattern::{Glob, Pattern};
 use classhook_sdk::prelude::*;
-use pattern::{Glob, Pattern};
 
 const ACC_STATIC: u16 = 0x0008;
 const ACC_BRIDGE: u16 = 0x0040;

@@ -187,7 +187,7 @@ impl MethodSource for NativeMethod<'_, '_> {
         })
     }
     fn entry(&self) -> Site {
-        self.recorder.make_entry(self.method.index())
+        self.recorder.make_site(self.method.index(), Place::Entry)
     }
     fn returns(&self) -> Vec<Site> {
         let leaves = |op| matches!(op, opcode::IRETURN..=opcode::RETURN | opcode::ATHROW);
@@ -208,5 +208,8 @@ impl MethodSource for NativeMethod<'_, '_> {
             source: Bci(jump.source),
             target: Bci(jump.target),
         }))
+    }
+    fn unwind(&self) -> Site {
+        self.recorder.make_site(self.method.index(), Place::Unwind)
     }
 }

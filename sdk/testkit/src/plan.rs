@@ -4,10 +4,14 @@ use std::cell::RefCell;
 use std::fmt::Write;
 
 use classhook_sdk::Capture;
+use classhook_sdk::snippet::{Member, Part, Snippet};
 use classhook_sdk::source::PlanSink;
 use classhook_sdk::wit::{Failure, ProbeId, Site};
 use rewriter::span::{self, Spans};
-use rewriter::{Action, ClassFile, Edit, EditPlan, MethodIndex, Place, SiteChecker};
+use rewriter::{
+    Action, ClassFile, Edit, EditPlan, Label, MemberName, MethodIndex, Place, SiteChecker,
+    SnippetError,
+};
 
 /// The host's limits per class.
 const MAX_EDITS: usize = 32_768;
@@ -75,15 +79,10 @@ impl<'c, 'a> Recorder<'c, 'a> {
         sites.map(make).collect()
     }
 
-    /// Hands out the entry of a method; whether it has code is asked when it is used.
-    pub fn make_entry(&self, method: MethodIndex) -> Site {
-        hand_out(
-            &mut self.state.borrow_mut().sites,
-            rewriter::Site {
-                method,
-                place: Place::Entry,
-            },
-        )
+    /// Hands out a place that a method with code has; whether it has code is asked when it is used.
+    pub fn make_site(&self, method: MethodIndex, place: Place) -> Site {
+        let site = rewriter::Site { method, place };
+        hand_out(&mut self.state.borrow_mut().sites, site)
     }
 
     /// One line per edit and note so far.
@@ -134,16 +133,7 @@ impl<'c, 'a> Recorder<'c, 'a> {
         action: impl FnOnce(&mut State<'c, 'a>) -> Action,
     ) -> Result<ProbeId, Failure> {
         let state = &mut *self.state.borrow_mut();
-        let Some(site) = state.sites.get(site.token as usize).copied() else {
-            return Err(failure(
-                "H0317",
-                &format_args!("site {} was not made by a view of this class", site.token),
-            ));
-        };
-        state
-            .checker
-            .check(site)
-            .map_err(|error| failure("H0317", &error))?;
+        let site = state.checked(site)?;
         let action = action(state);
         state
             .plan
@@ -152,7 +142,7 @@ impl<'c, 'a> Recorder<'c, 'a> {
         let method = self.method_name(site.method);
         state.say(&format!("{method} {}: {action}", site.place), tag);
         Ok(ProbeId {
-            value: action.probe(),
+            value: action.probe().unwrap_or_default(),
         })
     }
 
@@ -173,6 +163,19 @@ impl<'c, 'a> Recorder<'c, 'a> {
 }
 
 impl State<'_, '_> {
+    /// A site that was handed out and exists.
+    fn checked(&mut self, site: Site) -> Result<rewriter::Site, Failure> {
+        let Some(found) = self.sites.get(site.token as usize).copied() else {
+            return Err(failure(
+                "H0317",
+                &format_args!("site {} was not made by a view of this class", site.token),
+            ));
+        };
+        let exists = self.checker.check(found);
+        exists.map_err(|error| failure("H0317", &error))?;
+        Ok(found)
+    }
+
     /// Adds a line, with the plugin's own bytes if there are any.
     fn say(&mut self, line: &str, tag: &[u8]) {
         self.text.push_str(line);
@@ -210,6 +213,45 @@ fn to_host(capture: &Capture) -> span::Capture {
     result
 }
 
+/// The rewriter's own copy of a snippet.
+fn code_of(snippet: &Snippet) -> Result<rewriter::Snippet, SnippetError> {
+    let mut code = rewriter::Snippet::new();
+    let (parts, labels) = snippet.parts();
+    let labels: Vec<Label> = (0..labels).map(|_| code.new_label()).collect();
+    // The SDK hands out no other numbers.
+    let label = |number: &u32| labels[*number as usize];
+    for part in parts {
+        match part {
+            Part::This => code.load_this(),
+            Part::Argument(index) => code.load_argument(*index),
+            Part::Int(value) => code.push_int(*value),
+            Part::Long(value) => code.push_long(*value),
+            Part::Float(value) => code.push_float(*value),
+            Part::Double(value) => code.push_double(*value),
+            Part::String(value) => code.push_string(value),
+            Part::Class(name) => code.push_class(name),
+            Part::Null => code.push_null(),
+            Part::Invoke(opcode, target) => code.invoke(*opcode, name(target)),
+            Part::Field(opcode, target) => code.field(*opcode, name(target)),
+            Part::WithType(opcode, name) => code.with_type(*opcode, name),
+            Part::Op(opcode, operand) => code.op(*opcode, *operand),
+            Part::Increment(slot, by) => code.increment(*slot, *by),
+            Part::Place(number) => code.place(label(number)),
+            Part::Jump(opcode, number) => code.jump(*opcode, label(number)),
+        }?;
+    }
+    Ok(code)
+}
+
+fn name(member: &Member) -> MemberName {
+    MemberName {
+        owner: member.owner.clone(),
+        name: member.name.clone(),
+        descriptor: member.descriptor.clone(),
+        interface: member.interface,
+    }
+}
+
 fn hand_out(sites: &mut Vec<rewriter::Site>, site: rewriter::Site) -> Site {
     sites.push(site);
     Site {
@@ -240,6 +282,35 @@ impl PlanSink for Recorder<'_, '_> {
             state.say(&line, tag);
         }
         Ok(ProbeId { value })
+    }
+
+    fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
+        self.check_limits(at.len(), 0)?;
+        let refused = |error: &dyn std::fmt::Display| failure("H0317", error);
+        let code = code_of(code).map_err(|error| refused(&error))?;
+        let state = &mut *self.state.borrow_mut();
+        let mut sites = Vec::with_capacity(at.len());
+        for site in at {
+            let site = state.checked(*site)?;
+            let fits = state.checker.check_snippet(site, &code);
+            fits.map_err(|error| refused(&error))?;
+            sites.push(site);
+        }
+        for site in &sites {
+            let line = format!("{} {}: insert", self.method_name(site.method), site.place);
+            state.say(&line, b"");
+        }
+        for line in code.to_string().lines() {
+            state.say(&format!("  {line}"), b"");
+        }
+        let id = state.plan.keep(code).map_err(|error| refused(&error))?;
+        let action = Action::Insert(id);
+        let mut pushed = sites
+            .into_iter()
+            .map(|site| state.plan.push(Edit { site, action }));
+        pushed
+            .try_for_each(|pushed| pushed)
+            .map_err(|error| refused(&error))
     }
 
     fn note(&self, at: Site, text: &str) {

@@ -20,6 +20,7 @@ enum Token {
 impl Glob {
     /// Over class names, with `.` or `/` between packages: `**` is any text, `*` any within one package, `?` one
     /// character.
+    #[must_use]
     pub fn of_class(text: &str) -> Self {
         let mut tokens = Vec::with_capacity(text.len());
         for byte in text.bytes() {
@@ -39,6 +40,7 @@ impl Glob {
     }
 
     /// Over names of methods and descriptors: `*` is any text, `?` one character.
+    #[must_use]
     pub fn of_member(text: &str) -> Self {
         let mut glob = Self::of_class(text);
         for token in &mut glob.0 {
@@ -50,6 +52,7 @@ impl Glob {
     }
 
     /// Whether all of `text` is covered. All ways to match are followed at once, so no pattern takes long.
+    #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if let [Token::Any] = *self.0 {
             return true;
@@ -98,6 +101,8 @@ pub struct PatternError {
     problem: &'static str,
 }
 
+impl std::error::Error for PatternError {}
+
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pattern, problem } = self;
@@ -111,6 +116,9 @@ impl fmt::Display for PatternError {
 
 impl Pattern {
     /// From its text, without `!`.
+    ///
+    /// # Errors
+    /// With what is wrong, and an example.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let fail = |problem| PatternError {
             pattern: text.to_owned(),
@@ -147,11 +155,13 @@ impl Pattern {
     }
 
     /// Whether any method of this class (internal name) may match.
+    #[must_use]
     pub fn matches_class(&self, class: &str) -> bool {
         self.class.matches(class)
     }
 
     /// Whether a method of a class that matches does.
+    #[must_use]
     pub fn matches_method(&self, name: &str, descriptor: &str) -> bool {
         self.method.matches(name)
             && (self.descriptor.as_ref()).is_none_or(|glob| glob.matches(descriptor))

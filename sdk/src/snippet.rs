@@ -1,0 +1,190 @@
+//! Code that a plugin inserts, as a value.
+//!
+//! Names are symbols and labels are numbers; what the code may use and must leave is checked by the host when
+//! it is inserted ([`crate::Plan::insert`]), against the method and the place.
+//!
+//! | place | finds on the stack | leaves |
+//! |---|---|---|
+//! | before a return instruction | the value returned, if any | such a value |
+//! | before `athrow`, or at [`crate::MethodView::unwind`] | the exception | an exception |
+//! | everywhere else | nothing | nothing |
+//!
+//! Instead of falling out of its end a snippet may also return a value of the method's type, or throw.
+
+use crate::wit::MemberRef;
+
+/// Code to be inserted.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Snippet {
+    parts: Vec<Part>,
+    labels: u32,
+}
+
+/// A place in a snippet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label(u32);
+
+/// A field or method by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Internal name of the class, such as `java/lang/String`.
+    pub owner: String,
+    /// Its own name.
+    pub name: String,
+    /// Its descriptor (JVMS 4.3).
+    pub descriptor: String,
+    /// Whether it is a method of an interface.
+    pub interface: bool,
+}
+
+impl Member {
+    /// A member of a class.
+    #[must_use]
+    pub fn of_class(owner: &str, name: &str, descriptor: &str) -> Self {
+        Self {
+            owner: owner.to_owned(),
+            name: name.to_owned(),
+            descriptor: descriptor.to_owned(),
+            interface: false,
+        }
+    }
+
+    /// As the WIT has it.
+    #[must_use]
+    pub fn reference(&self) -> MemberRef {
+        MemberRef {
+            owner: self.owner.clone(),
+            name: self.name.clone(),
+            descriptor: self.descriptor.clone(),
+        }
+    }
+}
+
+/// One operation; see [`Snippet`] for what each does.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "documented at the methods of Snippet")]
+pub enum Part {
+    This,
+    Argument(u8),
+    Int(i32),
+    Long(i64),
+    Float(f32),
+    Double(f64),
+    String(String),
+    Class(String),
+    Null,
+    Invoke(u8, Member),
+    Field(u8, Member),
+    WithType(u8, String),
+    Op(u8, i32),
+    Increment(u16, i16),
+    Place(u32),
+    Jump(u8, u32),
+}
+
+impl Snippet {
+    /// No code.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Pushes `this`.
+    pub fn load_this(&mut self) -> &mut Self {
+        self.add(Part::This)
+    }
+
+    /// Pushes a parameter of the method, counted from 0 without `this`.
+    pub fn load_argument(&mut self, index: u8) -> &mut Self {
+        self.add(Part::Argument(index))
+    }
+
+    /// Pushes an `int`.
+    pub fn push_int(&mut self, value: i32) -> &mut Self {
+        self.add(Part::Int(value))
+    }
+
+    /// Pushes a `long`.
+    pub fn push_long(&mut self, value: i64) -> &mut Self {
+        self.add(Part::Long(value))
+    }
+
+    /// Pushes a `float`.
+    pub fn push_float(&mut self, value: f32) -> &mut Self {
+        self.add(Part::Float(value))
+    }
+
+    /// Pushes a `double`.
+    pub fn push_double(&mut self, value: f64) -> &mut Self {
+        self.add(Part::Double(value))
+    }
+
+    /// Pushes a string.
+    pub fn push_string(&mut self, value: &str) -> &mut Self {
+        self.add(Part::String(value.to_owned()))
+    }
+
+    /// Pushes a class object, by internal name.
+    pub fn push_class(&mut self, name: &str) -> &mut Self {
+        self.add(Part::Class(name.to_owned()))
+    }
+
+    /// Pushes `null`.
+    pub fn push_null(&mut self) -> &mut Self {
+        self.add(Part::Null)
+    }
+
+    /// Calls a method with this opcode.
+    pub fn invoke(&mut self, opcode: u8, target: Member) -> &mut Self {
+        self.add(Part::Invoke(opcode, target))
+    }
+
+    /// Reads or writes a field with this opcode.
+    pub fn field(&mut self, opcode: u8, target: Member) -> &mut Self {
+        self.add(Part::Field(opcode, target))
+    }
+
+    /// `new`, `checkcast`, `instanceof` or `anewarray` of a class by internal name.
+    pub fn with_type(&mut self, opcode: u8, name: &str) -> &mut Self {
+        self.add(Part::WithType(opcode, name.to_owned()))
+    }
+
+    /// Any other instruction. Local variables are the snippet's own, from 0 on, and live within it.
+    pub fn op(&mut self, opcode: u8, operand: i32) -> &mut Self {
+        self.add(Part::Op(opcode, operand))
+    }
+
+    /// Adds to an `int` in one of the snippet's own local variables.
+    pub fn increment(&mut self, slot: u16, by: i16) -> &mut Self {
+        self.add(Part::Increment(slot, by))
+    }
+
+    /// A label that stands nowhere yet.
+    pub fn new_label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    /// Puts a label here.
+    pub fn place(&mut self, label: Label) -> &mut Self {
+        self.add(Part::Place(label.0))
+    }
+
+    /// A branch or `goto` with this opcode.
+    pub fn jump(&mut self, opcode: u8, to: Label) -> &mut Self {
+        self.add(Part::Jump(opcode, to.0))
+    }
+
+    /// The operations in order, and how many labels there are.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parts(&self) -> (&[Part], u32) {
+        (&self.parts, self.labels)
+    }
+
+    fn add(&mut self, part: Part) -> &mut Self {
+        self.parts.push(part);
+        self
+    }
+}
