@@ -50,6 +50,9 @@ pub struct Program {
     /// Classes with a method for whose probes there is no room within 64 KB: JaCoCo's take 6 bytes, ours 8.
     #[serde(default, rename = "no-room")]
     pub no_room: Vec<String>,
+    /// Classes whose work depends on the order in which reflection lists members.
+    #[serde(default, rename = "member-order")]
+    member_order: Vec<String>,
     /// Releases that it runs on.
     #[serde(default = "main_releases")]
     pub releases: Vec<u32>,
@@ -184,6 +187,12 @@ impl Workload<'_> {
     /// Classes that are not compared: see [`Program::no_room`].
     pub fn no_room(&self) -> &[String] {
         &self.program.no_room
+    }
+
+    /// Classes whose probes say nothing where two tools differ: the JVM lists members in the order of addresses
+    /// in its memory, which is another under another agent.
+    pub fn member_order(&self) -> &[String] {
+        &self.program.member_order
     }
 
     /// The program's command; it runs in a new folder `name` below `scratch`, where `made` is ready for its output.

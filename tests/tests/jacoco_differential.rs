@@ -112,12 +112,18 @@ impl Measured<'_> {
         self.folder.join(format!("snapshots-{run}"))
     }
 
-    /// What the runs of a tool do not repeat.
+    /// What the runs of a tool do not repeat, and what depends on the order of members.
     fn unstable(&self) -> Unstable {
         let runs = [&self.jacoco, &self.classhook];
-        runs.iter()
+        let mut unstable: Unstable = runs
+            .iter()
             .flat_map(|runs| runs.iter().flat_map(|run| runs[0].differences(run)))
-            .collect()
+            .collect();
+        let between_tools = self.jacoco[0].differences(&self.classhook[0]);
+        unstable.extend(between_tools.into_iter().filter(|(key, probe)| {
+            probe.is_some() && self.workload.member_order().contains(&key.name)
+        }));
+        unstable
     }
 
     fn differences(&self) -> Unstable {
