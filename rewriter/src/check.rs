@@ -11,12 +11,15 @@ mod walk;
 use thiserror::Error;
 
 use crate::class::{Attributes, ClassFile, Code, MethodRecord, Tables};
+use crate::edits::Refusal;
 use crate::error::ReadError;
 use crate::index::MethodIndex;
 use crate::plan::{Action, EditPlan};
+use crate::shape;
 use crate::snippet::Snippet;
 use crate::splice::{
-    self as splice, Added, Inserts, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason, Snippets,
+    self as splice, Added, Changes, Inserts, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason,
+    Snippets,
 };
 use crate::storage::ProbeStorage;
 
@@ -49,6 +52,15 @@ pub enum SelfCheckError {
         /// Where in the new code.
         position: u32,
     },
+    /// A class edit is not there, or something else than that changed.
+    #[error("the class edits are not what the plan says: expected {expected}")]
+    ClassEdits {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The class was changed although its class edits are refused.
+    #[error("the class was changed although {0}")]
+    ClassRefused(Refusal),
     /// The original of a changed method cannot be read.
     #[error("method {method} was changed although {reason}")]
     Refused {
@@ -89,6 +101,8 @@ pub(crate) struct CheckScratch {
     expected: Vec<u8>,
     /// None: snippets are compared with what they say, not with code made anew.
     snippets: Snippets,
+    /// Made out, but not turned into code either.
+    changes: Changes,
 }
 
 /// Reads the output of a splice again and takes the edits out: what remains
@@ -107,6 +121,11 @@ pub fn check_splice(
 ) -> Result<(), SelfCheckError> {
     if original.bytes() == spliced {
         return Ok(());
+    }
+    if !plan.class_edits().is_empty() {
+        let shaped = shape::checked(original, plan)?;
+        let class = ClassFile::read(&shaped.bytes)?;
+        return check_splice(&class, &shaped.plan, storage, spliced, scratch);
     }
     let differs = |part| SelfCheckError::Differs { part };
     let Scratch { order, check, .. } = scratch;
@@ -210,9 +229,18 @@ impl Pair<'_, '_> {
         let before = Code::read(self.original.pool(), self.original.bytes(), &old)?;
         let after = Code::read(self.output.pool(), self.output.bytes(), &new)?;
         let refused = |reason| SelfCheckError::Refused { method, reason };
+        scratch.changes.clear();
+        if self.plan.has_changes() {
+            let method = self.original.method(method).ok_or(part)?;
+            let changes = &mut scratch.changes;
+            changes
+                .resolve(self.original, &method, &before, self.plan, self.edits)
+                .map_err(refused)?;
+        }
         let inserts = Inserts {
             probes: self.probes,
             snippets: &scratch.snippets,
+            changes: &scratch.changes,
         };
         scratch
             .layout
@@ -232,7 +260,7 @@ impl Pair<'_, '_> {
         let own = self.edits.iter().filter_map(|key| {
             match self.plan.edits().get(splice::edit_index(*key))?.action {
                 Action::Insert(id) => self.plan.snippet(id).map(Snippet::own_slots),
-                Action::Hit(_) | Action::Count(_) => None,
+                Action::Hit(_) | Action::Count(_) | Action::Change(_) => None,
             }
         });
         u32::from(before.max_locals()).wrapping_add(own.max().unwrap_or(0))
@@ -262,6 +290,7 @@ impl Pair<'_, '_> {
             frames,
             expected,
             snippets,
+            changes,
             ..
         } = scratch;
         if self.locals(before) != u32::from(after.max_locals())
@@ -277,6 +306,7 @@ impl Pair<'_, '_> {
             inserts: Inserts {
                 probes: self.probes,
                 snippets,
+                changes,
             },
             host: self.host(before),
         };

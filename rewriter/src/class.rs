@@ -259,6 +259,14 @@ impl<'a> ClassFile<'a> {
     }
 }
 
+/// Steps over an attribute table.
+pub(crate) fn skip_attributes(
+    cursor: &mut Cursor<'_>,
+    structure: &'static str,
+) -> Result<(), ReadError> {
+    attribute::skip(cursor, structure)
+}
+
 fn check_header(bytes: &[u8]) -> Result<(), ReadError> {
     if bytes.len() > u32::MAX as usize {
         return Err(ReadError::TooLong {

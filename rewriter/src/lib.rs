@@ -14,6 +14,7 @@
 mod check;
 mod class;
 mod cursor;
+mod edits;
 mod error;
 mod fingerprint;
 mod index;
@@ -23,6 +24,7 @@ mod plan;
 mod pool;
 pub mod print;
 pub mod schema;
+mod shape;
 mod snippet;
 pub mod span;
 mod splice;
@@ -35,6 +37,10 @@ pub use check::{SelfCheckError, check_splice};
 pub use class::{
     Annotations, Attribute, Attributes, BootstrapMethod, ClassFile, Code, ExceptionHandler, Field,
     Instruction, Instructions, Line, LocalVariable, Method, Switch, SwitchCases, Tables,
+};
+pub use edits::{
+    Annotation, CallTarget, Change, ChangeError, ChangeId, ClassEdit, Constant as EditConstant,
+    ElementValue, NativeWrapper, NewField, NewMethod, Refusal, Target,
 };
 pub use error::ReadError;
 pub use fingerprint::fingerprint;

@@ -36,3 +36,7 @@ pub const MAX_SNIPPET_SLOTS: u16 = 1_024;
 pub const MAX_SNIPPET_PASSES: u32 = 32;
 /// Most local variable slots (JVMS 4.7.3, a `u2`).
 pub const MAX_LOCALS: u32 = 65_535;
+/// Most class edits of one plan.
+pub const MAX_CLASS_EDITS: usize = 1 << 16;
+/// Most bytes of attributes that class edits add.
+pub const MAX_SHAPE_BYTES: usize = 16 << 20;

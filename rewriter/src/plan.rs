@@ -9,9 +9,11 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::class::ClassFile;
+use crate::edits::{Change, ChangeError, ChangeId, ClassEdit, Refusal};
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
-use crate::limits::MAX_EDITS;
+use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
+use crate::shape::{self, Names};
 use crate::snippet::{Snippet, SnippetError, SnippetId};
 
 /// A place in a method's original code where something can be inserted.
@@ -38,6 +40,8 @@ pub enum Place {
     Entry,
     /// Every path into the instruction: falling into it, jumps and handlers.
     Before(Bci),
+    /// The instruction itself: only for [`Action::Change`].
+    At(Bci),
     /// Only when the instruction at this bci completes normally and control
     /// goes on to the one behind it; jumps to that one skip it. A conditional
     /// branch completes so when it is not taken.
@@ -63,6 +67,7 @@ impl fmt::Display for Place {
         match self {
             Place::Entry => write!(f, "entry"),
             Place::Before(bci) => write!(f, "before {bci}"),
+            Place::At(bci) => write!(f, "at {bci}"),
             Place::FallThrough(source) => write!(f, "after {source}"),
             Place::Jump { source, target } => write!(f, "jump {source} -> {target}"),
             Place::Unwind => write!(f, "unwind"),
@@ -96,15 +101,17 @@ pub enum Action {
     Count(u32),
     /// Run this snippet of the plan.
     Insert(SnippetId),
+    /// Make this change of the plan to the instruction [`Place::At`].
+    Change(ChangeId),
 }
 
 impl Action {
-    /// The probe it writes to; none for a snippet.
+    /// The probe it writes to; none for a snippet or change.
     #[must_use]
     pub fn probe(&self) -> Option<u32> {
         match self {
             Action::Hit(probe) | Action::Count(probe) => Some(*probe),
-            Action::Insert(_) => None,
+            Action::Insert(_) | Action::Change(_) => None,
         }
     }
 }
@@ -115,6 +122,7 @@ impl fmt::Display for Action {
             Action::Hit(probe) => write!(f, "hit {probe}"),
             Action::Count(probe) => write!(f, "count {probe}"),
             Action::Insert(snippet) => write!(f, "insert snippet {snippet}"),
+            Action::Change(change) => write!(f, "change {change}"),
         }
     }
 }
@@ -189,6 +197,25 @@ pub enum PlanError {
         /// Why.
         error: ReadError,
     },
+    /// A change that is at no instruction, or something else that is.
+    #[error("{site}: a change stands at an instruction, and nothing else does")]
+    Misplaced {
+        /// Where.
+        site: Site,
+    },
+    /// The change does not suit its instruction.
+    #[error("method {method} bci {bci} cannot be changed so: {error}")]
+    Change {
+        /// The method.
+        method: MethodIndex,
+        /// The instruction.
+        bci: Bci,
+        /// Why not.
+        error: ChangeError,
+    },
+    /// The class cannot be edited so.
+    #[error(transparent)]
+    Class(#[from] Refusal),
     /// The snippet cannot stand there.
     #[error("{site}: {error}")]
     Snippet {
@@ -205,6 +232,8 @@ pub enum PlanError {
 pub struct EditPlan {
     edits: Vec<Edit>,
     snippets: Vec<Snippet>,
+    changes: Vec<Change>,
+    class_edits: Vec<ClassEdit>,
 }
 
 impl EditPlan {
@@ -217,10 +246,10 @@ impl EditPlan {
     /// True when nothing is to be done.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
+        self.edits.is_empty() && self.class_edits.is_empty()
     }
 
-    /// The edits in order.
+    /// The edits of code, in order.
     #[must_use]
     pub fn edits(&self) -> &[Edit] {
         &self.edits
@@ -241,10 +270,15 @@ impl EditPlan {
     /// [`PlanBuilder`] and [`EditPlan::check`].
     ///
     /// # Errors
-    /// When the plan is full.
+    /// When the plan is full, and for a change that is at no instruction, or
+    /// anything else that is.
     pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
         if self.edits.len() >= MAX_EDITS {
             return Err(PlanError::TooManyEdits);
+        }
+        let changes = matches!(edit.action, Action::Change(_));
+        if changes != matches!(edit.site.place, Place::At(_)) {
+            return Err(PlanError::Misplaced { site: edit.site });
         }
         self.edits.push(edit);
         Ok(())
@@ -302,11 +336,89 @@ impl EditPlan {
         self.snippets.get(id.0 as usize)
     }
 
-    /// The snippets alone.
+    /// The snippets and changes alone.
     pub(crate) fn without_edits(&self) -> EditPlan {
         EditPlan {
             edits: Vec::new(),
             snippets: self.snippets.clone(),
+            changes: self.changes.clone(),
+            class_edits: Vec::new(),
+        }
+    }
+
+    /// Changes an instruction, unchecked as in [`EditPlan::push`]: where the
+    /// change does not suit it, splicing leaves the method alone.
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn change(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        change: Change,
+    ) -> Result<(), PlanError> {
+        if self.changes.len() >= MAX_EDITS {
+            return Err(PlanError::TooManyEdits);
+        }
+        let action = Action::Change(ChangeId(self.changes.len() as u32));
+        let place = Place::At(bci);
+        self.push(Edit {
+            site: Site { method, place },
+            action,
+        })?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// A change of this plan.
+    #[must_use]
+    pub fn changed(&self, id: ChangeId) -> Option<&Change> {
+        self.changes.get(id.0 as usize)
+    }
+
+    /// Adds a class edit, unchecked: where it does not suit the class, splicing
+    /// leaves the class alone.
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
+        if self.class_edits.len() >= MAX_CLASS_EDITS {
+            return Err(PlanError::TooManyEdits);
+        }
+        self.class_edits.push(edit);
+        Ok(())
+    }
+
+    /// The class edits, in order.
+    #[must_use]
+    pub fn class_edits(&self) -> &[ClassEdit] {
+        &self.class_edits
+    }
+
+    /// The class edits, taken out.
+    pub(crate) fn take_class_edits(&mut self) -> Vec<ClassEdit> {
+        std::mem::take(&mut self.class_edits)
+    }
+
+    /// This plan without class edits, its names replaced by new ones.
+    pub(crate) fn renamed(&self, names: &Names) -> EditPlan {
+        EditPlan {
+            edits: self.edits.clone(),
+            snippets: self
+                .snippets
+                .iter()
+                .map(|snippet| snippet.renamed(names))
+                .collect(),
+            changes: self
+                .changes
+                .iter()
+                .map(|change| change.renamed(names))
+                .collect(),
+            class_edits: Vec::new(),
         }
     }
 
@@ -318,6 +430,8 @@ impl EditPlan {
     pub fn clear(&mut self) {
         self.edits.clear();
         self.snippets.clear();
+        self.changes.clear();
+        self.class_edits.clear();
     }
 
     /// Asks whether every site exists in `class`.
@@ -340,13 +454,22 @@ impl EditPlan {
     }
 }
 
-/// One edit per line, in order, then the snippets with one operation per line:
-/// the same plan is the same text in every release.
+/// One edit per line, in order and those of the class first, then the snippets
+/// with one operation per line: the same plan is the same text in every release.
 impl fmt::Display for EditPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.edits
-            .iter()
-            .try_for_each(|edit| writeln!(f, "{}: {}", edit.site, edit.action))?;
+        let mut class_edits = self.class_edits.iter();
+        class_edits.try_for_each(|edit| writeln!(f, "{edit}"))?;
+        for Edit { site, action } in &self.edits {
+            let change = match action {
+                Action::Change(id) => self.changed(*id),
+                _ => None,
+            };
+            match change {
+                Some(change) => writeln!(f, "{site}: {change}")?,
+                None => writeln!(f, "{site}: {action}")?,
+            }
+        }
         let mut snippets = self.snippets.iter().enumerate();
         snippets.try_for_each(|(id, snippet)| write!(f, "snippet {id}:\n{snippet}"))
     }
@@ -355,8 +478,10 @@ impl fmt::Display for EditPlan {
 /// Makes a plan whose every site is checked against the class as it is added.
 #[derive(Debug)]
 pub struct PlanBuilder<'c, 'a> {
+    class: &'c ClassFile<'a>,
     checker: SiteChecker<'c, 'a>,
     plan: EditPlan,
+    retransforming: bool,
 }
 
 impl<'c, 'a> PlanBuilder<'c, 'a> {
@@ -364,9 +489,19 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     #[must_use]
     pub fn new(class: &'c ClassFile<'a>) -> Self {
         PlanBuilder {
+            class,
             checker: SiteChecker::new(class),
             plan: EditPlan::new(),
+            retransforming: false,
         }
+    }
+
+    /// Refuses from now on what a retransformation of a loaded class cannot do,
+    /// with the JVM's own reason (see [`crate::schema`]).
+    #[must_use]
+    pub fn retransforming(mut self) -> Self {
+        self.retransforming = true;
+        self
     }
 
     /// Adds an edit.
@@ -408,6 +543,53 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
         self.checker.check(site)?;
         self.checker.check_snippet(site, &snippet)?;
         self.plan.insert(site, snippet)
+    }
+
+    /// Wraps an instruction: `before` runs in front of it, `after` when it has
+    /// completed normally.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::insert`]; nothing is then added.
+    pub fn wrap(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        before: Snippet,
+        after: Snippet,
+    ) -> Result<(), PlanError> {
+        let site = |place| Site { method, place };
+        let (front, behind) = (site(Place::Before(bci)), site(Place::FallThrough(bci)));
+        self.checker.check(behind)?;
+        self.checker.check_snippet(behind, &after)?;
+        self.insert(front, before)?;
+        self.plan.insert(behind, after)
+    }
+
+    /// Changes an instruction.
+    ///
+    /// # Errors
+    /// When there is none, the change does not suit it, or the plan is full.
+    pub fn change(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        change: Change,
+    ) -> Result<(), PlanError> {
+        self.checker.check_change(method, bci, &change)?;
+        self.plan.change(method, bci, change)
+    }
+
+    /// Adds a class edit.
+    ///
+    /// # Errors
+    /// When it does not suit the class, when the class is loaded already (see
+    /// [`PlanBuilder::retransforming`]) and the JVM would refuse it, or when the
+    /// plan is full.
+    pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
+        let mut all = self.plan.class_edits.clone();
+        all.push(edit.clone());
+        shape::check(self.class, &all, self.retransforming)?;
+        self.plan.edit_class(edit)
     }
 
     /// The plan.

@@ -137,7 +137,7 @@ impl<'a> ConstantPool<'a> {
 
     /// Offset of an entry's tag byte.
     #[inline]
-    fn offset(&self, index: PoolIndex) -> Option<usize> {
+    pub(crate) fn offset(&self, index: PoolIndex) -> Option<usize> {
         self.offsets
             .get(usize::from(index.0))
             .filter(|at| **at != 0)

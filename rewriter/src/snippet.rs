@@ -11,11 +11,15 @@ mod names;
 mod print;
 
 pub(crate) use check::{Argument, Setting, Typed, check};
-pub(crate) use descriptor::{Kind, Parameters, parameter_slots, return_type};
+pub(crate) use descriptor::{
+    Kind, Parameters, field_kind, is_field, is_method, parameter_slots, return_type,
+};
 pub use error::SnippetError;
+pub(crate) use names::{is_internal, is_unqualified};
 
 use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_SLOTS, MAX_SNIPPET_TEXT};
 use crate::opcode::{self, Form};
+use crate::shape::{Names, Role};
 use crate::utf8;
 
 /// A field or method by name.
@@ -123,6 +127,26 @@ impl Snippet {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
+    }
+
+    /// A snippet of these operations, none of which needs a label.
+    pub(crate) fn of(operations: Vec<Operation>) -> Self {
+        Snippet {
+            operations,
+            ..Snippet::default()
+        }
+    }
+
+    /// The snippet with new names.
+    pub(crate) fn renamed(&self, names: &Names) -> Snippet {
+        Snippet {
+            operations: self
+                .operations
+                .iter()
+                .map(|operation| operation.renamed(names))
+                .collect(),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn operations(&self) -> &[Operation] {
@@ -389,7 +413,44 @@ impl Snippet {
     }
 }
 
+impl Operation {
+    fn renamed(&self, names: &Names) -> Operation {
+        let class = |name: &Vec<u8>| {
+            let new = names.text(Role::Class, name);
+            new.unwrap_or_else(|| name.clone())
+        };
+        match self {
+            Operation::Invoke(code, member) => Operation::Invoke(*code, member.renamed(names)),
+            Operation::Field(code, member) => Operation::Field(*code, member.renamed(names)),
+            Operation::WithType(code, name) => Operation::WithType(*code, class(name)),
+            Operation::Push(Value::Class(name)) => Operation::Push(Value::Class(class(name))),
+            other => other.clone(),
+        }
+    }
+}
+
 impl Member {
+    /// A method by its names, checked.
+    pub(crate) fn method(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
+        names::method(opcode, target, 0)
+    }
+
+    /// A field by its names, checked.
+    pub(crate) fn field(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
+        names::field(opcode, target, 0)
+    }
+
+    fn renamed(&self, names: &Names) -> Member {
+        let new = |role, old: &Vec<u8>| names.text(role, old).unwrap_or_else(|| old.clone());
+        let name = names.member(&self.owner, &self.name, &self.descriptor);
+        Member {
+            owner: new(Role::Class, &self.owner),
+            name: name.map_or_else(|| self.name.clone(), <[u8]>::to_vec),
+            descriptor: new(Role::Signature, &self.descriptor),
+            interface: self.interface,
+        }
+    }
+
     fn text(&self) -> usize {
         let lengths = [self.owner.len(), self.name.len(), self.descriptor.len()];
         lengths.iter().sum()

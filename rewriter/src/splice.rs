@@ -1,5 +1,6 @@
 //! Applying a plan to a class.
 
+mod changes;
 mod emit;
 mod frames;
 mod layout;
@@ -14,10 +15,13 @@ use thiserror::Error;
 
 use crate::check::CheckScratch;
 use crate::class::ClassFile;
+use crate::edits::{ChangeError, ChangeId, Refusal};
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
 use crate::plan::{EditPlan, Place};
+use crate::shape::shape;
 use crate::snippet::{SnippetError, SnippetId};
+pub(crate) use crate::splice::changes::Changes;
 pub(crate) use crate::splice::frames::{
     FrameContext, Frames, PARAMETER, VerificationType, item, next_bci,
 };
@@ -26,7 +30,7 @@ use crate::splice::method::{MethodScratch, MethodSplice};
 pub(crate) use crate::splice::own_array::{Added, head as own_head, tail as own_tail};
 pub(crate) use crate::splice::pool::PoolWriter;
 pub(crate) use crate::splice::probe::{Inserts, ProbeWriter};
-pub(crate) use crate::splice::snippets::{Facts, Snippets, load_opcode, setting};
+pub(crate) use crate::splice::snippets::{Facts, Snippets, load_opcode, lower, setting};
 pub(crate) use crate::splice::tables::{exceptions, relocate};
 use crate::storage::ProbeStorage;
 
@@ -41,6 +45,11 @@ pub struct SpliceReport {
     pub skipped: Vec<(MethodIndex, SkipReason)>,
     /// What the user should know.
     pub warnings: Vec<Warning>,
+    /// Number of class edits that were applied: all of the plan's, or none.
+    pub class_edits: u32,
+    /// Why the class was left as it is, with all its methods, although the plan
+    /// has class edits.
+    pub refused: Option<Refusal>,
 }
 
 /// Why one method was left as it is. The rest of the class is not affected.
@@ -103,6 +112,26 @@ pub enum SkipReason {
         place: Place,
         /// Why not.
         error: SnippetError,
+    },
+    /// A change does not suit its instruction.
+    #[error("the instruction at bci {bci} cannot be changed so: {error}")]
+    Change {
+        /// The instruction.
+        bci: Bci,
+        /// Why not.
+        error: ChangeError,
+    },
+    /// Two changes of one instruction.
+    #[error("two edits change the instruction at bci {bci}")]
+    ChangedTwice {
+        /// The instruction.
+        bci: Bci,
+    },
+    /// An edit names a change of another plan.
+    #[error("change {change} is none of this plan's")]
+    NoSuchChange {
+        /// The change.
+        change: ChangeId,
     },
     /// An edit names a snippet of another plan.
     #[error("snippet {snippet} is none of this plan's")]
@@ -212,6 +241,9 @@ pub fn splice(
         out.extend_from_slice(class.bytes());
         return Ok(SpliceReport::default());
     }
+    if !plan.class_edits().is_empty() {
+        return reshape(class, plan, storage, scratch, out);
+    }
     probe::check(plan, storage)?;
     order_by_method(class, plan, &mut scratch.order)?;
     scratch.pool.begin(class.pool().count());
@@ -225,6 +257,34 @@ pub fn splice(
         out.extend_from_slice(class.bytes());
     }
     Ok(report)
+}
+
+/// The same with class edits: they come first, and the rest is spliced into
+/// what they make.
+fn reshape(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<SpliceReport, SpliceError> {
+    let shaped = shape(class, plan);
+    let read = shaped.as_ref().map_err(Clone::clone);
+    let read = read.and_then(|shaped| Ok((ClassFile::read(&shaped.bytes)?, &shaped.plan)));
+    match read {
+        Ok((shaped, rest)) => {
+            let mut report = splice(&shaped, rest, storage, scratch, out)?;
+            report.class_edits = plan.class_edits().len() as u32;
+            Ok(report)
+        }
+        Err(refusal) => {
+            out.extend_from_slice(class.bytes());
+            Ok(SpliceReport {
+                refused: Some(refusal),
+                ..SpliceReport::default()
+            })
+        }
+    }
 }
 
 /// Lists the edits by method, in plan order within each.

@@ -128,9 +128,12 @@ impl Walk {
                 });
             }
             self.labels.push(label as u32);
-            let jump = jumps.next_if(|jump| jump.bci as usize == old).is_some();
-            let (old_length, new_length) = if jump {
-                instruction(work, old, new)?
+            let jump = jumps.next_if(|jump| jump.bci as usize == old);
+            let (old_length, new_length) = if let Some(jump) = jump {
+                match jump.kind {
+                    JumpKind::Replaced => self.replaced(work, old, new)?,
+                    _ => instruction(work, old, new)?,
+                }
             } else {
                 let gap = gaps.peek().map_or(u32::MAX, |gap| gap.bci);
                 let jump = jumps.peek().map_or(u32::MAX, |jump| jump.bci);
@@ -150,6 +153,21 @@ impl Walk {
         }
         self.labels.push(new as u32);
         Ok(new)
+    }
+
+    /// Expects what takes the place of a changed instruction; both lengths.
+    fn replaced(
+        &mut self,
+        work: &Work<'_>,
+        old: usize,
+        new: usize,
+    ) -> Result<(usize, usize), Mismatch> {
+        let wrong = || Mismatch::new("what the plan puts in its place", old as u32, new as u32);
+        let changed = work.inserts.changes.get(old as u32).ok_or_else(wrong)?;
+        let code = &changed.replacement.code;
+        let end = snippet::end_of(code, &work.host, work.new, new, &mut self.offsets);
+        let length = end.ok_or_else(wrong)?.wrapping_sub(new);
+        Ok((changed.replacement.length as usize, length))
     }
 
     /// Expects these edits at `new`; returns where they end.
@@ -229,6 +247,9 @@ impl Walk {
         for jump in &work.layout.jumps {
             let bci = jump.bci;
             let from = self.instruction(bci).unwrap_or(0);
+            if jump.kind == JumpKind::Replaced {
+                continue;
+            }
             if jump.kind == JumpKind::Switch {
                 self.switch(work, bci, from)?;
                 continue;

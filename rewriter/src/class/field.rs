@@ -54,6 +54,11 @@ impl<'c, 'a> Field<'c, 'a> {
         annotation::descriptors(self.attributes(), self.class.pool())
     }
 
+    /// Offset of the `field_info` in the class file.
+    pub(crate) fn start(&self) -> usize {
+        self.start as usize
+    }
+
     /// The whole `field_info`.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {

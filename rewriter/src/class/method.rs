@@ -89,6 +89,11 @@ impl<'c, 'a> Method<'c, 'a> {
         annotation::descriptors(self.attributes(), self.class.pool())
     }
 
+    /// Offset of the `method_info` in the class file.
+    pub(crate) fn start(&self) -> usize {
+        self.record.start as usize
+    }
+
     /// The whole `method_info`.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {

@@ -1,6 +1,7 @@
 //! Does a site exist?
 
 use crate::class::{ClassFile, Code, Instruction, Instructions};
+use crate::edits::Change;
 use crate::index::{Bci, MethodIndex};
 use crate::opcode;
 use crate::plan::{Place, PlanError, Site};
@@ -37,7 +38,7 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
         let code = self.select(method)?;
         match site.place {
             Place::Entry | Place::Unwind => Ok(()),
-            Place::Before(bci) => self.instruction(method, &code, bci).map(drop),
+            Place::Before(bci) | Place::At(bci) => self.instruction(method, &code, bci).map(drop),
             Place::FallThrough(bci) => {
                 let instruction = self.instruction(method, &code, bci)?;
                 let next = instruction.next() as usize;
@@ -85,6 +86,31 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
         checked
             .map(drop)
             .map_err(|error| PlanError::Snippet { site, error })
+    }
+
+    /// Asks whether an instruction can be changed so.
+    ///
+    /// # Errors
+    /// When there is none, or the change does not suit it.
+    pub fn check_change(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        change: &Change,
+    ) -> Result<(), PlanError> {
+        let code = self.select(method)?;
+        self.instruction(method, &code, bci)?;
+        let missing = PlanError::NoCode { method };
+        let found = self.class.method(method).ok_or(missing)?;
+        let known = Hierarchy::of(self.class);
+        let place = crate::edits::Place {
+            class: self.class,
+            method: &found,
+            code: &code,
+            known: &known,
+        };
+        let resolved = place.resolve(bci, change).map(drop);
+        resolved.map_err(|error| PlanError::Change { method, bci, error })
     }
 
     fn begins(&self, bci: Bci) -> bool {

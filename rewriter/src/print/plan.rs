@@ -46,7 +46,7 @@ fn spot(place: Place) -> Spot {
     match place {
         Place::Entry => Spot::Before(0),
         Place::Unwind => Spot::Behind(u16::MAX),
-        Place::Before(bci) => Spot::Before(bci.0),
+        Place::Before(bci) | Place::At(bci) => Spot::Before(bci.0),
         Place::FallThrough(bci) | Place::Jump { source: bci, .. } => Spot::Behind(bci.0),
     }
 }
@@ -135,6 +135,7 @@ fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
     ordered.sort_by_key(|remark| match remark.site.place {
         Place::Entry | Place::FallThrough(_) => 0,
         Place::Before(_) => 1,
+        Place::At(_) => 3,
         Place::Jump { .. } | Place::Unwind => 2,
     });
     for remark in ordered {

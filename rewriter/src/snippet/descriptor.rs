@@ -52,6 +52,15 @@ pub(crate) fn first(descriptor: &[u8]) -> Option<(Kind<'_>, &[u8])> {
     })
 }
 
+/// The type that a whole field descriptor names.
+pub(crate) fn field_kind(descriptor: &[u8]) -> Option<Kind<'_>> {
+    match first(descriptor)? {
+        (Kind::Void, _) => None,
+        (kind, []) => Some(kind),
+        _ => None,
+    }
+}
+
 /// Length of an array's element type, and what follows it.
 fn first_element(descriptor: &[u8]) -> Option<(usize, &[u8])> {
     match descriptor.first()? {
@@ -104,7 +113,7 @@ pub(crate) fn return_type(descriptor: &[u8]) -> Option<Kind<'_>> {
 }
 
 /// True for a whole method descriptor.
-pub(super) fn is_method(descriptor: &[u8]) -> bool {
+pub(crate) fn is_method(descriptor: &[u8]) -> bool {
     let Some((b'(', mut rest)) = descriptor.split_first() else {
         return false;
     };
@@ -118,6 +127,6 @@ pub(super) fn is_method(descriptor: &[u8]) -> bool {
 }
 
 /// True for a whole field descriptor.
-pub(super) fn is_field(descriptor: &[u8]) -> bool {
+pub(crate) fn is_field(descriptor: &[u8]) -> bool {
     matches!(first(descriptor), Some((kind, [])) if kind != Kind::Void)
 }

@@ -32,7 +32,7 @@ fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
 }
 
 /// An internal name: segments between slashes, none of them empty.
-fn is_internal(name: &[u8]) -> bool {
+pub(crate) fn is_internal(name: &[u8]) -> bool {
     let forbidden = |byte: &u8| matches!(byte, b'.' | b';' | b'[');
     !name.iter().any(forbidden)
         && name
@@ -40,7 +40,7 @@ fn is_internal(name: &[u8]) -> bool {
             .all(|part| !part.is_empty())
 }
 
-fn is_unqualified(name: &[u8]) -> bool {
+pub(crate) fn is_unqualified(name: &[u8]) -> bool {
     !name.is_empty()
         && !name
             .iter()

@@ -28,7 +28,10 @@ impl Emitter<'_> {
         let mut copied = 0;
         let mut gaps = self.layout.gaps.iter().peekable();
         for jump in &self.layout.jumps {
-            if !matches!(jump.kind, JumpKind::Switch | JumpKind::Widened) {
+            if !matches!(
+                jump.kind,
+                JumpKind::Switch | JumpKind::Widened | JumpKind::Replaced
+            ) {
                 continue;
             }
             while let Some(gap) = gaps.next_if(|gap| gap.bci <= jump.bci) {
@@ -78,7 +81,7 @@ impl Emitter<'_> {
             let wide = match jump.kind {
                 JumpKind::Plain | JumpKind::Conditional => false,
                 JumpKind::Wide => true,
-                JumpKind::Widened | JumpKind::Switch => continue,
+                JumpKind::Widened | JumpKind::Switch | JumpKind::Replaced => continue,
             };
             while let Some(gap) = gaps.next_if(|gap| gap.bci <= jump.bci) {
                 at_gap = (gap.bci, gap.at);
@@ -103,10 +106,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes a switch or a widened jump at `from`; returns the bci behind it.
+    /// Writes a switch, a widened jump or what takes an instruction's place at
+    /// `from`; returns the bci behind it.
     fn resized(&self, jump: &Jump, from: u32, out: &mut Vec<u8>) -> u32 {
         let at = jump.bci as usize;
         let opcode = self.code.get(at).copied().unwrap_or(0);
+        if jump.kind == JumpKind::Replaced {
+            out.extend_from_slice(self.inserts.changes.code(jump.bci));
+            return jump.bci.wrapping_add(jump.length);
+        }
         if jump.kind == JumpKind::Switch {
             return self.switch(jump.bci, from, opcode, out);
         }

@@ -10,6 +10,7 @@ use crate::limits::MAX_CODE_LENGTH;
 use crate::opcode;
 use crate::plan::{Action, Edit, Place};
 use crate::splice::SkipReason;
+use crate::splice::changes::Changes;
 use crate::splice::probe::Inserts;
 
 /// What is inserted in front of one instruction.
@@ -39,13 +40,16 @@ pub(crate) enum JumpKind {
     /// `if…`.
     Conditional,
     Switch,
+    /// No jump, but an instruction that something else takes the place of.
+    Replaced,
 }
 
-/// A branch or switch of the original code.
+/// A branch or switch of the original code, or a changed instruction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jump {
     pub(crate) bci: u32,
     pub(crate) length: u32,
+    /// Where it goes; the new length of a changed instruction.
     pub(crate) target: u32,
     pub(crate) kind: JumpKind,
 }
@@ -87,7 +91,7 @@ pub(crate) struct Layout {
     /// By bci: 1 where an instruction begins.
     starts: Vec<u8>,
     pub(crate) jumps: Vec<Jump>,
-    /// Indices of switches and widened jumps in `jumps`.
+    /// Indices of switches, widened jumps and changed instructions in `jumps`.
     resized: Vec<u32>,
     /// Edits in the main line: `bci << 32 | rank << 24 | index`.
     pub(crate) keys: Vec<u64>,
@@ -160,6 +164,7 @@ impl Layout {
         } else {
             self.decode(code)?;
         }
+        self.replace(inserts.changes);
         self.keys.clear();
         self.edge_keys.clear();
         for key in order {
@@ -175,6 +180,21 @@ impl Layout {
         }
         self.group(edits, inserts);
         Ok(())
+    }
+
+    /// Notes the changed instructions, which are no branches.
+    fn replace(&mut self, changes: &Changes) {
+        let before = self.jumps.len();
+        self.jumps.extend(changes.iter().map(|changed| Jump {
+            bci: changed.replacement.bci,
+            length: changed.replacement.length,
+            target: changed.size(),
+            kind: JumpKind::Replaced,
+        }));
+        if self.jumps.len() > before {
+            self.jumps.sort_unstable_by_key(|jump| jump.bci);
+            self.note_resized();
+        }
     }
 
     fn place(&mut self, code: &[u8], place: Place, index: u64) -> Result<(), SkipReason> {
@@ -205,7 +225,12 @@ impl Layout {
                 let reason = "it is not built yet";
                 return Err(SkipReason::CannotUnwind { reason });
             }
-            Place::Before(bci) | Place::FallThrough(bci) | Place::Jump { source: bci, .. } => {
+            // It has been made out where it is.
+            Place::At(bci) if self.begins(bci) => {}
+            Place::Before(bci)
+            | Place::At(bci)
+            | Place::FallThrough(bci)
+            | Place::Jump { source: bci, .. } => {
                 return Err(SkipReason::NoSuchSite { bci });
             }
         }
@@ -430,11 +455,13 @@ fn place_detours(detours: &mut [Detour], home: u32, end: u32, mut at: u32) -> u3
     at
 }
 
-/// By how much a switch or widened jump that now starts at `start` grows.
+/// By how much a switch, widened jump or changed instruction that now starts
+/// at `start` grows; it may also shrink.
 fn growth(jump: &Jump, start: u32) -> u32 {
     match jump.kind {
         JumpKind::Switch => (jump.bci & 3).wrapping_sub(start & 3),
         JumpKind::Widened => 2,
+        JumpKind::Replaced => jump.target.wrapping_sub(jump.length),
         _ => 0,
     }
 }

@@ -4,6 +4,7 @@ use crate::class::{Attribute, Attributes, ClassFile, Code, CodeLayout, MethodRec
 use crate::index::MethodIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE, HUGE_METHOD, MAX_STACK};
 use crate::plan::{EditPlan, Place};
+use crate::splice::changes::Changes;
 use crate::splice::emit::Emitter;
 use crate::splice::frames::{FrameContext, Frames};
 use crate::splice::layout::{Layout, edit_index};
@@ -19,6 +20,7 @@ pub(crate) struct MethodScratch {
     layout: Layout,
     frames: Frames,
     snippets: Snippets,
+    changes: Changes,
 }
 
 /// The rewriting of one method.
@@ -47,15 +49,18 @@ impl MethodSplice<'_, '_, '_> {
         let layout = *view.layout();
         let handlers = view.handler_bytes();
         self.snippets(&view, index)?;
+        self.changes(&view, index)?;
         let max_stack = self.max_stack(&layout)?;
         let MethodScratch {
             layout: positions,
             snippets,
+            changes,
             ..
         } = &mut *self.buffers;
         let inserts = Inserts {
             probes: self.probes,
             snippets,
+            changes,
         };
         positions.plan(view.bytes(), self.plan.edits(), self.order, inserts)?;
         positions.settle(view.bytes(), handlers)?;
@@ -108,6 +113,20 @@ impl MethodSplice<'_, '_, '_> {
         }
     }
 
+    /// Makes out the method's changed instructions and makes their code.
+    fn changes(&mut self, view: &Code<'_, '_>, index: MethodIndex) -> Result<(), SkipReason> {
+        let MethodScratch { changes, .. } = &mut *self.buffers;
+        changes.clear();
+        if !self.plan.has_changes() {
+            return Ok(());
+        }
+        let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
+        changes.resolve(self.class, &method, view, self.plan, self.order)?;
+        let known = Hierarchy::of(self.class);
+        let facts = Facts::of(self.class, &method, view, &known);
+        changes.lower(&facts, self.pool)
+    }
+
     /// Room for the deepest edit: at entry the stack is empty, elsewhere it may
     /// be as deep as it gets.
     fn max_stack(&self, layout: &CodeLayout) -> Result<u16, SkipReason> {
@@ -119,6 +138,7 @@ impl MethodSplice<'_, '_, '_> {
         let inserts = Inserts {
             probes: self.probes,
             snippets: &self.buffers.snippets,
+            changes: &self.buffers.changes,
         };
         let needed = edits.map(|edit| {
             let below = if edit.site.place == Place::Entry {

@@ -99,7 +99,8 @@ impl PoolWriter {
         Some(index)
     }
 
-    fn text(&mut self, text: &[u8]) -> Option<u16> {
+    /// A `CONSTANT_Utf8` that may have been added before.
+    pub(crate) fn text(&mut self, text: &[u8]) -> Option<u16> {
         let length = u16::try_from(text.len()).ok()?;
         self.intern(tag::UTF8, &[&length.to_be_bytes(), text])
     }
@@ -201,6 +202,11 @@ impl PoolWriter {
         descriptor: u16,
     ) -> Option<u16> {
         self.member_of(tag::INTERFACE_METHOD, owner, name, descriptor)
+    }
+
+    /// A `CONSTANT_NameAndType` of parts that are in the pool.
+    pub(crate) fn name_and_type(&mut self, name: u16, descriptor: u16) -> Option<u16> {
+        self.pair(tag::NAME_AND_TYPE, name, descriptor)
     }
 
     /// A `CONSTANT_MethodHandle`.

@@ -5,6 +5,7 @@ use crate::limits::MAX_PROBE_INDEX;
 use crate::opcode;
 use crate::plan::{Action, EditPlan};
 use crate::splice::SpliceError;
+use crate::splice::changes::Changes;
 use crate::splice::own_array::{self, Added, Fetch};
 use crate::splice::pool::PoolWriter;
 use crate::splice::snippets::{Lowered, Snippets};
@@ -106,6 +107,7 @@ impl ProbeWriter {
 pub(crate) struct Inserts<'s> {
     pub(crate) probes: ProbeWriter,
     pub(crate) snippets: &'s Snippets,
+    pub(crate) changes: &'s Changes,
 }
 
 impl Inserts<'_> {
@@ -115,6 +117,7 @@ impl Inserts<'_> {
             Action::Hit(_) => 3,
             Action::Count(_) => 6,
             Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
+            Action::Change(_) => self.changes.stack(),
         }
     }
 
@@ -125,6 +128,8 @@ impl Inserts<'_> {
             Action::Hit(_) => self.probes.hits.0.size().wrapping_add(HIT),
             Action::Count(_) => self.probes.counts.0.size().wrapping_add(COUNT),
             Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
+            // It stands in the place of instructions, not in front of one.
+            Action::Change(_) => 0,
         }
     }
 
@@ -135,6 +140,7 @@ impl Inserts<'_> {
             Action::Hit(probe) => self.probes.hit(probe, out),
             Action::Count(probe) => self.probes.count(probe, out),
             Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
+            Action::Change(_) => {}
         }
     }
 }
@@ -157,7 +163,7 @@ pub(crate) fn check(plan: &EditPlan, storage: &ProbeStorage<'_>) -> Result<(), S
                     .ok_or(SpliceError::NoCounters { probe })?
                     .base,
             ),
-            Action::Insert(_) => continue,
+            Action::Insert(_) | Action::Change(_) => continue,
         };
         if probe.saturating_add(u32::from(base)) > MAX_PROBE_INDEX {
             return Err(SpliceError::ProbeOutOfRange { probe, base });

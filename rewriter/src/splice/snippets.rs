@@ -3,7 +3,7 @@
 mod lower;
 mod method;
 
-pub(crate) use lower::{Lowered, load_opcode};
+pub(crate) use lower::{Lowered, load_opcode, lower};
 pub(crate) use method::{Facts, setting};
 
 use crate::limits::MAX_LOCALS;

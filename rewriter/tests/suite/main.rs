@@ -1,5 +1,6 @@
 //! Tests of the public interface of `rewriter`.
 
+mod changes;
 mod exercise;
 mod fixtures;
 mod limits;
@@ -12,5 +13,6 @@ mod plans;
 mod program;
 mod schema;
 mod snippets;
+mod structure;
 mod tables;
 mod views;

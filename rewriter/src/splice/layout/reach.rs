@@ -59,7 +59,7 @@ impl Layout {
                         changed = true;
                     }
                 }
-                JumpKind::Widened | JumpKind::Wide | JumpKind::Switch => {}
+                JumpKind::Widened | JumpKind::Wide | JumpKind::Switch | JumpKind::Replaced => {}
             }
         }
         changed |= self.widen_detours(all);
@@ -88,9 +88,14 @@ impl Layout {
         changed
     }
 
-    fn note_resized(&mut self) {
+    pub(super) fn note_resized(&mut self) {
         self.resized.clear();
-        let grows = |kind| matches!(kind, JumpKind::Switch | JumpKind::Widened);
+        let grows = |kind| {
+            matches!(
+                kind,
+                JumpKind::Switch | JumpKind::Widened | JumpKind::Replaced
+            )
+        };
         let indices = self
             .jumps
             .iter()

@@ -24,6 +24,24 @@ impl Lowered {
     }
 }
 
+/// Appends the code of one snippet and where its operations begin; none when
+/// the pool is full.
+pub(crate) fn lower(
+    facts: &Facts<'_, '_>,
+    snippet: &Snippet,
+    pool: &mut PoolWriter,
+    code: &mut Vec<u8>,
+    offsets: &mut Vec<u32>,
+) -> Option<()> {
+    let lowering = Lowering {
+        facts,
+        pool,
+        code,
+        offsets,
+    };
+    lowering.run(snippet)
+}
+
 pub(super) struct Lowering<'l, 't, 'f> {
     pub(super) facts: &'l Facts<'t, 'f>,
     pub(super) pool: &'l mut PoolWriter,

@@ -3,7 +3,7 @@
 use crate::class::{ClassFile, Code, Method};
 use crate::opcode;
 use crate::plan::Place;
-use crate::snippet::{Argument, Kind, Parameters, Setting, return_type};
+use crate::snippet::{Argument, Kind, Parameters, Setting, parameter_slots, return_type};
 use crate::verify::{Class, Hierarchy, Type};
 
 /// One method, as its snippets see it.
@@ -31,22 +31,12 @@ impl<'t, 'f> Facts<'t, 'f> {
     ) -> Self {
         let is_static = method.is_static();
         let descriptor = method.descriptor().as_bytes();
-        let mut slot = u32::from(!is_static);
-        let arguments = Parameters::of(descriptor).map(|kind| {
-            let at = slot;
-            slot = slot.wrapping_add(kind.slots());
-            Argument {
-                kind,
-                slot: at,
-                stored: false,
-            }
-        });
         let mut facts = Facts {
             known,
             major: class.major_version(),
             is_static,
             constructor: method.name() == "<init>" && class.this_class() != "java/lang/Object",
-            arguments: arguments.collect(),
+            arguments: arguments(descriptor, is_static),
             returns: return_type(descriptor).unwrap_or(Kind::Void),
             this_stored: false,
             locals: u32::from(code.max_locals()),
@@ -54,6 +44,28 @@ impl<'t, 'f> Facts<'t, 'f> {
         };
         facts.find_stores(code);
         facts
+    }
+
+    /// A method that is made of one snippet: its parameters are where they come.
+    pub(crate) fn alone(
+        major: u16,
+        is_static: bool,
+        (name, descriptor): (&[u8], &'t [u8]),
+        known: &'f Hierarchy<'t>,
+    ) -> Self {
+        let arguments = arguments(descriptor, is_static);
+        let slots = parameter_slots(descriptor).wrapping_add(u32::from(!is_static));
+        Facts {
+            known,
+            major,
+            is_static,
+            constructor: name == b"<init>",
+            arguments,
+            returns: return_type(descriptor).unwrap_or(Kind::Void),
+            this_stored: false,
+            locals: slots,
+            code: &[],
+        }
     }
 
     /// Marks the parameters whose slots the method writes to.
@@ -76,6 +88,20 @@ impl<'t, 'f> Facts<'t, 'f> {
             }
         }
     }
+}
+
+fn arguments(descriptor: &[u8], is_static: bool) -> Vec<Argument<'_>> {
+    let mut slot = u32::from(!is_static);
+    let arguments = Parameters::of(descriptor).map(|kind| {
+        let at = slot;
+        slot = slot.wrapping_add(kind.slots());
+        Argument {
+            kind,
+            slot: at,
+            stored: false,
+        }
+    });
+    arguments.collect()
 }
 
 /// What differs from place to place.
@@ -112,7 +138,7 @@ pub(crate) fn setting<'t>(facts: &Facts<'t, '_>, place: Place) -> PlaceSetting<'
             _ => None,
         },
         Place::Unwind => Some(throwable),
-        Place::Entry | Place::FallThrough(_) | Place::Jump { .. } => None,
+        Place::Entry | Place::At(_) | Place::FallThrough(_) | Place::Jump { .. } => None,
     };
     let at_entry = place == Place::Entry;
     let ready = !facts.constructor;

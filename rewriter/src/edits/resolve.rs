@@ -1,0 +1,530 @@
+//! A change of an instruction, made out: which instructions go, and what code
+//! comes in their place.
+
+use thiserror::Error;
+
+use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
+use crate::edits::objects::{self, Object};
+use crate::edits::{CallTarget, Change, Constant};
+use crate::index::{Bci, PoolIndex};
+use crate::limits::STATIC_INTERFACE_METHODS_SINCE;
+use crate::opcode;
+use crate::pool::MemberRef;
+use crate::snippet::{
+    Kind, Member, MemberName, Operation, Parameters, Snippet, SnippetError, Value, field_kind,
+    return_type,
+};
+use crate::utf8;
+use crate::verify::{Class, Hierarchy, Type};
+
+/// Why a change does not suit its instruction.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The instruction is of another kind.
+    #[error("expected {expected}, found {found}")]
+    OtherInstruction {
+        /// What the change is for.
+        expected: &'static str,
+        /// Mnemonic of what stands there.
+        found: &'static str,
+    },
+    /// Operands or result are not those of the target.
+    #[error("expected {expected}, found {found}")]
+    OtherTypes {
+        /// What the instruction takes and gives.
+        expected: String,
+        /// What the target takes and gives.
+        found: String,
+    },
+    /// A name or opcode that cannot be.
+    #[error("{0}")]
+    BadTarget(SnippetError),
+    /// It cannot be done here.
+    #[error("{0}")]
+    NotHere(&'static str),
+}
+
+/// One instruction, and what stands in its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Replacement {
+    pub(crate) bci: u32,
+    /// Bytes of the original instruction.
+    pub(crate) length: u32,
+    pub(crate) code: Snippet,
+    /// Operand stack slots it needs above those of the original.
+    pub(crate) stack: u32,
+}
+
+/// The method that is changed.
+pub(crate) struct Place<'t, 'm> {
+    pub(crate) class: &'m ClassFile<'t>,
+    pub(crate) method: &'m Method<'m, 't>,
+    pub(crate) code: &'m Code<'m, 't>,
+    pub(crate) known: &'m Hierarchy<'t>,
+}
+
+/// What an instruction takes from the stack, bottom first, and gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shape<'t> {
+    operands: Vec<Kind<'t>>,
+    result: Kind<'t>,
+}
+
+impl Shape<'_> {
+    fn describe(&self) -> String {
+        let types: Vec<String> = self.operands.iter().map(|kind| describe(*kind)).collect();
+        format!("({}) -> {}", types.join(", "), describe(self.result))
+    }
+}
+
+fn describe(kind: Kind<'_>) -> String {
+    match kind {
+        Kind::Void => "void".to_owned(),
+        Kind::Int(letter) => char::from(letter).to_string(),
+        kind => Type::of(kind).map_or_else(String::new, |found| found.to_string()),
+    }
+}
+
+fn slots_of(kind: Kind<'_>) -> u32 {
+    kind.slots()
+}
+
+impl<'t> Place<'t, '_> {
+    /// What becomes of the instruction at `bci`, in order of bcis.
+    pub(crate) fn resolve(
+        &self,
+        bci: Bci,
+        change: &Change,
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let instruction = self.at(bci)?;
+        let one = |code: Vec<Operation>, stack: u32| {
+            Ok(vec![Replacement {
+                bci: u32::from(bci.0),
+                length: instruction.length(),
+                code: Snippet::of(code),
+                stack,
+            }])
+        };
+        match change {
+            Change::Call(target) => one(self.call(&instruction, target)?, 0),
+            Change::Field { opcode, field } => {
+                let (code, stack) = self.field(&instruction, *opcode, field)?;
+                one(code, stack)
+            }
+            Change::Remove(value) => one(self.remove(&instruction, value.as_ref())?, 0),
+            Change::New(class) => self.new_object(&instruction, class),
+            Change::Factory(method) => self.factory(&instruction, method),
+        }
+    }
+
+    fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {
+        let begins = self
+            .code
+            .instructions()
+            .map_while(Result::ok)
+            .take_while(|found| found.bci <= bci)
+            .any(|found| found.bci == bci);
+        let missing = ChangeError::NotHere("no instruction begins there");
+        if !begins {
+            return Err(missing);
+        }
+        let found = Instructions::from(self.code.bytes(), usize::from(bci), 0).next();
+        found.and_then(Result::ok).ok_or(missing)
+    }
+
+    fn member(&self, instruction: &Instruction<'_>) -> Result<MemberRef<'t>, ChangeError> {
+        let index = instruction.pool_index().unwrap_or(PoolIndex(0));
+        let found = self.class.pool().member_ref(index);
+        found.ok_or(ChangeError::NotHere("it names no member"))
+    }
+
+    /// Operands and result of a call or field access.
+    fn shape(&self, instruction: &Instruction<'_>) -> Result<Shape<'t>, ChangeError> {
+        let code = instruction.opcode;
+        let unreadable = ChangeError::NotHere("its descriptor cannot be read");
+        if code == opcode::INVOKEDYNAMIC {
+            let index = instruction.pool_index().unwrap_or(PoolIndex(0));
+            let site = self.class.pool().dynamic(index).ok_or(unreadable.clone())?;
+            return method_shape(site.descriptor.as_bytes(), None).ok_or(unreadable);
+        }
+        let expected = "a call or field access";
+        let found = instruction.mnemonic();
+        if !matches!(code, opcode::GETSTATIC..=opcode::INVOKEINTERFACE) {
+            return Err(ChangeError::OtherInstruction { expected, found });
+        }
+        let member = self.member(instruction)?;
+        if member.name == "<init>" {
+            let reason = "a constructor call belongs to its new: change that";
+            return Err(ChangeError::NotHere(reason));
+        }
+        shape_of(code, member.owner.as_bytes(), member.descriptor.as_bytes()).ok_or(unreadable)
+    }
+
+    fn fits(&self, found: Kind<'_>, wanted: Kind<'_>) -> bool {
+        match (found, wanted) {
+            (Kind::Int(_), Kind::Int(b'I')) => true,
+            (Kind::Int(found), Kind::Int(wanted)) => found == wanted,
+            _ => match (Type::of(found), Type::of(wanted)) {
+                (Some(found), Some(wanted)) => self.known.fits(found, wanted),
+                (found, wanted) => found.is_none() && wanted.is_none(),
+            },
+        }
+    }
+
+    /// How a result of `found` is made one of `wanted`: not at all, by a cast
+    /// from `Object`, or in no way.
+    fn convert(&self, found: Kind<'_>, wanted: Kind<'_>) -> Option<Option<Operation>> {
+        if self.fits(found, wanted) {
+            return Some(None);
+        }
+        let object = Type::of(found) == Some(Type::Object(Class::OBJECT));
+        let name = match wanted {
+            Kind::Class(name) | Kind::Array(name) if object => name,
+            _ => return None,
+        };
+        Some(Some(Operation::WithType(opcode::CHECKCAST, name.to_vec())))
+    }
+
+    /// The call of `target` for what has this shape.
+    fn call_of(
+        &self,
+        shape: &Shape<'t>,
+        opcode: u8,
+        member: Member,
+    ) -> Result<Vec<Operation>, ChangeError> {
+        let new_style = matches!(opcode, opcode::INVOKESTATIC | opcode::INVOKESPECIAL);
+        if member.interface
+            && new_style
+            && self.class.major_version() < STATIC_INTERFACE_METHODS_SINCE
+        {
+            let reason = "class files before version 52 cannot call such a method of an interface";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let target = shape_of(opcode, &member.owner, &member.descriptor);
+        let target = target.ok_or(ChangeError::NotHere("its descriptor cannot be read"))?;
+        let operands = shape.operands.len() == target.operands.len()
+            && shape
+                .operands
+                .iter()
+                .zip(&target.operands)
+                .all(|(found, wanted)| self.fits(*found, *wanted));
+        let cast = self.convert(target.result, shape.result);
+        let (true, Some(cast)) = (operands, cast) else {
+            return Err(ChangeError::OtherTypes {
+                expected: shape.describe(),
+                found: target.describe(),
+            });
+        };
+        let mut code = vec![Operation::Invoke(opcode, member)];
+        code.extend(cast);
+        Ok(code)
+    }
+
+    fn call(
+        &self,
+        instruction: &Instruction<'_>,
+        target: &CallTarget,
+    ) -> Result<Vec<Operation>, ChangeError> {
+        let shape = self.shape(instruction)?;
+        let member =
+            Member::method(target.opcode, &target.method).map_err(ChangeError::BadTarget)?;
+        if member.name == b"<init>" {
+            let reason = "a constructor makes no call; change the new instead";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let special = target.opcode == opcode::INVOKESPECIAL;
+        if special && instruction.opcode != opcode::INVOKESPECIAL {
+            let reason = "invokespecial takes the place of invokespecial only";
+            return Err(ChangeError::NotHere(reason));
+        }
+        self.receiver_is_ready(instruction)?;
+        self.call_of(&shape, target.opcode, member)
+    }
+
+    /// A constructor may store to its fields before `super()`, and the object
+    /// can be nothing's receiver or argument then.
+    fn receiver_is_ready(&self, instruction: &Instruction<'_>) -> Result<(), ChangeError> {
+        if instruction.opcode != opcode::PUTFIELD || self.method.name() != "<init>" {
+            return Ok(());
+        }
+        let own = [
+            self.class.this_class(),
+            self.class.super_class().unwrap_or_default(),
+        ];
+        let mut later = self
+            .code
+            .instructions()
+            .map_while(Result::ok)
+            .filter(|found| found.bci > instruction.bci && found.opcode == opcode::INVOKESPECIAL);
+        let before = later.any(|found| {
+            self.member(&found)
+                .is_ok_and(|member| member.name == "<init>" && own.contains(&member.owner))
+        });
+        if before {
+            let reason = "the object may not be initialized yet: super() comes later";
+            return Err(ChangeError::NotHere(reason));
+        }
+        Ok(())
+    }
+
+    fn field(
+        &self,
+        instruction: &Instruction<'_>,
+        opcode: u8,
+        field: &MemberName,
+    ) -> Result<(Vec<Operation>, u32), ChangeError> {
+        use opcode::{GETFIELD, GETSTATIC, PUTFIELD, PUTSTATIC};
+        let (expected, found) = ("a field access", instruction.mnemonic());
+        if !matches!(instruction.opcode, GETSTATIC..=PUTFIELD) {
+            return Err(ChangeError::OtherInstruction { expected, found });
+        }
+        let member = Member::field(opcode, field).map_err(ChangeError::BadTarget)?;
+        let old = self.member(instruction)?;
+        if old.descriptor.as_bytes() != member.descriptor {
+            return Err(ChangeError::OtherTypes {
+                expected: old.descriptor.to_str_lossless().into_owned(),
+                found: field.descriptor.clone(),
+            });
+        }
+        let wide = field_kind(&member.descriptor).is_some_and(|kind| slots_of(kind) == 2);
+        let plain = |code: u8| Operation::Plain(code);
+        let drop_receiver: &[u8] = match (instruction.opcode, opcode) {
+            (GETSTATIC, GETSTATIC) | (PUTSTATIC, PUTSTATIC) => &[],
+            (GETFIELD, GETFIELD) | (PUTFIELD, PUTFIELD) => {
+                let owner = (
+                    Class::named(old.owner.as_bytes()),
+                    Class::named(&member.owner),
+                );
+                let fits = self
+                    .known
+                    .fits(Type::Object(owner.0), Type::Object(owner.1));
+                if !fits {
+                    return Err(ChangeError::OtherTypes {
+                        expected: format!("a field of {}", old.owner),
+                        found: format!("a field of {}", field.owner),
+                    });
+                }
+                if owner.0 != owner.1 {
+                    self.receiver_is_ready(instruction)?;
+                }
+                &[]
+            }
+            (GETFIELD, GETSTATIC) => &[opcode::POP],
+            (PUTFIELD, PUTSTATIC) if wide => &[opcode::DUP2_X1, opcode::POP2, opcode::POP],
+            (PUTFIELD, PUTSTATIC) => &[opcode::SWAP, opcode::POP],
+            _ => {
+                return Err(ChangeError::OtherInstruction {
+                    expected: access(opcode),
+                    found,
+                });
+            }
+        };
+        let mut code: Vec<Operation> = drop_receiver.iter().copied().map(plain).collect();
+        let stack = if drop_receiver.len() == 3 { 2 } else { 0 };
+        if drop_receiver == [opcode::DUP2_X1, opcode::POP2, opcode::POP] {
+            // value (2), object, value (2): the value is dropped from the top, then the object
+            debug_assert_eq!(stack, 2);
+        }
+        code.push(Operation::Field(opcode, member));
+        Ok((code, stack))
+    }
+
+    fn remove(
+        &self,
+        instruction: &Instruction<'_>,
+        value: Option<&Constant>,
+    ) -> Result<Vec<Operation>, ChangeError> {
+        let shape = self.shape(instruction)?;
+        let mut code = Vec::new();
+        let mut single = false;
+        for kind in shape.operands.iter().rev() {
+            match (slots_of(*kind), single) {
+                (2, _) => {
+                    if std::mem::take(&mut single) {
+                        code.push(Operation::Plain(opcode::POP));
+                    }
+                    code.push(Operation::Plain(opcode::POP2));
+                }
+                (_, true) => {
+                    single = false;
+                    code.push(Operation::Plain(opcode::POP2));
+                }
+                (_, false) => single = true,
+            }
+        }
+        if single {
+            code.push(Operation::Plain(opcode::POP));
+        }
+        let wrong = |found: String| ChangeError::OtherTypes {
+            expected: format!("a value of type {}", describe(shape.result)),
+            found,
+        };
+        let pushed = match (shape.result, value) {
+            (Kind::Void, None) => None,
+            (Kind::Int(_), None) => Some(Operation::Push(Value::Int(0))),
+            (Kind::Int(letter), Some(Constant::Int(value))) => {
+                let fits = match letter {
+                    b'Z' => (0..=1).contains(value),
+                    b'B' => i8::try_from(*value).is_ok(),
+                    b'C' => u16::try_from(*value).is_ok(),
+                    b'S' => i16::try_from(*value).is_ok(),
+                    _ => true,
+                };
+                if !fits {
+                    return Err(wrong(value.to_string()));
+                }
+                Some(Operation::Push(Value::Int(*value)))
+            }
+            (Kind::Long, None) => Some(Operation::Push(Value::Long(0))),
+            (Kind::Long, Some(Constant::Long(value))) => Some(Operation::Push(Value::Long(*value))),
+            (Kind::Float, None) => Some(Operation::Push(Value::Float(0))),
+            (Kind::Float, Some(Constant::Float(bits))) => {
+                Some(Operation::Push(Value::Float(*bits)))
+            }
+            (Kind::Double, None) => Some(Operation::Push(Value::Double(0))),
+            (Kind::Double, Some(Constant::Double(bits))) => {
+                Some(Operation::Push(Value::Double(*bits)))
+            }
+            (Kind::Class(_) | Kind::Array(_), None) => Some(Operation::Plain(opcode::ACONST_NULL)),
+            (kind @ Kind::Class(_), Some(Constant::String(text)))
+                if self.fits(Kind::Class(b"java/lang/String"), kind) =>
+            {
+                let text = utf8::encode(text);
+                if text.len() > usize::from(u16::MAX) {
+                    let length = text.len() as u64;
+                    return Err(ChangeError::BadTarget(SnippetError::TextTooLong { length }));
+                }
+                Some(Operation::Push(Value::String(text)))
+            }
+            (_, value) => return Err(wrong(value.map_or_else(String::new, ToString::to_string))),
+        };
+        code.extend(pushed);
+        Ok(code)
+    }
+
+    /// The object that a `new` makes.
+    fn object(&self, instruction: &Instruction<'t>) -> Result<Object<'t>, ChangeError> {
+        let (expected, found) = ("new", instruction.mnemonic());
+        if instruction.opcode != opcode::NEW {
+            return Err(ChangeError::OtherInstruction { expected, found });
+        }
+        objects::follow(self.class, self.code, instruction)
+    }
+
+    fn new_object(
+        &self,
+        instruction: &Instruction<'t>,
+        class: &str,
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let object = self.object(instruction)?;
+        let mut found = Vec::new();
+        for call in &object.calls {
+            let target = MemberName {
+                owner: class.to_owned(),
+                name: "<init>".to_owned(),
+                descriptor: call.descriptor.to_str_lossless().into_owned(),
+                interface: false,
+            };
+            let member = Member::method(opcode::INVOKESPECIAL, &target);
+            let member = member.map_err(ChangeError::BadTarget)?;
+            if found.is_empty() {
+                let made = Operation::WithType(opcode::NEW, member.owner.clone());
+                found.push(Replacement {
+                    bci: u32::from(instruction.bci.0),
+                    length: instruction.length(),
+                    code: Snippet::of(vec![made]),
+                    stack: 0,
+                });
+            }
+            found.push(Replacement {
+                bci: call.bci,
+                length: call.length,
+                code: Snippet::of(vec![Operation::Invoke(opcode::INVOKESPECIAL, member)]),
+                stack: 0,
+            });
+        }
+        Ok(found)
+    }
+
+    fn factory(
+        &self,
+        instruction: &Instruction<'t>,
+        method: &MemberName,
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let object = self.object(instruction)?;
+        let dup = object.dup.ok_or(ChangeError::NotHere(
+            "no dup follows the new, so it is not clear who gets the object",
+        ))?;
+        if objects::is_named_by_a_frame(self.class, self.method, self.code, instruction.bci)? {
+            let reason =
+                "a stack map frame names the object before its constructor: the arguments branch";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let gone = |bci: u32, length: u32| Replacement {
+            bci,
+            length,
+            code: Snippet::of(Vec::new()),
+            stack: 0,
+        };
+        let mut found = vec![
+            gone(u32::from(instruction.bci.0), instruction.length()),
+            gone(dup, 1),
+        ];
+        for call in &object.calls {
+            let member = Member::method(opcode::INVOKESTATIC, method);
+            let member = member.map_err(ChangeError::BadTarget)?;
+            let mut shape = method_shape(call.descriptor.as_bytes(), None)
+                .ok_or(ChangeError::NotHere("its descriptor cannot be read"))?;
+            shape.result = Kind::Class(object.class.as_bytes());
+            found.push(Replacement {
+                bci: call.bci,
+                length: call.length,
+                code: Snippet::of(self.call_of(&shape, opcode::INVOKESTATIC, member)?),
+                stack: 1,
+            });
+        }
+        Ok(found)
+    }
+}
+
+fn access(opcode: u8) -> &'static str {
+    match opcode {
+        opcode::GETSTATIC => "getstatic or getfield",
+        opcode::PUTSTATIC => "putstatic or putfield",
+        opcode::GETFIELD => "getfield",
+        _ => "putfield",
+    }
+}
+
+/// The type of a receiver.
+fn owner_kind(owner: &[u8]) -> Kind<'_> {
+    match owner.first() {
+        Some(b'[') => Kind::Array(owner),
+        _ => Kind::Class(owner),
+    }
+}
+
+fn method_shape<'d>(descriptor: &'d [u8], receiver: Option<Kind<'d>>) -> Option<Shape<'d>> {
+    Some(Shape {
+        operands: receiver
+            .into_iter()
+            .chain(Parameters::of(descriptor))
+            .collect(),
+        result: return_type(descriptor)?,
+    })
+}
+
+fn shape_of<'d>(opcode: u8, owner: &'d [u8], descriptor: &'d [u8]) -> Option<Shape<'d>> {
+    let owner = owner_kind(owner);
+    let value = || field_kind(descriptor);
+    let (operands, result) = match opcode {
+        opcode::GETSTATIC => (Vec::new(), value()?),
+        opcode::GETFIELD => (vec![owner], value()?),
+        opcode::PUTSTATIC => (vec![value()?], Kind::Void),
+        opcode::PUTFIELD => (vec![owner, value()?], Kind::Void),
+        opcode::INVOKESTATIC => return method_shape(descriptor, None),
+        _ => return method_shape(descriptor, Some(owner)),
+    };
+    Some(Shape { operands, result })
+}

@@ -1,0 +1,355 @@
+//! Members, interfaces, annotations and attributes added to a class.
+
+use std::collections::HashMap;
+
+use crate::class::{Attributes, ClassFile};
+use crate::edits::Refusal;
+use crate::edits::{ClassEdit, Constant, NativeWrapper, NewField, NewMethod, Target};
+use crate::index::MethodIndex;
+use crate::shape::annotations::annotation;
+use crate::shape::body;
+use crate::shape::pool_text;
+use crate::snippet::Snippet;
+use crate::splice::{PoolWriter, write_at};
+
+const ACC_STATIC: u16 = 0x0008;
+const ACC_NATIVE: u16 = 0x0100;
+const VISIBLE: &str = "RuntimeVisibleAnnotations";
+const INVISIBLE: &str = "RuntimeInvisibleAnnotations";
+
+/// What one attribute table gets.
+#[derive(Default)]
+struct Extra {
+    /// Annotations, and how many: visible, invisible.
+    annotations: [(Vec<u8>, u16); 2],
+    /// Whole attributes, and how many.
+    attributes: (Vec<u8>, u16),
+    /// New contents of `Code`.
+    code: Option<Vec<u8>>,
+}
+
+/// A class with what is added to it, to be written.
+struct Extension<'e, 'a> {
+    class: &'e ClassFile<'a>,
+    pool: PoolWriter,
+    interfaces: Vec<u8>,
+    fields: (Vec<u8>, u16),
+    methods: (Vec<u8>, u16),
+    extras: HashMap<Target, Extra>,
+    /// New name of a native method.
+    natives: HashMap<MethodIndex, u16>,
+    out: Vec<u8>,
+}
+
+/// The class file with everything that `edits` add. They have been validated.
+pub(crate) fn extend(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<Vec<u8>, Refusal> {
+    let mut pool = PoolWriter::default();
+    pool.begin(class.pool().count());
+    let mut extension = Extension {
+        class,
+        pool,
+        interfaces: Vec::new(),
+        fields: Default::default(),
+        methods: Default::default(),
+        extras: HashMap::new(),
+        natives: HashMap::new(),
+        out: Vec::with_capacity(class.bytes().len().wrapping_add(1024)),
+    };
+    edits.iter().try_for_each(|edit| extension.collect(edit))?;
+    extension.write()?;
+    Ok(extension.out)
+}
+
+/// Appends `u2`s.
+fn push(out: &mut Vec<u8>, items: &[u16]) {
+    items
+        .iter()
+        .for_each(|item| out.extend_from_slice(&item.to_be_bytes()));
+}
+
+/// Appends an `attribute_info`.
+fn push_attribute(out: &mut Vec<u8>, name: u16, parts: &[&[u8]]) {
+    push(out, &[name]);
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&(length as u32).to_be_bytes());
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+}
+
+impl Extension<'_, '_> {
+    fn text(&mut self, text: &str) -> Result<u16, Refusal> {
+        pool_text(&mut self.pool, text)
+    }
+
+    fn extra(&mut self, target: &Target) -> &mut Extra {
+        self.extras.entry(target.clone()).or_default()
+    }
+
+    fn collect(&mut self, edit: &ClassEdit) -> Result<(), Refusal> {
+        match edit {
+            ClassEdit::AddField(field) => self.field(field),
+            ClassEdit::AddMethod(method) => self.method(method),
+            ClassEdit::AddInterface(name) => {
+                let name = crate::utf8::encode(name);
+                let index = self.pool.class(&name).ok_or(Refusal::PoolFull)?;
+                push(&mut self.interfaces, &[index]);
+                Ok(())
+            }
+            ClassEdit::AddAnnotation {
+                target,
+                visible,
+                annotation: added,
+            } => {
+                let mut bytes = Vec::new();
+                annotation(added, &mut self.pool, &mut bytes)?;
+                let [shown, hidden] = &mut self.extra(target).annotations;
+                let table = if *visible { shown } else { hidden };
+                table.0.append(&mut bytes);
+                table.1 = table.1.saturating_add(1);
+                Ok(())
+            }
+            ClassEdit::AddAttribute {
+                target,
+                name,
+                bytes,
+            } => {
+                let name = self.text(name)?;
+                let table = &mut self.extra(target).attributes;
+                push_attribute(&mut table.0, name, &[bytes]);
+                table.1 = table.1.saturating_add(1);
+                Ok(())
+            }
+            ClassEdit::WrapNative(wrapper) => self.wrapper(wrapper),
+            ClassEdit::ReplaceBody { method, body } => self.replace(*method, body),
+            ClassEdit::RenameMember { .. } | ClassEdit::RenameType { .. } => Ok(()),
+        }
+    }
+
+    fn field(&mut self, field: &NewField) -> Result<(), Refusal> {
+        let head = [
+            field.flags,
+            self.text(&field.name)?,
+            self.text(&field.descriptor)?,
+        ];
+        let value = field.value.as_ref().map(|value| self.constant(value));
+        let value = value.transpose()?;
+        let attribute = match value {
+            Some(value) => Some((self.text("ConstantValue")?, value)),
+            None => None,
+        };
+        let out = &mut self.fields.0;
+        push(out, &head);
+        push(out, &[u16::from(attribute.is_some())]);
+        if let Some((name, value)) = attribute {
+            push_attribute(out, name, &[&value.to_be_bytes()]);
+        }
+        self.fields.1 = self.fields.1.saturating_add(1);
+        Ok(())
+    }
+
+    fn constant(&mut self, value: &Constant) -> Result<u16, Refusal> {
+        let pool = &mut self.pool;
+        let index = match value {
+            Constant::Int(value) => pool.integer(*value as u32),
+            Constant::Long(value) => pool.long(*value as u64),
+            Constant::Float(bits) => pool.float(*bits),
+            Constant::Double(bits) => pool.double(*bits),
+            Constant::String(text) => pool.string(&crate::utf8::encode(text)),
+        };
+        index.ok_or(Refusal::PoolFull)
+    }
+
+    fn method(&mut self, method: &NewMethod) -> Result<(), Refusal> {
+        let head = [
+            method.flags,
+            self.text(&method.name)?,
+            self.text(&method.descriptor)?,
+        ];
+        let code = match &method.body {
+            None => None,
+            Some(snippet) => {
+                let signature = body::Signature {
+                    flags: method.flags,
+                    name: method.name.as_bytes(),
+                    descriptor: method.descriptor.as_bytes(),
+                };
+                let code = body::assemble(self.class, &signature, snippet, &mut self.pool)?;
+                Some((self.text("Code")?, code))
+            }
+        };
+        let out = &mut self.methods.0;
+        push(out, &head);
+        push(out, &[u16::from(code.is_some())]);
+        if let Some((name, code)) = code {
+            push_attribute(out, name, &[&code]);
+        }
+        self.methods.1 = self.methods.1.saturating_add(1);
+        Ok(())
+    }
+
+    fn replace(&mut self, index: MethodIndex, snippet: &Snippet) -> Result<(), Refusal> {
+        let class = self.class;
+        let method = class
+            .method(index)
+            .ok_or(Refusal::no_method(class, index))?;
+        let signature = body::Signature {
+            flags: method.access_flags(),
+            name: method.name().as_bytes(),
+            descriptor: method.descriptor().as_bytes(),
+        };
+        let code = body::assemble(class, &signature, snippet, &mut self.pool)?;
+        self.extra(&Target::Method(index)).code = Some(code);
+        Ok(())
+    }
+
+    /// Renames the native and adds the method that calls it, with the same
+    /// attributes.
+    fn wrapper(&mut self, wrapper: &NativeWrapper) -> Result<(), Refusal> {
+        let class = self.class;
+        let index = wrapper.method;
+        let native = class
+            .method(index)
+            .ok_or(Refusal::no_method(class, index))?;
+        let mut name = crate::utf8::encode(&wrapper.prefix);
+        name.extend_from_slice(native.name().as_bytes());
+        let called = self.pool.utf8(&name).ok_or(Refusal::PoolFull)?;
+        self.natives.insert(index, called);
+        let flags = native.access_flags();
+        let descriptor = native.descriptor().as_bytes();
+        let this = class.this_class_index().0;
+        let target = self.pool.text(descriptor);
+        let target = target.and_then(|descriptor| self.pool.method_of(this, called, descriptor));
+        let target = target.ok_or(Refusal::PoolFull)?;
+        let (code, _) = body::call(flags & ACC_STATIC != 0, descriptor, target);
+        let code_name = self.text("Code")?;
+        let head = native.bytes();
+        let item = |at| crate::cursor::u16_at(head, at).unwrap_or(0);
+        let out = &mut self.methods.0;
+        push(out, &[flags & !ACC_NATIVE, item(2), item(4)]);
+        push(
+            out,
+            &[item(6)
+                .checked_add(1)
+                .ok_or(Refusal::TooMany { what: "attributes" })?],
+        );
+        out.extend_from_slice(head.get(8..).unwrap_or_default());
+        push_attribute(out, code_name, &[&code]);
+        self.methods.1 = self.methods.1.saturating_add(1);
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), Refusal> {
+        let class = self.class;
+        self.annotation_names()?;
+        let end = class.pool().end();
+        self.copy(0, end);
+        self.out.extend_from_slice(self.pool.bytes());
+        write_at(&mut self.out, 8, &self.pool.count().to_be_bytes());
+        // access_flags, this_class, super_class
+        self.copy(end, end.wrapping_add(6));
+        let interfaces = std::mem::take(&mut self.interfaces);
+        let more = (interfaces.len() >> 1) as u16;
+        self.counted(end.wrapping_add(6), more, "interfaces")?;
+        self.copy(end.wrapping_add(8), class.fields_start());
+        self.out.extend_from_slice(&interfaces);
+        let (fields, more) = std::mem::take(&mut self.fields);
+        self.counted(class.fields_start(), more, "fields")?;
+        for field in class.fields() {
+            let start = field.start();
+            self.copy(start, start.wrapping_add(6));
+            let target = Target::Field {
+                name: field.name().to_str_lossless().into_owned(),
+                descriptor: field.descriptor().to_str_lossless().into_owned(),
+            };
+            let extra = self.extras.remove(&target).unwrap_or_default();
+            self.table(start.wrapping_add(6), field.attributes(), &extra)?;
+        }
+        self.out.extend_from_slice(&fields);
+        let (methods, more) = std::mem::take(&mut self.methods);
+        self.counted(class.methods_start().wrapping_sub(2), more, "methods")?;
+        for method in class.methods() {
+            let start = method.start();
+            self.copy(start, start.wrapping_add(6));
+            if let Some(name) = self.natives.get(&method.index()) {
+                let at = self.out.len().wrapping_sub(4);
+                write_at(&mut self.out, at, &name.to_be_bytes());
+            }
+            let target = Target::Method(method.index());
+            let extra = self.extras.remove(&target).unwrap_or_default();
+            self.table(start.wrapping_add(6), method.attributes(), &extra)?;
+        }
+        self.out.extend_from_slice(&methods);
+        let extra = self.extras.remove(&Target::Class).unwrap_or_default();
+        self.table(class.attributes_start(), class.attributes(), &extra)
+    }
+
+    fn copy(&mut self, from: usize, to: usize) {
+        let piece = self.class.bytes().get(from..to);
+        self.out.extend_from_slice(piece.unwrap_or_default());
+    }
+
+    /// Writes the count at `at`, raised by `more`.
+    fn counted(&mut self, at: usize, more: u16, what: &'static str) -> Result<(), Refusal> {
+        let count = crate::cursor::u16_at(self.class.bytes(), at).unwrap_or(0);
+        let count = count.checked_add(more).ok_or(Refusal::TooMany { what })?;
+        push(&mut self.out, &[count]);
+        Ok(())
+    }
+
+    /// The names of annotation attributes that are going to be written; before
+    /// the pool is.
+    fn annotation_names(&mut self) -> Result<(), Refusal> {
+        for (at, name) in [VISIBLE, INVISIBLE].into_iter().enumerate() {
+            let mut extras = self.extras.values();
+            if extras.any(|extra| extra.annotations.get(at).is_some_and(|table| table.1 > 0)) {
+                self.text(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the attribute table at `at` with what it gets.
+    fn table(
+        &mut self,
+        at: usize,
+        table: Attributes<'_, '_>,
+        extra: &Extra,
+    ) -> Result<(), Refusal> {
+        let count_at = self.out.len();
+        self.counted(at, extra.attributes.1, "attributes")?;
+        let mut left = [VISIBLE, INVISIBLE]
+            .into_iter()
+            .zip(&extra.annotations)
+            .filter(|(_, (_, count))| *count > 0)
+            .collect::<Vec<_>>();
+        for attribute in table {
+            let start = attribute.offset as usize;
+            let end = start.wrapping_add(attribute.bytes.len());
+            self.copy(start.wrapping_sub(6), start.wrapping_sub(4));
+            let (length_at, contents) = (self.out.len(), self.out.len().wrapping_add(4));
+            self.copy(start.wrapping_sub(4), start);
+            let merged = left.iter().position(|(name, _)| attribute.name == *name);
+            if let Some((_, (bytes, more))) = merged.map(|at| left.remove(at)) {
+                self.counted(start, *more, "annotations")?;
+                self.copy(start.wrapping_add(2), end);
+                self.out.extend_from_slice(bytes);
+            } else if let Some(code) = extra.code.as_ref().filter(|_| attribute.name == "Code") {
+                self.out.extend_from_slice(code);
+            } else {
+                self.copy(start, end);
+            }
+            let length = self.out.len().wrapping_sub(contents) as u32;
+            write_at(&mut self.out, length_at, &length.to_be_bytes());
+        }
+        self.out.extend_from_slice(&extra.attributes.0);
+        for (name, (bytes, count)) in &left {
+            let name = self.text(name)?; // it is in the pool since `annotation_names`
+            push_attribute(&mut self.out, name, &[&count.to_be_bytes(), bytes]);
+        }
+        let count = crate::cursor::u16_at(&self.out, count_at).unwrap_or(0);
+        let count = count
+            .checked_add(left.len() as u16)
+            .ok_or(Refusal::TooMany { what: "attributes" })?;
+        write_at(&mut self.out, count_at, &count.to_be_bytes());
+        Ok(())
+    }
+}

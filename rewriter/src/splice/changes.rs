@@ -1,0 +1,140 @@
+//! The changed instructions of one method.
+
+use crate::class::{ClassFile, Code, Method};
+use crate::edits::{Place, Replacement};
+use crate::plan::{Action, Edit, EditPlan, Place as Site};
+use crate::splice::SkipReason;
+use crate::splice::layout::edit_index;
+use crate::splice::pool::PoolWriter;
+use crate::splice::snippets::{Facts, lower};
+use crate::verify::Hierarchy;
+
+/// One changed instruction.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) replacement: Replacement,
+    /// Its code in that of all; empty while nothing has been lowered.
+    start: u32,
+    end: u32,
+}
+
+impl Changed {
+    /// Length of its code.
+    pub(crate) fn size(&self) -> u32 {
+        self.end.wrapping_sub(self.start)
+    }
+}
+
+/// The changed instructions of a method by bci, and their code.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    found: Vec<Changed>,
+    code: Vec<u8>,
+    offsets: Vec<u32>,
+}
+
+impl Changes {
+    pub(crate) fn clear(&mut self) {
+        self.found.clear();
+        self.code.clear();
+        self.offsets.clear();
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Changed> {
+        self.found.iter()
+    }
+
+    pub(crate) fn get(&self, bci: u32) -> Option<&Changed> {
+        let index = self
+            .found
+            .binary_search_by_key(&bci, |changed| changed.replacement.bci);
+        self.found.get(index.ok()?)
+    }
+
+    /// The code in the place of the instruction at `bci`.
+    pub(crate) fn code(&self, bci: u32) -> &[u8] {
+        let range = self
+            .get(bci)
+            .map(|changed| changed.start as usize..changed.end as usize);
+        range
+            .and_then(|range| self.code.get(range))
+            .unwrap_or_default()
+    }
+
+    /// Operand stack slots needed above those of the original.
+    pub(crate) fn stack(&self) -> u32 {
+        let needed = self.found.iter().map(|changed| changed.replacement.stack);
+        needed.max().unwrap_or(0)
+    }
+
+    /// Makes out the changes among the edits of a method.
+    pub(crate) fn resolve(
+        &mut self,
+        class: &ClassFile<'_>,
+        method: &Method<'_, '_>,
+        code: &Code<'_, '_>,
+        plan: &EditPlan,
+        order: &[u64],
+    ) -> Result<(), SkipReason> {
+        self.clear();
+        let known = Hierarchy::of(class);
+        let place = Place {
+            class,
+            method,
+            code,
+            known: &known,
+        };
+        for key in order {
+            let edit = plan.edits().get(edit_index(*key)).copied();
+            let Some(Edit {
+                site,
+                action: Action::Change(id),
+            }) = edit
+            else {
+                continue;
+            };
+            let Site::At(bci) = site.place else {
+                continue; // no plan holds such an edit
+            };
+            let change = plan
+                .changed(id)
+                .ok_or(SkipReason::NoSuchChange { change: id })?;
+            let wrong = |error| SkipReason::Change { bci, error };
+            let replacements = place.resolve(bci, change).map_err(wrong)?;
+            self.found
+                .extend(replacements.into_iter().map(|replacement| Changed {
+                    replacement,
+                    start: 0,
+                    end: 0,
+                }));
+        }
+        self.found.sort_by_key(|changed| changed.replacement.bci);
+        let mut pairs = self.found.windows(2);
+        let twice = pairs.find_map(|pair| match pair {
+            [a, b] if a.replacement.bci == b.replacement.bci => Some(a.replacement.bci),
+            _ => None,
+        });
+        match twice {
+            Some(bci) => Err(SkipReason::ChangedTwice {
+                bci: crate::index::Bci(bci as u16),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the code of all changes.
+    pub(crate) fn lower(
+        &mut self,
+        facts: &Facts<'_, '_>,
+        pool: &mut PoolWriter,
+    ) -> Result<(), SkipReason> {
+        for changed in &mut self.found {
+            changed.start = self.code.len() as u32;
+            let code = &changed.replacement.code;
+            lower(facts, code, pool, &mut self.code, &mut self.offsets)
+                .ok_or(SkipReason::PoolFull)?;
+            changed.end = self.code.len() as u32;
+        }
+        Ok(())
+    }
+}

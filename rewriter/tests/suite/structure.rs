@@ -1,0 +1,526 @@
+//! Edits of a class's structure.
+
+use std::fmt::Write as _;
+
+use rewriter::{
+    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MemberName,
+    MethodIndex, NativeWrapper, NewField, NewMethod, PlanBuilder, PlanError, Refusal, Scratch,
+    Snippet, SpliceReport, Target, check_splice, opcode, splice,
+};
+
+use crate::fixtures::{ALL, SHAPES, STORAGE};
+use crate::made;
+
+/// The class after `plan`; the output has passed the self-check.
+fn spliced(bytes: &[u8], plan: &EditPlan) -> (Vec<u8>, SpliceReport) {
+    let class = ClassFile::read(bytes).unwrap();
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let report = splice(&class, plan, &STORAGE, &mut scratch, &mut out).unwrap();
+    check_splice(&class, plan, &STORAGE, &out, &mut scratch).unwrap();
+    (out, report)
+}
+
+fn edited(bytes: &[u8], edits: &[ClassEdit]) -> Vec<u8> {
+    let mut plan = EditPlan::new();
+    for edit in edits {
+        plan.edit_class(edit.clone()).unwrap();
+    }
+    let (out, report) = spliced(bytes, &plan);
+    assert_eq!(report.refused, None);
+    assert_eq!(report.class_edits as usize, edits.len());
+    out
+}
+
+fn refusal(bytes: &[u8], edits: &[ClassEdit]) -> Refusal {
+    let mut plan = EditPlan::new();
+    for edit in edits {
+        plan.edit_class(edit.clone()).unwrap();
+    }
+    let (out, report) = spliced(bytes, &plan);
+    assert_eq!(out, bytes, "the class is left as it is");
+    report.refused.unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    rewriter::print::class(&ClassFile::read(bytes).unwrap(), &mut text).unwrap();
+    text
+}
+
+pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
+    MemberName {
+        owner: owner.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        interface: false,
+    }
+}
+
+fn field(name: &str, descriptor: &str, value: Option<EditConstant>) -> ClassEdit {
+    ClassEdit::AddField(NewField {
+        flags: 0x0019,
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        value,
+    })
+}
+
+/// `static long NAME(long, int)`: the sum of a loop, so it needs frames.
+pub fn summing(name: &str) -> ClassEdit {
+    let mut body = Snippet::new();
+    body.push_long(0).unwrap();
+    body.op(opcode::LSTORE, 0).unwrap();
+    body.load_argument(1).unwrap();
+    body.op(opcode::ISTORE, 2).unwrap();
+    let (again, done) = (body.new_label(), body.new_label());
+    body.place(again).unwrap();
+    body.op(opcode::ILOAD, 2).unwrap();
+    body.jump(opcode::IFLE, done).unwrap();
+    body.op(opcode::LLOAD, 0).unwrap();
+    body.load_argument(0).unwrap();
+    body.op(opcode::LADD, 0).unwrap();
+    body.op(opcode::LSTORE, 0).unwrap();
+    body.increment(2, -1).unwrap();
+    body.jump(opcode::GOTO, again).unwrap();
+    body.place(done).unwrap();
+    body.op(opcode::LLOAD, 0).unwrap();
+    body.op(opcode::LRETURN, 0).unwrap();
+    ClassEdit::AddMethod(NewMethod {
+        flags: 0x0009,
+        name: name.to_owned(),
+        descriptor: "(JI)J".to_owned(),
+        body: Some(body),
+    })
+}
+
+fn annotation(target: Target, visible: bool) -> ClassEdit {
+    let element = |name: &str, value| (name.to_owned(), value);
+    ClassEdit::AddAnnotation {
+        target,
+        visible,
+        annotation: Annotation {
+            descriptor: "Lsample/Marked;".to_owned(),
+            elements: vec![
+                element("text", ElementValue::String("é\0😀".to_owned())),
+                element("number", ElementValue::Long(-1)),
+                element(
+                    "many",
+                    ElementValue::Array(vec![
+                        ElementValue::Class("[I".to_owned()),
+                        ElementValue::Enum {
+                            descriptor: "Lsample/E;".to_owned(),
+                            constant: "ONE".to_owned(),
+                        },
+                    ]),
+                ),
+            ],
+        },
+    }
+}
+
+#[test]
+fn added_things_are_there_and_nothing_else_has_changed() {
+    for (name, bytes) in ALL {
+        let class = ClassFile::read(bytes).unwrap();
+        let interface = class.access_flags() & 0x0200 != 0;
+        let mut edits = vec![
+            field("added", "I", Some(EditConstant::Int(7))),
+            field(
+                "words",
+                "Ljava/lang/String;",
+                Some(EditConstant::String("w".to_owned())),
+            ),
+            ClassEdit::AddInterface("java/io/Serializable".to_owned()),
+            annotation(Target::Class, true),
+            annotation(Target::Class, false),
+            ClassEdit::AddAttribute {
+                target: Target::Class,
+                name: "sample.Note".to_owned(),
+                bytes: vec![1, 2, 3],
+            },
+        ];
+        // One annotation of a type per place, whether visible or not.
+        edits.remove(4);
+        if !interface || class.major_version() >= 52 {
+            edits.push(summing("summed"));
+        }
+        for method in class.methods() {
+            edits.push(annotation(Target::Method(method.index()), true));
+        }
+        for field in class.fields() {
+            edits.push(annotation(
+                Target::Field {
+                    name: field.name().to_string(),
+                    descriptor: field.descriptor().to_string(),
+                },
+                false,
+            ));
+        }
+        let out = edited(bytes, &edits);
+        let after = ClassFile::read(&out).unwrap();
+        let fields: Vec<_> = after
+            .fields()
+            .map(|field| field.name().to_string())
+            .collect();
+        assert!(
+            fields.ends_with(&["added".to_owned(), "words".to_owned()]),
+            "{name}"
+        );
+        assert_eq!(after.interfaces().last().unwrap(), "java/io/Serializable");
+        assert_eq!(after.annotations().last().unwrap(), "Lsample/Marked;");
+        assert_eq!(
+            after
+                .attributes()
+                .filter(|found| found.name == "sample.Note")
+                .count(),
+            1
+        );
+        for (before, after) in class.methods().zip(after.methods()) {
+            assert_eq!(
+                before.annotations().count() + 1,
+                after.annotations().count()
+            );
+            assert_eq!(
+                before.code_attribute().map(|code| code.bytes),
+                after.code_attribute().map(|code| code.bytes)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_type_keeps_its_name_in_strings_that_share_the_text() {
+    // A string constant `Shapes` and the class Shapes have one text.
+    let renamed = edited(
+        SHAPES,
+        &[
+            ClassEdit::RenameType {
+                from: "Shapes".to_owned(),
+                to: "other/Forms".to_owned(),
+            },
+            ClassEdit::RenameType {
+                from: "Shapes$Circle".to_owned(),
+                to: "other/Forms$Disc".to_owned(),
+            },
+        ],
+    );
+    let class = ClassFile::read(&renamed).unwrap();
+    assert_eq!(class.this_class(), "other/Forms");
+    let before = ClassFile::read(SHAPES).unwrap();
+    let strings = |class: &ClassFile<'_>| -> Vec<String> {
+        (1..before.pool().count())
+            .filter_map(|index| class.pool().string(rewriter::PoolIndex(index)))
+            .map(|text| text.to_string())
+            .collect()
+    };
+    assert_eq!(strings(&before), strings(&class));
+    let names = text(&renamed);
+    for line in names.lines().filter(|line| !line.contains("String ")) {
+        let old = |name: &str| {
+            line.match_indices(name).any(|(at, _)| {
+                let end = line[at + name.len()..].chars().next();
+                !line[..at].ends_with("SourceFile: \"")
+                    && !end.is_some_and(|c| c == '$' || c == '.' || c.is_alphanumeric())
+            })
+        };
+        assert!(!old("Shapes$Circle"), "{line}");
+        assert!(
+            !line.contains("Shapes;") && !line.contains("class Shapes "),
+            "{line}"
+        );
+    }
+    assert!(names.contains("Disc"), "{names}");
+}
+
+#[test]
+fn renaming_there_and_back_says_the_same() {
+    let types: Vec<(String, String)> = ALL
+        .iter()
+        .map(|(name, _)| {
+            (
+                (*name).to_owned(),
+                format!("deep/er/{}x", name.replace('$', "Y$Z")),
+            )
+        })
+        .chain([
+            ("java/lang/String".to_owned(), "x/Text".to_owned()),
+            ("java/util/List".to_owned(), "java/util/Row".to_owned()),
+        ])
+        .collect();
+    let edits = |back: bool| -> Vec<ClassEdit> {
+        let one = |(from, to): &(String, String)| match back {
+            false => (from.clone(), to.clone()),
+            true => (to.clone(), from.clone()),
+        };
+        types
+            .iter()
+            .map(one)
+            .map(|(from, to)| ClassEdit::RenameType { from, to })
+            .collect()
+    };
+    for (name, bytes) in ALL {
+        let there = edited(bytes, &edits(false));
+        let back = edited(&there, &edits(true));
+        let (before, after) = (text(bytes), text(&back));
+        let pool = |line: &&str| !line.contains("constant pool: ");
+        let lines = |text: &str| {
+            text.lines()
+                .filter(pool)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&before), lines(&after), "{name}");
+        assert_ne!(text(&there), before, "{name}");
+    }
+}
+
+#[test]
+fn renamed_members_are_renamed_where_they_are_named() {
+    let class = ClassFile::read(SHAPES).unwrap();
+    let found = class
+        .methods()
+        .find(|method| !method.name().to_string().starts_with('<') && method.has_code())
+        .unwrap();
+    let (name, descriptor) = (found.name().to_string(), found.descriptor().to_string());
+    let out = edited(
+        SHAPES,
+        &[ClassEdit::RenameMember {
+            member: member("Shapes", &name, &descriptor),
+            to: "renamed".to_owned(),
+        }],
+    );
+    let after = ClassFile::read(&out).unwrap();
+    assert_eq!(after.method(found.index()).unwrap().name(), "renamed");
+    for index in 1..after.pool().count() {
+        if let Some(found) = after.pool().member_ref(rewriter::PoolIndex(index)) {
+            let old = found.owner == "Shapes"
+                && found.name == name.as_str()
+                && found.descriptor == descriptor.as_str();
+            assert!(!old, "{found:?}");
+        }
+    }
+}
+
+fn far() -> NativeWrapper {
+    NativeWrapper {
+        method: MethodIndex(1),
+        prefix: "$$wrapped$$".to_owned(),
+        entry: None,
+        exit: None,
+        unwind: None,
+    }
+}
+
+#[test]
+fn a_native_method_gets_a_wrapper_with_its_name() {
+    let bytes = made::class().bytes();
+    let out = edited(&bytes, &[ClassEdit::WrapNative(far())]);
+    let class = ClassFile::read(&out).unwrap();
+    let methods: Vec<_> = class
+        .methods()
+        .map(|method| (method.name().to_string(), method.access_flags()))
+        .collect();
+    let expected = [("run", 0x0001), ("$$wrapped$$far", 0x0101), ("far", 0x0001)];
+    assert_eq!(
+        methods,
+        expected.map(|(name, flags)| (name.to_owned(), flags))
+    );
+    let listing = text(&out);
+    assert!(listing.contains("invokespecial"), "{listing}");
+}
+
+#[test]
+fn a_body_is_replaced_and_its_method_stays() {
+    let class = ClassFile::read(SHAPES).unwrap();
+    let found = class
+        .methods()
+        .find(|method| method.name() == "<clinit>" || method.name() == "main")
+        .unwrap();
+    let mut body = Snippet::new();
+    body.op(opcode::RETURN, 0).unwrap();
+    let method = found.index();
+    let out = edited(SHAPES, &[ClassEdit::ReplaceBody { method, body }]);
+    let after = ClassFile::read(&out).unwrap();
+    let code = after.method(method).unwrap().code().unwrap().unwrap();
+    let last = *code.bytes().last().unwrap();
+    assert_eq!((last, code.lines().count()), (opcode::RETURN, 0));
+}
+
+// listing: one refusal after another
+#[test]
+fn what_no_class_may_have_is_refused_with_its_reason() {
+    let bytes = made::class().bytes();
+    let mut no_body = summing("f");
+    if let ClassEdit::AddMethod(method) = &mut no_body {
+        method.body = None;
+    }
+    let mut lasting = String::new();
+    let cases: Vec<(Vec<ClassEdit>, &str)> = vec![
+        (
+            vec![field("first", "I", None)],
+            "the class would have field first:I twice",
+        ),
+        (
+            vec![field("a", "I", None), field("a", "I", None)],
+            "the class would have field a:I twice",
+        ),
+        (
+            vec![field("a;b", "I", None)],
+            "expected a field name, found `a;b`",
+        ),
+        (
+            vec![field("a", "V", None)],
+            "expected a field descriptor, found `V`",
+        ),
+        (
+            vec![field("a", "J", Some(EditConstant::Int(1)))],
+            "field a:J: its constant does not suit: a static field takes one of its own type",
+        ),
+        (
+            vec![no_body],
+            "method f(JI)J cannot have the flags 0x0009: a method that is neither abstract nor native needs a body",
+        ),
+        (
+            vec![ClassEdit::AddInterface("sample/I".to_owned())],
+            "the class would have interface sample/I twice",
+        ),
+        (
+            vec![ClassEdit::AddAttribute {
+                target: Target::Class,
+                name: "NestHost".to_owned(),
+                bytes: vec![0, 1],
+            }],
+            "the class would have attribute NestHost of class twice",
+        ),
+        (
+            vec![ClassEdit::AddAttribute {
+                target: Target::Method(MethodIndex(0)),
+                name: "Code".to_owned(),
+                bytes: Vec::new(),
+            }],
+            "attribute Code of method 0: it is written by the rewriter alone",
+        ),
+        (
+            vec![annotation(Target::Method(MethodIndex(9)), true)],
+            "method 9 does not exist: the class has 2",
+        ),
+        (
+            vec![ClassEdit::WrapNative(NativeWrapper {
+                method: MethodIndex(0),
+                ..far()
+            })],
+            "wrapping run()V: the method is not native",
+        ),
+        (
+            vec![
+                ClassEdit::RenameMember {
+                    member: member("sample/A", "first", "I"),
+                    to: "second".to_owned(),
+                },
+                ClassEdit::RenameMember {
+                    member: member("sample/A", "first", "I"),
+                    to: "third".to_owned(),
+                },
+            ],
+            "the class would have a new name of sample/A.first:I twice",
+        ),
+        (
+            vec![ClassEdit::RenameType {
+                from: "a.b".to_owned(),
+                to: "c".to_owned(),
+            }],
+            "expected a internal name, a/B, found `a.b`",
+        ),
+    ];
+    for (edits, expected) in cases {
+        let found = refusal(&bytes, &edits).to_string();
+        if found != expected {
+            writeln!(lasting, "{found}\n  instead of {expected}").unwrap();
+        }
+    }
+    assert_eq!(lasting, "");
+}
+
+#[test]
+fn a_full_pool_refuses_all_class_edits_together() {
+    let mut full = made::class();
+    for _ in 0..65_400 {
+        full.fields.truncate(0);
+        full.interfaces.push("i");
+        if full.interfaces.len() == 32_750 {
+            break;
+        }
+    }
+    full.interfaces.sort_unstable();
+    let bytes = full.bytes();
+    let edits: Vec<_> = (0..40)
+        .map(|at| field(&format!("f{at}"), "I", None))
+        .collect();
+    assert_eq!(refusal(&bytes, &edits), Refusal::PoolFull);
+}
+
+#[test]
+fn a_loaded_class_is_changed_only_as_the_jvm_allows() {
+    let bytes = made::class().bytes();
+    let class = ClassFile::read(&bytes).unwrap();
+    let mut plan = PlanBuilder::new(&class).retransforming();
+    let mut body = Snippet::new();
+    body.op(opcode::RETURN, 0).unwrap();
+    let fine = [
+        annotation(Target::Class, true),
+        annotation(Target::Method(MethodIndex(0)), false),
+        ClassEdit::AddAttribute {
+            target: Target::Method(MethodIndex(0)),
+            name: "sample.Note".to_owned(),
+            bytes: Vec::new(),
+        },
+        ClassEdit::ReplaceBody {
+            method: MethodIndex(0),
+            body,
+        },
+        ClassEdit::RenameType {
+            from: "java/lang/Void".to_owned(),
+            to: "x/Y".to_owned(),
+        },
+    ];
+    for edit in fine {
+        plan.edit_class(edit).unwrap();
+    }
+    let refused = [
+        (field("f", "I", None), 64),
+        (summing("m"), 63),
+        (ClassEdit::AddInterface("x/I".to_owned()), 66),
+        (ClassEdit::WrapNative(far()), 63),
+        (
+            ClassEdit::RenameType {
+                from: "sample/A".to_owned(),
+                to: "x/A".to_owned(),
+            },
+            69,
+        ),
+        (
+            ClassEdit::RenameType {
+                from: "sample/M".to_owned(),
+                to: "x/M".to_owned(),
+            },
+            72,
+        ),
+        (
+            ClassEdit::RenameMember {
+                member: member("sample/A", "run", "()V"),
+                to: "ran".to_owned(),
+            },
+            67,
+        ),
+    ];
+    for (edit, number) in refused {
+        let words = format!("{edit}");
+        match plan.edit_class(edit) {
+            Err(PlanError::Class(Refusal::Loaded(found))) => {
+                assert_eq!(found.rule.number(), number, "{words}: {found}");
+            }
+            other => panic!("{words}: {other:?}"),
+        }
+    }
+    assert_eq!(plan.finish().class_edits().len(), 5);
+}
