@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    attach, classes, coverage, disable, dump, enable, explain, inspect, off, ps, reload, report,
-    reset, run, status, verify,
+    attach, classes, coverage, disable, dump, enable, explain, inspect, instrument, off, ps,
+    reload, report, reset, run, status, verify,
 };
 use crate::guard;
 
@@ -67,6 +67,8 @@ pub enum Command {
     Classes(classes::Classes),
     /// Undo everything in a running JVM, and leave it
     Off(off::Off),
+    /// Instrument class files and jars for JVMs that take no agent
+    Instrument(instrument::Instrument),
     /// Show what a plugin would do to a class
     Explain(explain::Explain),
     /// Show what is in a class file or a plugin

@@ -8,6 +8,7 @@ pub mod dump;
 pub mod enable;
 pub mod explain;
 pub mod inspect;
+pub mod instrument;
 pub mod off;
 pub mod ps;
 pub mod reload;

@@ -5,6 +5,7 @@
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
 //! | `coverage` | [`commands::coverage`] | the same, then a report |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`] |
+//! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
@@ -19,6 +20,7 @@ pub mod commands;
 pub mod describe;
 pub mod guard;
 pub mod inputs;
+pub mod instrument;
 pub mod launch;
 pub mod outputs;
 pub mod plugins;
@@ -50,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Reload(reload) => reload.run(),
         Command::Classes(classes) => classes.run(),
         Command::Off(off) => off.run(),
+        Command::Instrument(instrument) => instrument.run(),
         Command::Explain(explain) => explain.run(),
         Command::Inspect(inspect) => inspect.run(),
         Command::Verify(verify) => verify.run(),

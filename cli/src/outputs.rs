@@ -1,6 +1,6 @@
 //! Reports on disk: each appears whole or not at all.
 
-mod place;
+pub mod place;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

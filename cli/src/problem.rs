@@ -34,6 +34,13 @@ impl Problem {
         }
     }
 
+    /// Somebody asked the command to stop; it ends as a shell expects, with 130.
+    #[must_use]
+    pub fn interrupted() -> Self {
+        let error = HostError::new("H0645", "interrupted; nothing was written");
+        Self { exit: 130, error }
+    }
+
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {

@@ -33,6 +33,7 @@
 //! Start reading at [`table`], then [`recorder`].
 #![forbid(unsafe_code)]
 
+pub mod baseline;
 mod crc32;
 pub mod events;
 pub mod format;
@@ -43,6 +44,7 @@ pub mod snapshot;
 pub mod spans;
 pub mod table;
 
+pub use baseline::BaselineWriter;
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use format::{Failure, Meta, Summary};
 pub use merge::{Conflict, Merged, merge};

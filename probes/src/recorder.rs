@@ -209,7 +209,7 @@ fn write_hits(out: &mut Vec<u8>, array: u16, slots: &[u16]) {
     }
 }
 
-fn write_class(out: &mut Vec<u8>, class: &PendingClass, keep: bool) {
+pub(crate) fn write_class(out: &mut Vec<u8>, class: &PendingClass, keep: bool) {
     out.extend_from_slice(&class.array.to_le_bytes());
     out.extend_from_slice(&class.base.to_le_bytes());
     out.extend_from_slice(&class.probe_count.to_le_bytes());

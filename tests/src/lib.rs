@@ -20,6 +20,7 @@ pub mod java;
 pub mod javac;
 pub mod jdks;
 pub mod programs;
+pub mod runtime;
 pub mod workspace;
 pub mod xml_report;
 

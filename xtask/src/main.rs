@@ -20,6 +20,7 @@ mod demo;
 mod jdks;
 mod metadata;
 mod plugins;
+mod runtime;
 mod setup;
 mod test;
 mod tidy;
@@ -49,6 +50,8 @@ enum Task {
     Bench(bench::Options),
     /// Build the plugins, precompile them and build the agent and the command around them
     Plugins,
+    /// Compile the runtime of classes instrumented before they run (needs a JDK 17)
+    Runtime,
     /// Run the corpus tests on every class instead of the fixed tenth
     Corpus,
     /// Check what a compiler does not: layers, sizes, unsafe, documentation links
@@ -74,6 +77,7 @@ fn run(task: Task) -> Result<()> {
         Task::Ci => ci::run(&workspace),
         Task::Bench(options) => bench::run(&workspace, &options),
         Task::Plugins => plugins::run(&workspace),
+        Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
     }

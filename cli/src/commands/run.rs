@@ -70,7 +70,7 @@ impl Plan {
 }
 
 /// The options, and what the agent's own parser makes of them, so that mistakes are told at once.
-fn checked(
+pub(super) fn checked(
     settings: &Settings,
     plugins: &[OsString],
     run: Option<String>,

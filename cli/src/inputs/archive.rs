@@ -8,10 +8,13 @@ use zip::ZipArchive;
 use crate::problem::Problem;
 
 /// The longest entry that is read: far above any class file or jar within a jar.
-const MAX_ENTRY_LENGTH: u64 = 1 << 30;
+pub(crate) const MAX_ENTRY_LENGTH: u64 = 1 << 30;
+
+/// Jars within jars are opened to this depth: a jar in a war in an ear is 2.
+pub(crate) const MAX_DEPTH: usize = 4;
 
 /// Whether a file of this name is an archive of classes.
-pub(super) fn has_archive_name(name: &str) -> bool {
+pub(crate) fn has_archive_name(name: &str) -> bool {
     let extension = name
         .rsplit_once('.')
         .map(|(_, extension)| extension.to_ascii_lowercase());

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::archive::{self, Entries};
+use super::archive::{self, Entries, MAX_DEPTH};
 use super::jrt;
 use crate::problem::Problem;
 
-/// Jars within jars are opened to this depth: a jar in a war in an ear is 2.
-const MAX_DEPTH: usize = 4;
 /// Classes handed on at a time: enough for all processors, small enough for memory.
 const BATCH: usize = 1_000;
 
@@ -218,7 +216,7 @@ fn is_class(name: &str) -> bool {
 }
 
 /// A link to a folder that holds it would be followed forever.
-fn leads_back(root: &Path, path: &Path) -> bool {
+pub(crate) fn leads_back(root: &Path, path: &Path) -> bool {
     if !path.is_symlink() {
         return false;
     }

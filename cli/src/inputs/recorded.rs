@@ -101,7 +101,9 @@ impl Recorded {
             .map(loader)
             .max_by_key(|loader| loader.java_feature)
             .unwrap_or_default();
-        self.sessions.extend(sessions.iter().map(session));
+        // `classhook instrument` keeps classes in snapshots of no JVM.
+        let ran = sessions.iter().filter(|meta| meta.start_ms > 0);
+        self.sessions.extend(ran.map(session));
         self.failures = failures;
         for conflict in conflicts {
             warnings.add(different_probes(

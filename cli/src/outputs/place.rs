@@ -13,13 +13,12 @@ use crate::problem::Problem;
 const MARK: &str = ".classhook-report";
 
 /// Writes a file: into a temporary one in the same folder, which then takes its name.
-pub(super) fn file(
-    path: &Path,
-    write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Problem> {
+///
+/// # Errors
+/// If it cannot be written (`H0620`); what was there before stays.
+pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
     let written = || {
-        let parent = parent_of(path)?;
-        let mut temporary = temporary_file(&parent)?;
+        let mut temporary = temporary(path)?;
         let mut out = BufWriter::new(&mut temporary);
         write(&mut out)?;
         out.flush()?;
@@ -28,6 +27,14 @@ pub(super) fn file(
         Ok(())
     };
     written().map_err(|error: io::Error| Problem::unwritable(path, &error))
+}
+
+/// A file that will take the place of `path` when it is persisted there.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    temporary_file(&parent_of(path)?)
 }
 
 fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {
@@ -50,8 +57,11 @@ fn parent_of(path: &Path) -> io::Result<PathBuf> {
 
 /// Writes a folder of files: into a temporary one beside it, which then takes its place.
 ///
-/// Replaces nothing but a report of ours or an empty folder (`H0621`).
-pub(super) fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Problem> {
+/// Replaces nothing but a report of ours or an empty folder.
+///
+/// # Errors
+/// If it holds something else (`H0621`) or cannot be written (`H0620`).
+pub fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(path, &error);
     let path = &match path.canonicalize() {
         Ok(real) => real, // what a link names is replaced, not the link

@@ -1,0 +1,255 @@
+//! `classhook instrument`: classes made ready to record before they run.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{BufWriter, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use host::Pipeline;
+use host::config::OnError;
+use indicatif::{ProgressBar, ProgressStyle};
+use tempfile::NamedTempFile;
+
+use super::run::checked;
+use crate::args::Settings;
+use crate::instrument::baseline::Baseline;
+use crate::instrument::classes::Instrumenter;
+use crate::instrument::places::{Job, Places};
+use crate::instrument::{Record, folder, runtime};
+use crate::outputs::place;
+use crate::problem::Problem;
+use crate::show::show;
+use crate::warnings::Warnings;
+
+const AFTER_HELP: &str = "\
+For JVMs that take no agent. What runs needs the runtime on its class path, which --runtime writes or --embed puts in;
+it records to the folder that -Dclasshook.output=DIR or CLASSHOOK_OUTPUT names, else to classhook.
+One input becomes OUT; of several, files go into the folder OUT, and so does the content of folders.
+Signed jars lose their signature. Everything that is no class is copied as it is. Nothing appears half-written.
+
+Examples:
+  classhook instrument app.jar -o app-recording.jar --embed --baseline classhook/app.hook
+  java -jar app-recording.jar && classhook report classhook
+  classhook instrument build/classes libs/core.jar -o build/recording --runtime build/classhook-runtime.jar";
+
+/// Instruments class files, folders and jars without running them.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Instrument {
+    /// Class files, folders, jars (jars within them, too)
+    #[arg(value_name = "IN")]
+    pub inputs: Vec<PathBuf>,
+    /// Where the output goes: a file for one file, else a folder
+    #[arg(short, long = "out", value_name = "OUT", requires = "inputs")]
+    pub out: Option<PathBuf>,
+    /// A bundled plugin (coverage) or a component file (.wasm); may be repeated [default: coverage]
+    #[arg(long = "plugin", value_name = "NAME|FILE")]
+    pub plugins: Vec<OsString>,
+    /// Settings of the plugins, a classhook.toml; other options come on top of it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Classes to instrument: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
+    #[arg(long, value_name = "SELECTOR")]
+    pub select: Vec<String>,
+    /// Capability granted to the plugins (probes); may be repeated
+    #[arg(long, value_name = "CAPABILITY")]
+    pub grant: Vec<String>,
+    /// What a failure does: `strict` ends with exit code 3 [default: warn]
+    #[arg(long, value_name = "MODE")]
+    pub on_error: Option<crate::args::OnError>,
+    /// Write the runtime, which instrumented classes need on their class path, to this jar
+    #[arg(long, value_name = "FILE")]
+    pub runtime: Option<PathBuf>,
+    /// Put the runtime into each folder and jar that is instrumented
+    #[arg(long, requires = "inputs")]
+    pub embed: bool,
+    /// Keep the original classes in this snapshot (.hook): reports then need no --classes
+    #[arg(long, value_name = "FILE", requires = "inputs")]
+    pub baseline: Option<PathBuf>,
+    /// How many threads work [default: one per processor]
+    #[arg(long, value_name = "NUMBER")]
+    pub threads: Option<usize>,
+}
+
+impl Instrument {
+    /// Instruments; the result is 3 if that is strict and something failed.
+    ///
+    /// # Errors
+    /// If inputs, output, plugins or settings are wrong, or something cannot be written.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let places = match (&self.out, self.inputs.is_empty()) {
+            (Some(out), false) => Some(Places::new(&self.inputs, out)?),
+            (None, true) if self.runtime.is_some() => None,
+            _ => return Err(nothing_to_do(self.inputs.is_empty())),
+        };
+        if let Some(path) = &self.runtime {
+            place::file(path, &|out| {
+                let mut jar = std::io::Cursor::new(Vec::new());
+                runtime::write_jar(&mut jar)?;
+                out.write_all(jar.get_ref())
+            })?;
+        }
+        match places {
+            Some(places) => self.instrument(&places),
+            None => Ok(0),
+        }
+    }
+
+    fn instrument(&self, places: &Places) -> Result<u8, Problem> {
+        let settings = Settings {
+            config: self.config.clone(),
+            select: self.select.clone(),
+            grant: self.grant.clone(),
+            on_error: self.on_error,
+            ..Settings::default()
+        };
+        let (_, config) = checked(&settings, &self.plugins, None)?;
+        let pipeline = Pipeline::new(&config)?;
+        let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);
+        let mut threads = rayon::ThreadPoolBuilder::new();
+        if let Some(number) = self.threads {
+            threads = threads.num_threads(number);
+        }
+        let threads = threads
+            .build()
+            .map_err(|error| Problem::ours("H0647", format!("no threads to work with: {error}")))?;
+        let stage = places.stage()?;
+        let jobs = places.jobs(&stage)?;
+        let mut baseline = self.begin_baseline(instrumenter.pipeline())?;
+        let total = threads.install(|| self.all(&instrumenter, &jobs, &mut baseline))?;
+        instrumenter.go_on()?;
+        stage.publish()?;
+        if let (Some(path), Some(baseline)) = (&self.baseline, baseline) {
+            publish(baseline, path)?;
+        }
+        let failed = total.tally.failed + total.tally.damaged > 0;
+        self.sum_up(instrumenter.pipeline(), total)?;
+        let strict = config.agent.on_error == OnError::Strict;
+        Ok(if failed && strict { 3 } else { 0 })
+    }
+
+    /// Works on all inputs, in order.
+    fn all(
+        &self,
+        instrumenter: &Instrumenter,
+        jobs: &[Job],
+        baseline: &mut Option<FileBaseline>,
+    ) -> Result<Record, Problem> {
+        let progress = progress();
+        let mut total = Record::default();
+        let mut sink = |mut record: Record| {
+            if let (Some(path), Some(baseline)) = (&self.baseline, baseline.as_mut()) {
+                let added = baseline.add(std::mem::take(&mut record.kept));
+                added.map_err(|error| Problem::unwritable(path, &error))?;
+            }
+            progress.inc(record.tally.classes + record.tally.others);
+            total.append(record);
+            Ok(())
+        };
+        for job in jobs {
+            progress.set_message(job.source.display().to_string());
+            let work = if job.folder {
+                folder::folder
+            } else {
+                folder::named
+            };
+            work(
+                instrumenter,
+                &job.source,
+                &job.target,
+                self.embed,
+                &mut sink,
+            )?;
+        }
+        progress.finish_and_clear();
+        Ok(total)
+    }
+
+    fn begin_baseline(&self, pipeline: &Pipeline) -> Result<Option<FileBaseline>, Problem> {
+        let Some(path) = &self.baseline else {
+            return Ok(None);
+        };
+        let begun = || {
+            let file = place::temporary(path)?;
+            let plugins = pipeline.plugins().map(str::to_owned).collect();
+            Baseline::new(BufWriter::new(file), plugins)
+        };
+        begun()
+            .map(Some)
+            .map_err(|error| Problem::unwritable(path, &error))
+    }
+
+    fn sum_up(&self, pipeline: &Pipeline, total: Record) -> Result<(), Problem> {
+        let mut warnings = Warnings::default();
+        warnings.extend(total.warnings);
+        warnings.tell();
+        let tally = total.tally;
+        let mut text = String::new();
+        let mut line = |number: u64, what: &str| {
+            if number > 0 {
+                let _ = writeln!(text, "{number:>9}  {what}"); // a string takes everything
+            }
+        };
+        line(tally.classes, "classes");
+        line(tally.instrumented, "instrumented");
+        line(tally.already, "instrumented already, kept as they are");
+        line(tally.failed, "failed, kept as they are");
+        line(tally.damaged, "damaged, kept as they are");
+        line(pipeline.summary().skipped_methods, "methods left alone");
+        line(tally.others, "other files");
+        let written = [&self.out, &self.baseline, &self.runtime];
+        for path in written.into_iter().flatten() {
+            let _ = writeln!(text, "wrote {}", path.display());
+        }
+        show(&text)
+    }
+}
+
+/// A snapshot of the original classes that has no name yet.
+type FileBaseline = Baseline<BufWriter<NamedTempFile>>;
+
+fn publish(baseline: FileBaseline, path: &Path) -> Result<(), Problem> {
+    let published = || {
+        let file = baseline.finish()?.into_inner()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    published().map_err(|error: std::io::Error| Problem::unwritable(path, &error))
+}
+
+fn nothing_to_do(no_input: bool) -> Problem {
+    let (message, expected) = match no_input {
+        true => (
+            "there is nothing to instrument",
+            "IN… -o OUT, or --runtime FILE",
+        ),
+        false => ("it is not said where the output goes", "-o OUT"),
+    };
+    Problem::user("H0648", message)
+        .with("expected", expected)
+        .with("help", "classhook help instrument")
+}
+
+/// Becomes true when somebody wants the command to end.
+fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let registered = signal_hook::flag::register(signal, Arc::clone(&flag));
+        registered
+            .map_err(|error| Problem::ours("H0647", format!("no signal handler: {error}")))?;
+    }
+    Ok(flag)
+}
+
+/// A line on a terminal that says how far it is; nothing elsewhere.
+fn progress() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {pos} entries, {per_sec}  {wide_msg}");
+    let bar = ProgressBar::new_spinner();
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}

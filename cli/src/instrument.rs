@@ -1,0 +1,66 @@
+//! Classes made ready to record before they run: `classhook instrument`.
+//!
+//! ```text
+//! places: what goes where ── classes: one class file ──┐
+//!                         └─ archive: entry by entry ──┴─ Record: what came of it → summary, baseline
+//! ```
+//!
+//! Everything is made beside its place and moved there at the end, so that nothing is ever half-written.
+
+pub mod archive;
+pub mod baseline;
+pub mod classes;
+pub mod folder;
+pub mod places;
+pub mod runtime;
+pub mod signature;
+
+use crate::warnings::Warning;
+
+/// What came of class files and archives; of several, one after the other.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// In numbers.
+    pub tally: Tally,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+    /// The original classes, if they are kept.
+    pub kept: Vec<baseline::KeptClass>,
+}
+
+impl Record {
+    /// Adds what came next.
+    pub fn append(&mut self, mut other: Self) {
+        self.tally.add(&other.tally);
+        self.warnings.append(&mut other.warnings);
+        self.kept.append(&mut other.kept);
+    }
+}
+
+/// Numbers of files and entries.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Tally {
+    /// Class files of every kind.
+    pub classes: u64,
+    /// Of these, those that got probes.
+    pub instrumented: u64,
+    /// Of these, those that had probes already and were left alone.
+    pub already: u64,
+    /// Of these, those that a plugin wanted and that were kept as they are after a failure.
+    pub failed: u64,
+    /// Class files and archives that are damaged and were kept as they are.
+    pub damaged: u64,
+    /// Everything else.
+    pub others: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.classes += other.classes;
+        self.instrumented += other.instrumented;
+        self.already += other.already;
+        self.failed += other.failed;
+        self.damaged += other.damaged;
+        self.others += other.others;
+    }
+}

@@ -1,0 +1,80 @@
+//! The original classes in a snapshot of their own, so that reports need nothing else.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use host::own::OwnProbes;
+use probes::{BaselineWriter, Meta};
+
+/// An original class and whose probes it got.
+#[derive(Debug)]
+pub struct KeptClass {
+    name: String,
+    fingerprint: u64,
+    probes: Vec<OwnProbes>,
+    bytes: Vec<u8>,
+}
+
+impl KeptClass {
+    /// Keeps a class.
+    #[must_use]
+    pub fn new(name: &str, probes: Vec<OwnProbes>, bytes: &[u8]) -> Self {
+        Self {
+            name: name.to_owned(),
+            fingerprint: rewriter::fingerprint(bytes),
+            probes,
+            bytes: bytes.to_vec(),
+        }
+    }
+}
+
+/// Writes the snapshot, each class once.
+pub struct Baseline<W: Write> {
+    writer: BaselineWriter<W>,
+    known: HashSet<(String, u64)>,
+}
+
+impl<W: Write> Baseline<W> {
+    /// Begins it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(out: W, plugins: Vec<String>) -> io::Result<Self> {
+        let meta = Meta {
+            command: "classhook instrument".to_owned(),
+            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            plugins,
+            ..Meta::default()
+        };
+        Ok(Self {
+            writer: BaselineWriter::new(out, &meta)?,
+            known: HashSet::new(),
+        })
+    }
+
+    /// Adds classes.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn add(&mut self, classes: Vec<KeptClass>) -> io::Result<()> {
+        for class in classes {
+            if self.known.insert((class.name.clone(), class.fingerprint)) {
+                let probes = class
+                    .probes
+                    .iter()
+                    .map(|probes| (probes.plugin.as_str(), probes.count));
+                self.writer
+                    .class(&class.name, class.fingerprint, probes, &class.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends it, and gives the output back.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.finish()
+    }
+}

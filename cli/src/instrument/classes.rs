@@ -1,0 +1,144 @@
+//! One class file.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::{Outcome, Pipeline, own};
+use rewriter::ClassFile;
+
+use super::Record;
+use super::baseline::KeptClass;
+use crate::plugins;
+use crate::problem::Problem;
+use crate::warnings::Warning;
+
+/// `ACC_MODULE` (JVMS table 4.1-B).
+const MODULE: u16 = 0x8000;
+
+/// Instruments classes; shared by all threads.
+pub struct Instrumenter {
+    pipeline: Pipeline,
+    keep: bool,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// A class file or archive: its new bytes, or none if it stays as it is.
+pub type Made = Option<Vec<u8>>;
+
+impl Instrumenter {
+    /// Uses these plugins, keeps originals if asked to, and stops when `interrupted` becomes true.
+    #[must_use]
+    pub fn new(pipeline: Pipeline, keep: bool, interrupted: Arc<AtomicBool>) -> Self {
+        Self {
+            pipeline,
+            keep,
+            interrupted,
+        }
+    }
+
+    /// The plugins.
+    #[must_use]
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
+    /// Asks whether to go on.
+    ///
+    /// # Errors
+    /// If the command was interrupted (`H0645`).
+    pub fn go_on(&self) -> Result<(), Problem> {
+        match self.interrupted.load(Ordering::Relaxed) {
+            true => Err(Problem::interrupted()),
+            false => Ok(()),
+        }
+    }
+
+    /// Instruments one class file.
+    ///
+    /// # Errors
+    /// If the command was interrupted.
+    pub fn class(&self, origin: &str, bytes: &[u8], record: &mut Record) -> Result<Made, Problem> {
+        self.go_on()?;
+        let tally = &mut record.tally;
+        let class = match ClassFile::read(bytes) {
+            Ok(class) if class.access_flags() & MODULE != 0 => {
+                tally.others += 1;
+                return Ok(None);
+            }
+            Ok(class) => class,
+            Err(error) => {
+                tally.classes += 1;
+                tally.damaged += 1;
+                record.warnings.push(damaged(origin, &error.to_string()));
+                return Ok(None);
+            }
+        };
+        tally.classes += 1;
+        if own::is_instrumented(&class) {
+            tally.already += 1;
+            record.warnings.push(already(origin));
+            return Ok(None);
+        }
+        let name = class.this_class();
+        let request = plugins::request(name.as_bytes(), bytes);
+        let (mut probes, mut out) = (Vec::new(), Vec::new());
+        if !self
+            .pipeline
+            .wants(request.name, request.loader, request.has_location)
+        {
+            return Ok(None);
+        }
+        match self.pipeline.instrument(&request, &mut probes, &mut out) {
+            Outcome::Unchanged => return Ok(None),
+            Outcome::Failed(failure) => {
+                tally.failed += 1;
+                record.warnings.push(failed(origin, failure));
+                return Ok(None);
+            }
+            Outcome::Changed => {}
+        }
+        tally.instrumented += 1;
+        if self.keep {
+            let name = name.to_str_lossless();
+            record.kept.push(KeptClass::new(&name, probes, bytes));
+        }
+        Ok(Some(out))
+    }
+}
+
+/// A class file, entry or archive that is kept as it is because it cannot be read.
+pub(super) fn damaged(origin: &str, found: &str) -> Warning {
+    Warning::new(
+        "H0641",
+        format!("{origin} is damaged and was kept as it is"),
+    )
+    .with("found", found)
+    .with("help", "build or download it again")
+}
+
+fn already(origin: &str) -> Warning {
+    Warning::new(
+        "H0642",
+        format!("{origin} is instrumented already and was kept as it is"),
+    )
+    .with("expected", "the class file that the compiler made")
+    .with("help", "instrument the original files, not the output")
+}
+
+fn failed(origin: &str, failure: host::Failure) -> Warning {
+    let who = match failure.plugin.as_str() {
+        "" => String::new(),
+        plugin => format!("plugin `{plugin}` failed: "),
+    };
+    let message = format!("{who}{origin} was kept as it is");
+    let warning = Warning::new(failure.code, message);
+    let warning = match failure.method {
+        Some(method) => warning.with("at", method),
+        None => warning,
+    };
+    let warning = warning.with("cause", failure.cause);
+    match failure.help {
+        Some(help) => warning.with("help", help),
+        None => warning,
+    }
+}

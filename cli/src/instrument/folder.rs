@@ -1,0 +1,219 @@
+//! Files and folders on disk.
+
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::archive::{self, Place, Sink};
+use super::classes::{Instrumenter, damaged};
+use super::{Record, runtime};
+use crate::inputs::archive::has_archive_name;
+use crate::inputs::class_files::leads_back;
+use crate::problem::Problem;
+
+/// Files that are worked on at a time.
+const BATCH: usize = 1_000;
+
+/// What a file is, by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It begins with `CAFEBABE`.
+    Class,
+    /// It begins with `PK`, or ends as an archive does.
+    Archive,
+    /// Anything else.
+    Other,
+}
+
+/// Instruments a file that the user named, which must be a class file or an archive.
+///
+/// # Errors
+/// If it is neither, or cannot be read or written.
+pub fn named(
+    instrumenter: &Instrumenter,
+    source: &Path,
+    target: &Path,
+    embed: bool,
+    sink: Sink<'_>,
+) -> Result<(), Problem> {
+    match kind(source)? {
+        Kind::Class => sink(class(instrumenter, source, target)?),
+        Kind::Archive => archive(instrumenter, source, target, embed, sink),
+        Kind::Other => Err(Problem::user(
+            "H0613",
+            format!(
+                "{} is neither a class file nor an archive",
+                source.display()
+            ),
+        )
+        .with(
+            "expected",
+            "a folder, or a file that begins with ca fe ba be or with PK",
+        )),
+    }
+}
+
+/// Instruments everything below a folder; what is neither class nor archive is copied.
+///
+/// # Errors
+/// If something cannot be read or written.
+pub fn folder(
+    instrumenter: &Instrumenter,
+    source: &Path,
+    target: &Path,
+    embed: bool,
+    sink: Sink<'_>,
+) -> Result<(), Problem> {
+    let mut files = Vec::new();
+    list(source, source, target, &mut files)?;
+    let mut changed = false;
+    for batch in files.chunks(BATCH) {
+        let made: Vec<Result<Record, Problem>> = batch
+            .par_iter()
+            .map(|(from, to)| any(instrumenter, from, to))
+            .collect();
+        for record in made {
+            let record = record?;
+            changed |= record.tally.instrumented > 0;
+            sink(record)?;
+        }
+    }
+    if changed && embed {
+        for (name, bytes) in runtime::CLASSES {
+            write(&target.join(name), bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// The files below a folder, in order of their names, and where they go; makes the folders there.
+fn list(
+    root: &Path,
+    source: &Path,
+    target: &Path,
+    files: &mut Vec<(PathBuf, PathBuf)>,
+) -> Result<(), Problem> {
+    fs::create_dir_all(target).map_err(|error| Problem::unwritable(target, &error))?;
+    let unreadable = |error| Problem::unreadable(source, &error);
+    let entries = fs::read_dir(source).map_err(unreadable)?;
+    let mut names = entries
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<std::io::Result<Vec<_>>>()
+        .map_err(unreadable)?;
+    names.sort();
+    for name in names {
+        let (from, to) = (source.join(&name), target.join(&name));
+        if !from.is_dir() {
+            files.push((from, to));
+        } else if !leads_back(root, &from) {
+            list(root, &from, &to, files)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file in a folder: what cannot be read as what its name says is kept as it is.
+fn any(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Record, Problem> {
+    instrumenter.go_on()?;
+    let name = source.to_string_lossy();
+    if name.ends_with(".class") {
+        return class(instrumenter, source, target);
+    }
+    let mut record = Record::default();
+    if has_archive_name(&name) {
+        if let Err(error) = open_archive(source) {
+            record.tally.damaged += 1;
+            record.warnings.push(damaged(&name, &error));
+            copy(source, target)?;
+            return Ok(record);
+        }
+        let mut sink = |found| {
+            record.append(found);
+            Ok(())
+        };
+        archive(instrumenter, source, target, false, &mut sink)?;
+        return Ok(record);
+    }
+    record.tally.others += 1;
+    copy(source, target)?;
+    Ok(record)
+}
+
+fn open_archive(source: &Path) -> Result<(), String> {
+    let file = File::open(source).map_err(|error| error.to_string())?;
+    match zip::ZipArchive::new(BufReader::new(file)) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn class(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Record, Problem> {
+    let mut record = Record::default();
+    let bytes = fs::read(source).map_err(|error| Problem::unreadable(source, &error))?;
+    let origin = source.display().to_string();
+    match instrumenter.class(&origin, &bytes, &mut record)? {
+        Some(bytes) => write(target, &bytes)?,
+        None => copy(source, target)?,
+    }
+    Ok(record)
+}
+
+fn archive(
+    instrumenter: &Instrumenter,
+    source: &Path,
+    target: &Path,
+    embed: bool,
+    sink: Sink<'_>,
+) -> Result<(), Problem> {
+    let unreadable = |error| Problem::unreadable(source, &error);
+    let unwritable = |error| Problem::unwritable(target, &error);
+    let file = File::open(source).map_err(unreadable)?;
+    let permissions = file.metadata().map_err(unreadable)?.permissions();
+    let out = File::create(target).map_err(unwritable)?;
+    let place = Place {
+        origin: source.display().to_string(),
+        depth: 0,
+        embed,
+    };
+    let (reader, writer) = (BufReader::new(file), BufWriter::new(out));
+    match archive::rewrite(instrumenter, &place, reader, writer, sink)? {
+        true => fs::set_permissions(target, permissions).map_err(unwritable),
+        false => copy(source, target),
+    }
+}
+
+fn kind(path: &Path) -> Result<Kind, Problem> {
+    let unreadable = |error| Problem::unreadable(path, &error);
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(4).read_to_end(&mut start).map_err(unreadable)?;
+    Ok(match start.as_slice() {
+        [0xCA, 0xFE, 0xBA, 0xBE] => Kind::Class,
+        [b'P', b'K', ..] => Kind::Archive,
+        _ if has_archive_name(&path.to_string_lossy()) => Kind::Archive, // with a script in front
+        _ => Kind::Other,
+    })
+}
+
+/// A copy with permissions and time.
+fn copy(source: &Path, target: &Path) -> Result<(), Problem> {
+    let copied = || {
+        fs::copy(source, target)?;
+        let time = fs::metadata(source)?.modified()?;
+        File::open(target)?.set_modified(time)
+    };
+    copied().map_err(|error: std::io::Error| Problem::unwritable(target, &error))
+}
+
+fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
+    let written = || {
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = File::create(target)?;
+        file.write_all(bytes)
+    };
+    written().map_err(|error: std::io::Error| Problem::unwritable(target, &error))
+}

@@ -1,0 +1,51 @@
+//! The classes that instrumented classes ask for their probe arrays: a small jar.
+
+use std::io::{Seek, Write};
+
+use zip::result::ZipResult;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// Name and bytes of a class file.
+type File = (&'static str, &'static [u8]);
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$((
+            concat!("classhook/runtime/", $name, ".class"),
+            include_bytes!(concat!("../../../runtime/classes/classhook/runtime/", $name, ".class")),
+        )),*]
+    };
+}
+
+/// The class files, as `runtime/classes` has them.
+pub const CLASSES: [File; 7] = files![
+    "Key",
+    "Log",
+    "Log$Payload",
+    "Probes",
+    "Recording",
+    "Recording$End",
+    "Recording$Entry",
+];
+
+const MANIFEST: &str = "Manifest-Version: 1.0\r\nAutomatic-Module-Name: classhook.runtime\r\n\r\n";
+
+/// Writes the jar; the same bytes every time.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_jar<W: Write + Seek>(out: W) -> ZipResult<()> {
+    let mut jar = ZipWriter::new(out);
+    let manifest = [("META-INF/MANIFEST.MF", MANIFEST.as_bytes())];
+    for (name, bytes) in manifest.into_iter().chain(CLASSES) {
+        jar.start_file(name, options())?;
+        jar.write_all(bytes)?;
+    }
+    jar.finish()?.flush()?;
+    Ok(())
+}
+
+/// Deflated, with the earliest time there is.
+pub(super) fn options() -> SimpleFileOptions {
+    SimpleFileOptions::default().last_modified_time(zip::DateTime::default())
+}

@@ -1,0 +1,156 @@
+//! A snapshot of classes that were instrumented before any JVM ran them: it holds the classes and no hits.
+//!
+//! United with the snapshots of JVMs it gives them the class files, and tells of classes that were never loaded.
+
+use std::io::{self, Write};
+
+use crate::format::{Kind, MAGIC, Meta, Summary, write_header, write_record};
+use crate::log::write_json;
+use crate::recorder::write_class;
+use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass};
+
+/// Writes such a snapshot from front to back; equal classes in equal order give equal bytes.
+#[derive(Debug)]
+pub struct BaselineWriter<W: Write> {
+    out: W,
+    record: Vec<u8>,
+    array: u16,
+    slot: u32,
+    classes: u64,
+}
+
+impl<W: Write> BaselineWriter<W> {
+    /// Begins with what `meta` says; a `start_ms` of 0 tells that no JVM ran.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(out: W, meta: &Meta) -> io::Result<Self> {
+        let mut writer = Self {
+            out,
+            record: Vec::new(),
+            array: 0,
+            slot: 0,
+            classes: 0,
+        };
+        write_header(&mut writer.record, MAGIC);
+        writer.write(Kind::Meta, |out| write_json(out, meta))?;
+        Ok(writer)
+    }
+
+    /// Adds a class with the number of probes of each plugin, and its class file.
+    ///
+    /// # Errors
+    /// Those of the output, or that a snapshot holds no more probes.
+    pub fn class<'p>(
+        &mut self,
+        name: &str,
+        fingerprint: u64,
+        probes: impl IntoIterator<Item = (&'p str, u32)>,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        self.classes += 1;
+        for (plugin, probe_count) in probes {
+            if u64::from(self.slot) + u64::from(probe_count) > ARRAY_LENGTH as u64 {
+                (self.array, self.slot) = (self.array + 1, 0);
+            }
+            if self.array >= MAX_ARRAYS || probe_count as usize > ARRAY_LENGTH {
+                return Err(io::Error::other("more probes than a snapshot holds"));
+            }
+            let class = PendingClass {
+                name: name.to_owned(),
+                fingerprint,
+                loader: "static".to_owned(),
+                plugin: plugin.to_owned(),
+                array: self.array,
+                base: u16::try_from(self.slot).unwrap_or_default(), // only without probes can it be 32,768
+                probe_count,
+                bytes: bytes.to_vec(),
+            };
+            self.slot += probe_count;
+            self.write(Kind::Class, |out| write_class(out, &class, true))?;
+        }
+        Ok(())
+    }
+
+    /// Ends it in good order, and gives the output back.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<W> {
+        let summary = Summary {
+            seen: self.classes,
+            selected: self.classes,
+            transformed: self.classes,
+            ..Summary::default()
+        };
+        self.write(Kind::End, |out| write_json(out, &summary))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn write(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        write_record(&mut self.record, kind as u16, payload);
+        self.out.write_all(&self.record)?;
+        self.record.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Snapshot;
+
+    #[test]
+    fn classes_without_hits_are_read_again() {
+        let mut bytes = Vec::new();
+        let meta = Meta {
+            command: "classhook instrument".to_owned(),
+            ..Meta::default()
+        };
+        let mut writer = BaselineWriter::new(&mut bytes, &meta).unwrap();
+        writer
+            .class("a/A", 1, [("coverage", 32_000), ("calls", 2)], b"first")
+            .unwrap();
+        writer
+            .class("a/B", 2, [("coverage", 900)], b"second")
+            .unwrap();
+        writer.finish().unwrap();
+        let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+        assert!(snapshot.complete && !snapshot.truncated);
+        assert_eq!(snapshot.meta.start_ms, 0);
+        let found: Vec<_> = snapshot
+            .classes
+            .iter()
+            .map(|class| {
+                (
+                    class.name.as_str(),
+                    class.plugin.as_str(),
+                    class.probes.len(),
+                )
+            })
+            .collect();
+        let expected = [
+            ("a/A", "coverage", 32_000),
+            ("a/A", "calls", 2),
+            ("a/B", "coverage", 900),
+        ];
+        assert_eq!(found, expected);
+        assert!(
+            snapshot
+                .classes
+                .iter()
+                .all(|class| !class.probes.contains(&true))
+        );
+        let class = snapshot.classes[2].bytes.as_ref().unwrap();
+        assert_eq!(class.inflate().unwrap(), b"second");
+        assert_eq!(snapshot.summary.transformed, 2);
+    }
+
+    #[test]
+    fn more_probes_than_a_snapshot_holds_are_an_error() {
+        let mut writer = BaselineWriter::new(io::sink(), &Meta::default()).unwrap();
+        assert!(writer.class("a/A", 1, [("coverage", 32_768)], b"").is_ok());
+        assert!(writer.class("a/B", 2, [("coverage", 32_769)], b"").is_err());
+    }
+}

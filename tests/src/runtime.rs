@@ -1,0 +1,41 @@
+//! The runtime of classes instrumented before they run: compiled from `runtime/src`, kept in `runtime/classes`.
+
+use crate::jdks::Jdk;
+use crate::{javac, workspace};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The compiler whose output is kept: another version's differs in its constant pool.
+pub const COMPILER: u32 = 17;
+
+/// Class files by their path, `classhook/runtime/Probes.class`.
+pub type Classes = BTreeMap<PathBuf, Vec<u8>>;
+
+/// The folder of the kept class files.
+pub fn kept_folder() -> PathBuf {
+    workspace::root().join("runtime/classes")
+}
+
+/// The kept class files.
+pub fn kept() -> Classes {
+    classes_in(&kept_folder())
+}
+
+/// What this JDK's compiler makes of the sources.
+pub fn compiled(jdk: &Jdk, scratch: &Path) -> Classes {
+    let sources = javac::sources_in(&workspace::root().join("runtime/src"));
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    let options = ["--release", "8", "-Xlint:-options"];
+    classes_in(&javac::compile(jdk, &sources, scratch, &options))
+}
+
+fn classes_in(folder: &Path) -> Classes {
+    let name = |path: &PathBuf| {
+        let inner = path.strip_prefix(folder).expect("a file of the folder");
+        inner.to_path_buf()
+    };
+    javac::files_with_extension(folder, "class")
+        .iter()
+        .map(|path| (name(path), std::fs::read(path).expect("a class file")))
+        .collect()
+}
