@@ -15,6 +15,7 @@ pub mod artifacts;
 pub mod cases;
 pub mod corpus;
 pub mod exec;
+pub mod instrumented;
 pub mod jacoco;
 pub mod java;
 pub mod javac;

@@ -216,6 +216,21 @@ impl Workload<'_> {
             .arguments(&self.program.expanded_arguments(scratch))
     }
 
+    /// What the program runs from, besides the JDK.
+    pub fn class_path(&self) -> &[PathBuf] {
+        &self.class_path
+    }
+
+    /// The same program run from elsewhere.
+    pub fn with_class_path(&self, class_path: Vec<PathBuf>) -> Self {
+        let (program, jdk) = (self.program, self.jdk.clone());
+        Self {
+            program,
+            jdk,
+            class_path,
+        }
+    }
+
     /// The class files of the class path and the main module, unpacked below `folder`.
     pub fn class_files(&self, folder: &Path) -> PathBuf {
         let unpacked = folder.join("class-files");
