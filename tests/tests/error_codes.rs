@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates that have codes of their own.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     "host/src",
     "hook-agent/src",
     "attach/src",
     "control/src",
     "cli/src",
+    "runtime/src",
 ];
 
 /// The codes in a text: `H`, four digits, and nothing that goes on.
@@ -29,7 +30,10 @@ fn in_sources(folder: &Path, all: &mut BTreeSet<String>) {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             in_sources(&path, all);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "rs" || extension == "java")
+        {
             let text = std::fs::read_to_string(&path).expect("a source in UTF-8");
             let product = text
                 .split("#[cfg(test)]\nmod tests")
