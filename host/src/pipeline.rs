@@ -8,9 +8,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use probes::ProbeTable;
-use rewriter::{
-    Action, ClassFile, Edit, EditPlan, MethodIndex, PlanError, ProbeStorage, Scratch, Utf8,
-};
+use rewriter::{ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, Scratch, Utf8};
 
 use crate::config::OnError;
 use crate::engine::Ticker;
@@ -585,35 +583,24 @@ fn place<'p>(
         .map_err(|cause| trouble(first, cause))?,
     };
     let mut bases = bases.into_iter();
-    let mut merged = EditPlan::new();
-    for (plugin, recording) in recordings {
-        let base = match recording.hits {
-            0 => 0,
-            _ => bases.next().unwrap_or_default(),
-        };
-        append(&mut merged, &recording.plan, base)
-            .map_err(|error| trouble(plugin, error.to_string()))?;
-    }
-    Ok((!merged.is_empty()).then_some((place, merged)))
-}
-
-/// Adds a plugin's edits, its hits numbered from `base` on.
-fn append(merged: &mut EditPlan, plan: &EditPlan, base: u32) -> Result<(), PlanError> {
-    for edit in plan.edits() {
-        let action = match edit.action {
-            Action::Hit(probe) => Action::Hit(probe + base),
-            Action::Insert(id) => match plan.snippet(id) {
-                Some(snippet) => Action::Insert(merged.keep(snippet.clone())?),
-                None => continue,
+    let parts: Vec<_> = recordings
+        .iter()
+        .map(|(plugin, recording)| Part {
+            by: &plugin.name,
+            plan: &recording.plan,
+            hits: match recording.hits {
+                0 => 0,
+                _ => bases.next().unwrap_or_default(),
             },
-            _ => continue,
-        };
-        merged.push(Edit {
-            site: edit.site,
-            action,
-        })?;
-    }
-    Ok(())
+            counts: None,
+        })
+        .collect();
+    let merged = EditPlan::merge(&parts).map_err(|conflict| Trouble {
+        plugin: "",
+        fault: Fault::new("H0304", conflict.to_string()),
+        method: None,
+    })?;
+    Ok((!merged.is_empty()).then_some((place, merged)))
 }
 
 /// Counts and spans are recorded by the agent alone.

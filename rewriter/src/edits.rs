@@ -197,6 +197,37 @@ pub enum ClassEdit {
     },
 }
 
+impl ClassEdit {
+    /// The class's own method that it is about.
+    #[must_use]
+    pub fn method(&self) -> Option<MethodIndex> {
+        match self {
+            ClassEdit::AddAnnotation { target, .. } | ClassEdit::AddAttribute { target, .. } => {
+                match target {
+                    Target::Method(method) => Some(*method),
+                    Target::Class | Target::Field { .. } => None,
+                }
+            }
+            ClassEdit::WrapNative(wrapper) => Some(wrapper.method),
+            ClassEdit::ReplaceBody { method, .. } => Some(*method),
+            _ => None,
+        }
+    }
+
+    /// The same edit about another method.
+    pub(crate) fn moved(mut self, to: MethodIndex) -> Self {
+        match &mut self {
+            ClassEdit::AddAnnotation { target, .. } | ClassEdit::AddAttribute { target, .. } => {
+                *target = Target::Method(to);
+            }
+            ClassEdit::WrapNative(wrapper) => wrapper.method = to,
+            ClassEdit::ReplaceBody { method, .. } => *method = to,
+            _ => {}
+        }
+        self
+    }
+}
+
 /// A method and how it is called.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallTarget {

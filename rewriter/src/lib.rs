@@ -45,7 +45,9 @@ pub use edits::{
 pub use error::ReadError;
 pub use fingerprint::fingerprint;
 pub use index::{Bci, LocalIndex, MethodIndex, PoolIndex};
-pub use plan::{Action, Edit, EditPlan, Place, PlanBuilder, PlanError, Site, SiteChecker};
+pub use plan::{
+    Action, Conflict, Edit, EditPlan, Part, Place, PlanBuilder, PlanError, Site, SiteChecker,
+};
 pub use pool::{Constant, ConstantPool, Dynamic, MemberRef, MethodHandle};
 pub use snippet::{Label, MemberName, Snippet, SnippetError, SnippetId};
 pub use splice::{Scratch, SkipReason, SpliceError, SpliceReport, Warning, splice};

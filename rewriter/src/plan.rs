@@ -1,8 +1,10 @@
 //! Edits as values, anchored to the bcis of the original code.
 
 mod check;
+mod merge;
 
 pub use check::SiteChecker;
+pub use merge::{Conflict, Part};
 
 use std::fmt;
 

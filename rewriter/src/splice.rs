@@ -268,6 +268,8 @@ fn reshape(
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<SpliceReport, SpliceError> {
+    // Places are those of the class's own methods.
+    order_by_method(class, plan, &mut scratch.order)?;
     let shaped = shape(class, plan);
     let read = shaped.as_ref().map_err(Clone::clone);
     let read = read.and_then(|shaped| Ok((ClassFile::read(&shaped.bytes)?, &shaped.plan)));

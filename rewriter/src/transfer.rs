@@ -33,7 +33,8 @@ pub enum TransferReason {
 /// Methods are matched by name and descriptor, and their code is compared
 /// instruction by instruction: bci, opcode, branch targets, locals and
 /// immediates; pool indices may differ. The edits of a method that does not
-/// match are left out and the method is listed, by its index in `from`.
+/// match are left out and the method is listed, by its index in `from`. For
+/// class edits name and descriptor are enough.
 #[must_use]
 pub fn transfer(
     plan: &EditPlan,
@@ -42,6 +43,20 @@ pub fn transfer(
 ) -> (EditPlan, Vec<(MethodIndex, TransferReason)>) {
     let mut carried = plan.without_edits();
     let mut refused: Vec<(MethodIndex, TransferReason)> = Vec::new();
+    for edit in plan.class_edits() {
+        let edit = match edit.method() {
+            None => edit.clone(),
+            Some(method) => match namesake(method, from, to) {
+                Ok(other) => edit.clone().moved(other.index()),
+                Err(reason) => {
+                    refused.push((method, reason));
+                    continue;
+                }
+            },
+        };
+        // The plan it is copied from was not longer.
+        let _ = carried.edit_class(edit);
+    }
     let mut matches: Vec<Option<Result<MethodIndex, TransferReason>>> = Vec::new();
     for edit in plan.edits() {
         let method = edit.site.method;
@@ -72,6 +87,21 @@ pub fn transfer(
     (carried, refused)
 }
 
+/// The method of `to` with the same name and descriptor.
+fn namesake<'c, 'a>(
+    index: MethodIndex,
+    from: &ClassFile<'_>,
+    to: &'c ClassFile<'a>,
+) -> Result<Method<'c, 'a>, TransferReason> {
+    let method = from.method(index).ok_or(TransferReason::NoSuchMethod)?;
+    let same = |other: &Method<'_, '_>| {
+        other.name() == method.name() && other.descriptor() == method.descriptor()
+    };
+    let at_same_index = to.method(index).filter(same);
+    let other = at_same_index.or_else(|| to.methods().find(same));
+    other.ok_or(TransferReason::NoSuchMethod)
+}
+
 /// The method of `to` with the same name, descriptor and code.
 fn counterpart(
     index: MethodIndex,
@@ -79,12 +109,7 @@ fn counterpart(
     to: &ClassFile<'_>,
 ) -> Result<MethodIndex, TransferReason> {
     let method = from.method(index).ok_or(TransferReason::NoSuchMethod)?;
-    let same = |other: &Method<'_, '_>| {
-        other.name() == method.name() && other.descriptor() == method.descriptor()
-    };
-    let at_same_index = to.method(index).filter(same);
-    let other = at_same_index.or_else(|| to.methods().find(same));
-    let other = other.ok_or(TransferReason::NoSuchMethod)?;
+    let other = namesake(index, from, to)?;
     match (method.code()?, other.code()?) {
         (Some(code), Some(others)) => compare(&code, &others).map(|()| other.index()),
         _ => Err(TransferReason::CodeDiffers { bci: 0 }),

@@ -5,6 +5,7 @@ mod exercise;
 mod fixtures;
 mod limits;
 mod made;
+mod merging;
 mod mutation;
 mod oracles;
 mod own_array;

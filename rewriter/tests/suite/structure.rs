@@ -524,3 +524,34 @@ fn a_loaded_class_is_changed_only_as_the_jvm_allows() {
     }
     assert_eq!(plan.finish().class_edits().len(), 5);
 }
+
+#[test]
+fn class_edits_find_their_methods_in_another_form_of_the_class() {
+    let (one, mut other) = (made::class().bytes(), made::class());
+    other.methods.reverse();
+    let other = other.bytes();
+    let (from, to) = (
+        ClassFile::read(&one).unwrap(),
+        ClassFile::read(&other).unwrap(),
+    );
+    let mut body = Snippet::new();
+    body.op(opcode::RETURN, 0).unwrap();
+    let replace = |method: u16, body: &Snippet| ClassEdit::ReplaceBody {
+        method: MethodIndex(method),
+        body: body.clone(),
+    };
+    let mut plan = EditPlan::new();
+    plan.edit_class(replace(0, &body)).unwrap();
+    plan.edit_class(ClassEdit::WrapNative(far())).unwrap();
+    plan.edit_class(field("f", "I", None)).unwrap();
+    let (carried, refused) = rewriter::transfer(&plan, &from, &to);
+    assert_eq!(refused, []);
+    let mut wrapper = far();
+    wrapper.method = MethodIndex(0);
+    let expected = [
+        replace(1, &body),
+        ClassEdit::WrapNative(wrapper),
+        field("f", "I", None),
+    ];
+    assert_eq!(carried.class_edits(), expected);
+}

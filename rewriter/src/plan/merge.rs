@@ -1,0 +1,239 @@
+//! Several plans for one class made one.
+
+use std::collections::HashMap;
+
+use thiserror::Error;
+
+use crate::edits::ClassEdit;
+use crate::index::{Bci, MethodIndex};
+use crate::plan::{Action, Edit, EditPlan, Place, PlanError, Site};
+
+/// One of the plans that are merged.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'p> {
+    /// Whose it is: the name of a plugin.
+    pub by: &'p str,
+    /// The plan.
+    pub plan: &'p EditPlan,
+    /// What is added to the numbers of its hit probes.
+    pub hits: u32,
+    /// What is added to the numbers of its counters; none leaves them out, for
+    /// who counts in another way.
+    pub counts: Option<u32>,
+}
+
+/// Why plans cannot be merged.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Conflict {
+    /// Two plans want something that can be done once.
+    #[error("`{first}` and `{second}` both {what}; switch one of them off for this class")]
+    Both {
+        /// The plan that comes first.
+        first: String,
+        /// The other.
+        second: String,
+        /// What both want.
+        what: String,
+    },
+    /// One replaces the code that another edits.
+    #[error(
+        "`{replacing}` replaces the body of method {method}, whose code `{editing}` edits; switch one of them off for this class"
+    )]
+    ReplacedAndEdited {
+        /// The method.
+        method: MethodIndex,
+        /// The plan with the new body.
+        replacing: String,
+        /// The plan with edits of the old one.
+        editing: String,
+    },
+    /// They are too long together.
+    #[error("the plans are too long together: {0}")]
+    TooLong(PlanError),
+}
+
+/// What can be done to a class once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Once {
+    Member(String),
+    Annotation(String),
+    Attribute(String),
+    Name(String),
+    Body(MethodIndex),
+    Instruction(MethodIndex, Bci),
+}
+
+impl Once {
+    fn of(edit: &ClassEdit) -> Option<Self> {
+        Some(match edit {
+            ClassEdit::AddField(field) => {
+                Once::Member(format!("field {}:{}", field.name, field.descriptor))
+            }
+            ClassEdit::AddMethod(method) => {
+                Once::Member(format!("method {}{}", method.name, method.descriptor))
+            }
+            ClassEdit::AddInterface(_) => return None,
+            ClassEdit::AddAnnotation {
+                target, annotation, ..
+            } => Once::Annotation(format!("{} to {target}", annotation.descriptor)),
+            ClassEdit::AddAttribute { target, name, .. } => {
+                Once::Attribute(format!("{name} to {target}"))
+            }
+            ClassEdit::RenameMember { member, .. } => Once::Name(format!(
+                "{}.{}:{}",
+                member.owner, member.name, member.descriptor
+            )),
+            ClassEdit::RenameType { from, .. } => Once::Name(format!("type {from}")),
+            ClassEdit::WrapNative(wrapper) => Once::Body(wrapper.method),
+            ClassEdit::ReplaceBody { method, .. } => Once::Body(*method),
+        })
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Once::Member(member) => format!("add {member}"),
+            Once::Annotation(what) => format!("add annotation {what}"),
+            Once::Attribute(what) => format!("add attribute {what}"),
+            Once::Name(what) => format!("rename {what}"),
+            Once::Body(method) => format!("replace or wrap method {method}"),
+            Once::Instruction(method, bci) => {
+                format!("change the instruction at bci {bci} of method {method}")
+            }
+        }
+    }
+}
+
+/// A merge under way.
+#[derive(Default)]
+struct Merge<'p> {
+    plan: EditPlan,
+    done: HashMap<Once, (&'p str, Option<&'p ClassEdit>)>,
+    interfaces: Vec<&'p str>,
+}
+
+impl EditPlan {
+    /// One plan that does what all do, in their order: at one place the code of
+    /// an earlier plan runs first, and what an earlier plan adds to the class
+    /// stands first. Probes get new numbers as each part says.
+    ///
+    /// An interface that several add is added once, and the same new name that
+    /// several give is given once. All else that can be done once only, and a
+    /// body replaced by one and edited by another, is a conflict.
+    ///
+    /// # Errors
+    /// For the first conflict.
+    pub fn merge(parts: &[Part<'_>]) -> Result<EditPlan, Conflict> {
+        let mut merge = Merge::default();
+        for part in parts {
+            merge.class_edits(part)?;
+            merge.edits(part)?;
+        }
+        replaced_and_edited(parts)?;
+        Ok(merge.plan)
+    }
+}
+
+impl<'p> Merge<'p> {
+    fn once(
+        &mut self,
+        once: Once,
+        by: &'p str,
+        edit: Option<&'p ClassEdit>,
+    ) -> Result<bool, Conflict> {
+        let words = once.words();
+        let Some((first, known)) = self.done.insert(once, (by, edit)) else {
+            return Ok(true);
+        };
+        let renames = matches!(
+            edit,
+            Some(ClassEdit::RenameMember { .. } | ClassEdit::RenameType { .. })
+        );
+        if renames && known == edit {
+            return Ok(false);
+        }
+        Err(Conflict::Both {
+            first: first.to_owned(),
+            second: by.to_owned(),
+            what: words,
+        })
+    }
+
+    fn class_edits(&mut self, part: &Part<'p>) -> Result<(), Conflict> {
+        for edit in part.plan.class_edits() {
+            let wanted = match (Once::of(edit), edit) {
+                (Some(once), _) => self.once(once, part.by, Some(edit))?,
+                (None, ClassEdit::AddInterface(name)) => {
+                    let known = self.interfaces.contains(&name.as_str());
+                    self.interfaces.push(name);
+                    !known
+                }
+                (None, _) => true,
+            };
+            if wanted {
+                let added = self.plan.edit_class(edit.clone());
+                added.map_err(Conflict::TooLong)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn edits(&mut self, part: &Part<'p>) -> Result<(), Conflict> {
+        for edit in part.plan.edits() {
+            let Site { method, place } = edit.site;
+            if let Place::At(bci) = place {
+                self.once(Once::Instruction(method, bci), part.by, None)?;
+            }
+            self.edit(part, *edit).map_err(Conflict::TooLong)?;
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, part: &Part<'p>, edit: Edit) -> Result<(), PlanError> {
+        let site = edit.site;
+        let action = match edit.action {
+            Action::Hit(probe) => Action::Hit(probe.saturating_add(part.hits)),
+            Action::Count(probe) => match part.counts {
+                Some(base) => Action::Count(probe.saturating_add(base)),
+                None => return Ok(()),
+            },
+            Action::Insert(id) => match part.plan.snippet(id) {
+                Some(snippet) => Action::Insert(self.plan.keep(snippet.clone())?),
+                // A number of another plan: the method is going to be left alone.
+                None => Action::Insert(crate::snippet::SnippetId(u32::MAX)),
+            },
+            Action::Change(id) => {
+                return match (part.plan.changed(id), site.place) {
+                    (Some(change), Place::At(bci)) => {
+                        self.plan.change(site.method, bci, change.clone())
+                    }
+                    _ => Ok(()),
+                };
+            }
+        };
+        self.plan.push(Edit { site, action })
+    }
+}
+
+/// Expects that nobody edits the code that another replaces.
+fn replaced_and_edited(parts: &[Part<'_>]) -> Result<(), Conflict> {
+    for replacing in parts {
+        for edit in replacing.plan.class_edits() {
+            let ClassEdit::ReplaceBody { method, .. } = edit else {
+                continue;
+            };
+            let edits = |part: &&Part<'_>| {
+                let mut edits = part.plan.edits().iter();
+                part.by != replacing.by && edits.any(|edit| edit.site.method == *method)
+            };
+            if let Some(editing) = parts.iter().find(edits) {
+                return Err(Conflict::ReplacedAndEdited {
+                    method: *method,
+                    replacing: replacing.by.to_owned(),
+                    editing: editing.by.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}

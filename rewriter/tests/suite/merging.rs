@@ -1,0 +1,185 @@
+//! Plans of several plugins made one.
+
+use rewriter::{
+    Action, Bci, Change, ClassEdit, Conflict, EditPlan, MemberName, MethodIndex, NativeWrapper,
+    NewField, Part, Place, Site, Snippet, opcode,
+};
+
+use crate::fixtures::hits;
+
+const METHOD: MethodIndex = MethodIndex(3);
+
+fn part<'p>(by: &'p str, plan: &'p EditPlan, hits: u32, counts: Option<u32>) -> Part<'p> {
+    Part {
+        by,
+        plan,
+        hits,
+        counts,
+    }
+}
+
+fn class_edits(edits: &[ClassEdit]) -> EditPlan {
+    let mut plan = EditPlan::new();
+    for edit in edits {
+        plan.edit_class(edit.clone()).unwrap();
+    }
+    plan
+}
+
+fn merged(first: &EditPlan, second: &EditPlan) -> Result<EditPlan, Conflict> {
+    EditPlan::merge(&[part("a", first, 0, None), part("b", second, 0, None)])
+}
+
+fn returning() -> Snippet {
+    let mut body = Snippet::new();
+    body.op(opcode::RETURN, 0).unwrap();
+    body
+}
+
+fn body() -> ClassEdit {
+    ClassEdit::ReplaceBody {
+        method: METHOD,
+        body: returning(),
+    }
+}
+
+fn field(name: &str) -> ClassEdit {
+    ClassEdit::AddField(NewField {
+        flags: 1,
+        name: name.to_owned(),
+        descriptor: "I".to_owned(),
+        value: None,
+    })
+}
+
+#[test]
+fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
+    let mut first = hits(METHOD, &[Place::Entry, Place::Before(Bci(0))]);
+    let site = Site {
+        method: METHOD,
+        place: Place::Entry,
+    };
+    first.count(site, 1).unwrap();
+    let mut second = hits(METHOD, &[Place::Entry]);
+    second.insert(site, returning()).unwrap();
+    second.count(site, 0).unwrap();
+    let parts = [part("a", &first, 10, Some(5)), part("b", &second, 40, None)];
+    let merged = EditPlan::merge(&parts).unwrap();
+    let actions: Vec<_> = merged.edits().iter().map(|edit| edit.action).collect();
+    assert_eq!(
+        actions[..4],
+        [
+            Action::Hit(10),
+            Action::Hit(11),
+            Action::Count(6),
+            Action::Hit(40)
+        ]
+    );
+    // The counter of a part that counts in another way is left out.
+    let Some(Action::Insert(id)) = actions.get(4) else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(merged.snippet(*id), Some(&returning()));
+    assert_eq!(actions.len(), 5);
+}
+
+#[test]
+fn one_plan_alone_stays_what_it_is() {
+    let mut plan = hits(METHOD, &[Place::Entry]);
+    plan.edit_class(body()).unwrap();
+    plan.edit_class(field("f")).unwrap();
+    plan.change(METHOD, Bci(4), Change::Remove(None)).unwrap();
+    let merged = EditPlan::merge(&[part("a", &plan, 0, Some(0))]).unwrap();
+    assert_eq!(merged, plan);
+    assert_eq!(EditPlan::merge(&[]).unwrap(), EditPlan::new());
+}
+
+#[test]
+fn what_several_may_want_is_done_once() {
+    let interface = || ClassEdit::AddInterface("x/I".to_owned());
+    let rename = |to: &str| ClassEdit::RenameType {
+        from: "x/A".to_owned(),
+        to: to.to_owned(),
+    };
+    let plan = class_edits(&[interface(), rename("x/B")]);
+    assert_eq!(merged(&plan, &plan).unwrap(), plan);
+    let other = class_edits(&[rename("x/C")]);
+    let conflict = merged(&plan, &other).unwrap_err().to_string();
+    assert_eq!(
+        conflict,
+        "`a` and `b` both rename type x/A; switch one of them off for this class"
+    );
+}
+
+#[test]
+fn what_can_be_done_once_only_is_a_conflict_with_its_names() {
+    let wrapper = ClassEdit::WrapNative(NativeWrapper {
+        method: METHOD,
+        prefix: "p".to_owned(),
+        entry: None,
+        exit: None,
+        unwind: None,
+    });
+    let member = ClassEdit::RenameMember {
+        member: MemberName {
+            owner: "x/A".to_owned(),
+            name: "m".to_owned(),
+            descriptor: "()V".to_owned(),
+            interface: false,
+        },
+        to: "n".to_owned(),
+    };
+    let mut other = member.clone();
+    if let ClassEdit::RenameMember { to, .. } = &mut other {
+        *to = "o".to_owned();
+    }
+    let changed = |change| {
+        let mut plan = EditPlan::new();
+        plan.change(METHOD, Bci(7), change).unwrap();
+        plan
+    };
+    let cases = [
+        (
+            class_edits(&[body()]),
+            class_edits(&[body()]),
+            "replace or wrap method 3",
+        ),
+        (
+            class_edits(std::slice::from_ref(&wrapper)),
+            class_edits(&[wrapper]),
+            "replace or wrap method 3",
+        ),
+        (
+            class_edits(&[field("f")]),
+            class_edits(&[field("f")]),
+            "add field f:I",
+        ),
+        (
+            class_edits(&[member]),
+            class_edits(&[other]),
+            "rename x/A.m:()V",
+        ),
+        (
+            changed(Change::Remove(None)),
+            changed(Change::New("x/B".to_owned())),
+            "change the instruction at bci 7 of method 3",
+        ),
+    ];
+    for (first, second, what) in cases {
+        let expected = Conflict::Both {
+            first: "a".to_owned(),
+            second: "b".to_owned(),
+            what: what.to_owned(),
+        };
+        assert_eq!(merged(&first, &second), Err(expected));
+    }
+    let edited = hits(METHOD, &[Place::Entry]);
+    let expected = Conflict::ReplacedAndEdited {
+        method: METHOD,
+        replacing: "b".to_owned(),
+        editing: "a".to_owned(),
+    };
+    assert_eq!(merged(&edited, &class_edits(&[body()])), Err(expected));
+    let elsewhere = hits(MethodIndex(2), &[Place::Entry]);
+    merged(&elsewhere, &class_edits(&[body()])).unwrap();
+}
