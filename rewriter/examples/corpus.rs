@@ -1,18 +1,22 @@
 //! Splices every class of a folder and says what came of it.
 //!
 //! ```text
-//! cargo run --release -p rewriter --example corpus -- CLASSES [OUTPUT] [--plan entry|exits|lines|edges|all] [--passes N]
+//! cargo run --release -p rewriter --example corpus -- CLASSES [OUTPUT] [--plan entry|exits|unwind|loops|lines|edges|all] [--snippets] [--passes N]
 //! ```
 //!
-//! Every place kind of the plan is probed in every method; the output is
-//! checked with `check_splice` and, when a folder is named, written there.
+//! Every place kind of the plan is probed in every method, or gets a snippet
+//! with branches, loops and local variables of its own; the output is checked
+//! with `check_splice` and, when a folder is named, written there.
+
+#[path = "../tests/suite/busy.rs"]
+mod busy;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rewriter::{
-    ClassFile, Code, EditPlan, Instruction, MethodIndex, Place, ProbeStorage, Scratch, Site,
+    ClassFile, Code, EditPlan, Instruction, Place, PlanBuilder, ProbeStorage, Scratch, Site,
     Tables, check_splice, fingerprint, opcode, splice,
 };
 
@@ -20,6 +24,7 @@ struct Options {
     classes: PathBuf,
     output: Option<PathBuf>,
     plan: String,
+    snippets: bool,
     passes: u32,
 }
 
@@ -42,11 +47,12 @@ struct Totals {
 
 fn options() -> Options {
     let mut free = Vec::new();
-    let (mut plan, mut passes) = ("all".to_owned(), 1);
+    let (mut plan, mut snippets, mut passes) = ("all".to_owned(), false, 1);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--plan" => plan = arguments.next().expect("a plan after --plan"),
+            "--snippets" => snippets = true,
             "--passes" => {
                 let count = arguments.next().expect("a number after --passes");
                 passes = count.parse().expect("a number after --passes");
@@ -60,6 +66,7 @@ fn options() -> Options {
         classes,
         output: free.next(),
         plan,
+        snippets,
         passes,
     }
 }
@@ -87,6 +94,12 @@ fn places(code: &Code<'_, '_>, plan: &str) -> Vec<Place> {
     let mut places = Vec::new();
     if wants("entry") {
         places.push(Place::Entry);
+    }
+    if wants("unwind") {
+        places.push(Place::Unwind);
+    }
+    if wants("loops") {
+        places.extend(code.loop_heads().into_iter().map(Place::Before));
     }
     let mut lines: Vec<u16> = code.lines().map(|line| line.bci.0).collect();
     lines.sort_unstable();
@@ -131,24 +144,27 @@ fn edges(instruction: &Instruction<'_>, end: u32, places: &mut Vec<Place>) {
     }
 }
 
-fn plan_for(class: &ClassFile<'_>, name: &str) -> EditPlan {
-    let mut plan = EditPlan::new();
+fn plan_for(class: &ClassFile<'_>, options: &Options) -> EditPlan {
+    let mut plan = PlanBuilder::new(class);
     let mut probe = 0;
     for method in class.methods() {
         let Ok(Some(code)) = method.code() else {
             continue;
         };
-        for place in places(&code, name) {
+        for place in places(&code, &options.plan) {
             let site = Site {
-                method: MethodIndex(method.index().0),
+                method: method.index(),
                 place,
             };
-            plan.hit(site, probe)
-                .expect("fewer edits than a plan holds");
+            if options.snippets {
+                busy::insert(&mut plan, class, site, busy::ALL);
+            } else {
+                let _ = plan.hit(site, probe);
+            }
             probe = (probe + 1) % 32_000;
         }
     }
-    plan
+    plan.finish()
 }
 
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
@@ -195,7 +211,7 @@ fn run(options: &Options, files: &[PathBuf], inputs: &[Vec<u8>], output: Option<
             totals.unreadable += 1;
             continue;
         };
-        let plan = plan_for(&class, &options.plan);
+        let plan = plan_for(&class, options);
         let start = Instant::now();
         std::hint::black_box(fingerprint(bytes));
         totals.fingerprint += start.elapsed();

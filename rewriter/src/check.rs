@@ -5,6 +5,7 @@
 //! target, handler, frame and table entry at the place found on the way.
 
 mod frames;
+mod retyped;
 mod snippet;
 mod walk;
 
@@ -18,12 +19,13 @@ use crate::plan::{Action, EditPlan};
 use crate::shape;
 use crate::snippet::Snippet;
 use crate::splice::{
-    self as splice, Added, Changes, Inserts, Layout, PoolWriter, ProbeWriter, Scratch, SkipReason,
-    Snippets,
+    self as splice, Added, Analysis, Changes, Inserts, Layout, PoolWriter, ProbeWriter, Scratch,
+    SkipReason, Snippets,
 };
 use crate::storage::ProbeStorage;
 
 use frames::FrameCheck;
+use retyped::Retyped;
 use snippet::Host;
 use walk::Walk;
 
@@ -246,7 +248,17 @@ impl Pair<'_, '_> {
             .layout
             .plan(before.bytes(), self.plan.edits(), self.edits, inserts)
             .map_err(refused)?;
-        self.code(&before, &after, scratch)
+        let mut edits = self.edits.iter().filter_map(|key| {
+            let index = splice::edit_index(*key);
+            self.plan.edits().get(index)
+        });
+        let analysis = if edits.any(splice::is_special) {
+            let analysis = Analysis::of(self.original, method, &before, self.plan, self.edits);
+            Some(analysis.map_err(refused)?)
+        } else {
+            None
+        };
+        self.code(&before, &after, analysis.as_ref(), scratch)
             .map_err(|found| SelfCheckError::Method {
                 method,
                 expected: found.expected,
@@ -282,6 +294,7 @@ impl Pair<'_, '_> {
         &self,
         before: &Code<'_, '_>,
         after: &Code<'_, '_>,
+        analysis: Option<&Analysis<'_>>,
         scratch: &mut CheckScratch,
     ) -> Result<(), Mismatch> {
         let CheckScratch {
@@ -298,6 +311,14 @@ impl Pair<'_, '_> {
         {
             return Err(Mismatch::new("the same locals and no less stack", 0, 0));
         }
+        let covered = analysis.map_or(&[][..], |analysis| &analysis.covered);
+        let unwind = match covered {
+            [] => None,
+            _ => after
+                .exception_table()
+                .last()
+                .map(|entry| u32::from(entry.handler.0)),
+        };
         let work = walk::Work {
             old: before.bytes(),
             new: after.bytes(),
@@ -309,25 +330,34 @@ impl Pair<'_, '_> {
                 changes,
             },
             host: self.host(before),
+            unwind,
         };
         walk.run(&work)?;
         expected.clear();
         let handlers = before.handler_bytes();
         splice::exceptions(handlers, walk, expected)
+            .and_then(|()| splice::covered_ranges(covered, walk, unwind.unwrap_or(0), expected))
             .map_err(|_| Mismatch::new("exception ranges within the code", 0, 0))?;
         if expected != after.handler_bytes() {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
-        self.attributes(before, after, walk, frames, expected)
+        let retyped = analysis.filter(|analysis| analysis.needs_frames());
+        let retyped = retyped.map(|analysis| Retyped {
+            original: self.original,
+            output: self.output,
+            analysis,
+            after,
+        });
+        self.attributes(before, after, retyped.as_ref(), walk, (frames, expected))
     }
 
     fn attributes(
         &self,
         before: &Code<'_, '_>,
         after: &Code<'_, '_>,
+        retyped: Option<&Retyped<'_, '_>>,
         walk: &Walk,
-        frames: &mut FrameCheck,
-        expected: &mut Vec<u8>,
+        (frames, expected): (&mut FrameCheck, &mut Vec<u8>),
     ) -> Result<(), Mismatch> {
         let mut others: Attributes<'_, '_> = after.attributes();
         let mut framed = false;
@@ -336,6 +366,10 @@ impl Pair<'_, '_> {
             let other = other.ok_or(Mismatch::new("the same attributes of Code", 0, 0))?;
             if attribute.name == "StackMapTable" {
                 framed = true;
+                if let Some(retyped) = retyped {
+                    retyped.check(Some(&other), walk)?;
+                    continue;
+                }
                 let limits = (before.max_locals(), before.max_stack());
                 let pair = frames::FramePair {
                     original: self.original,
@@ -357,6 +391,11 @@ impl Pair<'_, '_> {
                     0,
                 ));
             }
+        }
+        if let Some(retyped) = retyped.filter(|_| !framed) {
+            let added = others.next().filter(|other| other.name == "StackMapTable");
+            retyped.check(added.as_ref(), walk)?;
+            framed = true;
         }
         let required = self.original.major_version() >= crate::limits::FRAMES_REQUIRED_SINCE;
         if others.next().is_some() || (!framed && required && !walk.detours().is_empty()) {

@@ -17,6 +17,7 @@ use crate::index::{Bci, MethodIndex};
 use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
 use crate::shape::{self, Names};
 use crate::snippet::{Snippet, SnippetError, SnippetId};
+use crate::splice::SkipReason;
 
 /// A place in a method's original code where something can be inserted.
 ///
@@ -218,6 +219,14 @@ pub enum PlanError {
     /// The class cannot be edited so.
     #[error(transparent)]
     Class(#[from] Refusal),
+    /// Nothing can stand there.
+    #[error("{site}: {reason}")]
+    NotThere {
+        /// Where.
+        site: Site,
+        /// Why not.
+        reason: Box<SkipReason>,
+    },
     /// The snippet cannot stand there.
     #[error("{site}: {error}")]
     Snippet {
@@ -422,10 +431,6 @@ impl EditPlan {
                 .collect(),
             class_edits: Vec::new(),
         }
-    }
-
-    pub(crate) fn snippets(&self) -> &[Snippet] {
-        &self.snippets
     }
 
     /// Forgets all edits and keeps the memory.

@@ -12,7 +12,7 @@ mod print;
 
 pub(crate) use check::{Argument, Setting, Typed, check};
 pub(crate) use descriptor::{
-    Kind, Parameters, field_kind, is_field, is_method, parameter_slots, return_type,
+    Kind, Parameters, field_kind, first_kind, is_field, is_method, parameter_slots, return_type,
 };
 pub use error::SnippetError;
 pub(crate) use names::{is_internal, is_unqualified};
@@ -156,6 +156,19 @@ impl Snippet {
     /// Number of labels made.
     pub(crate) fn label_count(&self) -> usize {
         self.labels.len()
+    }
+
+    /// True when it may do something else than go on to its end.
+    pub(crate) fn is_branching(&self) -> bool {
+        self.operations.iter().any(|operation| match operation {
+            Operation::Place(_) | Operation::Jump(..) => true,
+            Operation::Plain(code) => !opcode::falls_through(*code),
+            _ => false,
+        })
+    }
+
+    pub(crate) fn uses_this(&self) -> bool {
+        self.operations.contains(&Operation::This)
     }
 
     /// The first label that was made and not placed.

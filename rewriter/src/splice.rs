@@ -30,8 +30,11 @@ use crate::splice::method::{MethodScratch, MethodSplice};
 pub(crate) use crate::splice::own_array::{Added, head as own_head, tail as own_tail};
 pub(crate) use crate::splice::pool::PoolWriter;
 pub(crate) use crate::splice::probe::{Inserts, ProbeWriter};
-pub(crate) use crate::splice::snippets::{Facts, Snippets, load_opcode, lower, setting};
-pub(crate) use crate::splice::tables::{exceptions, relocate};
+pub(crate) use crate::splice::snippets::{
+    Analysis, Facts, Placed, Placement, Snippets, extras, is_special, load_opcode, lower,
+    merged_frames,
+};
+pub(crate) use crate::splice::tables::{covered_ranges, exceptions, relocate};
 use crate::storage::ProbeStorage;
 
 /// What splicing did.
@@ -142,6 +145,18 @@ pub enum SkipReason {
     /// Too many local variables.
     #[error("the method would need more than 65535 local variables")]
     TooManyLocals,
+    /// A snippet needs a frame where the types are not known.
+    #[error(
+        "the types at bci {bci} cannot be followed, and a snippet needs a stack map frame there"
+    )]
+    UnknownTypes {
+        /// Where.
+        bci: Bci,
+    },
+    /// A snippet needs a frame between a `new` and its constructor call, and the
+    /// `new` is changed.
+    #[error("a snippet that branches stands between a changed `new` and its constructor call")]
+    NewIsChanged,
     /// No handler can stand around the method's code.
     #[error("what unwinds the method cannot be seen: {reason}")]
     CannotUnwind {
@@ -355,6 +370,7 @@ fn rewrite(
     out.extend_from_slice(pool.bytes());
     let early = pool.bytes().len();
     own_head(class, probes.added(), out);
+    let special = plan.edits().iter().any(is_special);
     let mut copied = class.methods_start();
     for (index, group) in by_method(order) {
         let Some(record) = class.records().get(usize::from(index)).copied() else {
@@ -369,6 +385,7 @@ fn rewrite(
             probes,
             plan,
             order: group,
+            special,
             pool,
             buffers,
         };

@@ -20,7 +20,7 @@ pub(crate) struct Host<'h> {
 }
 
 /// The end of the code of `snippet` that begins at `at`, if it is there. Where
-/// each operation begins is left in `offsets`.
+/// each operation begins, and the end, is added to `offsets`, counted from `at`.
 pub(super) fn end_of(
     snippet: &Snippet,
     host: &Host<'_>,
@@ -28,27 +28,30 @@ pub(super) fn end_of(
     at: usize,
     offsets: &mut Vec<u32>,
 ) -> Option<usize> {
-    offsets.clear();
+    let first = offsets.len();
     let mut instructions = Instructions::from(code, at, 0);
     let mut end = at;
     for operation in snippet.operations() {
-        offsets.push(end as u32);
+        offsets.push(end.wrapping_sub(at) as u32);
         if !matches!(operation, Operation::Place(_)) {
             let instruction = instructions.next()?.ok()?;
             host.is(&instruction, operation).then_some(())?;
             end = instruction.next() as usize;
         }
     }
-    offsets.push(end as u32);
+    offsets.push(end.wrapping_sub(at) as u32);
+    let offsets = offsets.get(first..)?;
     let place = |label| {
         let placed =
             |operation: &Operation| matches!(operation, Operation::Place(found) if *found == label);
         let index = snippet.operations().iter().position(placed)?;
-        offsets.get(index).copied()
+        Some((at as u32).wrapping_add(*offsets.get(index)?))
     };
     for (operation, from) in snippet.operations().iter().zip(offsets.iter()) {
         if let Operation::Jump(_, label) = operation {
-            let jump = Instructions::from(code, *from as usize, 0).next()?.ok()?;
+            let jump = Instructions::from(code, at.wrapping_add(*from as usize), 0)
+                .next()?
+                .ok()?;
             let target = jump.branch_target().map(|target| u32::from(target.0));
             (target.is_some() && target == place(*label)).then_some(())?;
         }

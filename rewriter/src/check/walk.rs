@@ -16,6 +16,15 @@ pub(crate) struct FoundDetour {
     pub(crate) target: Option<u32>,
 }
 
+/// A snippet found in the new code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundSnippet {
+    /// Of its edit in the plan.
+    pub(crate) index: usize,
+    pub(crate) start: u32,
+    offsets: (usize, usize),
+}
+
 /// Something was found in front of the instruction at this bci.
 #[derive(Debug, Clone, Copy)]
 struct Found {
@@ -33,8 +42,12 @@ pub(crate) struct Walk {
     inserted: Vec<Found>,
     detours: Vec<FoundDetour>,
     bytes: Vec<u8>,
-    /// Where the operations of a snippet were found.
+    /// Where snippets were found.
+    placed: Vec<FoundSnippet>,
+    /// Where their operations were found, from the start of each.
     offsets: Vec<u32>,
+    /// Where the handler of `Unwind` was found.
+    unwind: Option<u32>,
 }
 
 /// The two code arrays and what should lie between them.
@@ -45,6 +58,8 @@ pub(crate) struct Work<'w> {
     pub(crate) plan: &'w EditPlan,
     pub(crate) inserts: Inserts<'w>,
     pub(crate) host: Host<'w>,
+    /// Where the exception table says that the handler of `Unwind` begins.
+    pub(crate) unwind: Option<u32>,
 }
 
 impl Positions for Walk {
@@ -70,6 +85,20 @@ impl Walk {
         &self.detours
     }
 
+    pub(crate) fn placed(&self) -> &[FoundSnippet] {
+        &self.placed
+    }
+
+    /// Where the snippet's operations begin and the last one ends.
+    pub(crate) fn offsets(&self, found: &FoundSnippet) -> &[u32] {
+        let (from, to) = found.offsets;
+        self.offsets.get(from..to).unwrap_or_default()
+    }
+
+    pub(crate) fn unwind(&self) -> Option<u32> {
+        self.unwind
+    }
+
     fn found(&self, bci: u32) -> Option<&Found> {
         let index = self
             .inserted
@@ -83,8 +112,12 @@ impl Walk {
         self.labels.clear();
         self.inserted.clear();
         self.detours.clear();
+        self.placed.clear();
+        self.offsets.clear();
+        self.unwind = work.unwind;
         let end = self.main_line(work)?;
         self.tail(work, end)?;
+        self.handler(work)?;
         self.jumps(work)?;
         match self.detours.iter().find(|detour| detour.target.is_none()) {
             Some(stray) => Err(Mismatch::new(
@@ -183,28 +216,45 @@ impl Walk {
         let range = first as usize..first.wrapping_add(count) as usize;
         let mut at = new;
         for key in keys.get(range).unwrap_or_default() {
-            let action = work
-                .plan
-                .edits()
-                .get(edit_index(*key))
-                .map(|edit| edit.action);
-            at = self
-                .edit(work, action.ok_or_else(wrong)?, at)
-                .ok_or_else(wrong)?;
+            at = self.edit(work, edit_index(*key), at).ok_or_else(wrong)?;
         }
         Ok(at)
     }
 
     /// Expects the code of one edit at `at`; where it ends.
-    fn edit(&mut self, work: &Work<'_>, action: Action, at: usize) -> Option<usize> {
+    fn edit(&mut self, work: &Work<'_>, index: usize, at: usize) -> Option<usize> {
+        let action = work.plan.edits().get(index)?.action;
         if let Action::Insert(id) = action {
+            let from = self.offsets.len();
             let snippet = work.plan.snippet(id)?;
-            return snippet::end_of(snippet, &work.host, work.new, at, &mut self.offsets);
+            let end = snippet::end_of(snippet, &work.host, work.new, at, &mut self.offsets)?;
+            let (start, offsets) = (at as u32, (from, self.offsets.len()));
+            self.placed.push(FoundSnippet {
+                index,
+                start,
+                offsets,
+            });
+            return Some(end);
         }
         self.bytes.clear();
         work.inserts.write(action, &mut self.bytes);
         let end = at.wrapping_add(self.bytes.len());
         (work.new.get(at..end)? == self.bytes).then_some(end)
+    }
+
+    /// Expects the handler of `Unwind` at the end.
+    fn handler(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        let Some(start) = work.unwind else {
+            return Ok(());
+        };
+        let keys = &work.layout.unwind_keys;
+        let (bci, count) = (work.old.len() as u32, keys.len() as u32);
+        let end = self.edits(work, (0, count), keys, bci as usize, start as usize)?;
+        if work.new.get(end..) == Some(&[opcode::ATHROW]) {
+            return Ok(());
+        }
+        let expected = "the exception thrown again at the end";
+        Err(Mismatch::new(expected, bci, end as u32))
     }
 
     /// Steps over detours inside the code, which begin with a mark.
@@ -217,7 +267,8 @@ impl Walk {
                 position: new as u32,
                 target: None,
             });
-            new = skip_detour(work.new, new.wrapping_add(mark.len())).ok_or(Mismatch::new(
+            let start = new.wrapping_add(mark.len());
+            new = skip_detour(work.new, start, usize::MAX).ok_or(Mismatch::new(
                 "a whole detour",
                 old as u32,
                 new as u32,
@@ -229,12 +280,13 @@ impl Walk {
     /// The detours behind the code.
     fn tail(&mut self, work: &Work<'_>, mut new: usize) -> Result<(), Mismatch> {
         let bci = work.old.len() as u32;
-        while new < work.new.len() {
+        let (main_end, end) = (new, work.unwind.map_or(work.new.len(), |at| at as usize));
+        while new < end {
             self.detours.push(FoundDetour {
                 position: new as u32,
                 target: None,
             });
-            new = skip_detour(work.new, new).ok_or(Mismatch::new(
+            new = skip_detour(work.new, new, main_end).ok_or(Mismatch::new(
                 "a whole detour",
                 bci,
                 new as u32,
@@ -422,12 +474,16 @@ fn distance(code: &[u8], at: usize) -> Option<i32> {
     }
 }
 
-/// Steps over instructions up to and with the next `goto`.
-fn skip_detour(code: &[u8], mut at: usize) -> Option<usize> {
+/// Steps over instructions up to and with the next `goto` to before `end`:
+/// those to behind it are of a snippet.
+fn skip_detour(code: &[u8], mut at: usize, end: usize) -> Option<usize> {
+    let end = i64::try_from(end).unwrap_or(i64::MAX);
     loop {
         let opcode = *code.get(at)?;
+        let target = distance(code, at).map(|distance| (at as i64).wrapping_add(distance.into()));
         at = at.wrapping_add(decode(code, at)?);
-        if matches!(opcode, opcode::GOTO | opcode::GOTO_W) {
+        let leaves = target.is_some_and(|target| target < end);
+        if matches!(opcode, opcode::GOTO | opcode::GOTO_W) && leaves {
             return Some(at);
         }
     }

@@ -7,6 +7,7 @@ use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
 use crate::index::{Bci, LocalIndex, PoolIndex};
 use crate::limits::MAX_CODE_LENGTH;
+use crate::opcode;
 use crate::pool::ConstantPool;
 use crate::utf8::Utf8;
 
@@ -105,6 +106,34 @@ impl<'c, 'a> Code<'c, 'a> {
     #[must_use]
     pub fn instructions(&self) -> Instructions<'a> {
         Instructions::new(self.bytes(), self.layout.code.0)
+    }
+
+    /// The targets of backward branches, in order: a `goto`, conditional branch
+    /// or switch goes from behind, or from itself, to them. Ends where an
+    /// instruction cannot be decoded.
+    #[must_use]
+    pub fn loop_heads(&self) -> Vec<Bci> {
+        let mut heads = Vec::new();
+        for instruction in self.instructions().map_while(Result::ok) {
+            if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
+                continue;
+            }
+            let switch = instruction.switch().into_iter();
+            let targets = switch.flat_map(|switch| switch.targets());
+            let targets = targets.chain(instruction.branch_target());
+            heads.extend(targets.filter(|target| *target <= instruction.bci));
+        }
+        heads.sort_unstable();
+        heads.dedup();
+        heads
+    }
+
+    /// The instructions that return to the caller (`ireturn` … `return`), in order.
+    pub fn returns(&self) -> impl Iterator<Item = Bci> + 'a {
+        let instructions = self.instructions().map_while(Result::ok);
+        instructions
+            .filter(|instruction| opcode::is_return(instruction.opcode))
+            .map(|instruction| instruction.bci)
     }
 
     /// The exception table in order: an earlier entry wins.

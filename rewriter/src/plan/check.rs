@@ -4,9 +4,9 @@ use crate::class::{ClassFile, Code, Instruction, Instructions};
 use crate::edits::Change;
 use crate::index::{Bci, MethodIndex};
 use crate::opcode;
-use crate::plan::{Place, PlanError, Site};
-use crate::snippet::{self, Snippet};
-use crate::splice::{Facts, setting};
+use crate::plan::{EditPlan, Place, PlanError, Site};
+use crate::snippet::Snippet;
+use crate::splice::{Analysis, SkipReason};
 use crate::verify::Hierarchy;
 
 /// Checks sites of one class; remembers the method it looked at last.
@@ -79,13 +79,20 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
             count,
         };
         let method = self.class.method(site.method).ok_or(missing)?;
-        let known = Hierarchy::of(self.class);
-        let facts = Facts::of(self.class, &method, &code, &known);
-        let setting = setting(&facts, site.place);
-        let checked = snippet::check(snippet, &setting.view(&facts));
-        checked
-            .map(drop)
-            .map_err(|error| PlanError::Snippet { site, error })
+        let mut plan = EditPlan::new();
+        plan.insert(site, snippet.clone())?;
+        let analysed = Analysis::of(self.class, method.index(), &code, &plan, &[0]);
+        analysed.map(drop).map_err(|reason| match reason {
+            SkipReason::Snippet { error, .. } => PlanError::Snippet { site, error },
+            SkipReason::Unreadable(error) => PlanError::Unreadable {
+                method: site.method,
+                error,
+            },
+            reason => PlanError::NotThere {
+                site,
+                reason: Box::new(reason),
+            },
+        })
     }
 
     /// Asks whether an instruction can be changed so.

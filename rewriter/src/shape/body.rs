@@ -42,15 +42,15 @@ pub(crate) fn assemble(
         class.major_version(),
         is_static,
         (signature.name, signature.descriptor),
-        &known,
+        known,
     );
     let setting = Setting {
-        known: &known,
+        known: &facts.known,
         major: facts.major,
         this: match (is_static, facts.constructor) {
             (true, _) => Err("the method is static and has no this"),
             (false, true) => Ok(Type::UninitializedThis),
-            (false, false) => Ok(Type::Object(Class::plain(known.this))),
+            (false, false) => Ok(Type::Object(Class::plain(facts.known.this))),
         },
         arguments: &facts.arguments,
         at_entry: true,
@@ -63,7 +63,7 @@ pub(crate) fn assemble(
         method: signature.heading(),
         error,
     })?;
-    let max_locals = facts.locals.saturating_add(typed.slots);
+    let max_locals = facts.locals().saturating_add(typed.slots);
     if max_locals > MAX_LOCALS {
         return Err(Refusal::TooMany {
             what: "local variables",
@@ -192,8 +192,8 @@ impl Body<'_, '_, '_> {
                     let at = self.offsets.get(*operation as usize).copied();
                     (item::UNINITIALIZED, Some(at.unwrap_or(0) as u16))
                 }
-                Type::Uninitialized(Origin::Method(bci)) => {
-                    (item::UNINITIALIZED, Some(*bci as u16))
+                Type::Uninitialized(Origin::Method(at) | Origin::Position(at)) => {
+                    (item::UNINITIALIZED, Some(*at as u16))
                 }
             };
             out.push(tag);

@@ -13,8 +13,8 @@ use crate::verify::{Class, Fault, Hierarchy, Machine, Origin, Type};
 pub(crate) struct Argument<'t> {
     pub(crate) kind: Kind<'t>,
     pub(crate) slot: u32,
-    /// The method stores to its slot.
-    pub(crate) stored: bool,
+    /// The method stores to its slot, or its frames drop it.
+    pub(crate) lost: bool,
 }
 
 /// Where a snippet stands.
@@ -57,9 +57,6 @@ pub(crate) struct Typed<'t> {
     pub(crate) falls_through: bool,
     /// By label; none for one that nothing leads to.
     pub(crate) labels: Vec<Option<State<'t>>>,
-    /// Some jump leads backwards.
-    #[expect(dead_code, reason = "for the frames of branching snippets")]
-    pub(crate) loops: bool,
 }
 
 struct Check<'t, 's> {
@@ -73,7 +70,6 @@ struct Check<'t, 's> {
     /// Entries of all states.
     size: usize,
     changed: bool,
-    loops: bool,
 }
 
 /// Follows `snippet` in `setting`.
@@ -93,7 +89,6 @@ pub(crate) fn check<'t>(
         passed: Vec::new(),
         size: 0,
         changed: false,
-        loops: false,
     };
     for _ in 0..MAX_SNIPPET_PASSES {
         check.changed = false;
@@ -104,7 +99,6 @@ pub(crate) fn check<'t>(
                 slots: snippet.own_slots(),
                 falls_through,
                 labels: check.labels,
-                loops: check.loops,
             });
         }
     }
@@ -359,8 +353,8 @@ impl<'t> Check<'t, '_> {
             reason: "the method has no such parameter",
         };
         let argument = found.ok_or(missing)?;
-        if argument.stored && !self.setting.at_entry {
-            let reason = "the method stores to this parameter's slot, so its value is no longer there; take it at the entry";
+        if argument.lost && !self.setting.at_entry {
+            let reason = "the method reuses this parameter's slot, so its value is no longer there; take it at the entry";
             return Err(SnippetError::NotHere { at, reason });
         }
         Ok(Type::of(argument.kind).unwrap_or(Type::Top))
@@ -412,7 +406,7 @@ impl<'t> Check<'t, '_> {
                     Some(Operation::WithType(_, name)) => Some(Class::named(name)),
                     _ => None,
                 },
-                Origin::Method(_) => None,
+                Origin::Method(_) | Origin::Position(_) => None,
             };
             machine
                 .initialize(owner, this, class_of_new)
@@ -484,7 +478,6 @@ impl<'t> Check<'t, '_> {
             .plain(code, self.setting.known)
             .map_err(fault)?;
         if self.passed.get(label.0 as usize) == Some(&true) {
-            self.loops = true;
             let all = self.machine.locals.iter().chain(&self.machine.stack);
             if all.clone().any(Type::is_uninitialized) {
                 let reason = "an object that is not initialized yet cannot be carried backwards";

@@ -61,6 +61,11 @@ pub(crate) fn field_kind(descriptor: &[u8]) -> Option<Kind<'_>> {
     }
 }
 
+/// The type at the front of `descriptor`.
+pub(crate) fn first_kind(descriptor: &[u8]) -> Option<Kind<'_>> {
+    first(descriptor).map(|(kind, _)| kind)
+}
+
 /// Length of an array's element type, and what follows it.
 fn first_element(descriptor: &[u8]) -> Option<(usize, &[u8])> {
     match descriptor.first()? {

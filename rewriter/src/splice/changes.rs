@@ -125,7 +125,7 @@ impl Changes {
     /// Makes the code of all changes.
     pub(crate) fn lower(
         &mut self,
-        facts: &Facts<'_, '_>,
+        facts: &Facts<'_>,
         pool: &mut PoolWriter,
     ) -> Result<(), SkipReason> {
         for changed in &mut self.found {

@@ -47,6 +47,11 @@ impl Emitter<'_> {
         }
         self.copy(&mut copied, self.layout.length, out);
         self.detours(self.layout.length, out);
+        let unwind = self.layout.unwind_keys.len() as u32;
+        self.edits(&self.layout.unwind_keys, 0, unwind, out);
+        if unwind > 0 {
+            out.push(opcode::ATHROW);
+        }
         self.patch(base, out);
     }
 

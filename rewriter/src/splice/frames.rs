@@ -3,7 +3,7 @@
 
 mod expand;
 
-pub(crate) use expand::{FrameContext, PARAMETER};
+pub(crate) use expand::{FrameContext, MOST_FRAME_BYTES, PARAMETER};
 
 use crate::class::Attribute;
 use crate::cursor::Cursor;

@@ -68,6 +68,8 @@ pub(crate) struct Detour {
     pub(crate) home: u32,
     pub(crate) position: u32,
     pub(crate) wide: bool,
+    /// Some edit of it has jumps of its own.
+    pub(crate) branching: bool,
 }
 
 /// `nop`s that mark a detour inside the code, so that it can be told from
@@ -97,10 +99,16 @@ pub(crate) struct Layout {
     pub(crate) keys: Vec<u64>,
     /// Edits of detours: `source << 40 | target << 24 | index`.
     pub(crate) edge_keys: Vec<u64>,
+    /// Edits at the handler of `Unwind`.
+    pub(crate) unwind_keys: Vec<u64>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) detours: Vec<Detour>,
     /// New position of the label of each bci, and of the end.
     positions: Vec<u32>,
+    /// Where the handler of `Unwind` begins: behind everything else.
+    pub(crate) unwind: u32,
+    /// Its length; 0 without one.
+    unwind_size: u32,
     /// Length of the new code.
     pub(crate) total: u32,
     last_opcode: u8,
@@ -167,6 +175,7 @@ impl Layout {
         self.replace(inserts.changes);
         self.keys.clear();
         self.edge_keys.clear();
+        self.unwind_keys.clear();
         for key in order {
             if let Some(edit) = edits.get(edit_index(*key)) {
                 self.place(code, edit.site.place, *key & 0xFF_FFFF)?;
@@ -221,10 +230,7 @@ impl Layout {
             Place::Jump { source, target } if self.begins(source) && self.begins(target) => {
                 self.place_edge(code, source, target, index)?;
             }
-            Place::Unwind => {
-                let reason = "it is not built yet";
-                return Err(SkipReason::CannotUnwind { reason });
-            }
+            Place::Unwind => self.unwind_keys.push(index),
             // It has been made out where it is.
             Place::At(bci) if self.begins(bci) => {}
             Place::Before(bci)
@@ -280,6 +286,21 @@ impl Layout {
                 .get(edit_index(key))
                 .map_or(0, |edit| inserts.size(edit.action))
         };
+        let inserted = |key: u64| {
+            let edit = edits.get(edit_index(key));
+            edit.is_some_and(|edit| matches!(edit.action, Action::Insert(_)))
+        };
+        let unwind = self
+            .unwind_keys
+            .iter()
+            .map(|key| size(*key))
+            .fold(0, u32::wrapping_add);
+        // The exception is thrown again by one `athrow`.
+        self.unwind_size = if self.unwind_keys.is_empty() {
+            0
+        } else {
+            unwind.wrapping_add(1)
+        };
         for (index, key) in self.keys.iter().enumerate() {
             let bci = (*key >> 32) as u32;
             if self.gaps.last().is_none_or(|gap| gap.bci != bci) {
@@ -313,13 +334,15 @@ impl Layout {
                 continue;
             };
             detour.edits = detour.edits.wrapping_add(size(*key));
+            detour.branching |= inserted(*key);
             detour.count = detour.count.wrapping_add(1);
         }
     }
 
     /// Computes all positions.
     pub(crate) fn settle(&mut self, code: &[u8], handlers: &[u8]) -> Result<(), SkipReason> {
-        if !self.detours.is_empty() && opcode::falls_through(self.last_opcode) {
+        let behind = !self.detours.is_empty() || !self.unwind_keys.is_empty();
+        if behind && opcode::falls_through(self.last_opcode) {
             return Err(SkipReason::OpenEnd);
         }
         self.rehomed = 0;
@@ -386,7 +409,8 @@ impl Layout {
         self.positions
             .extend((from..=self.length).map(|old| old.wrapping_add(shift)));
         let end = self.length.wrapping_add(shift);
-        self.total = place_detours(&mut self.detours, self.length, self.length, end);
+        self.unwind = place_detours(&mut self.detours, self.length, self.length, end);
+        self.total = self.unwind.wrapping_add(self.unwind_size);
     }
 
     #[inline]
@@ -405,6 +429,43 @@ impl Layout {
             .binary_search_by_key(&key, |found| (found.source, found.target))
             .ok()?;
         self.detours.get(index)
+    }
+
+    /// Calls `visit` with each edit of the main line, of detours and of the
+    /// handler of `Unwind`, and where its code begins.
+    pub(crate) fn each_edit(&self, size: impl Fn(usize) -> u32, mut visit: impl FnMut(usize, u32)) {
+        let mut run = |keys: &[u64], first: u32, count: u32, mut at: u32| {
+            let range = first as usize..first.wrapping_add(count) as usize;
+            for key in keys.get(range).unwrap_or_default() {
+                let index = edit_index(*key);
+                visit(index, at);
+                at = at.wrapping_add(size(index));
+            }
+        };
+        for gap in &self.gaps {
+            let start = self.label(gap.bci).unwrap_or(0).wrapping_sub(gap.pre);
+            run(
+                &self.keys,
+                gap.first,
+                gap.pre_count.wrapping_add(gap.at_count),
+                start,
+            );
+        }
+        for detour in &self.detours {
+            let mark = if detour.home == self.length {
+                0
+            } else {
+                ISLAND_MARK
+            };
+            let start = detour.position.wrapping_add(mark);
+            run(&self.edge_keys, detour.first, detour.count, start);
+        }
+        run(
+            &self.unwind_keys,
+            0,
+            self.unwind_keys.len() as u32,
+            self.unwind,
+        );
     }
 
     /// Where the edge from `source` to `target` goes now.
@@ -428,6 +489,7 @@ impl Detour {
             home,
             position: 0,
             wide: false,
+            branching: false,
         }
     }
 }

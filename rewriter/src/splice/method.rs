@@ -1,18 +1,20 @@
 //! One method, rewritten.
 
 use crate::class::{Attribute, Attributes, ClassFile, Code, CodeLayout, MethodRecord};
+use crate::cursor::u16_at;
 use crate::index::MethodIndex;
-use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE, HUGE_METHOD, MAX_STACK};
-use crate::plan::{EditPlan, Place};
+use crate::limits::{FRAMES_REQUIRED_SINCE, HUGE_METHOD, MAX_STACK};
+use crate::plan::{Action, EditPlan, Place};
 use crate::splice::changes::Changes;
 use crate::splice::emit::Emitter;
 use crate::splice::frames::{FrameContext, Frames};
 use crate::splice::layout::{Layout, edit_index};
 use crate::splice::pool::PoolWriter;
 use crate::splice::probe::{Inserts, ProbeWriter};
-use crate::splice::snippets::{Facts, Inserted, Snippets};
+use crate::splice::snippets::{
+    Analysis, Extra, Facts, Placed, Placement, Snippets, extras, is_special, write_frames,
+};
 use crate::splice::{SkipReason, Warning, tables, write_at};
-use crate::verify::Hierarchy;
 
 /// Buffers for the work on one method.
 #[derive(Debug, Default)]
@@ -30,11 +32,13 @@ pub(crate) struct MethodSplice<'s, 'c, 'a> {
     pub(crate) probes: ProbeWriter,
     pub(crate) plan: &'s EditPlan,
     pub(crate) order: &'s [u64],
+    /// Some edit of the plan needs an [`Analysis`].
+    pub(crate) special: bool,
     pub(crate) pool: &'s mut PoolWriter,
     pub(crate) buffers: &'s mut MethodScratch,
 }
 
-impl MethodSplice<'_, '_, '_> {
+impl<'s, 'a> MethodSplice<'s, '_, 'a> {
     /// Writes the `method_info`. On failure `out` holds a part of it.
     pub(crate) fn write(
         &mut self,
@@ -48,7 +52,7 @@ impl MethodSplice<'_, '_, '_> {
         let view = Code::read(self.class.pool(), bytes, &self.record)?;
         let layout = *view.layout();
         let handlers = view.handler_bytes();
-        self.snippets(&view, index)?;
+        let analysis = self.analyse(&view, index)?;
         self.changes(&view, index)?;
         let max_stack = self.max_stack(&layout)?;
         let MethodScratch {
@@ -82,9 +86,15 @@ impl MethodSplice<'_, '_, '_> {
             inserts,
         }
         .write(out);
-        out.extend_from_slice(&((handlers.len() >> 3) as u16).to_be_bytes());
-        tables::exceptions(handlers, positions, out)?;
-        self.attributes(&view, index, out)?;
+        let covered = analysis
+            .as_ref()
+            .map_or(&[][..], |analysis| &analysis.covered);
+        tables::exception_table(handlers, covered, positions, out)?;
+        let extras = match analysis.as_ref().filter(|analysis| analysis.needs_frames()) {
+            Some(analysis) => Some((analysis, self.extras(analysis)?)),
+            None => None,
+        };
+        self.attributes(&view, index, extras.as_ref(), out)?;
         let length = out.len().wrapping_sub(length_at).wrapping_sub(4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
         let end = contents.wrapping_add(self.record.code_length as usize);
@@ -92,29 +102,71 @@ impl MethodSplice<'_, '_, '_> {
         Ok(huge(index, layout.code.1, total))
     }
 
-    /// Types the method's snippets and makes their code.
-    fn snippets(&mut self, view: &Code<'_, '_>, index: MethodIndex) -> Result<(), SkipReason> {
+    /// Types the method's snippets and makes their code; none where there is
+    /// nothing but probes.
+    fn analyse<'t>(
+        &mut self,
+        view: &Code<'_, 'a>,
+        index: MethodIndex,
+    ) -> Result<Option<Analysis<'t>>, SkipReason>
+    where
+        's: 't,
+        'a: 't,
+    {
         self.buffers.snippets.clear();
-        if self.plan.snippets().is_empty() {
-            return Ok(());
+        let plan = self.plan;
+        let mut edits = self
+            .order
+            .iter()
+            .filter_map(|key| plan.edits().get(edit_index(*key)));
+        if !self.special || !edits.any(is_special) {
+            return Ok(None);
         }
-        let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
-        let known = Hierarchy::of(self.class);
-        let facts = Facts::of(self.class, &method, view, &known);
-        let inserted = self
-            .buffers
-            .snippets
-            .prepare(&facts, self.plan, self.order, self.pool)?;
-        let plain =
-            |found: &Inserted<'_>| found.typed.falls_through && found.typed.labels.is_empty();
-        match inserted.iter().find(|found| !plain(found)) {
-            Some(_) if facts.major >= FRAMES_SINCE => Err(SkipReason::FramesTooLarge),
-            _ => Ok(()),
-        }
+        let analysis = Analysis::of(self.class, index, view, plan, self.order)?;
+        self.buffers.snippets.lower(&analysis, self.pool)?;
+        Ok(Some(analysis))
+    }
+
+    /// The frames that snippets and the handler of `Unwind` need.
+    fn extras<'t>(&self, analysis: &Analysis<'t>) -> Result<Vec<Extra<'t>>, SkipReason>
+    where
+        'a: 't,
+    {
+        let MethodScratch {
+            layout, snippets, ..
+        } = &*self.buffers;
+        let inserts = Inserts {
+            probes: self.probes,
+            snippets,
+            changes: &self.buffers.changes,
+        };
+        let action = |index: usize| self.plan.edits().get(index).map(|edit| edit.action);
+        let size = |index| action(index).map_or(0, |action| inserts.size(action));
+        let mut placed = Vec::new();
+        layout.each_edit(size, |index, start| {
+            if let Some(Action::Insert(id)) = action(index) {
+                let offsets = snippets.offsets(id);
+                placed.push(Placed {
+                    index,
+                    start,
+                    offsets,
+                });
+            }
+        });
+        let detours = layout
+            .detours
+            .iter()
+            .map(|detour| (detour.position, detour.target));
+        let placement = Placement {
+            placed,
+            detours: detours.collect(),
+            unwind: (!analysis.covered.is_empty()).then_some(layout.unwind),
+        };
+        extras(self.class, analysis, &placement, layout)
     }
 
     /// Makes out the method's changed instructions and makes their code.
-    fn changes(&mut self, view: &Code<'_, '_>, index: MethodIndex) -> Result<(), SkipReason> {
+    fn changes(&mut self, view: &Code<'_, 'a>, index: MethodIndex) -> Result<(), SkipReason> {
         let MethodScratch { changes, .. } = &mut *self.buffers;
         changes.clear();
         if !self.plan.has_changes() {
@@ -122,8 +174,7 @@ impl MethodSplice<'_, '_, '_> {
         }
         let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
         changes.resolve(self.class, &method, view, self.plan, self.order)?;
-        let known = Hierarchy::of(self.class);
-        let facts = Facts::of(self.class, &method, view, &known);
+        let facts = Facts::of(self.class, &method, view)?;
         changes.lower(&facts, self.pool)
     }
 
@@ -141,10 +192,10 @@ impl MethodSplice<'_, '_, '_> {
             changes: &self.buffers.changes,
         };
         let needed = edits.map(|edit| {
-            let below = if edit.site.place == Place::Entry {
-                0
-            } else {
-                deepest
+            let below = match edit.site.place {
+                Place::Entry => 0,
+                Place::Unwind => 1,
+                _ => deepest,
             };
             below.wrapping_add(inserts.stack(edit.action))
         });
@@ -155,14 +206,19 @@ impl MethodSplice<'_, '_, '_> {
         Ok(needed as u16)
     }
 
-    fn attributes(
+    fn attributes<'t>(
         &mut self,
         view: &Code<'_, '_>,
         index: MethodIndex,
+        extras: Option<&(&Analysis<'t>, Vec<Extra<'t>>)>,
         out: &mut Vec<u8>,
-    ) -> Result<(), SkipReason> {
+    ) -> Result<(), SkipReason>
+    where
+        'a: 't,
+    {
         let bytes = self.class.bytes();
         let count_at = view.layout().attributes as usize;
+        let new_count_at = out.len();
         super::copy(bytes, count_at, count_at.wrapping_add(2), out);
         let detours = !self.buffers.layout.detours.is_empty();
         let mut has_frames = false;
@@ -175,12 +231,21 @@ impl MethodSplice<'_, '_, '_> {
                     return Err(duplicate(&attribute));
                 }
                 has_frames = true;
-                self.frames(view, index, &attribute, out)?;
+                match extras {
+                    Some((analysis, extras)) => self.retyped(analysis, extras, out)?,
+                    None => self.frames(view, index, &attribute, out)?,
+                }
                 let length = out.len().wrapping_sub(start) as u32;
                 write_at(out, start.wrapping_sub(4), &length.to_be_bytes());
             } else {
                 tables::relocate(&attribute, &self.buffers.layout, out)?;
             }
+        }
+        if let Some((analysis, extras)) = extras
+            && !has_frames
+            && !extras.is_empty()
+        {
+            return self.new_frames(analysis, extras, new_count_at, out);
         }
         let required = self.class.major_version() >= FRAMES_REQUIRED_SINCE;
         match self.buffers.layout.detours.first() {
@@ -189,6 +254,53 @@ impl MethodSplice<'_, '_, '_> {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Appends the contents of a `StackMapTable` with added frames.
+    fn retyped<'t>(
+        &mut self,
+        analysis: &Analysis<'t>,
+        extras: &[Extra<'t>],
+        out: &mut Vec<u8>,
+    ) -> Result<(), SkipReason>
+    where
+        'a: 't,
+    {
+        write_frames(
+            self.class,
+            analysis,
+            extras,
+            &self.buffers.layout,
+            self.pool,
+            out,
+        )
+    }
+
+    /// Appends a `StackMapTable` to the attributes counted at `count_at`.
+    fn new_frames<'t>(
+        &mut self,
+        analysis: &Analysis<'t>,
+        extras: &[Extra<'t>],
+        count_at: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SkipReason>
+    where
+        'a: 't,
+    {
+        let name = self
+            .pool
+            .text(b"StackMapTable")
+            .ok_or(SkipReason::PoolFull)?;
+        out.extend_from_slice(&name.to_be_bytes());
+        let length_at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        self.retyped(analysis, extras, out)?;
+        let length = out.len().wrapping_sub(length_at).wrapping_sub(4) as u32;
+        write_at(out, length_at, &length.to_be_bytes());
+        let count = u16_at(out, count_at).and_then(|count| count.checked_add(1));
+        let count = count.ok_or(SkipReason::FramesTooLarge)?;
+        write_at(out, count_at, &count.to_be_bytes());
+        Ok(())
     }
 
     fn frames(

@@ -5,11 +5,44 @@
 use crate::class::{Attribute, skip_element_value};
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
-use crate::splice::layout::Positions;
+use crate::splice::layout::{Layout, Positions};
 use crate::splice::{SkipReason, write_at};
 
 fn bad_bci(bci: u32) -> SkipReason {
     ReadError::BadInstruction { bci, offset: 0 }.into()
+}
+
+/// Appends the exception table with its count: the method's own handlers, then
+/// those of everything in `covered` (from, to) for `Unwind`.
+pub(crate) fn exception_table(
+    handlers: &[u8],
+    covered: &[(u32, u32)],
+    layout: &Layout,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let count = (handlers.len() >> 3).wrapping_add(covered.len());
+    let reason = "its exception table is full";
+    let count = u16::try_from(count).map_err(|_| SkipReason::CannotUnwind { reason })?;
+    out.extend_from_slice(&count.to_be_bytes());
+    exceptions(handlers, layout, out)?;
+    covered_ranges(covered, layout, layout.unwind, out)
+}
+
+/// Appends an entry of the exception table for each range that `Unwind` covers.
+pub(crate) fn covered_ranges(
+    covered: &[(u32, u32)],
+    layout: &impl Positions,
+    handler: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    for (from, to) in covered {
+        let ends = layout.label(*from).zip(layout.end(*to));
+        let (start, end) = ends.ok_or_else(|| bad_bci(*to))?;
+        for item in [start, end, handler, 0] {
+            out.extend_from_slice(&(item as u16).to_be_bytes());
+        }
+    }
+    Ok(())
 }
 
 /// Appends the exception table's entries.

@@ -436,6 +436,7 @@ impl<'t> Machine<'t> {
             name: letter,
             dimensions: 1,
             primitive: true,
+            index: 0,
         }))
     }
 }

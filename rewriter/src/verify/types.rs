@@ -5,15 +5,26 @@ use std::fmt;
 use crate::snippet::Kind;
 use crate::utf8::Utf8;
 
-/// A class or array type. Equal types are equal values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A class or array type. Equal types are equal values, wherever they come from.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Class<'t> {
     /// Internal name of the class, or of an array's element class; a letter for
     /// a primitive element.
     pub(crate) name: &'t [u8],
     pub(crate) dimensions: u8,
     pub(crate) primitive: bool,
+    /// Where the original pool holds it; 0 where that is not known.
+    pub(crate) index: u16,
 }
+
+impl PartialEq for Class<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |class: &Self| (class.dimensions, class.primitive);
+        same(self) == same(other) && self.name == other.name
+    }
+}
+
+impl Eq for Class<'_> {}
 
 impl<'t> Class<'t> {
     pub(crate) const OBJECT: Class<'static> = Class::plain(b"java/lang/Object");
@@ -24,6 +35,15 @@ impl<'t> Class<'t> {
             name,
             dimensions: 0,
             primitive: false,
+            index: 0,
+        }
+    }
+
+    /// The same, from this index of the original pool.
+    pub(crate) fn indexed(name: &'t [u8], index: u16) -> Self {
+        Class {
+            index,
+            ..Class::named(name)
         }
     }
 
@@ -42,6 +62,7 @@ impl<'t> Class<'t> {
             name,
             dimensions: u8::try_from(dimensions).unwrap_or(u8::MAX),
             primitive,
+            index: 0,
         }
     }
 
@@ -52,14 +73,22 @@ impl<'t> Class<'t> {
     /// An array of these; none beyond 255 dimensions.
     pub(crate) fn array(self) -> Option<Self> {
         let dimensions = self.dimensions.checked_add(1)?;
-        Some(Class { dimensions, ..self })
+        Some(self.with(dimensions))
+    }
+
+    fn with(self, dimensions: u8) -> Self {
+        Class {
+            dimensions,
+            index: 0,
+            ..self
+        }
     }
 
     /// What an array holds; none for a class.
     pub(crate) fn element(self) -> Option<Type<'t>> {
         let dimensions = self.dimensions.checked_sub(1)?;
         if dimensions > 0 || !self.primitive {
-            return Some(Type::Object(Class { dimensions, ..self }));
+            return Some(Type::Object(self.with(dimensions)));
         }
         Some(match self.name {
             b"J" => Type::Long,
@@ -86,10 +115,11 @@ impl<'t> Class<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// By the `new` at this bci of the original code.
-    #[expect(dead_code, reason = "for the frames of branching snippets")]
     Method(u32),
     /// By this operation of the snippet.
     Snippet(u32),
+    /// By the `new` at this position of the new code.
+    Position(u32),
 }
 
 /// One verification type.

@@ -1,5 +1,6 @@
 //! Tests of the public interface of `rewriter`.
 
+mod busy;
 mod changes;
 mod exercise;
 mod fixtures;

@@ -1,11 +1,12 @@
 //! Snippets: what is written, what is refused, and why.
 
 use rewriter::{
-    Bci, ClassFile, MethodIndex, Place, PlanBuilder, PlanError, Scratch, Site, Snippet,
+    Bci, ClassFile, EditPlan, MethodIndex, Place, PlanBuilder, PlanError, Scratch, Site, Snippet,
     SnippetError, check_splice, opcode as op, splice,
 };
 
-use crate::fixtures::{SHAPES, STORAGE};
+use crate::fixtures::{ALL, SHAPES, STORAGE};
+use crate::{busy, exercise};
 
 /// Splices and checks; the mnemonics of the method's new code.
 fn spliced(class: &ClassFile<'_>, site: Site, snippet: Snippet) -> Vec<String> {
@@ -116,4 +117,76 @@ fn types_that_do_not_fit_are_named() {
     this.op(op::POP, 0).unwrap();
     let error = plan.insert(site(Place::Before(Bci(0))), this).unwrap_err();
     assert!(error.to_string().contains("static"), "{error}");
+}
+
+/// A plan with busy snippets at all places of all methods.
+fn busy_plan(class: &ClassFile<'_>, features: u32) -> EditPlan {
+    let mut plan = PlanBuilder::new(class);
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        let mut places = exercise::places(&code);
+        places.push(Place::Unwind);
+        for place in places {
+            let site = Site {
+                method: method.index(),
+                place,
+            };
+            assert!(
+                busy::insert(&mut plan, class, site, features),
+                "{site} of {}",
+                method.name()
+            );
+        }
+    }
+    plan.finish()
+}
+
+#[test]
+fn busy_snippets_fit_every_place() {
+    for (name, bytes) in ALL {
+        let class = ClassFile::read(bytes).unwrap();
+        for features in [
+            busy::CONSTANTS,
+            busy::STACK,
+            busy::OBJECTS | busy::LEAVE,
+            busy::ALL,
+        ] {
+            let plan = busy_plan(&class, features);
+            let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+            let report = splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
+            assert_eq!(report.skipped, [], "{name}");
+            check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+        }
+    }
+}
+
+#[test]
+fn check_finds_every_changed_byte_of_a_method_with_snippets() {
+    let class = ClassFile::read(SHAPES).unwrap();
+    let method = class.methods().find(|method| method.name() == "tables");
+    let method = method.unwrap().index();
+    let mut plan = PlanBuilder::new(&class);
+    for place in [Place::Entry, Place::Unwind, Place::Before(Bci(0))] {
+        let site = Site { method, place };
+        assert!(busy::insert(&mut plan, &class, site, busy::ALL));
+    }
+    let plan = plan.finish();
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
+    check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    let after = ClassFile::read(&out).unwrap();
+    let code = after.method(method).unwrap().code_attribute().unwrap();
+    let start = code.bytes.as_ptr() as usize - out.as_ptr() as usize;
+    // Only the depth of the operand stack may be more than was there.
+    for at in (start..start + code.bytes.len()).skip(2) {
+        let mut changed = out.clone();
+        changed[at] ^= 0x11;
+        assert!(
+            check_splice(&class, &plan, &STORAGE, &changed, &mut scratch).is_err(),
+            "byte {}",
+            at - start
+        );
+    }
 }

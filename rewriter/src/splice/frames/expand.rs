@@ -14,7 +14,7 @@ use crate::splice::pool::PoolWriter;
 pub(crate) const PARAMETER: u8 = 0xFF;
 
 /// Most bytes of full frames kept for one method.
-const MOST_FRAME_BYTES: usize = 512 * 1024;
+pub(crate) const MOST_FRAME_BYTES: usize = 512 * 1024;
 
 /// What frames depend on besides their table.
 pub(crate) struct FrameContext<'c, 'a> {

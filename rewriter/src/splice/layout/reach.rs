@@ -135,7 +135,11 @@ impl Layout {
                 index
             }
         };
-        let detour = self.detours.get_mut(index).ok_or(out_of_reach)?;
+        let detour = self.detours.get_mut(index).ok_or(out_of_reach.clone())?;
+        if detour.branching {
+            // Its own jumps could not be told from its end.
+            return Err(out_of_reach);
+        }
         let old = (detour.home, detour.size(end));
         detour.home = home;
         detour.wide = true;

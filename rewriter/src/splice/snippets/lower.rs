@@ -12,8 +12,8 @@ pub(crate) struct Lowered {
     /// Its bytes in the code of all snippets of the method.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The offset of its first operation among those of all.
-    pub(super) offsets: u32,
+    /// Its offsets among those of all.
+    pub(super) offsets: (u32, u32),
     /// Operand stack slots it needs, with what it finds there.
     pub(crate) stack: u32,
 }
@@ -27,7 +27,7 @@ impl Lowered {
 /// Appends the code of one snippet and where its operations begin; none when
 /// the pool is full.
 pub(crate) fn lower(
-    facts: &Facts<'_, '_>,
+    facts: &Facts<'_>,
     snippet: &Snippet,
     pool: &mut PoolWriter,
     code: &mut Vec<u8>,
@@ -42,16 +42,15 @@ pub(crate) fn lower(
     lowering.run(snippet)
 }
 
-pub(super) struct Lowering<'l, 't, 'f> {
-    pub(super) facts: &'l Facts<'t, 'f>,
-    pub(super) pool: &'l mut PoolWriter,
-    pub(super) code: &'l mut Vec<u8>,
-    pub(super) offsets: &'l mut Vec<u32>,
+struct Lowering<'l, 't> {
+    facts: &'l Facts<'t>,
+    pool: &'l mut PoolWriter,
+    code: &'l mut Vec<u8>,
+    offsets: &'l mut Vec<u32>,
 }
 
-impl Lowering<'_, '_, '_> {
-    /// Appends the code; none when the pool is full.
-    pub(super) fn run(mut self, snippet: &Snippet) -> Option<()> {
+impl Lowering<'_, '_> {
+    fn run(mut self, snippet: &Snippet) -> Option<()> {
         let (start, first) = (self.code.len(), self.offsets.len());
         let mut labels = vec![0_u32; snippet.label_count()];
         for operation in snippet.operations() {
@@ -64,6 +63,8 @@ impl Lowering<'_, '_, '_> {
             }
             self.operation(operation)?;
         }
+        self.offsets
+            .push(self.code.len().wrapping_sub(start) as u32);
         let offsets = self.offsets.get(first..).unwrap_or_default();
         for (operation, from) in snippet.operations().iter().zip(offsets) {
             if let Operation::Jump(_, label) = operation {
@@ -103,11 +104,11 @@ impl Lowering<'_, '_, '_> {
             }
             Operation::Plain(code) => self.code.push(*code),
             Operation::Local(code, slot) => {
-                self.local(*code, self.facts.locals.wrapping_add(u32::from(*slot)));
+                self.local(*code, self.facts.locals().wrapping_add(u32::from(*slot)));
             }
             Operation::NewArray(kind) => self.code.extend_from_slice(&[opcode::NEWARRAY, *kind]),
             Operation::Increment(slot, by) => {
-                self.increment(self.facts.locals.wrapping_add(u32::from(*slot)), *by);
+                self.increment(self.facts.locals().wrapping_add(u32::from(*slot)), *by);
             }
             Operation::Jump(code, _) => self.with_index(*code, 0),
         }

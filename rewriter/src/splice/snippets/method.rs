@@ -1,49 +1,90 @@
 //! What a snippet has to know of the method it stands in.
 
-use crate::class::{ClassFile, Code, Method};
+use crate::class::{Attribute, ClassFile, Code, Method};
+use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::opcode;
 use crate::plan::Place;
 use crate::snippet::{Argument, Kind, Parameters, Setting, parameter_slots, return_type};
-use crate::verify::{Class, Hierarchy, Type};
+use crate::splice::SkipReason;
+use crate::verify::{Class, FrameReader, Hierarchy, Type, by_slot};
 
 /// One method, as its snippets see it.
 #[derive(Debug)]
-pub(crate) struct Facts<'t, 'f> {
-    pub(crate) known: &'f Hierarchy<'t>,
+pub(crate) struct Facts<'t> {
+    pub(crate) known: Hierarchy<'t>,
     pub(crate) major: u16,
     pub(crate) is_static: bool,
     pub(crate) constructor: bool,
     pub(crate) arguments: Vec<Argument<'t>>,
     pub(crate) returns: Kind<'t>,
-    /// The method stores to slot 0 of `this`.
-    this_stored: bool,
-    /// `max_locals` of the method.
-    pub(crate) locals: u32,
+    /// Slot 0 does not hold `this` all the time.
+    this_lost: bool,
+    /// `max_locals` and `max_stack` of the method.
+    pub(crate) limits: (u16, u16),
     pub(crate) code: &'t [u8],
+    pub(crate) frames: Option<Attribute<'t>>,
+    /// The verifier reads frames of this method.
+    pub(crate) framed: bool,
+    /// The local variables at bci 0, by entry.
+    pub(crate) initial: Vec<Type<'t>>,
 }
 
-impl<'t, 'f> Facts<'t, 'f> {
+impl<'t> Facts<'t> {
     pub(crate) fn of(
         class: &ClassFile<'t>,
         method: &Method<'_, 't>,
         code: &Code<'_, 't>,
-        known: &'f Hierarchy<'t>,
-    ) -> Self {
+    ) -> Result<Self, SkipReason> {
+        let known = Hierarchy::of(class);
         let is_static = method.is_static();
         let descriptor = method.descriptor().as_bytes();
+        let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
+        let own = if constructor {
+            Type::UninitializedThis
+        } else {
+            Type::Object(Class::indexed(known.this, class.this_class_index().0))
+        };
+        let mut initial: Vec<Type<'t>> = (!is_static).then_some(own).into_iter().collect();
+        initial.extend(Parameters::of(descriptor).filter_map(Type::of));
+        let frames = code
+            .attributes()
+            .find(|found| found.name == "StackMapTable");
+        let major = class.major_version();
         let mut facts = Facts {
             known,
-            major: class.major_version(),
+            major,
             is_static,
-            constructor: method.name() == "<init>" && class.this_class() != "java/lang/Object",
+            constructor,
             arguments: arguments(descriptor, is_static),
             returns: return_type(descriptor).unwrap_or(Kind::Void),
-            this_stored: false,
-            locals: u32::from(code.max_locals()),
+            this_lost: false,
+            limits: (code.max_locals(), code.max_stack()),
             code: code.bytes(),
+            framed: major >= FRAMES_REQUIRED_SINCE || major >= FRAMES_SINCE && frames.is_some(),
+            frames,
+            initial,
         };
         facts.find_stores(code);
-        facts
+        facts.find_frames(class)?;
+        Ok(facts)
+    }
+
+    /// First slot of the snippets' own.
+    pub(crate) fn locals(&self) -> u32 {
+        u32::from(self.limits.0)
+    }
+
+    pub(crate) fn reader<'p>(
+        &self,
+        class: &'p ClassFile<'t>,
+    ) -> Result<FrameReader<'p, 't>, SkipReason> {
+        let frames = self.frames.as_ref();
+        Ok(FrameReader::new(
+            class.pool(),
+            frames,
+            &self.initial,
+            self.limits,
+        )?)
     }
 
     /// A method that is made of one snippet: its parameters are where they come.
@@ -51,7 +92,7 @@ impl<'t, 'f> Facts<'t, 'f> {
         major: u16,
         is_static: bool,
         (name, descriptor): (&[u8], &'t [u8]),
-        known: &'f Hierarchy<'t>,
+        known: Hierarchy<'t>,
     ) -> Self {
         let arguments = arguments(descriptor, is_static);
         let slots = parameter_slots(descriptor).wrapping_add(u32::from(!is_static));
@@ -62,9 +103,12 @@ impl<'t, 'f> Facts<'t, 'f> {
             constructor: name == b"<init>",
             arguments,
             returns: return_type(descriptor).unwrap_or(Kind::Void),
-            this_stored: false,
-            locals: slots,
+            this_lost: false,
+            limits: (slots as u16, 0),
             code: &[],
+            frames: None,
+            framed: major >= FRAMES_SINCE,
+            initial: Vec::new(),
         }
     }
 
@@ -81,11 +125,79 @@ impl<'t, 'f> Facts<'t, 'f> {
             };
             let first = u32::from(instruction.local().unwrap_or(0));
             let last = first.wrapping_add(u32::from(family & 1));
-            self.this_stored |= first == 0;
+            self.this_lost |= first == 0;
             for argument in &mut self.arguments {
                 let end = argument.slot.wrapping_add(argument.kind.slots());
-                argument.stored |= first < end && last >= argument.slot;
+                argument.lost |= first < end && last >= argument.slot;
             }
+        }
+    }
+
+    /// Marks the parameters that a frame of the method no longer knows.
+    fn find_frames(&mut self, class: &ClassFile<'t>) -> Result<(), SkipReason> {
+        let mut reader = self.reader(class)?;
+        let mut slots = Vec::new();
+        while reader.next()?.is_some() {
+            by_slot(&reader.locals, &mut slots);
+            let own = Type::Object(Class::plain(self.known.this));
+            let this = slots.first().copied().unwrap_or(Type::Top);
+            self.this_lost |= this != own && this != Type::UninitializedThis;
+            for argument in &mut self.arguments {
+                let there = slots.get(argument.slot as usize).copied();
+                argument.lost |= there != Type::of(argument.kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// What every frame of the method knows once `this` is initialized, by slot.
+    pub(crate) fn lasting(&self) -> Vec<Type<'t>> {
+        let mut slots = Vec::new();
+        if !self.is_static {
+            let own = Type::Object(Class::plain(self.known.this));
+            slots.push(if self.this_lost { Type::Top } else { own });
+        }
+        for argument in &self.arguments {
+            let known = Type::of(argument.kind).filter(|_| !argument.lost);
+            slots.push(known.unwrap_or(Type::Top));
+            slots.resize(
+                argument.slot.wrapping_add(argument.kind.slots()) as usize,
+                Type::Top,
+            );
+        }
+        slots
+    }
+
+    /// What a snippet at `place` finds; `ready` says whether `this` has been
+    /// initialized there.
+    pub(crate) fn setting(&self, place: Place, ready: bool) -> PlaceSetting<'t> {
+        let throwable = Type::Object(Class::THROWABLE);
+        let stack = match place {
+            Place::Before(bci) => match self.code.get(usize::from(bci)) {
+                Some(&opcode::ATHROW) => Some(throwable),
+                Some(code) if opcode::is_return(*code) => Type::of(self.returns),
+                _ => None,
+            },
+            Place::Unwind => Some(throwable),
+            Place::Entry | Place::At(_) | Place::FallThrough(_) | Place::Jump { .. } => None,
+        };
+        let at_entry = place == Place::Entry;
+        let this = if self.is_static {
+            Err("the method is static and has no this")
+        } else if !ready {
+            Err(
+                "nothing can use this before super() or this() of a constructor, or where it cannot be shown to have been called",
+            )
+        } else if self.this_lost && !at_entry {
+            Err("the method reuses slot 0, so this is no longer there; take it at the entry")
+        } else {
+            Ok(Type::Object(Class::plain(self.known.this)))
+        };
+        PlaceSetting {
+            at_entry,
+            stack,
+            this,
+            ready,
         }
     }
 }
@@ -98,7 +210,7 @@ fn arguments(descriptor: &[u8], is_static: bool) -> Vec<Argument<'_>> {
         Argument {
             kind,
             slot: at,
-            stored: false,
+            lost: false,
         }
     });
     arguments.collect()
@@ -109,52 +221,26 @@ pub(crate) struct PlaceSetting<'t> {
     at_entry: bool,
     stack: Option<Type<'t>>,
     this: Result<Type<'t>, &'static str>,
-    may_return: bool,
+    ready: bool,
 }
 
 impl<'t> PlaceSetting<'t> {
-    pub(crate) fn view<'s>(&'s self, facts: &'s Facts<'t, '_>) -> Setting<'t, 's> {
+    pub(crate) fn view<'s>(&'s self, facts: &'s Facts<'t>) -> Setting<'t, 's> {
         Setting {
-            known: facts.known,
+            known: &facts.known,
             major: facts.major,
             this: self.this,
             arguments: &facts.arguments,
             at_entry: self.at_entry,
             returns: facts.returns,
-            may_return: self.may_return,
+            may_return: self.ready,
             stack: self.stack.as_slice(),
             whole_body: false,
         }
     }
-}
 
-/// What a snippet at `place` finds.
-pub(crate) fn setting<'t>(facts: &Facts<'t, '_>, place: Place) -> PlaceSetting<'t> {
-    let throwable = Type::Object(Class::THROWABLE);
-    let stack = match place {
-        Place::Before(bci) => match facts.code.get(usize::from(bci)) {
-            Some(&opcode::ATHROW) => Some(throwable),
-            Some(code) if opcode::is_return(*code) => Type::of(facts.returns),
-            _ => None,
-        },
-        Place::Unwind => Some(throwable),
-        Place::Entry | Place::At(_) | Place::FallThrough(_) | Place::Jump { .. } => None,
-    };
-    let at_entry = place == Place::Entry;
-    let ready = !facts.constructor;
-    let this = if facts.is_static {
-        Err("the method is static and has no this")
-    } else if !ready {
-        Err("nothing can use this before super() or this() of a constructor")
-    } else if facts.this_stored && !at_entry {
-        Err("the method stores to slot 0, so this is no longer there; take it at the entry")
-    } else {
-        Ok(Type::Object(Class::plain(facts.known.this)))
-    };
-    PlaceSetting {
-        at_entry,
-        stack,
-        this,
-        may_return: ready,
+    /// What it finds on the stack and leaves there.
+    pub(crate) fn stack(&self) -> Option<Type<'t>> {
+        self.stack
     }
 }
