@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    attach, classes, coverage, disable, dump, enable, explain, inspect, instrument, off, ps,
-    reload, report, reset, run, status, verify,
+    attach, classes, coverage, disable, dump, enable, explain, inspect, instrument, off, patch,
+    patches, ps, reload, report, reset, rollback, run, status, verify,
 };
 use crate::guard;
 
@@ -65,6 +65,12 @@ pub enum Command {
     Reload(reload::Reload),
     /// List the classes of a running JVM, and who changed them
     Classes(classes::Classes),
+    /// Put other class files in the place of classes of a running JVM
+    Patch(patch::Patch),
+    /// List the patches in a running JVM
+    Patches(patches::Patches),
+    /// Take patches of a running JVM back
+    Rollback(rollback::Rollback),
     /// Undo everything in a running JVM, and leave it
     Off(off::Off),
     /// Instrument class files and jars for JVMs that take no agent

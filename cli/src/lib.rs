@@ -8,7 +8,7 @@
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
-//! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
+//! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
 //! [`describe`] is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
 #![forbid(unsafe_code)]
@@ -21,6 +21,7 @@ pub mod describe;
 pub mod guard;
 pub mod inputs;
 pub mod instrument;
+pub mod javac;
 pub mod launch;
 pub mod outputs;
 pub mod plugins;
@@ -51,6 +52,9 @@ pub fn main() -> ExitCode {
         Command::Disable(disable) => disable.run(),
         Command::Reload(reload) => reload.run(),
         Command::Classes(classes) => classes.run(),
+        Command::Patch(patch) => patch.run(),
+        Command::Patches(patches) => patches.run(),
+        Command::Rollback(rollback) => rollback.run(),
         Command::Off(off) => off.run(),
         Command::Instrument(instrument) => instrument.run(),
         Command::Explain(explain) => explain.run(),

@@ -21,6 +21,7 @@
 pub mod client;
 pub mod error;
 pub mod message;
+pub mod patch;
 pub mod place;
 pub mod server;
 

@@ -3,6 +3,7 @@
 //! To add a request: a case of [`Request`], a struct for its answer, and a handler in the agent.
 
 use crate::PROTOCOL;
+use crate::patch::{PatchRequest, Rollback};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -47,6 +48,15 @@ pub enum Request {
         /// How many to tell of at most.
         limit: usize,
     },
+    /// Put other class files in the place of loaded classes; answered by [`crate::patch::Patched`].
+    Patch(PatchRequest),
+    /// Take patches back; answered by [`crate::patch::Patched`].
+    Rollback {
+        /// Which.
+        which: Rollback,
+    },
+    /// The patches in force; answered by [`crate::patch::Patches`].
+    Patches,
     /// Undo everything and leave; answered by [`Off`].
     Off,
 }
@@ -336,6 +346,15 @@ mod tests {
                 skip: 3,
                 limit: 7,
             },
+            Request::Patch(PatchRequest {
+                classes: vec![crate::patch::ClassBytes(vec![0xca, 0xfe])],
+                note: "a\nb".into(),
+                ..PatchRequest::default()
+            }),
+            Request::Rollback {
+                which: Rollback::Id(3),
+            },
+            Request::Patches,
             Request::Off,
         ];
         for request in all {

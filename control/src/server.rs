@@ -72,6 +72,8 @@ impl Stopper {
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
+    /// Who it is.
+    user: u32,
     /// Read and not answered yet.
     input: Vec<u8>,
     /// Where the first line of `input` ends, if it is whole.
@@ -109,9 +111,9 @@ impl Server {
         self.place.path()
     }
 
-    /// Answers requests until [`Stopper::stop`], or until an answer says that it is the last.
+    /// Answers requests, each with the user who asks, until [`Stopper::stop`], or until an answer says that it is the last.
     /// The socket is gone afterwards.
-    pub fn run(self, mut answer: impl FnMut(Request) -> Reply) {
+    pub fn run(self, mut answer: impl FnMut(Request, u32) -> Reply) {
         let mut connections: Vec<Connection> = Vec::new();
         loop {
             let Some(ready) = self.wait(&connections) else {
@@ -159,7 +161,10 @@ impl Server {
     fn accept(&self, connections: &mut Vec<Connection>) {
         match self.listener.accept() {
             Ok((stream, _)) => {
-                if !may_ask(&stream) || stream.set_nonblocking(true).is_err() {
+                let Some(user) = who_may_ask(&stream) else {
+                    return;
+                };
+                if stream.set_nonblocking(true).is_err() {
                     return;
                 }
                 if connections.len() >= CONNECTIONS {
@@ -171,7 +176,7 @@ impl Server {
                         connections.swap_remove(index);
                     }
                 }
-                connections.push(Connection::new(stream));
+                connections.push(Connection::new(stream, user));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => {
@@ -192,16 +197,18 @@ struct Ready {
     connections: Vec<PollFlags>,
 }
 
-/// The user that this process runs as, and root; others cannot even enter the folder.
-fn may_ask(stream: &UnixStream) -> bool {
+/// The user that this process runs as, or root; others cannot even enter the folder.
+fn who_may_ask(stream: &UnixStream) -> Option<u32> {
     let ours = rustix::process::geteuid().as_raw();
-    getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
+    let peer = getsockopt(stream, PeerCredentials).ok()?.uid();
+    (peer == ours || peer == 0).then_some(peer)
 }
 
 impl Connection {
-    fn new(stream: UnixStream) -> Self {
+    fn new(stream: UnixStream, user: u32) -> Self {
         Self {
             stream,
+            user,
             input: Vec::new(),
             line_end: None,
             output: Vec::new(),
@@ -230,7 +237,7 @@ impl Connection {
     }
 
     /// Takes what is ready and answers at most one request; true after the last answer.
-    fn serve(&mut self, events: PollFlags, answer: &mut impl FnMut(Request) -> Reply) -> bool {
+    fn serve(&mut self, events: PollFlags, answer: &mut impl FnMut(Request, u32) -> Reply) -> bool {
         if self.output.is_empty() && !events.is_empty() {
             self.read();
         }
@@ -246,9 +253,9 @@ impl Connection {
         last
     }
 
-    fn answer(&mut self, request: &[u8], answer: &mut impl FnMut(Request) -> Reply) -> bool {
+    fn answer(&mut self, request: &[u8], answer: &mut impl FnMut(Request, u32) -> Reply) -> bool {
         let reply = match read_request(request) {
-            Ok(request) => answer(request),
+            Ok(request) => answer(request, self.user),
             Err(refusal) => Reply::new(Err(refusal)),
         };
         self.say(reply.outcome);

@@ -10,6 +10,7 @@ use crate::ffi::process;
 use crate::ffi::refs::{FieldId, Local, LocalRef};
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
+use crate::patch::Patching;
 use crate::plugins::Plugins;
 use crate::rebuilt::Rebuilt;
 use crate::recording::{self, Signal};
@@ -18,7 +19,7 @@ use host::config::{Agent as Settings, OnError};
 use host::{Config, Failure, Loader, Pipeline};
 use probes::{ProbeTable, RecordError, Recorder, Summary};
 use std::ffi::CStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -56,6 +57,8 @@ pub(crate) struct Agent {
     pub arrays: &'static RwLock<Vec<ProbeArray>>,
     /// Held while arrays are copied or set to zero.
     pub draining: Mutex<()>,
+    /// Hot patches.
+    pub patching: Patching,
     /// Files of classes that the JVM rebuilt for a retransformation.
     pub rebuilt: Rebuilt,
     /// Talks to the agent thread.
@@ -109,6 +112,7 @@ impl Agent {
             recorder: Mutex::new(Some(recorder)),
             arrays: slots::arrays(),
             draining: Mutex::default(),
+            patching: Patching::default(),
             rebuilt: Rebuilt::default(),
             signal: Signal::default(),
             channel: Channel::default(),
@@ -125,6 +129,11 @@ impl Agent {
     /// The agent's environment.
     pub fn jvmti(&self) -> Jvmti {
         self.jvmti
+    }
+
+    /// The folder for everything that the agent writes.
+    pub fn output(&self) -> &Path {
+        &self.settings.output
     }
 
     /// Whether classes may be transformed now.

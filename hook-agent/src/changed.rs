@@ -18,11 +18,11 @@ pub(crate) struct Changed {
 type Classes = HashMap<(Box<[u8]>, Loader), Edits>;
 
 /// The edits that a class holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edits {
-    /// The generation that made them.
+    /// The generation that made them; 0 if no plugin did.
     pub generation: u32,
-    /// Whose they are, in order.
+    /// Whose they are, in order: plugins, behind a hot patch.
     pub plugins: Vec<String>,
 }
 

@@ -107,8 +107,8 @@ pub(crate) fn run(agent: &Agent, phase: Live, local: Local<'_>) {
     let Some(server) = agent.channel.state().server.take() else {
         return;
     };
-    server.run(|request| {
-        let answer = |local: Local<'_>| commands::answer(agent, phase, local, request);
+    server.run(|request, uid| {
+        let answer = |local: Local<'_>| commands::answer(agent, phase, local, request, uid);
         local
             .with_frame(CAPACITY, answer)
             .unwrap_or_else(commands::no_memory)

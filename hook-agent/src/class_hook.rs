@@ -7,7 +7,7 @@ use crate::ffi::callbacks::ClassFileLoad;
 use crate::ffi::live::decode;
 use crate::messages::{self, Code};
 use crate::plugins::Generation;
-use crate::{retransform, this_class};
+use crate::{patch, retransform, this_class};
 use host::{ClassRequest, Loader, Outcome};
 
 /// The `ClassFileLoadHook` event: rejects what nobody wants, then asks the plugins.
@@ -15,6 +15,9 @@ use host::{ClassRequest, Loader, Outcome};
 /// Runs on the loading thread, concurrently and for classes of any loader. A Java exception that is
 /// pending stays pending.
 pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
+    if patch::answered(load) {
+        return;
+    }
     agent.count_seen();
     let Some(name) = load
         .name
@@ -29,22 +32,36 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
 }
 
 fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
-    let Some(generation) = agent.plugins.current() else {
+    let patched = patch::patched(agent, load, name);
+    let generation = agent.plugins.current();
+    if patched.is_none() && generation.is_none() {
         return;
-    };
+    }
     let loader = agent.loader(load.local, load.loader.as_ref());
-    let edits = wanted(agent, load, name, &loader, &generation);
+    let bytes = patched.as_deref().map(|class| class.bytes.as_slice());
+    let mut edits = generation
+        .as_deref()
+        .and_then(|generation| wanted(agent, load, name, &loader, bytes, generation));
+    if let Some(class) = patched {
+        // What the plugins made of it is handed over already.
+        if edits.is_some() || hand_over(load, name, &class.bytes) {
+            let edits = edits.get_or_insert_default();
+            edits.plugins.insert(0, patch::label(&class));
+        }
+    }
     if edits.is_some() || load.class_being_redefined.is_some() {
         agent.plugins.changed.note(name, &loader, edits);
     }
 }
 
-/// The edits that the class holds from now on, if anybody wants any.
+/// The edits that the class holds from now on, if anybody wants any; `patched` is the file that stands in
+/// for it.
 fn wanted(
     agent: &Agent,
     load: &ClassFileLoad<'_>,
     name: &[u8],
     loader: &Loader,
+    patched: Option<&[u8]>,
     generation: &Generation,
 ) -> Option<Edits> {
     // The location costs two field reads, so it is fetched only for a class that may matter.
@@ -56,14 +73,21 @@ fn wanted(
         return None;
     }
     agent.signal.await_room(agent.table);
+    let request = ClassRequest {
+        name,
+        loader,
+        has_location,
+        bytes: patched.unwrap_or(load.class_data),
+        original: patched,
+        retransforming: load.class_being_redefined.is_some(),
+    };
+    if patched.is_some() {
+        return transform(agent, load, &request, generation);
+    }
     retransform::with_original(agent, load, name, |original| {
         let request = ClassRequest {
-            name,
-            loader,
-            has_location,
-            bytes: load.class_data,
             original,
-            retransforming: load.class_being_redefined.is_some(),
+            ..request
         };
         transform(agent, load, &request, generation)
     })

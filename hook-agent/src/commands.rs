@@ -10,6 +10,7 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::phases::Live;
 use crate::ffi::refs::Local;
 use crate::messages::Code;
+use crate::patch;
 use crate::recording;
 use control::message::{Dump, Failure, Reset};
 use control::{Refusal, Reply, Request};
@@ -25,18 +26,36 @@ struct Jvm<'a> {
     local: Local<'a>,
 }
 
-/// Carries out a request; a panic becomes a refusal.
-pub(crate) fn answer(agent: &Agent, phase: Live, local: Local<'_>, request: Request) -> Reply {
+impl<'a> Jvm<'a> {
+    fn for_user(self, uid: u32) -> patch::Context<'a> {
+        patch::Context {
+            agent: self.agent,
+            phase: self.phase,
+            local: self.local,
+            uid,
+        }
+    }
+}
+
+/// Carries out a request of a user; a panic becomes a refusal.
+pub(crate) fn answer(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    request: Request,
+    uid: u32,
+) -> Reply {
     let jvm = Jvm {
         agent,
         phase,
         local,
     };
     let last = request == Request::Off;
-    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(jvm, request))).unwrap_or_else(|_| {
-        let text = "a fault of the agent's own; its message is on the JVM's standard error";
-        Err(Refusal::new(Code::Panic.as_str(), text))
-    });
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| dispatch(jvm, request, uid))).unwrap_or_else(|_| {
+            let text = "a fault of the agent's own; its message is on the JVM's standard error";
+            Err(Refusal::new(Code::Panic.as_str(), text))
+        });
     Reply {
         last: last && outcome.is_ok(),
         outcome,
@@ -48,7 +67,7 @@ pub(crate) fn no_memory() -> Reply {
     Reply::new(Err(out_of_memory()))
 }
 
-fn dispatch(jvm: Jvm<'_>, request: Request) -> Result<Value, Refusal> {
+fn dispatch(jvm: Jvm<'_>, request: Request, uid: u32) -> Result<Value, Refusal> {
     match request {
         Request::Status => value(status::status(jvm)),
         Request::Dump => value(dump(jvm)?),
@@ -70,6 +89,9 @@ fn dispatch(jvm: Jvm<'_>, request: Request) -> Result<Value, Refusal> {
             skip,
             limit,
         )?),
+        Request::Patch(request) => value(patch::patch(jvm.for_user(uid), &request)?),
+        Request::Rollback { which } => value(patch::rollback(jvm.for_user(uid), which)?),
+        Request::Patches => value(patch::list(jvm.agent)),
         Request::Off => value(off::off(jvm)),
     }
 }

@@ -10,6 +10,7 @@
 //! | `agent` | the agent's state, how it starts and ends |
 //! | `class_hook` | one class on its way through the hook |
 //! | `retransform` | classes that were loaded before the agent |
+//! | `patch` | other class files for loaded classes, and the way back |
 //! | `rebuilt` | files of classes whose bytes the JVM rebuilds |
 //! | `recording` | the agent thread: arrays → snapshot |
 //! | `probe_class` | `java/lang/$Classhook` and its siblings |
@@ -32,6 +33,7 @@ mod commands;
 mod exclusions;
 mod ffi;
 mod messages;
+mod patch;
 mod plugins;
 mod probe_class;
 mod rebuilt;

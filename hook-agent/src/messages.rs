@@ -36,6 +36,8 @@ pub(crate) enum Code {
     Control,
     /// Methods of changed classes stay as they were.
     LeftAlone,
+    /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
+    Patch,
 }
 
 impl Code {
@@ -54,6 +56,7 @@ impl Code {
             Code::Options => "H0410",
             Code::Control => "H0412",
             Code::LeftAlone => "H0411",
+            Code::Patch => "H0413",
         }
     }
 }

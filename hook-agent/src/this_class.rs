@@ -1,8 +1,23 @@
-//! The name in a class file, for classes that are defined without one.
+//! What stands right behind the constant pool of a class file: its flags and its name.
 
 /// The internal name that `this_class` refers to (JVMS 4.1), or `None` if the bytes are no class
 /// file as far as that.
 pub(crate) fn internal_name(class: &[u8]) -> Option<&[u8]> {
+    let (offsets, end) = pool(class)?;
+    let this_class = *offsets.get(usize::from(u16_at(class, end + 2)?))?;
+    let name = *offsets.get(usize::from(u16_at(class, this_class + 1)?))?;
+    let length = usize::from(u16_at(class, name + 1)?);
+    class.get(name + 3..name + 3 + length)
+}
+
+/// Where `access_flags` are (JVMS 4.1), or `None` if the bytes are no class file as far as that.
+pub(crate) fn access_flags_at(class: &[u8]) -> Option<usize> {
+    let (_, end) = pool(class)?;
+    u16_at(class, end).map(|_| end)
+}
+
+/// Where each entry of the constant pool begins, and where the pool ends.
+fn pool(class: &[u8]) -> Option<(Vec<usize>, usize)> {
     let pool_count = u16_at(class, 8)?;
     let mut offsets = vec![0_usize; usize::from(pool_count)];
     let mut at = 10_usize;
@@ -21,10 +36,7 @@ pub(crate) fn internal_name(class: &[u8]) -> Option<&[u8]> {
         at += length;
         index = index.checked_add(slots)?;
     }
-    let this_class = *offsets.get(usize::from(u16_at(class, at + 2)?))?;
-    let name = *offsets.get(usize::from(u16_at(class, this_class + 1)?))?;
-    let length = usize::from(u16_at(class, name + 1)?);
-    class.get(name + 3..name + 3 + length)
+    Some((offsets, at))
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -45,5 +57,17 @@ mod tests {
         for length in 0..80 {
             assert_eq!(internal_name(&class[..length]), None, "{length} bytes");
         }
+    }
+
+    #[test]
+    fn access_flags_stand_behind_the_pool() {
+        let class = crate::probe_class::ProbeClass::new(7)
+            .expect("a class")
+            .bytes;
+        let at = access_flags_at(&class).expect("flags");
+        let read = rewriter::ClassFile::read(&class).expect("a class");
+        assert_eq!(u16_at(&class, at), Some(read.access_flags()));
+        assert_eq!(access_flags_at(&class[..at]), None);
+        assert_eq!(access_flags_at(b""), None);
     }
 }

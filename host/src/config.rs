@@ -16,7 +16,7 @@ pub use options::OPTIONS_HELP;
 pub struct Config {
     /// Settings of the agent itself.
     pub agent: Agent,
-    /// Plugins in the order in which their edits are applied; never empty.
+    /// Plugins in the order in which their edits are applied; empty only if `plugin=none` asked for that.
     pub plugins: Vec<PluginConfig>,
     /// The file this came from, if any.
     pub source: Option<PathBuf>,

@@ -19,7 +19,8 @@ impl Running {
         let socket = server.path();
         let thread = std::thread::spawn(move || {
             let mut answered = 0;
-            server.run(|request| {
+            server.run(|request, user| {
+                assert_eq!(user, rustix::process::geteuid().as_raw());
                 answered += 1;
                 answer(&request)
             });

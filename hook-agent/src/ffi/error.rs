@@ -9,6 +9,9 @@ pub(crate) struct JvmtiError(pub i32);
 impl JvmtiError {
     pub const NOT_AVAILABLE: JvmtiError = JvmtiError(98);
     pub const OUT_OF_MEMORY: JvmtiError = JvmtiError(110);
+    pub const INVALID_CLASS_FORMAT: JvmtiError = JvmtiError(60);
+    pub const UNSUPPORTED_VERSION: JvmtiError = JvmtiError(68);
+    pub const UNMODIFIABLE_CLASS: JvmtiError = JvmtiError(79);
 
     /// `Ok` for `JVMTI_ERROR_NONE`.
     pub fn check(code: i32) -> Result<(), JvmtiError> {
@@ -18,11 +21,31 @@ impl JvmtiError {
             Err(JvmtiError(code))
         }
     }
+
+    /// `JVMTI_ERROR_…`.
+    pub fn name(self) -> String {
+        self.known().map_or_else(
+            || format!("JVM TI error {}", self.0),
+            |(_, name, _)| format!("JVMTI_ERROR_{name}"),
+        )
+    }
+
+    /// What it means to a reader.
+    pub fn words(self) -> &'static str {
+        self.known()
+            .map_or("an error that this agent does not know", |(.., words)| {
+                words
+            })
+    }
+
+    fn known(self) -> Option<&'static (i32, &'static str, &'static str)> {
+        NAMES.iter().find(|(code, ..)| *code == self.0)
+    }
 }
 
 impl fmt::Display for JvmtiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match NAMES.iter().find(|(code, ..)| *code == self.0) {
+        match self.known() {
             Some((code, name, words)) => write!(f, "JVMTI_ERROR_{name} ({code}: {words})"),
             None => write!(f, "JVM TI error {}", self.0),
         }

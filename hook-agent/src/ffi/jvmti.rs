@@ -120,16 +120,28 @@ impl Jvmti {
         self.take_string(signature).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
+    /// The object's identity hash, which `Object.toString` shows.
+    pub fn object_hash(self, object: &LocalRef<'_>) -> Result<u32, JvmtiError> {
+        let mut hash = 0;
+        call!(self.GetObjectHashCode(object.as_raw(), &raw mut hash))?;
+        Ok(hash.cast_unsigned())
+    }
+
+    /// Whether the class is no array and no primitive type, and open to change.
+    pub fn is_modifiable(self, class: &LocalRef<'_>) -> bool {
+        let mut modifiable = 0_u8;
+        call!(self.IsModifiableClass(class.as_raw(), &raw mut modifiable)).is_ok()
+            && table::is_true(modifiable)
+    }
+
     /// Whether the class is linked, no array and no primitive type, and open to change.
     pub fn is_prepared_and_modifiable(self, class: &LocalRef<'_>) -> bool {
         let mut status = 0;
-        let mut modifiable = 0_u8;
         let barred = table::CLASS_STATUS_ARRAY | table::CLASS_STATUS_PRIMITIVE;
         call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok()
             && status & table::CLASS_STATUS_PREPARED != 0
             && status & barred == 0
-            && call!(self.IsModifiableClass(class.as_raw(), &raw mut modifiable)).is_ok()
-            && table::is_true(modifiable)
+            && self.is_modifiable(class)
     }
 
     /// The class's defining loader; `None` is the bootstrap loader.

@@ -33,6 +33,15 @@ unsafe impl Send for GlobalRef {}
 // SAFETY: as above; it is never changed.
 unsafe impl Sync for GlobalRef {}
 
+/// A weak global reference: it does not keep its object alive.
+#[derive(Debug)]
+pub(crate) struct WeakRef(NonNull<jni_sys::_jobject>);
+
+// SAFETY: a weak global reference is valid in every attached thread (JNI, Weak Global References).
+unsafe impl Send for WeakRef {}
+// SAFETY: as above; it is never changed.
+unsafe impl Sync for WeakRef {}
+
 /// A field of a class that is never unloaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldId(NonNull<jni_sys::_jfieldID>);
@@ -130,6 +139,33 @@ impl<'a> Local<'a> {
     /// A global reference to the same object, or `None` when memory is out.
     pub fn globalize(self, object: &LocalRef<'_>) -> Option<GlobalRef> {
         NonNull::new(jni!(self, v1_1.NewGlobalRef, object.as_raw())).map(GlobalRef)
+    }
+
+    /// A weak global reference to the same object, or `None` when memory is out.
+    pub fn weaken(self, object: &LocalRef<'_>) -> Option<WeakRef> {
+        let weak = NonNull::new(jni!(self, v1_2.NewWeakGlobalRef, object.as_raw()));
+        self.clear_exception();
+        weak.map(WeakRef)
+    }
+
+    /// Whether both refer to the same object, which then still lives.
+    pub fn is_same_weak(self, local: &LocalRef<'_>, weak: &WeakRef) -> bool {
+        jni!(self, v1_1.IsSameObject, local.as_raw(), weak.0.as_ptr())
+    }
+
+    /// Whether the object has been collected.
+    pub fn is_cleared(self, weak: &WeakRef) -> bool {
+        jni!(
+            self,
+            v1_1.IsSameObject,
+            weak.0.as_ptr(),
+            std::ptr::null_mut()
+        )
+    }
+
+    /// Deletes a weak global reference.
+    pub fn release_weak(self, weak: WeakRef) {
+        jni!(self, v1_2.DeleteWeakGlobalRef, weak.0.as_ptr());
     }
 
     /// Runs `body` with room for `capacity` local references, all of which end with it.

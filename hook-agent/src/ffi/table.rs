@@ -58,7 +58,10 @@ pub(crate) struct JvmtiInterface {
     /// 57
     pub GetClassLoader:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jobject) -> jint>,
-    _58_77: [Slot; 20],
+    /// 58
+    pub GetObjectHashCode:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
+    _59_77: [Slot; 19],
     /// 78
     pub GetLoadedClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jclass) -> jint>,

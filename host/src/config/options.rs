@@ -16,6 +16,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   config=FILE        classhook.toml to start from; the keys below come on top of it
   output=DIR         folder for snapshots (default: classhook)
   plugin=NAME|FILE   a bundled plugin (coverage, trace) or a .wasm file; may be repeated.
+                     none: no plugin, until one is brought in while the JVM runs.
                      Without config and plugin: coverage
   select=A;B;C       which classes; may be repeated. com.acme.**  @annotation
                      <:supertype  loader:app  location:any; ! in front excludes.
@@ -52,6 +53,8 @@ pub fn parse(options: &str) -> Result<Config, HostError> {
 /// Keys that may be repeated and concern plugins.
 #[derive(Default)]
 struct Lists {
+    /// `plugin=none` was given.
+    none: bool,
     plugins: Vec<PluginConfig>,
     select: Option<Vec<String>>,
     grant: Option<Vec<String>>,
@@ -60,7 +63,8 @@ struct Lists {
 impl Lists {
     /// Named plugins join those of a configuration file, or replace the default one.
     fn apply(self, config: &mut Config) {
-        if !self.plugins.is_empty() && config.source.is_none() {
+        let replaced = !self.plugins.is_empty() && config.source.is_none();
+        if self.none || replaced {
             config.plugins.clear();
         }
         let first = if self.plugins.is_empty() {
@@ -85,6 +89,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
     match key {
         "config" => {}
         "output" => config.agent.output = PathBuf::from(value),
+        "plugin" if value == "none" => lists.none = true,
         "plugin" => {
             let plugin = PluginConfig::from_reference(value, Path::new(""))?;
             let taken = |other: &PluginConfig| other.name == plugin.name;

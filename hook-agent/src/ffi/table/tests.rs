@@ -140,6 +140,7 @@ fn function_slots_match_every_jvmti_header() {
             GetClassSignature,
             GetClassStatus,
             GetClassLoader,
+            GetObjectHashCode,
             GetLoadedClasses,
             SetEventCallbacks,
             DisposeEnvironment,

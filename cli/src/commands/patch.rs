@@ -1,0 +1,220 @@
+//! `classhook patch`: other class files for classes of a running JVM.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use control::Request;
+use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
+
+use super::attach;
+use super::run::Plan;
+use crate::agent::{self, Agent};
+use crate::args::{Settings, Target};
+use crate::inputs::class_files::{self, Loader};
+use crate::javac;
+use crate::problem::Problem;
+use crate::show::show;
+
+const AFTER_HELP: &str = "\
+Methods get other bodies; fields, methods, supertypes and modifiers must stay. All classes are patched, or none.
+Calls that are under way go on in the old code, later ones run the new. Static initialisers do not run again.
+A class that is not loaded waits: the new file is used when a loader loads it.
+Patches stack, and survive what other agents do; `classhook patches` lists them, `classhook rollback` takes them back.
+Each change is logged in patches.jsonl in the agent's output folder. If no agent is in the JVM, it is loaded.
+
+Examples:
+  classhook patch 4711 --source Account.java --note 'rounding, ticket 12'
+  classhook patch 4711 build/classes --check
+  classhook patch 4711 fix.jar --loader com.acme.PluginLoader";
+
+/// Puts other class files in the place of classes of a running JVM.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Patch {
+    /// Whom to ask.
+    #[command(flatten)]
+    pub target: Target,
+    /// New classes: a class file, a jar or a folder
+    #[arg(value_name = "CLASSES", required_unless_present = "source")]
+    pub classes: Vec<String>,
+    /// New classes as Java source, compiled on the JVM's class path; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub source: Vec<PathBuf>,
+    /// Class path for --source in place of the JVM's own
+    #[arg(long, value_name = "PATH", requires = "source")]
+    pub class_path: Option<OsString>,
+    /// Only say what would come of it
+    #[arg(long)]
+    pub check: bool,
+    /// Ask the JVM even if the classes break its rules
+    #[arg(long)]
+    pub force: bool,
+    /// Patch what can be patched, instead of nothing if a class cannot
+    #[arg(long)]
+    pub partial: bool,
+    /// Only classes of this loader: boot, platform, app, com.acme.Loader or com.acme.Loader@1b6d3586
+    #[arg(long, value_name = "LOADER")]
+    pub loader: Option<String>,
+    /// What to keep beside the patch, in the list and the log
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Folder for the agent's files, if it is not in the JVM yet [default: classhook]
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+impl Patch {
+    /// Compiles, sends and prints what came of each class.
+    ///
+    /// # Errors
+    /// If the classes cannot be read or compiled, the JVM cannot be reached, or the patch is refused (`H0720`).
+    pub fn run(&self) -> Result<u8, Problem> {
+        let request = Request::Patch(self.request()?);
+        let mut agent = self.agent()?;
+        let answer = agent.ask(&request)?;
+        if self.target.json {
+            show(&format!("{answer:#}\n"))?;
+        }
+        let patched: Patched = agent::read(answer)?;
+        let refused = patched
+            .classes
+            .iter()
+            .any(|class| class.state == ClassState::Refused);
+        if refused && (patched.ids.is_empty() || self.check) {
+            return Err(self.refusal(&patched));
+        }
+        if !self.target.json {
+            show(&self.told(&patched))?;
+        }
+        Ok(0)
+    }
+
+    /// The agent, which is loaded if it is not there.
+    fn agent(&self) -> Result<Agent, Problem> {
+        let pid = self.target.pid;
+        if let Ok(agent) = Agent::find(pid)? {
+            return Ok(agent);
+        }
+        let settings = Settings {
+            output: self.output.clone(),
+            ..Settings::default()
+        };
+        attach::load(pid, &Plan::new(&settings, &["none".into()], None)?)?;
+        Agent::connect(pid)
+    }
+
+    fn request(&self) -> Result<PatchRequest, Problem> {
+        let mut found = Vec::new();
+        let mut read = |place: &str| {
+            class_files::read(place, &Loader::newest(), &mut |classes| {
+                found.extend(classes.into_iter().map(|class| ClassBytes(class.bytes)));
+                Ok(())
+            })
+        };
+        self.classes.iter().try_for_each(|place| read(place))?;
+        if !self.source.is_empty() {
+            let folder = javac::compile(self.target.pid, &self.source, self.class_path.as_ref())?;
+            read(&folder.path().to_string_lossy())?;
+        }
+        if found.is_empty() {
+            let problem = Problem::user("H0727", "there is no class file to patch with");
+            return Err(problem.with("looked", self.classes.join(", ")));
+        }
+        Ok(PatchRequest {
+            classes: found,
+            loader: self.loader.clone(),
+            note: self.note.clone().unwrap_or_default(),
+            check: self.check,
+            force: self.force,
+            partial: self.partial,
+        })
+    }
+
+    fn refusal(&self, patched: &Patched) -> Problem {
+        let what = if self.check {
+            "the JVM would not take this patch"
+        } else {
+            "the JVM does not take this patch; nothing was changed"
+        };
+        let refused = patched
+            .classes
+            .iter()
+            .filter(|class| class.state == ClassState::Refused);
+        let mut problem = Problem::user("H0720", what);
+        for class in refused {
+            let rules = class.broken.iter().map(rule).collect::<Vec<_>>();
+            problem = problem.with("class", format!("{}: {}", name(class), rules.join("; ")));
+        }
+        let fits = patched.classes.len()
+            - patched
+                .classes
+                .iter()
+                .filter(|class| class.state == ClassState::Refused)
+                .count();
+        if fits > 0 && !self.partial {
+            let text = format!("--partial patches the {fits} classes that can be");
+            problem = problem.with("help", text);
+        }
+        problem.with(
+            "help",
+            "keep fields, methods, supertypes and modifiers as they are, and change bodies only; a lambda or inner class more or less changes them, too",
+        )
+    }
+
+    fn told(&self, patched: &Patched) -> String {
+        let pid = self.target.pid;
+        let mut text = match patched.ids.first() {
+            None if self.check => "the JVM would take this patch\n".to_owned(),
+            None => "nothing to do: the JVM runs these classes already\n".to_owned(),
+            Some(id) => format!(
+                "patch {id} is in force in {pid}; `classhook rollback {pid} {id}` takes it back\n"
+            ),
+        };
+        for class in &patched.classes {
+            text.push_str(&line(class));
+        }
+        text
+    }
+}
+
+/// One class of an answer.
+pub(super) fn line(class: &ClassOutcome) -> String {
+    let state = match class.state {
+        ClassState::Unchanged => "stays as it is",
+        ClassState::Same => "runs this code already",
+        ClassState::Patched => "patched",
+        ClassState::Waiting => "is not loaded; patched when it is",
+        ClassState::Possible => "can be patched",
+        ClassState::Refused => "cannot be patched",
+        ClassState::RolledBack => "runs its former code",
+    };
+    let mut text = format!("  {}: {state}\n", name(class));
+    for broken in &class.broken {
+        let _ = writeln!(text, "    {}", rule(broken));
+    }
+    text
+}
+
+fn name(class: &ClassOutcome) -> String {
+    match class.loader.as_str() {
+        "" => class.class.clone(),
+        loader => format!("{} ({loader})", class.class),
+    }
+}
+
+/// `method f(I)V was added, JVMTI_ERROR_… (63)`.
+fn rule(broken: &BrokenRule) -> String {
+    let BrokenRule {
+        name,
+        number,
+        text,
+        by_jvm,
+    } = broken;
+    let by = if *by_jvm { "the JVM says: " } else { "" };
+    match number {
+        0 => text.clone(),
+        _ => format!("{by}{text}, {name} ({number})"),
+    }
+}
