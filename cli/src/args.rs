@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     attach, classes, coverage, disable, dump, enable, explain, inspect, instrument, off, patch,
-    patches, ps, reload, report, reset, rollback, run, status, verify,
+    patches, ps, reload, report, reset, rollback, run, status, trace, verify,
 };
 use crate::guard;
 
@@ -28,6 +28,9 @@ Examples:
   Coverage of a Maven build with all JVMs that it starts, as JaCoCo's XML:
     classhook coverage --xml target/coverage.xml -- mvn test
 
+  What a program does all day, as a table and a flame graph:
+    classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
+
   Record now, report later, also from several runs:
     classhook run --output out -- java -jar app.jar
     classhook report out --classes app.jar --html out/html
@@ -45,7 +48,9 @@ pub enum Command {
     Run(run::Run),
     /// Start a command, measure its code coverage, and report it
     Coverage(coverage::Coverage),
-    /// Make coverage reports of what was recorded
+    /// Trace the calls of methods, in a command or in a running JVM, and report them
+    Trace(trace::Trace),
+    /// Make reports of what was recorded
     Report(report::Report),
     /// List the JVMs of this machine
     Ps(ps::Ps),
@@ -113,7 +118,7 @@ pub struct Settings {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Folder for snapshots [default: classhook]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
@@ -121,6 +126,9 @@ pub struct Settings {
     /// Capability granted to the plugins (probes, rewrite, boot); may be repeated
     #[arg(long, value_name = "CAPABILITY")]
     pub grant: Vec<String>,
+    /// What the plugins are configured with, as a JSON object in place of a [plugin.config] table
+    #[arg(long, value_name = "JSON")]
+    pub plugin_settings: Option<String>,
     /// What a failure does [default: warn]
     #[arg(long, value_name = "MODE")]
     pub on_error: Option<OnError>,

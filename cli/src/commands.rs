@@ -19,4 +19,5 @@ pub mod reset;
 pub mod rollback;
 pub mod run;
 pub mod status;
+pub mod trace;
 pub mod verify;

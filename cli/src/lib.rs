@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
 //! | `coverage` | [`commands::coverage`] | the same, then a report |
-//! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`] |
+//! | `trace` | [`commands::trace`] | a run or a running JVM, then [`traces`] |
+//! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
@@ -28,6 +29,8 @@ pub mod plugins;
 pub mod problem;
 pub mod select;
 pub mod show;
+pub mod terminal;
+pub mod traces;
 pub mod warnings;
 
 use std::process::ExitCode;
@@ -42,6 +45,7 @@ pub fn main() -> ExitCode {
     let outcome = match Classhook::parse().command {
         Command::Run(run) => run.run(),
         Command::Coverage(coverage) => coverage.run(),
+        Command::Trace(trace) => trace.run(),
         Command::Report(report) => report.run(),
         Command::Ps(ps) => ps.run(),
         Command::Attach(attach) => attach.run(),

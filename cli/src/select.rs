@@ -51,6 +51,17 @@ impl Filter {
     }
 }
 
+impl Filter {
+    /// Whether the report is about the class of this internal name, of which nothing else is known.
+    #[must_use]
+    pub fn wants_name(&self, class: &str) -> bool {
+        self.wants(&ClassDescription {
+            name: class.to_owned(),
+            ..ClassDescription::default()
+        })
+    }
+}
+
 fn concerns_loading(selector: &str) -> bool {
     let selector = selector.strip_prefix('!').unwrap_or(selector);
     selector.starts_with("loader:") || selector.starts_with("location:")

@@ -54,6 +54,11 @@ impl Warnings {
         }
     }
 
+    /// Notes all of another list.
+    pub fn merge(&mut self, other: Self) {
+        self.extend(other.all);
+    }
+
     /// Notes several.
     pub fn extend(&mut self, warnings: impl IntoIterator<Item = Warning>) {
         warnings.into_iter().for_each(|warning| self.add(warning));

@@ -374,7 +374,7 @@ fn mistakes_are_told_with_what_to_do() {
     let word = |text: &str| OsString::from(text);
     run([word("report"), word("/nowhere")]).refused("H0612", &["/nowhere"]);
     run([word("report"), bank.path("src").into()])
-        .refused("H0610", &["no snapshot in", "classhook run"]);
+        .refused("H0610", &["no recording in", "classhook run"]);
     run([word("report"), bank.path("src/bank/Never.java").into()])
         .refused("H0611", &["no recording"]);
     run([

@@ -101,7 +101,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
     for (text, expected) in [
         (
             "[agent]\noutptu = \"x\"\n",
-            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log` or `run`\n  help     did you mean `output`?\n  \
+            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run` or `control`\n  help     did you mean `output`?\n  \
              at       classhook.toml:2\n  found    outptu = \"x\"",
         ),
         (
@@ -116,7 +116,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: there is no capability `probe`\n  expected `probes` or `boot`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite` or `boot`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -215,6 +215,13 @@ fn a_plugin_named_in_the_options_replaces_the_default_one() {
 }
 
 #[test]
+fn settings_are_for_the_plugins_named_beside_them() {
+    let config = Config::from_options(r#"plugin=trace,settings={"limit":9\,"mode":"count"}"#);
+    let config = config.unwrap().plugins[0].config.clone();
+    assert_eq!(config, serde_json::json!({"limit": 9, "mode": "count"}));
+}
+
+#[test]
 fn mistakes_in_options_are_explained() {
     for (options, code, part) in [
         ("outptu=x", "H0113", "did you mean `output`?"),
@@ -223,7 +230,7 @@ fn mistakes_in_options_are_explained() {
         ("output=", "H0114", "has no value"),
         ("output=a\\b", "H0114", "escapes nothing"),
         ("log=loud", "H0105", "`off`, `error`, `warn`"),
-        ("grant=everything", "H0201", "`probes` or `boot`"),
+        ("grant=everything", "H0201", "`probes`, `rewrite` or `boot`"),
         ("select=a***", "H0110", "more than two"),
         ("plugin=nothing", "H0105", "no bundled plugin"),
         (
@@ -231,6 +238,8 @@ fn mistakes_in_options_are_explained() {
             "H0105",
             "two plugins are called `coverage`",
         ),
+        ("settings=[1]", "H0105", "is no JSON object"),
+        ("settings={a}", "H0105", "is no JSON object"),
         ("config=/no/such/file", "H0102", "/no/such/file"),
     ] {
         let error = Config::from_options(options).unwrap_err();
@@ -249,6 +258,7 @@ fn help_is_an_option_and_lists_every_key() {
         "plugin=",
         "select=",
         "grant=",
+        "settings=",
         "on-error=",
         "run=",
         "log=",

@@ -116,7 +116,7 @@ fn of_run(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
 }
 
 /// An id that no other run has.
-fn run_id() -> String {
+pub(super) fn run_id() -> String {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

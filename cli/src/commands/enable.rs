@@ -11,7 +11,7 @@ use crate::args::{Settings, Target};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-A plugin that was disabled sees classes again, as it was configured; with --select or --grant it is configured anew.
+A plugin that was disabled sees classes again, as it was configured; with --select, --grant or --plugin-settings it is configured anew.
 One that the agent does not have is brought in. Classes that are loaded already are retransformed.
 
 Examples:
@@ -34,6 +34,9 @@ pub struct Enable {
     /// Capability granted to the plugin (probes, boot); may be repeated
     #[arg(long, value_name = "CAPABILITY")]
     pub grant: Vec<String>,
+    /// What the plugin is configured with, as a JSON object in place of a [plugin.config] table
+    #[arg(long, value_name = "JSON")]
+    pub plugin_settings: Option<String>,
 }
 
 impl Enable {
@@ -48,13 +51,14 @@ impl Enable {
     fn request(&self) -> Result<Request, Problem> {
         let plugin = super::run::plugin_reference(&self.plugin)?;
         let plugin = plugin.to_string_lossy().into_owned();
-        if self.select.is_empty() && self.grant.is_empty() {
+        if self.select.is_empty() && self.grant.is_empty() && self.plugin_settings.is_none() {
             let options = None;
             return Ok(Request::Enable { plugin, options });
         }
         let settings = Settings {
             select: self.select.clone(),
             grant: self.grant.clone(),
+            plugin_settings: self.plugin_settings.clone(),
             ..Settings::default()
         };
         let options = Some(Plan::change(&settings, &[])?);

@@ -39,6 +39,9 @@ pub struct Reload {
     /// Capability granted to the plugins (probes, boot); may be repeated
     #[arg(long, value_name = "CAPABILITY")]
     pub grant: Vec<String>,
+    /// What the plugins are configured with, as a JSON object in place of a [plugin.config] table
+    #[arg(long, value_name = "JSON")]
+    pub plugin_settings: Option<String>,
     /// What a failure does [default: warn]
     #[arg(long, value_name = "MODE")]
     pub on_error: Option<OnError>,
@@ -58,6 +61,7 @@ impl Reload {
             output: None,
             select: self.select.clone(),
             grant: self.grant.clone(),
+            plugin_settings: self.plugin_settings.clone(),
             on_error: self.on_error,
             log: self.log.clone(),
         };

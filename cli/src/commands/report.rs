@@ -1,36 +1,41 @@
 //! `classhook report`: from recordings to reports.
 
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coverage::report::table::{self, Layout};
+use probes::Meta;
 
 use crate::analysis;
 use crate::args::{Material, Outputs};
 use crate::inputs::recorded::Recorded;
-use crate::inputs::recordings;
+use crate::inputs::recordings::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 use crate::select::Filter;
+use crate::terminal;
+use crate::traces::{self, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 A snapshot holds the classes that were loaded, so nothing else is needed to report them.
 --classes adds those that were never loaded, and --sources shows the lines in HTML.
 Several recordings are united; JaCoCo's .exec files may be among them, and then need --classes.
+Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
 
 Examples:
   classhook report classhook
   classhook report out/*.hook --classes app.jar --sources src --html out/html --xml out/coverage.xml
+  classhook report out --flame-graph flame.svg --perfetto trace.json
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
 
-/// Makes coverage reports of what was recorded.
+/// Makes reports of what was recorded: coverage and traces.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Report {
-    /// Snapshots (.hook) and JaCoCo's files (.exec), or folders that hold them
+    /// Snapshots (.hook), event files (.events) and JaCoCo's files (.exec), or folders that hold them
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
     pub recordings: Vec<PathBuf>,
     /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
@@ -42,6 +47,9 @@ pub struct Report {
     /// Which reports to write.
     #[command(flatten)]
     pub outputs: Outputs,
+    /// What to make of traces.
+    #[command(flatten)]
+    pub trace: TraceOutputs,
 }
 
 impl Report {
@@ -52,6 +60,16 @@ impl Report {
     pub fn run(&self) -> Result<u8, Problem> {
         let recordings = recordings::find(&self.recordings)?;
         let mut warnings = Warnings::default();
+        let (events, recordings) = split(recordings)?;
+        if !events.is_empty() {
+            let traces = traces::read(&events, &Filter::new(&self.select)?, &mut warnings)?;
+            if !self.outputs.any() && !recordings.iter().any(|path| holds_coverage(path)) {
+                warnings.tell();
+                self.trace.make(&traces)?;
+                return Ok(0);
+            }
+            self.trace.make(&traces)?;
+        }
         let summary = !self.outputs.any();
         make(
             &recordings,
@@ -63,6 +81,24 @@ impl Report {
         )?;
         Ok(0)
     }
+}
+
+/// Event files, and what may hold coverage.
+fn split(recordings: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
+    let (mut events, mut others) = (Vec::new(), Vec::new());
+    for path in recordings {
+        match recordings::kind(&path)? {
+            Kind::Events => events.push(path),
+            Kind::Snapshot | Kind::Exec => others.push(path),
+        }
+    }
+    Ok((events, others))
+}
+
+/// Every JVM leaves a snapshot, also one that was only traced.
+fn holds_coverage(path: &Path) -> bool {
+    let is_coverage = |plugin: &String| plugin.split('@').next() == Some("coverage");
+    Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
 }
 
 /// Reads recordings, analyses, writes and tells.
@@ -107,19 +143,12 @@ pub(super) fn make(
     }
 }
 
-/// As wide as the terminal, and coloured there unless `NO_COLOR` is set.
+/// As wide as the terminal, and coloured there.
 fn layout() -> Layout {
-    let out = std::io::stdout();
     let plain = Layout::default();
-    if !out.is_terminal() {
-        return plain;
-    }
-    let columns = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
-    let width = if columns > 0 { columns } else { plain.width };
-    let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     Layout {
-        width,
-        colours,
+        width: terminal::width().unwrap_or(plain.width),
+        colours: terminal::colours(),
         ..plain
     }
 }

@@ -84,6 +84,7 @@ pub(super) fn checked(
             .collect::<Result<_, _>>()?,
         select: settings.select.clone(),
         grant: settings.grant.clone(),
+        settings: settings.plugin_settings.clone(),
         on_error: settings.on_error.map(crate::args::OnError::as_str),
         log: settings.log.clone(),
         run,

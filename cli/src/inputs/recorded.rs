@@ -54,6 +54,7 @@ impl Recorded {
         for path in paths {
             match recordings::kind(path)? {
                 Kind::Snapshot => snapshots.push(path),
+                Kind::Events => {} // no coverage in there
                 Kind::Exec => {
                     let (sessions, data) = exec_files::read(path)?;
                     recorded.sessions.extend(sessions);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use probes::events::{self, Trace};
 use probes::format::MAGIC;
 use probes::{Snapshot, SnapshotError};
 
@@ -15,11 +16,16 @@ use crate::warnings::{Warning, Warnings};
 pub enum Kind {
     /// Written by the agent.
     Snapshot,
+    /// The agent's event file: what was traced.
+    Events,
     /// Written by JaCoCo.
     Exec,
 }
 
-/// The recordings that the user named: files as they are, of folders those that end in `.hook` and `.exec`.
+/// What the names of recordings end in.
+const EXTENSIONS: [&str; 3] = ["hook", "events", "exec"];
+
+/// The recordings that the user named: files as they are, of folders those that end in `.hook`, `.events` and `.exec`.
 ///
 /// # Errors
 /// If a path cannot be read, or a folder holds no recording (`H0610`).
@@ -31,9 +37,9 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
             if inside.is_empty() {
                 return Err(Problem::user(
                     "H0610",
-                    format!("there is no snapshot in {}", path.display()),
+                    format!("there is no recording in {}", path.display()),
                 )
-                .with("expected", "files that end in .hook (or .exec)")
+                .with("expected", "files that end in .hook, .events or .exec")
                 .with("help", "run the program first: classhook run -- java …"));
             }
             all.extend(inside);
@@ -57,7 +63,7 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         .map_err(unreadable)?;
     paths.retain(|path| {
         path.extension()
-            .is_some_and(|extension| extension == "hook" || extension == "exec")
+            .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
     });
     paths.sort();
     Ok(paths)
@@ -76,11 +82,12 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
     match start.as_slice() {
         [0x01, 0xC0, 0xC0, ..] => Ok(Kind::Exec),
         start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also one that its writer never got to fill
+        start if events::MAGIC.starts_with(start) => Ok(Kind::Events),
         _ => Err(
             Problem::user("H0611", format!("{} is no recording", path.display()))
                 .with(
                     "expected",
-                    "a Classhook snapshot (.hook) or a JaCoCo file (.exec)",
+                    "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
                 )
                 .with("found", format!("a file that begins with {start:02x?}")),
         ),
@@ -92,11 +99,38 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
 /// # Errors
 /// If it is damaged or of a newer version (`H0611`).
 pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snapshot>, Problem> {
-    match Snapshot::read(path) {
-        Ok(snapshot) => {
-            warnings.extend(unfinished(path, &snapshot));
-            Ok(Some(snapshot))
-        }
+    let snapshot = unless_empty(path, Snapshot::read(path), warnings)?;
+    if let Some(Snapshot {
+        complete,
+        truncated,
+        ..
+    }) = snapshot
+    {
+        warnings.extend(unfinished(path, complete, truncated));
+    }
+    Ok(snapshot)
+}
+
+/// Reads an event file; one that holds nothing yet is told of and left out.
+///
+/// # Errors
+/// If it is damaged or of a newer version (`H0611`).
+pub fn read_events(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, Problem> {
+    let trace = unless_empty(path, Trace::read(path), warnings)?;
+    if let Some(trace) = &trace {
+        warnings.extend(unfinished(path, trace.complete, trace.truncated));
+    }
+    Ok(trace)
+}
+
+/// What was read; none, and a warning, if nothing was written yet.
+fn unless_empty<T>(
+    path: &Path,
+    read: Result<T, SnapshotError>,
+    warnings: &mut Warnings,
+) -> Result<Option<T>, Problem> {
+    match read {
+        Ok(read) => Ok(Some(read)),
         Err(error @ SnapshotError::Empty { .. }) => {
             let warning = Warning::new("H0615", format!("{} is left out", path.display()));
             warnings.add(warning.with("cause", error.to_string()));
@@ -110,10 +144,10 @@ pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snap
     }
 }
 
-/// What to tell of a snapshot whose JVM has not ended in good order.
-fn unfinished(path: &Path, snapshot: &Snapshot) -> Option<Warning> {
+/// What to tell of a recording whose JVM has not ended in good order.
+fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
-    if snapshot.truncated {
+    if truncated {
         let warning = warn("ends in the middle of a record");
         let warning = warning.with("cause", "its JVM was killed while writing");
         return Some(warning.with("note", "everything before that is whole and in the report"));
@@ -121,9 +155,9 @@ fn unfinished(path: &Path, snapshot: &Snapshot) -> Option<Warning> {
     let warning = warn("was not finished").with("cause", "its JVM was killed, or is still running");
     let warning = warning.with(
         "note",
-        "what was hit in its last tenth of a second may be missing",
+        "what was recorded in its last tenth of a second may be missing",
     );
-    (!snapshot.complete).then_some(warning)
+    (!complete).then_some(warning)
 }
 
 #[cfg(test)]
@@ -140,6 +174,7 @@ mod tests {
         };
         assert_eq!(kind(&write("a", &MAGIC)).unwrap(), Kind::Snapshot);
         assert_eq!(kind(&write("empty", b"")).unwrap(), Kind::Snapshot);
+        assert_eq!(kind(&write("e", &events::MAGIC)).unwrap(), Kind::Events);
         assert_eq!(
             kind(&write("b", b"\x01\xC0\xC0\x10\x07")).unwrap(),
             Kind::Exec
@@ -158,11 +193,12 @@ mod tests {
         assert!(error.to_string().contains("classhook run"), "{error}");
         fs::write(folder.path().join("b.hook"), "").unwrap();
         fs::write(folder.path().join("a.exec"), "").unwrap();
+        fs::write(folder.path().join("c.events"), "").unwrap();
         fs::write(folder.path().join("notes.txt"), "").unwrap();
         let found = find(&[folder.path().to_owned()]).unwrap();
         assert_eq!(
             found,
-            [folder.path().join("a.exec"), folder.path().join("b.hook")]
+            ["a.exec", "b.hook", "c.events"].map(|name| folder.path().join(name))
         );
     }
 }

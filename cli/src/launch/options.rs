@@ -17,6 +17,8 @@ pub struct AgentOptions {
     pub select: Vec<String>,
     /// Capabilities granted to the plugins.
     pub grant: Vec<String>,
+    /// What the plugins are configured with, as JSON.
+    pub settings: Option<String>,
     /// `warn` or `strict`.
     pub on_error: Option<&'static str>,
     /// How much the agent says.
@@ -48,6 +50,7 @@ impl AgentOptions {
             .iter()
             .for_each(|(key, values)| values.iter().for_each(|value| put(key, value.as_ref())));
         let single = [
+            ("settings", self.settings.as_deref()),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
@@ -81,11 +84,12 @@ mod tests {
             plugins: vec!["coverage".into(), "/p/trace.wasm".into()],
             select: vec!["com.acme.**;!com.acme.gen.**".into()],
             grant: vec!["probes".into()],
+            settings: Some(r#"{"a":1,"b":"\\n"}"#.into()),
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
         };
-        let expected = r"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,on-error=strict,log=info,run=r1";
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,settings={"a":1\,"b":"\\\\n"},on-error=strict,log=info,run=r1"#;
         assert_eq!(options.to_text(), expected);
     }
 }

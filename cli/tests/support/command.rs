@@ -142,6 +142,14 @@ impl Ran {
         self
     }
 
+    /// Checks that all went well, and that these words are on standard output.
+    pub fn prints(self, words: &[&str]) {
+        let ran = self.well();
+        for word in words {
+            assert!(ran.out.contains(word), "`{word}` is not in: {}", ran.out);
+        }
+    }
+
     /// Checks that the user was told of a mistake, with this code and these words.
     pub fn refused(&self, code: &str, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{}{}", self.out, self.error);

@@ -23,6 +23,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      For the plugins named by plugin=, else for all
   grant=A;B          capabilities: probes, boot (classes of the JDK's innermost
                      loaders). For the plugins named by plugin=, else for all
+  settings=JSON      what the plugins named by plugin=, else all, are configured
+                     with: their [plugin.config] as JSON
   on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
   run=ID             an id stored in the snapshot
   control=on|off     whether `classhook status PID` and the like can reach the
@@ -31,8 +33,9 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 10] = [
-    "config", "output", "plugin", "select", "grant", "on-error", "run", "control", "log", "help",
+const KEYS: [&str; 11] = [
+    "config", "output", "plugin", "select", "grant", "settings", "on-error", "run", "control",
+    "log", "help",
 ];
 
 /// Parses the option string.
@@ -58,6 +61,7 @@ struct Lists {
     plugins: Vec<PluginConfig>,
     select: Option<Vec<String>>,
     grant: Option<Vec<String>>,
+    settings: Option<serde_json::Value>,
 }
 
 impl Lists {
@@ -78,6 +82,9 @@ impl Lists {
                 .select
                 .clone()
                 .unwrap_or_else(|| std::mem::take(&mut plugin.select));
+            if let Some(settings) = &self.settings {
+                plugin.config = settings.clone();
+            }
             if let Some(grant) = &self.grant {
                 (plugin.grant, plugin.grant_line) = (grant.clone(), None);
             }
@@ -105,6 +112,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         }
         "select" => extend(&mut lists.select, value, check_selector)?,
         "grant" => extend(&mut lists.grant, value, check_grant)?,
+        "settings" => lists.settings = Some(parse_settings(value)?),
         "on-error" => config.agent.on_error = parse_on_error(value)?,
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_control(value)?,
@@ -113,6 +121,22 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         _ => return Err(unknown(key)),
     }
     Ok(())
+}
+
+fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
+    let wrong = |found: String| {
+        HostError::new("H0105", "`settings` is no JSON object")
+            .with(
+                "expected",
+                r#"`settings={"key":"value"}`, with `\,` for each comma"#,
+            )
+            .with("found", found)
+    };
+    match serde_json::from_str(value) {
+        Ok(settings @ serde_json::Value::Object(_)) => Ok(settings),
+        Ok(other) => Err(wrong(other.to_string())),
+        Err(error) => Err(wrong(error.to_string())),
+    }
 }
 
 /// Adds the `;`-separated parts of `value`, each of which must pass `check`.

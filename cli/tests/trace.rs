@@ -1,0 +1,137 @@
+//! Traces from event files written by the library that the agent uses.
+
+mod support {
+    pub mod command;
+}
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use probes::Meta;
+use probes::events::{
+    Aggregate, Call, EventWriter, Outcome, SpanInfo, SpanMode, ThreadInfo, bucket_of,
+};
+use support::command::run;
+
+/// Writes an event file of two methods, `com.acme.Store.find` within `com.acme.Server.handle`.
+fn events(folder: &Path, mode: SpanMode) -> PathBuf {
+    let meta = Meta {
+        pid: 4711,
+        command: "java -jar shop.jar".to_owned(),
+        plugins: vec!["trace@0.1.0".to_owned()],
+        ..Meta::default()
+    };
+    let mut writer = EventWriter::create(folder, &meta).unwrap();
+    let names = [("com/acme/Server", "handle"), ("com/acme/Store", "find")];
+    for (id, (class, method)) in (0..).zip(names) {
+        writer.span(&SpanInfo {
+            id,
+            class: class.to_owned(),
+            method: method.to_owned(),
+            descriptor: "()V".to_owned(),
+            mode,
+            ..SpanInfo::default()
+        });
+        let nanos = 8_000 >> id;
+        let mut sums = Aggregate {
+            count: 1,
+            total: nanos,
+            own: 4_000,
+            min: nanos,
+            max: nanos,
+            ..Aggregate::default()
+        };
+        sums.histogram.add(bucket_of(nanos), 1);
+        writer.aggregates([(id, &sums)]);
+        if mode == SpanMode::Events {
+            let start = 1_000 + u64::from(id);
+            let call = Call {
+                thread: 1,
+                span: id,
+                start,
+                end: start + nanos,
+                outcome: Outcome::Returned,
+                captures: Vec::new(),
+            };
+            writer.calls([(&call, false)]);
+        }
+    }
+    writer.thread(&ThreadInfo {
+        id: 1,
+        name: "main".to_owned(),
+        is_virtual: false,
+    });
+    writer.complete().unwrap();
+    writer.path().to_owned()
+}
+
+fn words<const N: usize>(words: [&dyn AsRef<std::ffi::OsStr>; N]) -> Vec<OsString> {
+    words.iter().map(|word| word.as_ref().to_owned()).collect()
+}
+
+#[test]
+fn an_event_file_becomes_a_table_and_every_file_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    events(folder.path(), SpanMode::Events);
+    let at = |name: &str| folder.path().join("made").join(name);
+    let ran = run(words([
+        &"report",
+        &folder.path(),
+        &"--flame-graph",
+        &at("f.svg"),
+        &"--folded",
+        &at("f.txt"),
+        &"--perfetto",
+        &at("p.json"),
+        &"--json-lines",
+        &at("l.jsonl"),
+    ]));
+    ran.prints(&[
+        "com.acme.Server.handle",
+        "4.000 µs",
+        "2 calls of 2 traced methods",
+        "f.svg",
+    ]);
+    let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+    assert!(read("f.svg").contains("java -jar shop.jar"));
+    assert_eq!(
+        read("f.txt"),
+        "com.acme.Server.handle 4000\ncom.acme.Server.handle;com.acme.Store.find 4000\n"
+    );
+    assert!(read("p.json").contains("\"name\":\"main\""));
+    assert_eq!(read("l.jsonl").lines().count(), 5);
+}
+
+#[test]
+fn a_trace_can_be_cut_to_some_classes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = events(folder.path(), SpanMode::Events);
+    let ran = run(words([&"report", &file, &"--select", &"com.acme.S*e"]));
+    ran.prints(&["com.acme.Store.find", "1 call of 1 traced method"]);
+}
+
+#[test]
+fn sums_alone_make_a_table_and_no_flame_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = events(folder.path(), SpanMode::Aggregate);
+    run(words([&"report", &file])).prints(&["com.acme.Store.find"]);
+    let graph = folder.path().join("f.svg");
+    run(words([&"report", &file, &"--flame-graph", &graph]))
+        .refused("H0636", &["f.svg needs single calls", "--aggregate"]);
+    assert!(!graph.exists());
+}
+
+#[test]
+fn what_cannot_be_traced_is_told_before_the_start() {
+    let trace = |options: &[&str]| {
+        let all = ["trace"]
+            .iter()
+            .chain(options)
+            .chain(&["--", "java", "-version"]);
+        run(all.map(OsString::from).collect::<Vec<_>>())
+    };
+    trace(&["--methods", "a.***"]).refused("H0111", &["a.***", "more than two"]);
+    trace(&["--limit", "5000"]).refused("H0111", &["1 to 1024"]);
+    trace(&["--plugin-settings", "[]"]).refused("H0105", &["no JSON object"]);
+}
