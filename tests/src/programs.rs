@@ -119,6 +119,11 @@ impl Program {
         jdks::all().iter().filter(runs_on).cloned().collect()
     }
 
+    /// The JDK's module that holds it.
+    pub fn module(&self) -> Option<&str> {
+        self.main.split_once('/').map(|(module, _)| module)
+    }
+
     /// Compiles what has to be compiled into the folder.
     pub fn prepare(&self, jdk: &Jdk, folder: &Path) -> Workload<'_> {
         let mut class_path = Vec::new();
@@ -237,7 +242,7 @@ impl Workload<'_> {
         for entry in &self.class_path {
             classes::unpack(entry, &unpacked);
         }
-        if let Some((module, _)) = self.program.main.split_once('/') {
+        if let Some(module) = self.program.module() {
             classes::unpack_module(&self.jdk, module, &unpacked);
         }
         unpacked

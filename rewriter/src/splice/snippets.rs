@@ -69,7 +69,7 @@ impl<'t> Analysis<'t> {
         };
         let mut asked = Vec::new();
         let unwinds = edits().any(|(_, edit)| edit.site.place == Place::Unwind);
-        let mut wanted = unwinds && (facts.framed || facts.constructor);
+        let mut wanted = unwinds && facts.constructor;
         for (_, edit) in edits() {
             if let Action::Insert(id) = edit.action {
                 let snippet = plan

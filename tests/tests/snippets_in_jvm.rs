@@ -1,0 +1,337 @@
+//! Snippets in real classes and real JVMs: they run where and when they should, and programs that are full of
+//! them do what they did before.
+
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::programs::{self, Program, Workload};
+use e2e_tests::workspace::test_file;
+use e2e_tests::{javac, scratch};
+use rewriter::{
+    ClassFile, EditPlan, MemberName, Method, Place, PlanBuilder, ProbeStorage, Scratch, Site,
+    SkipReason, Snippet, check_splice, opcode, splice,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[path = "../../rewriter/tests/suite/busy.rs"]
+mod busy;
+
+const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
+    owner: "java/lang/$Classhook",
+    field: "hits0",
+    base: 0,
+};
+
+/// Applies a plan to every class of a folder and writes the results to another; how many methods were rewritten.
+fn rewrite(from: &Path, to: &Path, plan: impl Fn(&ClassFile<'_>) -> EditPlan) -> u32 {
+    let (mut scratch, mut out, mut rewritten) = (Scratch::default(), Vec::new(), 0);
+    let mut files = javac::files_with_extension(from, "class");
+    files.retain(|file| !file.ends_with("module-info.class"));
+    for file in files {
+        let bytes = std::fs::read(&file).expect("a readable class");
+        let class = ClassFile::read(&bytes).expect("a class file");
+        let plan = plan(&class);
+        let report =
+            splice(&class, &plan, &STORAGE, &mut scratch, &mut out).expect("a plan of this class");
+        check_splice(&class, &plan, &STORAGE, &out, &mut scratch)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let too_large = |reason: &SkipReason| matches!(reason, SkipReason::MethodTooLarge { .. });
+        for (method, reason) in &report.skipped {
+            assert!(
+                too_large(reason),
+                "{} method {method}: {reason}",
+                file.display()
+            );
+        }
+        rewritten += report.rewritten;
+        let goal = to.join(file.strip_prefix(from).expect("a file below the folder"));
+        std::fs::create_dir_all(goal.parent().expect("a folder")).expect("the test's own folder");
+        std::fs::write(goal, &out).expect("the test's own folder");
+    }
+    rewritten
+}
+
+/// Entry, loop heads, every return and throw, and what unwinds a method.
+fn places(method: &Method<'_, '_>) -> Vec<Place> {
+    let Ok(Some(code)) = method.code() else {
+        return Vec::new();
+    };
+    let throws = code
+        .instructions()
+        .flatten()
+        .filter(|found| found.opcode == opcode::ATHROW);
+    let mut places = vec![Place::Entry, Place::Unwind];
+    places.extend(code.loop_heads().into_iter().map(Place::Before));
+    places.extend(code.returns().map(Place::Before));
+    places.extend(throws.map(|found| Place::Before(found.bci)));
+    places
+}
+
+fn busy_plan(class: &ClassFile<'_>) -> EditPlan {
+    let mut plan = PlanBuilder::new(class);
+    for method in class.methods() {
+        for place in places(&method) {
+            let site = Site {
+                method: method.index(),
+                place,
+            };
+            busy::insert(&mut plan, class, site, busy::ALL);
+        }
+    }
+    plan.finish()
+}
+
+fn watched(name: &str, descriptor: &str) -> MemberName {
+    MemberName {
+        owner: "Watched".to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        interface: false,
+    }
+}
+
+/// A snippet that calls `Watched.note` and its like with what is on top of the stack.
+fn note(method: &Method<'_, '_>, place: Place) -> Snippet {
+    let mut snippet = Snippet::new();
+    let name = method.name().to_str_lossless().into_owned();
+    let call = |snippet: &mut Snippet, name, descriptor| {
+        snippet
+            .invoke(opcode::INVOKESTATIC, watched(name, descriptor))
+            .expect("a call");
+    };
+    match place {
+        Place::Unwind => {
+            snippet.op(opcode::DUP, 0).expect("a snippet");
+            snippet
+                .push_string(&format!("  unwinds {name}"))
+                .expect("a snippet");
+            snippet.op(opcode::SWAP, 0).expect("a snippet");
+            call(
+                &mut snippet,
+                "fails",
+                "(Ljava/lang/String;Ljava/lang/Throwable;)V",
+            );
+        }
+        Place::Entry => {
+            snippet
+                .push_string(&format!("  enters {name}"))
+                .expect("a snippet");
+            call(&mut snippet, "note", "(Ljava/lang/String;)V");
+        }
+        _ => {
+            snippet
+                .push_string(&format!("  returns from {name}"))
+                .expect("a snippet");
+            if method.name() == "locked" || method.name() == "counted" {
+                snippet.load_this().expect("a snippet");
+                snippet
+                    .with_type(opcode::INSTANCEOF, "Watched")
+                    .expect("a snippet");
+                let value = MemberName {
+                    owner: "java/lang/Integer".to_owned(),
+                    ..watched("valueOf", "(I)Ljava/lang/Integer;")
+                };
+                snippet
+                    .invoke(opcode::INVOKESTATIC, value)
+                    .expect("a snippet");
+                call(
+                    &mut snippet,
+                    "notice",
+                    "(Ljava/lang/String;Ljava/lang/Object;)V",
+                );
+            } else {
+                call(&mut snippet, "note", "(Ljava/lang/String;)V");
+            }
+        }
+    }
+    snippet
+}
+
+fn noting_plan(class: &ClassFile<'_>) -> EditPlan {
+    let mut plan = PlanBuilder::new(class);
+    let seen = [
+        "<init>", "caught", "deeper", "counted", "locked", "fraction",
+    ];
+    for method in class
+        .methods()
+        .filter(|method| seen.contains(&&*method.name().to_str_lossless()))
+    {
+        let code = method.code().expect("readable").expect("code");
+        let returns = code.returns().map(Place::Before);
+        for place in [Place::Entry, Place::Unwind].into_iter().chain(returns) {
+            let site = Site {
+                method: method.index(),
+                place,
+            };
+            plan.insert(site, note(&method, place))
+                .unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    plan.finish()
+}
+
+const TRANSCRIPT: &str = "  enters caught
+  enters deeper
+  unwinds deeper bottom
+own handler bottom
+own finally
+  returns from caught
+-1
+  enters caught
+  enters deeper
+  enters deeper
+  enters deeper
+  unwinds deeper bottom
+  unwinds deeper bottom
+  unwinds deeper bottom
+own handler bottom
+own finally
+  returns from caught
+-1
+  enters caught
+  enters deeper
+  unwinds deeper too deep
+own finally
+  unwinds caught too deep
+main caught too deep
+  enters <init>
+  enters <init>
+  returns from <init>
+  returns from <init>
+  enters counted
+  returns from counted 1
+6
+  enters <init>
+  enters <init>
+  unwinds <init> little-1
+main caught little-1
+  enters <init>
+  enters <init>
+  returns from <init>
+  returns from <init>
+  enters locked
+  unwinds locked no text
+free true
+  enters <init>
+  enters <init>
+  returns from <init>
+  returns from <init>
+  enters locked
+  returns from locked 1
+a1
+  enters fraction
+closed
+  returns from fraction
+0.75
+";
+
+#[test]
+fn snippets_see_every_entry_return_and_exception_once() {
+    for jdk in jdks::all() {
+        let scratch = scratch();
+        let source = test_file("java/Watched.java");
+        let compiler = jdks::newest();
+        let classes = javac::compile(&compiler, &[&source], scratch.path(), &["--release", "11"]);
+        let rewritten = scratch.path().join("rewritten");
+        assert!(rewrite(&classes, &rewritten, noting_plan) >= 7);
+        let run = Java::new(jdk)
+            .option("-Xverify:all")
+            .class_path(&[&rewritten])
+            .main("Watched")
+            .run();
+        run.assert_success();
+        assert_eq!(run.stdout, TRANSCRIPT, "JDK {}", jdk.feature);
+    }
+}
+
+/// Runs a program from its classes and from rewritten ones, with full verification.
+fn check(name: &str) {
+    let program = programs::named(name);
+    for jdk in program.jdks() {
+        compare(&program, &jdk);
+    }
+}
+
+fn compare(program: &Program, jdk: &Jdk) {
+    let scratch = scratch();
+    let folder = scratch.path();
+    let workload = program.prepare(jdk, folder);
+    let classes = workload.class_files(folder);
+    let rewritten = folder.join("rewritten");
+    assert!(
+        rewrite(&classes, &rewritten, busy_plan) > 20,
+        "{}",
+        program.name
+    );
+    let (without, files_without) = run(&workload, folder, None);
+    without.assert_success();
+    let mut class_path = vec![rewritten.clone()];
+    class_path.extend_from_slice(workload.class_path());
+    let (with, files_with) = match program.module() {
+        Some(module) => {
+            let patch = format!("--patch-module={module}={}", rewritten.display());
+            run(&workload, folder, Some(patch))
+        }
+        None => run(&workload.with_class_path(class_path), folder, None),
+    };
+    assert_eq!(with.status, without.status, "{}", with.report());
+    assert_eq!(
+        with.stdout, without.stdout,
+        "{} on {}",
+        program.name, jdk.feature
+    );
+    assert_eq!(
+        with.stderr, without.stderr,
+        "{} on {}",
+        program.name, jdk.feature
+    );
+    assert_eq!(
+        files_with, files_without,
+        "{} on {}: other files",
+        program.name, jdk.feature
+    );
+}
+
+/// One run, always in the same folder, and the files it made.
+fn run(
+    workload: &Workload<'_>,
+    folder: &Path,
+    option: Option<String>,
+) -> (Run, BTreeMap<PathBuf, Vec<u8>>) {
+    let mut java = workload.java(folder, "run").option("-Xverify:all");
+    if let Some(option) = option {
+        java = java.option(option);
+    }
+    let run = java.run();
+    let place = folder.join("run");
+    let mut files = BTreeMap::new();
+    let mut folders = vec![place.clone()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).expect("the program's folder") {
+            let path = entry.expect("a readable entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = std::fs::read(&path).expect("a readable file");
+                files.insert(path, bytes);
+            }
+        }
+    }
+    std::fs::remove_dir_all(place).expect("the test's own folder");
+    (run, files)
+}
+
+#[test]
+fn javac_full_of_snippets_compiles_the_same() {
+    check("javac");
+}
+
+#[test]
+fn ecj_full_of_snippets_compiles_the_same() {
+    check("ecj");
+}
+
+#[test]
+fn bank_full_of_snippets_does_the_same() {
+    check("bank");
+}
