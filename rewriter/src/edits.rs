@@ -10,7 +10,7 @@ mod objects;
 mod resolve;
 
 pub use check::Refusal;
-pub(crate) use check::validate;
+pub(crate) use check::{ClassChecker, validate};
 pub use resolve::ChangeError;
 pub(crate) use resolve::{Place, Replacement};
 

@@ -11,7 +11,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::class::ClassFile;
-use crate::edits::{Change, ChangeError, ChangeId, ClassEdit, Refusal};
+use crate::edits::{Change, ChangeError, ChangeId, ClassChecker, ClassEdit, Refusal};
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
 use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
@@ -489,6 +489,7 @@ pub struct PlanBuilder<'c, 'a> {
     checker: SiteChecker<'c, 'a>,
     plan: EditPlan,
     retransforming: bool,
+    class_checker: Option<ClassChecker<'c, 'a>>,
 }
 
 impl<'c, 'a> PlanBuilder<'c, 'a> {
@@ -500,6 +501,7 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
             checker: SiteChecker::new(class),
             plan: EditPlan::new(),
             retransforming: false,
+            class_checker: None,
         }
     }
 
@@ -593,10 +595,21 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     /// [`PlanBuilder::retransforming`]) and the JVM would refuse it, or when the
     /// plan is full.
     pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
-        let mut all = self.plan.class_edits.clone();
-        all.push(edit.clone());
-        shape::check(self.class, &all, self.retransforming)?;
-        self.plan.edit_class(edit)
+        let class = self.class;
+        let checker = self
+            .class_checker
+            .get_or_insert_with(|| ClassChecker::new(class));
+        checker.check(&edit)?;
+        self.plan.edit_class(edit)?;
+        let allowed = if self.retransforming {
+            shape::allowed(class, &self.plan)
+        } else {
+            Ok(())
+        };
+        if allowed.is_err() {
+            self.plan.class_edits.pop();
+        }
+        Ok(allowed?)
     }
 
     /// The plan.

@@ -107,7 +107,8 @@ const METHOD_MODIFIERS: u16 = 0x1DFF;
 const NATIVE: u16 = 0x0100;
 
 /// Every rule that replacing `loaded` by `new` would break, in the order in
-/// which the JVM looks; nothing if it would take the new class.
+/// which the JVM looks; nothing if it would take the new class. The JVM names
+/// the first that it meets, and methods it meets in an order of its own.
 #[must_use]
 pub fn compare(loaded: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<SchemaBreak> {
     let mut breaks = Breaks::default();

@@ -59,27 +59,15 @@ pub(crate) fn checked(class: &ClassFile<'_>, plan: &EditPlan) -> Result<Shaped, 
     rest(class, plan, &names, bytes).map_err(refused)
 }
 
-/// Asks whether a class can be edited so, and, if it is loaded already, whether
-/// the JVM would take it.
-pub(crate) fn check(
-    class: &ClassFile<'_>,
-    edits: &[ClassEdit],
-    loaded: bool,
-) -> Result<(), Refusal> {
-    validate(class, edits)?;
-    if loaded {
-        let mut plan = EditPlan::new();
-        for edit in edits {
-            // They come from a plan, which is not larger.
-            let _ = plan.edit_class(edit.clone());
-        }
-        let shaped = shape(class, &plan)?;
-        let broken = schema::compare(class, &ClassFile::read(&shaped.bytes)?);
-        if let Some(first) = broken.into_iter().next() {
-            return Err(Refusal::Loaded(first));
-        }
+/// Asks whether the JVM would take the class with its class edits in the place
+/// of the one that is loaded.
+pub(crate) fn allowed(class: &ClassFile<'_>, plan: &EditPlan) -> Result<(), Refusal> {
+    let shaped = shape(class, plan)?;
+    let broken = schema::compare(class, &ClassFile::read(&shaped.bytes)?);
+    match broken.into_iter().next() {
+        Some(first) => Err(Refusal::Loaded(first)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn extended(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<Vec<u8>, Refusal> {

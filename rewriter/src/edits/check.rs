@@ -167,7 +167,9 @@ fn bad(expected: &'static str, found: &str) -> Refusal {
 /// Name and descriptor in modified UTF-8.
 type Key = (Vec<u8>, Vec<u8>);
 
-/// Checks class edits one after another.
+/// Checks class edits one after another. One that is refused leaves traces, so
+/// that another may be refused with it; none is taken that does not suit.
+#[derive(Debug)]
 pub(crate) struct ClassChecker<'c, 'a> {
     class: &'c ClassFile<'a>,
     fields: HashSet<Key>,
@@ -451,14 +453,12 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 return Err(bad("internal name, a/B", name));
             }
         }
-        let again = self.types.insert(from.to_owned(), to.to_owned());
-        match again {
-            Some(other) if other != to => {
-                let what = format!("a new name of type {from}");
-                Err(Refusal::Twice { what })
-            }
-            _ => Ok(()),
+        let known = self.types.entry(from.to_owned());
+        if known.or_insert_with(|| to.to_owned()) != to {
+            let what = format!("a new name of type {from}");
+            return Err(Refusal::Twice { what });
         }
+        Ok(())
     }
 
     fn rename_member(&mut self, key: (String, String, String), to: &str) -> Result<(), Refusal> {
@@ -495,10 +495,10 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             }
         }
         let what = format!("a new name of {owner}.{name}:{descriptor}");
-        match self.members.insert(key, to.to_owned()) {
-            Some(other) if other != to => Err(Refusal::Twice { what }),
-            _ => Ok(()),
+        if self.members.entry(key).or_insert_with(|| to.to_owned()) != to {
+            return Err(Refusal::Twice { what });
         }
+        Ok(())
     }
 
     fn native(&mut self, wrapper: &NativeWrapper) -> Result<(), Refusal> {

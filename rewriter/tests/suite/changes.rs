@@ -6,6 +6,7 @@ use rewriter::{
     splice,
 };
 
+use crate::edited::stand_in;
 use crate::fixtures::{ALL, STORAGE};
 use crate::program::class_with;
 
@@ -29,39 +30,6 @@ fn spliced(class: &ClassFile<'_>, plan: &EditPlan) -> (Vec<(MethodIndex, SkipRea
     let report = splice(class, plan, &STORAGE, &mut scratch, &mut out).unwrap();
     check_splice(class, plan, &STORAGE, &out, &mut scratch).unwrap();
     (report.skipped, out)
-}
-
-/// A static method that does for a call or field access what it did.
-fn stand_in(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<Change> {
-    let index = found.pool_index()?;
-    let member = class.pool().member_ref(index)?;
-    if member.name == "<init>" {
-        return None;
-    }
-    let owner = member.owner.to_string();
-    let receiver = if owner.starts_with('[') {
-        owner
-    } else {
-        format!("L{owner};")
-    };
-    let descriptor = member.descriptor.to_string();
-    let descriptor = match found.opcode {
-        opcode::GETSTATIC => format!("(){descriptor}"),
-        opcode::GETFIELD => format!("({receiver}){descriptor}"),
-        opcode::PUTSTATIC => format!("({descriptor})V"),
-        opcode::PUTFIELD => format!("({receiver}{descriptor})V"),
-        opcode::INVOKESTATIC => descriptor,
-        _ => format!("({receiver}{}", &descriptor[1..]),
-    };
-    Some(Change::Call(CallTarget {
-        opcode: opcode::INVOKESTATIC,
-        method: MemberName {
-            owner: "sample/Hooks".to_owned(),
-            name: "hook".to_owned(),
-            descriptor,
-            interface: false,
-        },
-    }))
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod busy;
 mod changes;
+mod edited;
 mod exercise;
 mod fixtures;
 mod limits;

@@ -555,3 +555,19 @@ fn class_edits_find_their_methods_in_another_form_of_the_class() {
     ];
     assert_eq!(carried.class_edits(), expected);
 }
+
+#[test]
+fn plans_of_every_kind_pass_the_self_check() {
+    for (name, bytes) in ALL {
+        let class = ClassFile::read(bytes).unwrap();
+        for kind in crate::edited::KINDS {
+            let plan = crate::edited::plan(&class, kind).unwrap();
+            let (_, report) = spliced(bytes, &plan);
+            assert_eq!(
+                (report.refused, report.skipped),
+                (None, Vec::new()),
+                "{name} {kind}"
+            );
+        }
+    }
+}

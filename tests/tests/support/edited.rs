@@ -1,0 +1,125 @@
+//! A class file that is edited and written back.
+
+use std::path::{Path, PathBuf};
+
+use rewriter::{
+    Bci, ClassEdit, ClassFile, EditPlan, MemberName, Method, MethodIndex, NewMethod, ProbeStorage,
+    Scratch, Snippet, SpliceReport, check_splice, opcode, splice,
+};
+
+const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
+    owner: "java/lang/$Classhook",
+    field: "hits0",
+    base: 0,
+};
+
+/// A class file.
+pub struct Edited {
+    file: PathBuf,
+    bytes: &'static [u8],
+}
+
+impl Edited {
+    /// Reads it; the bytes stay for the whole test.
+    pub fn read(file: &Path) -> Self {
+        let bytes =
+            std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        Self {
+            file: file.to_owned(),
+            bytes: bytes.leak(),
+        }
+    }
+
+    /// The class as it was.
+    pub fn class(&self) -> ClassFile<'static> {
+        ClassFile::read(self.bytes).expect("a class file")
+    }
+
+    /// The first instruction with this opcode in a method.
+    pub fn first(&self, method: &str, wanted: u8) -> (MethodIndex, Bci) {
+        let class = self.class();
+        let method = find(&class, method);
+        let code = method.code().expect("readable code").expect("code");
+        let mut instructions = code.instructions().map(Result::unwrap);
+        let found = instructions.find(|found| found.opcode == wanted);
+        (method.index(), found.expect("such an instruction").bci)
+    }
+
+    fn splice(&self, plan: &EditPlan) -> (Vec<u8>, SpliceReport) {
+        let class = self.class();
+        let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+        let report = splice(&class, plan, &STORAGE, &mut scratch, &mut out).expect("a plan");
+        check_splice(&class, plan, &STORAGE, &out, &mut scratch).expect("the self-check");
+        (out, report)
+    }
+
+    /// Applies the whole plan and overwrites the file.
+    pub fn write(&mut self, plan: EditPlan) {
+        let file = self.file.clone();
+        self.write_to(plan, &file);
+    }
+
+    /// Applies the whole plan and writes another file; its bytes.
+    pub fn write_to(&mut self, plan: EditPlan, file: &Path) -> Vec<u8> {
+        let (out, report) = self.splice(&plan);
+        assert_eq!((report.skipped, report.refused), (Vec::new(), None));
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a writable folder");
+        std::fs::write(file, &out).expect("a writable folder");
+        out
+    }
+
+    /// Why the class is left as it is; none if it is not.
+    pub fn refused(&mut self, plan: &EditPlan) -> Option<String> {
+        let (out, report) = self.splice(plan);
+        let refused = report.refused?;
+        assert_eq!(out, self.bytes);
+        std::fs::write(&self.file, &out).expect("a writable folder");
+        Some(refused.to_string())
+    }
+}
+
+/// The first method with this name.
+pub fn find<'c, 'a>(class: &'c ClassFile<'a>, name: &str) -> Method<'c, 'a> {
+    let mut methods = class.methods();
+    methods
+        .find(|method| method.name() == name)
+        .unwrap_or_else(|| panic!("no method {name}"))
+}
+
+/// A member's names.
+pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
+    MemberName {
+        owner: owner.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        interface: false,
+    }
+}
+
+/// `public static long NAME(long addend, int times)`: a product, added up.
+pub fn summing(name: &str) -> ClassEdit {
+    let mut body = Snippet::new();
+    let (again, done) = (body.new_label(), body.new_label());
+    body.push_long(0).unwrap();
+    body.op(opcode::LSTORE, 0).unwrap();
+    body.load_argument(1).unwrap();
+    body.op(opcode::ISTORE, 2).unwrap();
+    body.place(again).unwrap();
+    body.op(opcode::ILOAD, 2).unwrap();
+    body.jump(opcode::IFLE, done).unwrap();
+    body.op(opcode::LLOAD, 0).unwrap();
+    body.load_argument(0).unwrap();
+    body.op(opcode::LADD, 0).unwrap();
+    body.op(opcode::LSTORE, 0).unwrap();
+    body.increment(2, -1).unwrap();
+    body.jump(opcode::GOTO, again).unwrap();
+    body.place(done).unwrap();
+    body.op(opcode::LLOAD, 0).unwrap();
+    body.op(opcode::LRETURN, 0).unwrap();
+    ClassEdit::AddMethod(NewMethod {
+        flags: 0x0009,
+        name: name.to_owned(),
+        descriptor: "(JI)J".to_owned(),
+        body: Some(body),
+    })
+}
