@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 #[path = "../../rewriter/tests/suite/busy.rs"]
 mod busy;
+#[path = "../../rewriter/tests/suite/random.rs"]
+mod random;
 
 const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
@@ -334,4 +336,49 @@ fn ecj_full_of_snippets_compiles_the_same() {
 #[test]
 fn bank_full_of_snippets_does_the_same() {
     check("bank");
+}
+
+/// Random snippets at entry, loop heads, returns, throws and unwinding of every twentieth class of the compiler.
+#[test]
+fn random_snippets_that_are_accepted_verify() {
+    let jdk = jdks::release(25).expect("JDK 25, whose java.lang.classfile verifies");
+    let scratch = scratch();
+    let all = scratch.path().join("all");
+    programs::classes::unpack_module(&jdk, "jdk.compiler", &all);
+    let original = scratch.path().join("original");
+    let wanted = |file: &Path| file.to_string_lossy().bytes().map(u32::from).sum::<u32>() % 20 == 0;
+    for file in javac::files_with_extension(&all, "class") {
+        let name = file.strip_prefix(&all).expect("a file below the folder");
+        if wanted(name) {
+            let goal = original.join(name);
+            std::fs::create_dir_all(goal.parent().expect("a folder"))
+                .expect("the test's own folder");
+            std::fs::copy(&file, goal).expect("the test's own folder");
+        }
+    }
+    let rewritten = scratch.path().join("rewritten");
+    let methods = rewrite(&original, &rewritten, |class| {
+        let mut plan = PlanBuilder::new(class);
+        let mut seed = u64::from(class.pool().count());
+        for method in class.methods() {
+            for place in places(&method) {
+                seed += 1;
+                let site = Site {
+                    method: method.index(),
+                    place,
+                };
+                // Those that do not fit are none of this test's.
+                drop(plan.insert(site, random::snippet(seed, 40)));
+            }
+        }
+        plan.finish()
+    });
+    assert!(methods > 300, "only {methods} methods got a snippet");
+    let verify = Java::new(&jdk).argument(test_file("java/Verify.java"));
+    verify
+        .argument(&original)
+        .argument(&rewritten)
+        .argument(&all)
+        .run()
+        .assert_success();
 }

@@ -14,6 +14,7 @@ mod own_array;
 mod places;
 mod plans;
 mod program;
+mod random;
 mod schema;
 mod snippets;
 mod structure;

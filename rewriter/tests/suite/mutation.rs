@@ -2,8 +2,9 @@
 //! spliced still passes its check.
 
 use proptest::prelude::*;
+use rewriter::{ClassFile, EditPlan, Place, Scratch, Site, check_splice, opcode, splice};
 
-use crate::{exercise, fixtures};
+use crate::{exercise, fixtures, random};
 
 #[derive(Debug, Clone)]
 enum Damage {
@@ -62,7 +63,39 @@ fn exercise_all(bytes: &[u8]) {
         exercise::read(bytes);
         exercise::splice_everything(bytes);
         exercise::round_trip(bytes);
+        insert_everywhere(bytes);
     });
+}
+
+/// Inserts unchecked snippets at every place; the output must pass the check.
+fn insert_everywhere(bytes: &[u8]) {
+    let Ok(class) = ClassFile::read(bytes) else {
+        return;
+    };
+    let mut plan = EditPlan::new();
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        let mut places = exercise::places(&code);
+        places.push(Place::Unwind);
+        for (number, place) in places.into_iter().enumerate() {
+            let site = Site {
+                method: method.index(),
+                place,
+            };
+            let mut snippet = random::snippet((bytes.len() + number) as u64, 20);
+            if number % 7 == 0 {
+                snippet.load_argument(number as u8 % 3).unwrap();
+                snippet.op(opcode::POP, 0).unwrap();
+            }
+            plan.insert(site, snippet).unwrap();
+        }
+    }
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    if splice(&class, &plan, &fixtures::STORAGE, &mut scratch, &mut out).is_ok() {
+        check_splice(&class, &plan, &fixtures::STORAGE, &out, &mut scratch).unwrap();
+    }
 }
 
 /// `PROPTEST_CASES`, or enough for every day.

@@ -1,12 +1,13 @@
 //! Snippets: what is written, what is refused, and why.
 
+use proptest::prelude::*;
 use rewriter::{
     Bci, ClassFile, EditPlan, MethodIndex, Place, PlanBuilder, PlanError, Scratch, Site, Snippet,
     SnippetError, check_splice, opcode as op, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
-use crate::{busy, exercise};
+use crate::{busy, exercise, random};
 
 /// Splices and checks; the mnemonics of the method's new code.
 fn spliced(class: &ClassFile<'_>, site: Site, snippet: Snippet) -> Vec<String> {
@@ -189,4 +190,59 @@ fn check_finds_every_changed_byte_of_a_method_with_snippets() {
             at - start
         );
     }
+}
+
+/// Inserts random snippets at some places of a class; those that are accepted
+/// are spliced and pass the check. How many were accepted and refused.
+fn random_snippets(bytes: &[u8], seed: u64, length: usize) -> (u32, u32) {
+    let class = ClassFile::read(bytes).unwrap();
+    let mut plan = PlanBuilder::new(&class);
+    let (mut accepted, mut refused) = (0, 0);
+    let mut random = random::Random::new(seed);
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        let mut places = exercise::places(&code);
+        places.push(Place::Unwind);
+        for place in places {
+            if random.below(4) > 0 {
+                continue;
+            }
+            let site = Site {
+                method: method.index(),
+                place,
+            };
+            let snippet = random::snippet(random.below(1 << 30) as u64, length);
+            match plan.insert(site, snippet) {
+                Ok(()) => accepted += 1,
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    let plan = plan.finish();
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let report = splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
+    assert_eq!(report.skipped, []);
+    check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    (accepted, refused)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_snippets_are_refused_or_spliced(which in 0..ALL.len(), seed in any::<u64>(), length in 1_usize..120) {
+        random_snippets(ALL[which].1, seed, length);
+    }
+}
+
+#[test]
+fn most_random_snippets_are_accepted_and_some_are_not() {
+    let counts = (0..20).map(|seed| random_snippets(SHAPES, seed, 40));
+    let (accepted, refused) = counts.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+    assert!(
+        accepted > refused && refused > 0,
+        "{accepted} accepted, {refused} refused"
+    );
 }
