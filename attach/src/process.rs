@@ -20,6 +20,8 @@ struct Status {
     effective_uid: u32,
     namespace_pid: i32,
     caught_signals: u64,
+    /// It has ended, and nobody has asked how.
+    ended: bool,
 }
 
 impl Process {
@@ -34,6 +36,12 @@ impl Process {
             pid,
             status: Status::parse(&text, pid),
         })
+    }
+
+    /// Whether it runs; false for one that has ended while its parent has not asked how.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.status.ended
     }
 
     /// The pid in our namespace.
@@ -161,6 +169,7 @@ impl Status {
             namespace_pid: field("NSpid:")
                 .and_then(|pids| pids.split_whitespace().next_back()?.parse().ok())
                 .unwrap_or(pid),
+            ended: field("State:").is_some_and(|state| state.trim().starts_with(['Z', 'X'])),
             caught_signals: field("SigCgt:")
                 .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
                 .unwrap_or(0),
@@ -194,6 +203,7 @@ mod tests {
         let status = Status::parse(STATUS, 4711);
         assert_eq!((status.namespace_pid, status.effective_uid), (17, 1001));
         assert_ne!(status.caught_signals & SIGQUIT_BIT, 0);
+        assert!(!status.ended && Status::parse("State:\tZ (zombie)\n", 1).ended);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! | subcommand | file | what does the work |
 //! |---|---|---|
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
-//! | `coverage` | [`commands::coverage`] | the same, then a report |
+//! | `coverage` | [`commands::coverage`] | the same, or a [`visit`] to a running JVM; then a report |
 //! | `trace` | [`commands::trace`] | a run or a running JVM, then [`traces`] |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
@@ -31,6 +31,8 @@ pub mod select;
 pub mod show;
 pub mod terminal;
 pub mod traces;
+pub mod until;
+pub mod visit;
 pub mod warnings;
 
 use std::process::ExitCode;

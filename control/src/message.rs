@@ -150,8 +150,12 @@ pub struct Failure {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dump {
-    /// The file, as the JVM's process sees it; whole up to now.
+    /// The file, as the JVM's process sees it.
     pub snapshot: String,
+    /// Its bytes that hold what was recorded up to now; more may follow.
+    pub length: u64,
+    /// What became of classes up to now.
+    pub classes: ClassCounts,
 }
 
 /// What was forgotten.

@@ -15,6 +15,7 @@ use crate::recording;
 use control::message::{Dump, Failure, Reset};
 use control::{Refusal, Reply, Request};
 use host::HostError;
+use probes::Recorder;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -105,8 +106,11 @@ fn value(answer: impl serde::Serialize) -> Result<Value, Refusal> {
 /// Writes everything recorded so far.
 fn dump(jvm: Jvm<'_>) -> Result<Dump, Refusal> {
     recording::drain(jvm.agent, jvm.phase, jvm.local).map_err(unwritten)?;
+    let recorder = jvm.agent.recorder();
     Ok(Dump {
         snapshot: jvm.agent.snapshot.display().to_string(),
+        length: recorder.as_ref().map_or(0, Recorder::length),
+        classes: status::counts(jvm.agent),
     })
 }
 

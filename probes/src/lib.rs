@@ -48,7 +48,7 @@ pub use baseline::BaselineWriter;
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use format::{Failure, Meta, Summary};
 pub use merge::{Conflict, Merged, merge};
-pub use recorder::{Flush, RecordError, Recorder, RecorderOptions};
+pub use recorder::{Flush, RecordError, Recorder, RecorderOptions, end_copy};
 pub use snapshot::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
 pub use spans::SpanTable;
 pub use table::{

@@ -73,6 +73,11 @@ impl Log {
         &self.path
     }
 
+    /// Bytes of the file that are whole records.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Bytes that wait to be written.
     pub fn pending(&self) -> usize {
         self.queue.len()

@@ -1,10 +1,12 @@
 //! The recorder: what changed in the arrays goes to the snapshot file, and nothing else does.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::format::{Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_varint};
+use crate::format::{
+    Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_record, write_varint,
+};
 use crate::log::{Log, write_json, write_text};
 use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass, ProbeTable, Slots};
 
@@ -94,6 +96,12 @@ impl Recorder {
         self.log.path()
     }
 
+    /// Bytes of the snapshot file that are written and whole.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.log.length()
+    }
+
     /// Compares an array with what was last seen of it and notes the slots newly hit.
     ///
     /// `bytes` is the array from slot 0 on; it may be shorter than the array (see [`ProbeTable::used`]).
@@ -179,6 +187,19 @@ impl Recorder {
     }
 }
 
+/// Ends a copy of a snapshot whose writer goes on: the copy, of [`Recorder::length`] bytes, is complete
+/// afterwards.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn end_copy(copy: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    let mut record = Vec::new();
+    write_record(&mut record, Kind::End as u16, |out| {
+        write_json(out, summary)
+    });
+    copy.write_all(&record)
+}
+
 /// The slots of `now` that are hit and were not in `known`, which becomes equal to `now` there.
 fn newly_hit(known: &mut [i8], now: &[i8]) -> Vec<u16> {
     let mut fresh = Vec::new();
@@ -252,6 +273,25 @@ mod tests {
         recorder.absorb(0, &array);
         assert_eq!(recorder.flush(&table).unwrap(), Flush::Unchanged);
         assert_eq!(std::fs::metadata(recorder.path()).unwrap().len(), length);
+    }
+
+    #[test]
+    fn copy_made_while_the_writer_goes_on_is_complete() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut recorder) = (ProbeTable::new(), recorder(directory.path()));
+        table.set_arrays(1);
+        table.register("a/A", 7, "app", "one", 2, b"").unwrap();
+        recorder.absorb(0, &[0, 1]);
+        recorder.flush(&table).unwrap();
+        let length = usize::try_from(recorder.length()).unwrap();
+        recorder.absorb(0, &[1, 1]);
+        recorder.flush(&table).unwrap();
+        let mut copy = std::fs::read(recorder.path()).unwrap();
+        copy.truncate(length);
+        end_copy(&mut copy, &Summary::default()).unwrap();
+        let copy = Snapshot::from_bytes(&copy).unwrap();
+        assert!(copy.complete);
+        assert_eq!(copy.classes[0].probes, [false, true]);
     }
 
     #[test]

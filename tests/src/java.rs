@@ -146,6 +146,15 @@ impl Java {
             .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"))
     }
 
+    /// As [`Java::spawn`], with a pipe to its standard input.
+    pub fn spawn_talking(&self) -> Child {
+        let mut command = self.command();
+        command.stdin(Stdio::piped());
+        command
+            .spawn()
+            .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"))
+    }
+
     /// Runs the program to its end.
     ///
     /// # Panics

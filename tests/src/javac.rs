@@ -28,6 +28,21 @@ pub fn compile(jdk: &Jdk, sources: &[&Path], folder: &Path, options: &[&str]) ->
     classes
 }
 
+/// Packs `what` of a folder (`.` is all of it) into a jar with these lines in its manifest.
+///
+/// # Panics
+/// If that fails.
+pub fn jar(jdk: &Jdk, folder: &Path, what: &str, manifest: &str, jar: &Path) -> PathBuf {
+    let lines = jar.with_extension("manifest");
+    std::fs::write(&lines, manifest).expect("the test's folder is writable");
+    let mut command = Command::new(jdk.tool("jar"));
+    command.arg("cfm").arg(jar).arg(&lines);
+    command.arg("-C").arg(folder).arg(what);
+    let status = command.status().expect("jar starts");
+    assert!(status.success(), "{command:?}");
+    jar.to_path_buf()
+}
+
 /// Every `.java` file below a folder, sorted.
 pub fn sources_in(folder: &Path) -> Vec<PathBuf> {
     files_with_extension(folder, "java")

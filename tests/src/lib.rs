@@ -22,6 +22,7 @@ pub mod javac;
 pub mod jdks;
 pub mod programs;
 pub mod runtime;
+pub mod servant;
 pub mod workspace;
 pub mod xml_report;
 

@@ -12,7 +12,6 @@ use probes::Snapshot;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 use support::{hits, names, noise, snapshot};
 use tempfile::TempDir;
@@ -47,7 +46,10 @@ fn made() -> &'static Made {
         let classes = compile("main", &["Beside", "Target", "Other"]);
         let added = compile("added", &["added/Target"]).join("Target.class");
         let changed = compile("changed", &["changed/Target"]).join("Target.class");
-        let jar = jar(&jdk, &classes, folder.path());
+        let manifest =
+            "Premain-Class: Other\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n";
+        let jar = folder.path().join("other.jar");
+        let jar = javac::jar(&jdk, &classes, "Other.class", manifest, &jar);
         Made {
             _folder: folder,
             classes,
@@ -56,26 +58,6 @@ fn made() -> &'static Made {
             changed,
         }
     })
-}
-
-/// `Other` as an agent that may redefine and retransform.
-fn jar(jdk: &Jdk, classes: &Path, folder: &Path) -> PathBuf {
-    let (jar, manifest) = (folder.join("other.jar"), folder.join("manifest"));
-    let text = "Premain-Class: Other\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n";
-    std::fs::write(&manifest, text).expect("written");
-    let mut command = Command::new(jdk.tool("jar"));
-    command
-        .arg("cfm")
-        .arg(&jar)
-        .arg(&manifest)
-        .arg("-C")
-        .arg(classes)
-        .arg("Other.class");
-    assert!(
-        command.status().expect("jar starts").success(),
-        "{command:?}"
-    );
-    jar
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

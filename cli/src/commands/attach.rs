@@ -89,7 +89,7 @@ impl Attach {
 }
 
 /// Loads the agent into a JVM that has none.
-pub(super) fn load(pid: i32, plan: &Plan) -> Result<(), Problem> {
+pub(crate) fn load(pid: i32, plan: &Plan) -> Result<(), Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
     if !jvm.process().sees(&library) {
@@ -108,7 +108,8 @@ pub(super) fn load(pid: i32, plan: &Plan) -> Result<(), Problem> {
         })
 }
 
-fn already_there() -> Problem {
+/// An agent is there, and what is asked for does not go with it.
+pub(crate) fn already_there() -> Problem {
     Problem::user("H0608", "the agent is in this JVM already")
 }
 

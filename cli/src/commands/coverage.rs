@@ -1,70 +1,96 @@
-//! `classhook coverage`: a run, then its reports.
+//! `classhook coverage`: a run or a visit to a running JVM, then its reports.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use probes::Meta;
 
 use super::report;
 use super::run::Plan;
-use crate::args::{Material, OnError, Outputs, Start};
+use crate::args::{Material, OnError, Outputs, Settings};
 use crate::inputs::recordings;
 use crate::inputs::sources::Sources;
 use crate::launch;
 use crate::problem::Problem;
 use crate::select::Filter;
+use crate::until::{self, Until};
+use crate::visit::Visit;
 use crate::warnings::Warnings;
 
 /// The exit code of a strict run in which something failed.
 const STRICT: u8 = 3;
 
 const AFTER_HELP: &str = "\
-All JVMs below the command are measured and united: the forks of a build as well.
-Prints a table and writes HTML to the folder `html` in the output folder, unless other reports are asked for.
+With a command behind `--`, all JVMs below it are measured and united: the forks of a build as well.
 The exit code is the command's own, 128 + signal if it was killed.
+
+With a PID, a JVM that is running is measured until the time is over, Ctrl-C is pressed or it ends; then it is as it was before.
+Classes that it has loaded already are measured, too. If the agent is in it for something else, that goes on.
+
+Prints a table and writes HTML to the folder `html` in the output folder, unless other reports are asked for.
 
 Examples:
   classhook coverage -- java -jar app.jar
   classhook coverage --sources src/main/java --classes target/classes -- mvn test
-  classhook coverage --select 'com.acme.**' --xml coverage.xml --lcov lcov.info -- ./gradlew test --no-daemon";
+  classhook coverage --select 'com.acme.**' --xml coverage.xml --lcov lcov.info -- ./gradlew test --no-daemon
+  classhook coverage 4711 --select 'com.acme.**' --for 30s --html html";
 
-/// Starts a command, measures its code coverage, and reports it.
+/// Starts a command, or visits a running JVM, measures its code coverage, and reports it.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Coverage {
-    /// What starting a command needs.
+    /// A JVM that is running; `classhook ps` lists them
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: Option<i32>,
+    /// How long a running JVM is measured: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
+    pub time: Option<Duration>,
+    /// What the agent is told.
     #[command(flatten)]
-    pub start: Start,
+    pub settings: Settings,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
     /// Which reports to write.
     #[command(flatten)]
     pub outputs: Outputs,
+    /// The command and its arguments, behind `--`
+    #[arg(
+        last = true,
+        required_unless_present = "pid",
+        conflicts_with = "pid",
+        value_name = "COMMAND"
+    )]
+    pub command: Vec<OsString>,
 }
 
 impl Coverage {
-    /// Runs the command and reports; the result is the command's exit code.
+    /// Runs the command and reports, or measures a running JVM; the result is the command's exit code.
     ///
     /// # Errors
-    /// If options, configuration, agent or command are wrong, or no report can be made of a run that went well.
+    /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         self.check_material()?;
         let run = run_id();
-        let plugins = if self.start.settings.config.is_some() {
+        match self.pid {
+            Some(pid) => self.visit(pid, &run),
+            None => self.start(&run),
+        }
+    }
+
+    fn start(&self, run: &str) -> Result<u8, Problem> {
+        let plugins = if self.settings.config.is_some() {
             vec![]
         } else {
             vec!["coverage".into()]
         };
-        let plan = Plan::new(&self.start.settings, &plugins, Some(run.clone()))?;
-        let code = launch::run(&self.start.command, &plan.options)?;
-        match self.report(&run, &plan.output) {
-            Ok(failed)
-                if failed && code == 0 && self.start.settings.on_error == Some(OnError::Strict) =>
-            {
-                Ok(STRICT)
-            }
+        let plan = Plan::new(&self.settings, &plugins, Some(run.to_owned()))?;
+        let code = launch::run(&self.command, &plan.options)?;
+        let report = of_run(run, &plan.output).and_then(|found| self.report(&found, &plan.output));
+        match report {
+            Ok(failed) if failed && code == 0 && self.is_strict() => Ok(STRICT),
             Ok(_) => Ok(code),
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -74,15 +100,35 @@ impl Coverage {
         }
     }
 
+    fn visit(&self, pid: i32, run: &str) -> Result<u8, Problem> {
+        let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
+        let visit = Visit::begin(pid, "coverage", &self.settings, run)?;
+        let output = visit.output.clone();
+        if self.time.is_none() {
+            eprintln!("classhook: measuring {pid}; Ctrl-C ends it");
+        }
+        until.wait(pid);
+        let snapshot = visit.end()?;
+        let failed = self.report(&[snapshot], &output)?;
+        Ok(if failed && self.is_strict() {
+            STRICT
+        } else {
+            0
+        })
+    }
+
+    fn is_strict(&self) -> bool {
+        self.settings.on_error == Some(OnError::Strict)
+    }
+
     /// Mistakes in what the report needs are told before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
-        Filter::new(&self.start.settings.select)?;
+        Filter::new(&self.settings.select)?;
         Sources::open(&self.material.sources).map(drop)
     }
 
-    /// Reports on the snapshots of this run; whether a class failed in it.
-    fn report(&self, run: &str, output: &Path) -> Result<bool, Problem> {
-        let recordings = of_run(run, output)?;
+    /// Reports on these snapshots; whether a class failed in them.
+    fn report(&self, recordings: &[PathBuf], output: &Path) -> Result<bool, Problem> {
         if recordings.is_empty() {
             return Err(Problem::user("H0610", "nothing was recorded")
                 .with("expected", format!("at least one snapshot of this run in {}", output.display()))
@@ -94,8 +140,8 @@ impl Coverage {
         }
         let mut warnings = Warnings::default();
         let recorded = report::make(
-            &recordings,
-            &self.start.settings.select,
+            recordings,
+            &self.settings.select,
             &self.material,
             &outputs,
             true,

@@ -1,10 +1,13 @@
 //! `classhook dump`: what a running JVM has recorded so far.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use control::Request;
 use control::message::Dump as Answer;
+use probes::Summary;
 
 use crate::agent::{Agent, read};
 use crate::args::Target;
@@ -42,7 +45,7 @@ impl Dump {
         let dump: Answer = read(answer.clone())?;
         let snapshot = agent.path(&dump.snapshot);
         if let Some(to) = &self.to {
-            copy(&snapshot, to)?;
+            copy(&dump, &snapshot, to)?;
         }
         if self.target.json {
             show(&format!("{answer:#}\n"))?;
@@ -56,12 +59,21 @@ impl Dump {
     }
 }
 
-/// A copy of a snapshot that its JVM goes on writing to.
-pub(super) fn copy(snapshot: &std::path::Path, to: &std::path::Path) -> Result<(), Problem> {
-    let mut from =
-        std::fs::File::open(snapshot).map_err(|error| Problem::unreadable(snapshot, &error))?;
-    let copied = std::fs::File::create(to).and_then(|mut to| std::io::copy(&mut from, &mut to));
-    copied
-        .map(drop)
-        .map_err(|error| Problem::unwritable(to, &error))
+/// A copy of what a dump has written, complete in itself; the JVM goes on writing to the snapshot.
+pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Problem> {
+    let from = File::open(snapshot).map_err(|error| Problem::unreadable(snapshot, &error))?;
+    let classes = &dump.classes;
+    let summary = Summary {
+        seen: classes.seen,
+        selected: classes.selected,
+        transformed: classes.changed,
+        failed: classes.failed,
+        skipped_methods: classes.skipped_methods,
+        lost: 0,
+    };
+    let copied = File::create(to).and_then(|mut to| {
+        std::io::copy(&mut from.take(dump.length), &mut to)?;
+        probes::end_copy(&mut to, &summary)
+    });
+    copied.map_err(|error| Problem::unwritable(to, &error))
 }

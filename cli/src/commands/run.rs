@@ -44,14 +44,14 @@ impl Run {
 }
 
 /// What the agent is told, checked before anything is started.
-pub(super) struct Plan {
-    pub(super) options: AgentOptions,
+pub(crate) struct Plan {
+    pub(crate) options: AgentOptions,
     /// Folder for snapshots, absolute.
-    pub(super) output: PathBuf,
+    pub(crate) output: PathBuf,
 }
 
 impl Plan {
-    pub(super) fn new(
+    pub(crate) fn new(
         settings: &Settings,
         plugins: &[OsString],
         run: Option<String>,
@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// What an agent is told that is at work already; it goes on recording where it does.
-    pub(super) fn change(settings: &Settings, plugins: &[OsString]) -> Result<String, Problem> {
+    pub(crate) fn change(settings: &Settings, plugins: &[OsString]) -> Result<String, Problem> {
         let (options, _) = checked(settings, plugins, None)?;
         Ok(options.to_text().to_string_lossy().into_owned())
     }

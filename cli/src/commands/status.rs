@@ -84,7 +84,7 @@ pub(super) fn plugins(plugins: &[Plugin]) -> String {
 }
 
 /// A line per class that could not be changed.
-pub(super) fn failures(failures: &[Failure]) -> String {
+pub(crate) fn failures(failures: &[Failure]) -> String {
     let line = |failure: &Failure| {
         let by = if failure.plugin.is_empty() {
             String::new()

@@ -71,6 +71,7 @@ fn answer(request: &Request) -> Reply {
         Request::Dump => value(&|| {
             serde_json::to_value(Dump {
                 snapshot: "x".repeat(4 << 20),
+                ..Dump::default()
             })
         }),
         Request::Off => Reply {

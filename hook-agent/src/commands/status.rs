@@ -16,8 +16,8 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
             .system_property(jvm.phase, name)
             .unwrap_or_default()
     };
-    let (summary, plugins_summary, own_failures) = agent.numbers();
-    let failures = plugins_summary.failures.into_iter().take(FAILURES);
+    let (_, summary, own_failures) = agent.numbers();
+    let failures = summary.failures.into_iter().take(FAILURES);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -30,13 +30,7 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
         snapshot: agent.snapshot.display().to_string(),
         run: agent.settings.run.clone().unwrap_or_default(),
         plugins: plugins(agent),
-        classes: ClassCounts {
-            seen: summary.seen,
-            selected: summary.selected,
-            changed: summary.transformed,
-            failed: summary.failed,
-            skipped_methods: summary.skipped_methods,
-        },
+        classes: counts(agent),
         arrays: agent.table.arrays(),
         failures: failures
             .map(|failure| Failure {
@@ -47,6 +41,18 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
             })
             .collect(),
         own_failures,
+    }
+}
+
+/// What became of classes.
+pub(super) fn counts(agent: &Agent) -> ClassCounts {
+    let (summary, ..) = agent.numbers();
+    ClassCounts {
+        seen: summary.seen,
+        selected: summary.selected,
+        changed: summary.transformed,
+        failed: summary.failed,
+        skipped_methods: summary.skipped_methods,
     }
 }
 

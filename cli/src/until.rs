@@ -1,0 +1,95 @@
+//! For how long something goes on in a running JVM.
+
+use std::time::{Duration, Instant};
+
+use attach::Process;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::problem::Problem;
+
+/// How often it is looked whether the JVM is still there.
+const TURN: Duration = Duration::from_millis(50);
+
+/// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.
+#[derive(Debug)]
+pub struct Until {
+    end: Option<Instant>,
+    signals: Signals,
+}
+
+impl Until {
+    /// From now on a signal does not end this command but what it waits for; without a time only
+    /// a signal, or the JVM's end, does.
+    ///
+    /// # Errors
+    /// If signals cannot be taken.
+    pub fn new(time: Option<Duration>) -> Result<Self, Problem> {
+        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| {
+            Problem::ours("H0626", "cannot wait for signals").with("found", error.to_string())
+        })?;
+        Ok(Self {
+            end: time.and_then(|time| Instant::now().checked_add(time)),
+            signals,
+        })
+    }
+
+    /// Waits.
+    pub fn wait(&mut self, pid: i32) {
+        let over = |end: Option<Instant>| end.is_some_and(|end| end <= Instant::now());
+        while !over(self.end)
+            && self.signals.pending().next().is_none()
+            && Process::read(pid).is_ok_and(|process| process.is_alive())
+        {
+            let left = self
+                .end
+                .map(|end| end.saturating_duration_since(Instant::now()));
+            std::thread::sleep(left.map_or(TURN, |left| left.min(TURN)));
+        }
+    }
+}
+
+/// A duration as it is written: `500ms`, `30s`, `5m`, `2h`.
+///
+/// # Errors
+/// What is expected.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || format!("expected a number with ms, s, m or h behind it, found `{text}`");
+    let unit = text.find(|char: char| !char.is_ascii_digit());
+    let (number, unit) = text.split_at(unit.unwrap_or(text.len()));
+    let number: u64 = number.parse().map_err(|_| expected())?;
+    let milliseconds = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(expected()),
+    };
+    number
+        .checked_mul(milliseconds)
+        .map(Duration::from_millis)
+        .ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit() {
+        let read =
+            ["500ms", "30s", "5m", "2h"].map(|text| duration(text).map(|time| time.as_millis()));
+        assert_eq!(read, [Ok(500), Ok(30_000), Ok(300_000), Ok(7_200_000)]);
+        for wrong in [
+            "",
+            "5",
+            "s",
+            "-1s",
+            "5 s",
+            "99999999999999999999h",
+            "18446744073709551615h",
+        ] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.security.ProtectionDomain;
+import java.util.Base64;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A program that says "up", then obeys the lines of its standard input, one line of answer each, until it ends. */
+public class Servant {
+    static Instrumentation instrumentation;
+    static final AtomicBoolean spinning = new AtomicBoolean();
+    static volatile long spun;
+    static Thread spinner;
+
+    public static void premain(String options, Instrumentation given) {
+        instrumentation = given;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        System.out.println("up");
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            System.out.println(obey(line.split(" ")));
+        }
+        System.out.println("down");
+    }
+
+    static String obey(String[] order) throws Exception {
+        switch (order[0]) {
+            case "steps": return steps(order[1]);
+            case "spin": return spin();
+            case "spun": return spun();
+            case "rest": return rest();
+            case "bodies": return bodies(Class.forName(order[1]));
+            case "bytes": return bytes(Class.forName(order[1]));
+            case "load": return Class.forName(order[1], true, Servant.class.getClassLoader()).getName();
+            default: return "what is " + order[0] + "?";
+        }
+    }
+
+    /** Calls the methods of {@link Steps} that the letters name. */
+    static String steps(String letters) {
+        int sum = 0;
+        for (char letter : letters.toCharArray()) {
+            sum += step(letter);
+        }
+        return "sum " + sum;
+    }
+
+    static int step(char letter) {
+        switch (letter) {
+            case 'a': return Steps.a();
+            case 'b': return Steps.b();
+            case 'c': return Steps.c();
+            default: return Steps.d();
+        }
+    }
+
+    /** A thread that calls {@code Steps.d} without a pause. */
+    static String spin() throws Exception {
+        spinning.set(true);
+        spinner = new Thread(() -> {
+            while (spinning.get()) {
+                spun += Steps.d();
+            }
+        });
+        spinner.start();
+        while (spun == 0) {
+            Thread.sleep(1);
+        }
+        return "spinning";
+    }
+
+    /** Waits until that thread has called it once more, from beginning to end. */
+    static String spun() {
+        long until = spun + 8; // one call may have begun before
+        while (spun < until) {
+            Thread.yield();
+        }
+        return "spun";
+    }
+
+    static String rest() throws Exception {
+        spinning.set(false);
+        spinner.join();
+        return "resting";
+    }
+
+    /** The bytecode of each method as the JVM runs it. */
+    static String bodies(Class<?> type) {
+        System.load(System.getProperty("bodies"));
+        return Bodies.of(type);
+    }
+
+    /** The class file that the JVM hands over for a retransformation, before other agents of ours. */
+    static String bytes(Class<?> type) throws Exception {
+        byte[][] seen = new byte[1][];
+        ClassFileTransformer watcher = new ClassFileTransformer() {
+            @Override
+            public byte[] transform(ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+                if (redefined == type) {
+                    seen[0] = bytes;
+                }
+                return null;
+            }
+        };
+        instrumentation.addTransformer(watcher, true);
+        instrumentation.retransformClasses(type);
+        instrumentation.removeTransformer(watcher);
+        return Base64.getEncoder().encodeToString(seen[0]);
+    }
+
+    static class Bodies {
+        static native String of(Class<?> type);
+    }
+
+    /** What is measured. */
+    static class Steps {
+        static int a() { return 1; }
+        static int b() { return 2; }
+        static int c() { return 3; }
+        static int d() { return 4; }
+    }
+}

@@ -1,0 +1,180 @@
+//! A JVM that waits, and does what a test tells it: `java/servant/Servant.java`.
+
+use crate::java::Java;
+use crate::jdks::{self, Jdk};
+use crate::{javac, scratch, workspace};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::sync::OnceLock;
+use std::thread::JoinHandle;
+use tempfile::TempDir;
+
+/// A running program that obeys.
+#[derive(Debug)]
+pub struct Servant {
+    child: Child,
+    pid: i32,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    errors: Option<JoinHandle<String>>,
+}
+
+/// What a servant left that was let go.
+#[derive(Debug)]
+pub struct Left {
+    /// What it printed since it was last asked.
+    pub stdout: String,
+    /// All that it wrote to standard error.
+    pub stderr: String,
+    /// Its exit code, if it was not killed.
+    pub code: Option<i32>,
+}
+
+/// The compiled program, as folder and as Java agent, and the library `bodies`.
+struct Made {
+    _folder: TempDir,
+    classes: PathBuf,
+    jar: PathBuf,
+    bodies: PathBuf,
+}
+
+/// `java … Servant`, to be started with [`Servant::of`].
+pub fn java(jdk: &Jdk, options: &[&str]) -> Java {
+    Java::new(jdk)
+        .options(options)
+        .class_path(&[&made().classes])
+        .main("Servant")
+}
+
+/// Where its classes are.
+pub fn classes() -> &'static Path {
+    &made().classes
+}
+
+impl Servant {
+    /// A JVM that is up and has been told nothing.
+    pub fn start(jdk: &Jdk, options: &[&str]) -> Self {
+        Self::of(&java(jdk, options))
+    }
+
+    /// As [`Servant::start`]; besides, it can be asked for `bodies CLASS`, the bytecode that runs, and
+    /// `bytes CLASS`, the class file that a retransformation is handed.
+    pub fn watching(jdk: &Jdk, options: &[&str]) -> Self {
+        let agent = format!("-javaagent:{}", made().jar.display());
+        let bodies = format!("-Dbodies={}", made().bodies.display());
+        let mut all = vec![agent.as_str(), bodies.as_str()];
+        all.extend(options);
+        Self::of(&java(jdk, &all))
+    }
+
+    /// A program that obeys as `Servant` does; perhaps one that starts it.
+    pub fn of(java: &Java) -> Self {
+        let mut child = java.spawn_talking();
+        let input = child.stdin.take();
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut stderr = child.stderr.take().expect("a pipe");
+        let errors = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            stderr.read_to_end(&mut bytes).expect("reading a pipe");
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        let first = line(&mut output);
+        if first != "up" {
+            let errors = errors.join().expect("reading a pipe");
+            panic!("expected a program that is up, found {first:?}\n{errors}");
+        }
+        let pid = i32::try_from(child.id()).expect("a pid");
+        Self {
+            child,
+            pid,
+            input,
+            output,
+            errors: Some(errors),
+        }
+    }
+
+    /// The process that was started.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Tells it something, and waits for its answer.
+    pub fn ask(&mut self, order: &str) -> String {
+        let input = self.input.as_mut().expect("not let go");
+        writeln!(input, "{order}").expect("the program takes its input");
+        line(&mut self.output)
+    }
+
+    /// Lets it go, and waits for its end.
+    pub fn end(mut self) -> Left {
+        drop(self.input.take());
+        let mut stdout = String::new();
+        self.output.read_to_string(&mut stdout).expect("text");
+        Left {
+            stdout,
+            code: self.child.wait().expect("an end").code(),
+            stderr: self
+                .errors
+                .take()
+                .and_then(|errors| errors.join().ok())
+                .expect("reading a pipe"),
+        }
+    }
+
+    /// Kills it with SIGKILL.
+    pub fn kill(self) {
+        drop(self);
+    }
+}
+
+/// A test that fails leaves no program behind.
+impl Drop for Servant {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+fn line(output: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).expect("text");
+    line.trim_end().to_owned()
+}
+
+fn made() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let jdk = jdks::newest();
+        let folder = scratch();
+        let source = workspace::test_file("java/servant/Servant.java");
+        let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "11"]);
+        let manifest = "Premain-Class: Servant\nCan-Retransform-Classes: true\n";
+        Made {
+            jar: javac::jar(
+                &jdk,
+                &classes,
+                ".",
+                manifest,
+                &folder.path().join("servant.jar"),
+            ),
+            bodies: library(&jdk, folder.path()),
+            classes,
+            _folder: folder,
+        }
+    })
+}
+
+/// `native/bodies.c` as a library.
+fn library(jdk: &Jdk, folder: &Path) -> PathBuf {
+    let library = folder.join("libbodies.so");
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-Wall", "-o"])
+        .arg(&library)
+        .arg(workspace::test_file("native/bodies.c"));
+    for include in ["include", "include/linux"] {
+        cc.arg("-I").arg(jdk.home.join(include));
+    }
+    assert!(cc.status().expect("cc is installed").success(), "{cc:?}");
+    library
+}

@@ -1,0 +1,49 @@
+//! What the tests of commands for running JVMs share.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use e2e_tests::java::{Java, Run};
+use e2e_tests::servant::Servant;
+use e2e_tests::workspace;
+use probes::Snapshot;
+use std::path::Path;
+
+/// Keeps a JVM from warning of an agent that is loaded late (JEP 451).
+pub const LATE: [&str; 1] = ["-XX:+EnableDynamicAgentLoading"];
+
+/// Runs `classhook` to its end.
+pub fn classhook(words: &[&str]) -> Run {
+    Java::program(workspace::classhook())
+        .variable("CLASSHOOK_AGENT", workspace::agent_library())
+        .arguments(words)
+        .run()
+}
+
+/// Attaches to a servant, for its own classes.
+pub fn attach(servant: &Servant, output: &Path, more: &[&str]) -> Run {
+    let (pid, output) = (servant.pid().to_string(), output.to_string_lossy());
+    let words = ["attach", &pid, "--output", &output, "--select", "Servant*"];
+    classhook(&[&words[..], more].concat())
+}
+
+/// The answer to a command that has one, with `--json`.
+#[track_caller]
+pub fn json(words: &[&str]) -> serde_json::Value {
+    let run = classhook(&[words, &["--json"]].concat());
+    run.assert_success();
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
+/// How many probes of a class were hit, and how many it has.
+#[track_caller]
+pub fn hits(snapshot: &Path, class: &str) -> (usize, usize) {
+    let snapshot = Snapshot::read(snapshot).expect("a readable snapshot");
+    let found: Vec<_> = snapshot
+        .classes
+        .iter()
+        .filter(|found| found.name == class)
+        .collect();
+    assert_eq!(found.len(), 1, "{class} in {snapshot:?}");
+    let hit = found[0].probes.iter().filter(|hit| **hit).count();
+    (hit, found[0].probes.len())
+}
