@@ -167,6 +167,12 @@ impl Snippet {
         })
     }
 
+    /// True when it loads `this` or a parameter.
+    pub(crate) fn uses_parameters(&self) -> bool {
+        let uses = |operation| matches!(operation, &Operation::This | &Operation::Argument(_));
+        self.operations.iter().any(uses)
+    }
+
     pub(crate) fn uses_this(&self) -> bool {
         self.operations.contains(&Operation::This)
     }

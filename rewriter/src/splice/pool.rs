@@ -1,6 +1,7 @@
 //! Entries appended to the constant pool (JVMS 4.4), each once per class.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::limits::MAX_POOL_COUNT;
 use crate::pool::tag;
@@ -14,7 +15,25 @@ pub(crate) struct PoolWriter {
     next: usize,
     /// Entries that are asked for by what they hold, by a hash of that: index
     /// and where they stand.
-    interned: HashMap<u64, (u16, u32, u32)>,
+    interned: HashMap<u64, (u16, u32, u32), BuildHasherDefault<Hashed>>,
+}
+
+/// Keys are hashes already.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash(bytes, self.0);
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
 }
 
 /// A state to go back to.

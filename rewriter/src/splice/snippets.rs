@@ -60,7 +60,7 @@ impl<'t> Analysis<'t> {
         order: &[u64],
     ) -> Result<Self, SkipReason> {
         let method = class.method(index).ok_or(SkipReason::NoCode)?;
-        let facts = Facts::of(class, &method, code)?;
+        let mut facts = Facts::of(class, &method, code)?;
         let edits = || {
             order.iter().filter_map(|key| {
                 let index = edit_index(*key);
@@ -69,6 +69,7 @@ impl<'t> Analysis<'t> {
         };
         let mut asked = Vec::new();
         let unwinds = edits().any(|(_, edit)| edit.site.place == Place::Unwind);
+        let mut slots = unwinds && facts.framed;
         let mut wanted = unwinds && facts.constructor;
         for (_, edit) in edits() {
             if let Action::Insert(id) = edit.action {
@@ -76,9 +77,13 @@ impl<'t> Analysis<'t> {
                     .snippet(id)
                     .ok_or(SkipReason::NoSuchSnippet { snippet: id })?;
                 asked.push(Moment::of(edit.site.place, facts.code));
+                slots |= edit.site.place != Place::Entry && snippet.uses_parameters();
                 wanted |= facts.framed && snippet.is_branching()
                     || facts.constructor && (snippet.uses_this() || snippet.is_branching());
             }
+        }
+        if slots {
+            facts.find_lost(class, code)?;
         }
         asked.sort_unstable();
         let sites = match wanted {

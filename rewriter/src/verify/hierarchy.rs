@@ -8,9 +8,8 @@ use crate::verify::types::{Class, Type};
 #[derive(Debug, Clone)]
 pub(crate) struct Hierarchy<'t> {
     pub(crate) this: &'t [u8],
-    /// Its superclass and superinterfaces.
-    parents: Vec<&'t [u8]>,
     superclass: &'t [u8],
+    interfaces: Vec<&'t [u8]>,
 }
 
 /// Superclasses other than `java/lang/Object`.
@@ -129,11 +128,10 @@ fn is_interface(name: &[u8]) -> bool {
 
 impl<'t> Hierarchy<'t> {
     pub(crate) fn of(class: &ClassFile<'t>) -> Self {
-        let parents = class.super_class().into_iter().chain(class.interfaces());
         Hierarchy {
             this: class.this_class().as_bytes(),
             superclass: class.super_class().unwrap_or_default().as_bytes(),
-            parents: parents.map(|name| name.as_bytes()).collect(),
+            interfaces: class.interfaces().map(|name| name.as_bytes()).collect(),
         }
     }
 
@@ -143,7 +141,7 @@ impl<'t> Hierarchy<'t> {
 
     /// True when the class file names `name` as superclass or superinterface.
     pub(crate) fn is_parent(&self, name: &[u8]) -> bool {
-        self.parents.contains(&name)
+        self.superclass == name || self.interfaces.contains(&name)
     }
 
     /// True when the verifier is known to take `found` for `wanted`.
@@ -210,8 +208,7 @@ impl<'t> Hierarchy<'t> {
             return true;
         }
         if found == self.this {
-            let known = |name: &&[u8]| *name == wanted || inherits(name, wanted);
-            return self.parents.iter().any(known);
+            return self.is_parent(wanted) || inherits(self.superclass, wanted);
         }
         inherits(found, wanted)
     }
@@ -238,7 +235,7 @@ mod tests {
         let known = Hierarchy {
             this: b"a/B",
             superclass: b"java/lang/IllegalStateException",
-            parents: vec![b"java/lang/IllegalStateException", b"a/I"],
+            interfaces: vec![b"a/I"],
         };
         let fits = |found: &'static [u8], wanted: &'static [u8]| {
             known.fits(Type::object(found), Type::object(wanted))

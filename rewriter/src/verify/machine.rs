@@ -326,9 +326,35 @@ impl<'t> Machine<'t> {
 
     /// Pops what a call takes, receiver last.
     pub(crate) fn arguments(&mut self, descriptor: &'t [u8], known: &Hierarchy<'_>) -> Step<'t> {
-        let kinds: Vec<Kind<'t>> = Parameters::of(descriptor).collect();
-        let mut types = kinds.into_iter().rev().filter_map(Type::of);
-        types.try_for_each(|wanted| self.pop_as(wanted, known))
+        let count = Parameters::of(descriptor).count();
+        let start = self.stack.len().saturating_sub(count);
+        let missing = count.saturating_sub(self.stack.len());
+        let mut at = start;
+        for wanted in Parameters::of(descriptor)
+            .filter_map(Type::of)
+            .skip(missing)
+        {
+            let found = self.stack.get(at).copied();
+            let trusted = self.trusted && wanted.is_reference();
+            let fits =
+                |found: Type<'_>| trusted && found.is_reference() || known.fits(found, wanted);
+            if missing > 0 || !found.is_some_and(fits) {
+                let found = found.filter(|_| missing == 0);
+                let expected = Expected::Type(wanted);
+                return Err(Fault { expected, found });
+            }
+            self.depth = self.depth.wrapping_sub(wanted.slots());
+            at = at.wrapping_add(1);
+        }
+        if missing > 0 {
+            let expected = Expected::Reference;
+            return Err(Fault {
+                expected,
+                found: None,
+            });
+        }
+        self.stack.truncate(start);
+        Ok(())
     }
 
     /// Pushes what a call returns.

@@ -50,7 +50,7 @@ impl<'t> Facts<'t> {
             .attributes()
             .find(|found| found.name == "StackMapTable");
         let major = class.major_version();
-        let mut facts = Facts {
+        Ok(Facts {
             known,
             major,
             is_static,
@@ -63,10 +63,17 @@ impl<'t> Facts<'t> {
             framed: major >= FRAMES_REQUIRED_SINCE || major >= FRAMES_SINCE && frames.is_some(),
             frames,
             initial,
-        };
-        facts.find_stores(code);
-        facts.find_frames(class)?;
-        Ok(facts)
+        })
+    }
+
+    /// Finds the parameters whose slots do not hold them all the time.
+    pub(crate) fn find_lost(
+        &mut self,
+        class: &ClassFile<'t>,
+        code: &Code<'_, '_>,
+    ) -> Result<(), SkipReason> {
+        self.find_stores(code);
+        self.find_frames(class)
     }
 
     /// First slot of the snippets' own.
