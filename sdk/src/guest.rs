@@ -6,7 +6,7 @@ use std::sync::Once;
 use crate::bindings::classhook::plugin::{class_file, host, probes, rewrite};
 use crate::plan::Capture;
 use crate::snippet::{Part, Snippet};
-use crate::source::{ClassSource, MethodSource, PlanSink};
+use crate::source::{ClassSource, CodeSink, MethodSource, PlanSink};
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
 };
@@ -226,9 +226,14 @@ impl PlanSink for probes::Plan {
     fn note(&self, at: Site, text: &str) {
         self.note(at, text);
     }
-    fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
-        rewrite::insert(self, at, &code_of(code)?)
+    fn code_sink(&self) -> CodeSink<'_> {
+        CodeSink::Host(self)
     }
+}
+
+/// Inserts code at each of the sites. Only who calls this imports `rewrite`.
+pub(crate) fn insert(plan: &probes::Plan, at: &[Site], code: &Snippet) -> Result<(), Failure> {
+    rewrite::insert(plan, at, &code_of(code)?)
 }
 
 /// The host's own copy of a snippet.

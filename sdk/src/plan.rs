@@ -1,8 +1,9 @@
 //! What a plugin can do to a class.
 
 use crate::class::MethodView;
+use crate::guest;
 use crate::snippet::Snippet;
-use crate::source::PlanSink;
+use crate::source::{CodeSink, PlanSink};
 use crate::wit::{Failure, ProbeId, Site};
 
 /// Edits to one class: recorded and checked call by call, applied only if
@@ -56,7 +57,10 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When the code does not fit one of the sites; it is then inserted nowhere.
     pub fn insert(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
-        self.sink.insert(at, code)
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => guest::insert(plan, at, code),
+            CodeSink::Native(plan) => plan.insert(at, code),
+        }
     }
 
     /// A line for people: why something was done, or left undone, at a site.

@@ -47,7 +47,7 @@ pub trait MethodSource {
     fn unwind(&self) -> Site;
 }
 
-/// The resource `plan`, and the function of `rewrite` that takes it; see `wit/plugin.wit` for each method.
+/// The resource `plan`; see `wit/plugin.wit` for each method.
 #[allow(
     missing_docs,
     clippy::missing_errors_doc,
@@ -58,5 +58,25 @@ pub trait PlanSink {
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
     fn note(&self, at: Site, text: &str);
+    /// Where code that is inserted goes.
+    fn code_sink(&self) -> CodeSink<'_>;
+}
+
+/// The function of `rewrite` that takes a plan. It is no method of [`PlanSink`]: what a plugin imports is what its
+/// code can reach, and every method of a trait object can be reached.
+pub enum CodeSink<'a> {
+    /// The host, asked only by plugins that insert something.
+    Host(&'a crate::bindings::classhook::plugin::probes::Plan),
+    /// The test kit.
+    Native(&'a dyn NativeCode),
+}
+
+/// Inserting code outside of WebAssembly.
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "documented in wit/plugin.wit"
+)]
+pub trait NativeCode {
     fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure>;
 }

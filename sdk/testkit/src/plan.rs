@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use classhook_sdk::Capture;
 use classhook_sdk::snippet::{Member, Part, Snippet};
-use classhook_sdk::source::PlanSink;
+use classhook_sdk::source::{CodeSink, NativeCode, PlanSink};
 use classhook_sdk::wit::{Failure, ProbeId, Site};
 use rewriter::span::{self, Spans};
 use rewriter::{
@@ -284,6 +284,24 @@ impl PlanSink for Recorder<'_, '_> {
         Ok(ProbeId { value })
     }
 
+    fn code_sink(&self) -> CodeSink<'_> {
+        CodeSink::Native(self)
+    }
+
+    fn note(&self, at: Site, text: &str) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(site) = state.sites.get(at.token as usize) {
+            let _ = writeln!(
+                state.text,
+                "{} {}: note {text}",
+                self.method_name(site.method),
+                site.place
+            );
+        }
+    }
+}
+
+impl NativeCode for Recorder<'_, '_> {
     fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
         self.check_limits(at.len(), 0)?;
         let refused = |error: &dyn std::fmt::Display| failure("H0317", error);
@@ -311,17 +329,5 @@ impl PlanSink for Recorder<'_, '_> {
         pushed
             .try_for_each(|pushed| pushed)
             .map_err(|error| refused(&error))
-    }
-
-    fn note(&self, at: Site, text: &str) {
-        let state = &mut *self.state.borrow_mut();
-        if let Some(site) = state.sites.get(at.token as usize) {
-            let _ = writeln!(
-                state.text,
-                "{} {}: note {text}",
-                self.method_name(site.method),
-                site.place
-            );
-        }
     }
 }
