@@ -91,7 +91,7 @@ fn slots_of(kind: Kind<'_>) -> u32 {
 }
 
 impl<'t> Place<'t, '_> {
-    /// What becomes of the instruction at `bci`, in order of bcis.
+    /// What becomes of the instruction that begins at `bci`, in order of bcis.
     pub(crate) fn resolve(
         &self,
         bci: Bci,
@@ -119,16 +119,7 @@ impl<'t> Place<'t, '_> {
     }
 
     fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {
-        let begins = self
-            .code
-            .instructions()
-            .map_while(Result::ok)
-            .take_while(|found| found.bci <= bci)
-            .any(|found| found.bci == bci);
         let missing = ChangeError::NotHere("no instruction begins there");
-        if !begins {
-            return Err(missing);
-        }
         let found = Instructions::from(self.code.bytes(), usize::from(bci), 0).next();
         found.and_then(Result::ok).ok_or(missing)
     }
@@ -321,11 +312,8 @@ impl<'t> Place<'t, '_> {
             }
         };
         let mut code: Vec<Operation> = drop_receiver.iter().copied().map(plain).collect();
+        // value (2), object, value (2): the value goes from the top, then the object
         let stack = if drop_receiver.len() == 3 { 2 } else { 0 };
-        if drop_receiver == [opcode::DUP2_X1, opcode::POP2, opcode::POP] {
-            // value (2), object, value (2): the value is dropped from the top, then the object
-            debug_assert_eq!(stack, 2);
-        }
         code.push(Operation::Field(opcode, member));
         Ok((code, stack))
     }
@@ -400,6 +388,10 @@ impl<'t> Place<'t, '_> {
             (_, value) => return Err(wrong(value.map_or_else(String::new, ToString::to_string))),
         };
         code.extend(pushed);
+        if code.is_empty() {
+            // Two stack map frames must not come to stand at one place.
+            code.push(Operation::Plain(opcode::NOP));
+        }
         Ok(code)
     }
 
@@ -461,15 +453,17 @@ impl<'t> Place<'t, '_> {
                 "a stack map frame names the object before its constructor: the arguments branch";
             return Err(ChangeError::NotHere(reason));
         }
-        let gone = |bci: u32, length: u32| Replacement {
+        let gone = |bci: u32, length: u32, code: Vec<Operation>| Replacement {
             bci,
             length,
-            code: Snippet::of(Vec::new()),
+            code: Snippet::of(code),
             stack: 0,
         };
+        // A frame may stand at the new, and another behind it; none does at the dup.
+        let nop = vec![Operation::Plain(opcode::NOP)];
         let mut found = vec![
-            gone(u32::from(instruction.bci.0), instruction.length()),
-            gone(dup, 1),
+            gone(u32::from(instruction.bci.0), instruction.length(), nop),
+            gone(dup, 1, Vec::new()),
         ];
         for call in &object.calls {
             let member = Member::method(opcode::INVOKESTATIC, method);
@@ -481,7 +475,7 @@ impl<'t> Place<'t, '_> {
                 bci: call.bci,
                 length: call.length,
                 code: Snippet::of(self.call_of(&shape, opcode::INVOKESTATIC, member)?),
-                stack: 1,
+                stack: 0,
             });
         }
         Ok(found)

@@ -31,6 +31,8 @@ pub(crate) struct Changes {
     found: Vec<Changed>,
     code: Vec<u8>,
     offsets: Vec<u32>,
+    /// By bci: 1 where an instruction begins.
+    starts: Vec<u8>,
 }
 
 impl Changes {
@@ -38,6 +40,10 @@ impl Changes {
         self.found.clear();
         self.code.clear();
         self.offsets.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Changed> {
@@ -77,6 +83,14 @@ impl Changes {
         order: &[u64],
     ) -> Result<(), SkipReason> {
         self.clear();
+        let changes = |key: &u64| {
+            let edit = plan.edits().get(edit_index(*key));
+            edit.is_some_and(|edit| matches!(edit.action, Action::Change(_)))
+        };
+        if !order.iter().any(changes) {
+            return Ok(());
+        }
+        self.note_starts(code)?;
         let known = Hierarchy::of(class);
         let place = Place {
             class,
@@ -99,6 +113,9 @@ impl Changes {
             let change = plan
                 .changed(id)
                 .ok_or(SkipReason::NoSuchChange { change: id })?;
+            if self.starts.get(usize::from(bci)) != Some(&1) {
+                return Err(SkipReason::NoSuchSite { bci });
+            }
             let wrong = |error| SkipReason::Change { bci, error };
             let replacements = place.resolve(bci, change).map_err(wrong)?;
             self.found
@@ -120,6 +137,17 @@ impl Changes {
             }),
             None => Ok(()),
         }
+    }
+
+    fn note_starts(&mut self, code: &Code<'_, '_>) -> Result<(), SkipReason> {
+        self.starts.clear();
+        self.starts.resize(code.bytes().len(), 0);
+        for instruction in code.instructions() {
+            if let Some(start) = self.starts.get_mut(usize::from(instruction?.bci)) {
+                *start = 1;
+            }
+        }
+        Ok(())
     }
 
     /// Makes the code of all changes.

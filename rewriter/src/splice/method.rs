@@ -174,6 +174,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         }
         let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
         changes.resolve(self.class, &method, view, self.plan, self.order)?;
+        if changes.is_empty() {
+            return Ok(());
+        }
         let facts = Facts::of(self.class, &method, view)?;
         changes.lower(&facts, self.pool)
     }

@@ -159,19 +159,70 @@ fn calling(code: &[u8]) -> Vec<u8> {
     let mut attributes = Vec::new();
     attributes.extend(0_u16.to_be_bytes());
     let bytes = class_with(49, code, &[], &["f", "(JI)Ljava/lang/Object;"], &attributes);
-    // Two entries more, behind the texts.
-    let class = ClassFile::read(&bytes).unwrap();
-    assert_eq!(class.pool().count(), 10);
+    assert_eq!(ClassFile::read(&bytes).unwrap().pool().count(), 10);
+    // The name and type of both, and the static method.
+    with_entries(
+        &bytes,
+        b"(JI)Ljava/lang/Object;",
+        &[12, 0, 8, 0, 9, 10, 0, 2, 0, 10],
+        2,
+    )
+}
+
+/// The class with more entries behind the last text of its pool.
+fn with_entries(bytes: &[u8], last: &[u8], entries: &[u8], count: u16) -> Vec<u8> {
     let at = bytes
-        .windows(22)
-        .position(|found| found == b"(JI)Ljava/lang/Object;")
+        .windows(last.len())
+        .position(|found| found == last)
         .unwrap()
-        + 22;
+        + last.len();
     let mut out = bytes[..at].to_vec();
-    out.extend([12, 0, 8, 0, 9, 10, 0, 2, 0, 10]);
+    out.extend(entries);
     out.extend(&bytes[at..]);
-    out[8..10].copy_from_slice(&12_u16.to_be_bytes());
+    let count = u16::from_be_bytes([bytes[8], bytes[9]]) + count;
+    out[8..10].copy_from_slice(&count.to_be_bytes());
     out
+}
+
+#[test]
+fn a_call_of_nothing_for_nothing_leaves_room_for_the_frames_around_it() {
+    let code = [
+        opcode::ICONST_1,
+        opcode::IFEQ,
+        0,
+        7, // to 8
+        opcode::NOP,
+        opcode::INVOKESTATIC, // at 5
+        0,
+        10,
+        opcode::ICONST_1, // at 8
+        opcode::IFEQ,
+        0xFF,
+        0xFC, // to 5
+        opcode::RETURN,
+    ];
+    // One attribute, the text at index 8: two frames like the first one, at 5 and 8.
+    let frames = [0, 1, 0, 8, 0, 0, 0, 4, 0, 2, 5, 2];
+    let bytes = class_with(51, &code, &[], &["StackMapTable"], &frames);
+    let entries = [12, 0, 5, 0, 6, 10, 0, 2, 0, 9];
+    let bytes = with_entries(&bytes, b"StackMapTable", &entries, 2);
+    let class = ClassFile::read(&bytes).unwrap();
+    let mut plan = PlanBuilder::new(&class);
+    plan.change(MethodIndex(0), Bci(5), Change::Remove(None))
+        .unwrap();
+    let (skipped, out) = spliced(&class, &plan.finish());
+    assert_eq!(skipped, []);
+    let after = ClassFile::read(&out).unwrap();
+    let code = after
+        .method(MethodIndex(0))
+        .unwrap()
+        .code()
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        code.bytes()[4..7],
+        [opcode::NOP, opcode::NOP, opcode::ICONST_1]
+    );
 }
 
 #[test]

@@ -175,11 +175,9 @@ fn members(class: &ClassFile<'_>) -> Vec<ClassEdit> {
             value: Some(value),
         }));
     }
-    if class
-        .interfaces()
-        .all(|name| name != "java/io/Serializable")
-    {
-        edits.push(ClassEdit::AddInterface("java/io/Serializable".to_owned()));
+    let serializable = "java/io/Serializable";
+    if class.this_class() != serializable && class.interfaces().all(|name| name != serializable) {
+        edits.push(ClassEdit::AddInterface(serializable.to_owned()));
     }
     let interface = class.access_flags() & INTERFACE != 0;
     if !interface || class.major_version() >= 52 {
