@@ -18,9 +18,9 @@ pub(crate) struct Changed {
 type Classes = HashMap<(Box<[u8]>, Loader), Edits>;
 
 /// The edits that a class holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edits {
-    /// The generation that made them; 0 if no plugin did.
+    /// The generation at that time; 0 if there was none.
     pub generation: u32,
     /// Whose they are, in order: plugins, behind a hot patch.
     pub plugins: Vec<String>,

@@ -45,7 +45,11 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     if let Some(class) = patched {
         // What the plugins made of it is handed over already.
         if edits.is_some() || hand_over(load, name, &class.bytes) {
-            let edits = edits.get_or_insert_default();
+            let generation = generation.as_deref().map_or(0, |now| now.number);
+            let edits = edits.get_or_insert(Edits {
+                generation,
+                plugins: Vec::new(),
+            });
             edits.plugins.insert(0, patch::label(&class));
         }
     }

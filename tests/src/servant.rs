@@ -52,6 +52,15 @@ pub fn classes() -> &'static Path {
     &made().classes
 }
 
+/// Its source, for other versions of it.
+pub fn source() -> String {
+    std::fs::read_to_string(file()).expect("the source is there")
+}
+
+fn file() -> PathBuf {
+    workspace::test_file("java/servant/Servant.java")
+}
+
 impl Servant {
     /// A JVM that is up and has been told nothing.
     pub fn start(jdk: &Jdk, options: &[&str]) -> Self {
@@ -147,8 +156,7 @@ fn made() -> &'static Made {
     MADE.get_or_init(|| {
         let jdk = jdks::newest();
         let folder = scratch();
-        let source = workspace::test_file("java/servant/Servant.java");
-        let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "11"]);
+        let classes = javac::compile(&jdk, &[&file()], folder.path(), &["--release", "11"]);
         let manifest = "Premain-Class: Servant\nCan-Retransform-Classes: true\n";
         Made {
             jar: javac::jar(

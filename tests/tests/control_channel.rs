@@ -585,6 +585,39 @@ fn agent_that_was_started_with_the_jvm_can_be_sent_away_and_attached() {
     }
 }
 
+/// A patch is no plugin's: other plugins do not take it away, and `off` does.
+#[test]
+fn patch_outlives_a_reload_and_goes_with_the_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::watching(&jdk, &LATE);
+        let (pid, bodies) = (servant.pid().to_string(), format!("bodies {STEPS}"));
+        servant.ask("steps a");
+        let before = servant.ask(&bodies);
+        attach(&servant, folder.path(), &[]).assert_success();
+        let source = servant::source().replace("a() { return 1; }", "a() { return 100; }");
+        let file = folder.path().join("Servant.java");
+        std::fs::write(&file, source).expect("written");
+        let newest = jdks::newest();
+        let classes =
+            e2e_tests::javac::compile(&newest, &[&file], folder.path(), &["--release", "11"]);
+        let patch = classes.join("Servant$Steps.class");
+        classhook(&["patch", &pid, &patch.to_string_lossy()]).assert_success();
+        assert_eq!(servant.ask("steps ab"), "sum 102");
+        for selector in ["Servant", "nothing.**", "Servant*"] {
+            classhook(&["reload", &pid, "--select", selector]).assert_success();
+            assert_eq!(servant.ask("steps a"), "sum 100", "{selector} on {jdk}");
+        }
+        classhook(&["disable", &pid, "coverage"]).assert_success();
+        assert_eq!(servant.ask("steps a"), "sum 100");
+        classhook(&["reload", &pid, "--select", "nothing.**"]).assert_success();
+        classhook(&["off", &pid]).assert_success();
+        assert_eq!(servant.ask("steps a"), "sum 1");
+        assert_eq!(servant.ask(&bodies), before, "{jdk}");
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
 /// The JVM's own list of its threads, agents' threads among them.
 fn thread_names(pid: i32) -> String {
     let jvm = attach::Attachment::open(pid).expect("attached");
