@@ -76,9 +76,7 @@ fn running_jvm_is_measured_until_ctrl_c_and_is_as_it_was_afterwards() {
         assert_eq!(servant.end().code, Some(0));
         let report = std::fs::read_to_string(&xml).expect("the report");
         let covered = |method: &str| {
-            let part = report
-                .split(&format!("<class name=\"Servant$Steps\""))
-                .nth(1);
+            let part = report.split("<class name=\"Servant$Steps\"").nth(1);
             let part =
                 part.and_then(|part| part.split(&format!("<method name=\"{method}\"")).nth(1));
             part.and_then(|part| part.split("</method>").next())
