@@ -26,6 +26,7 @@ pub use plan::{Remark, What};
 pub(crate) use names::Text;
 
 use crate::class::ClassFile;
+use crate::plan::{Action, EditPlan};
 use bounded::Bounded;
 
 /// Longest text of the class that is written whole, in bytes.
@@ -57,6 +58,47 @@ pub fn plan(
     out: &mut dyn fmt::Write,
 ) -> fmt::Result {
     Bounded::write(out, |out| plan::annotated(class, remarks, left_out, out))
+}
+
+/// Writes a whole class with everything that `plan` does to it: class edits in
+/// front, one line each, and the others in their places as [`plan()`] does.
+/// `by` says whose plan it is.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn edits(
+    class: &ClassFile<'_>,
+    by: &str,
+    plan: &EditPlan,
+    out: &mut dyn fmt::Write,
+) -> fmt::Result {
+    let words: Vec<Option<String>> = plan
+        .edits()
+        .iter()
+        .map(|edit| match edit.action {
+            Action::Change(id) => plan.changed(id).map(ToString::to_string),
+            _ => None,
+        })
+        .collect();
+    let remarks: Vec<Remark<'_>> = plan
+        .edits()
+        .iter()
+        .zip(&words)
+        .map(|(edit, words)| Remark {
+            site: edit.site,
+            by,
+            what: match words {
+                Some(words) => What::Insert(words),
+                None => What::Edit(edit.action),
+            },
+        })
+        .collect();
+    Bounded::write(out, |out| {
+        for edit in plan.class_edits() {
+            plan::class_edit(by, edit, out)?;
+        }
+        plan::annotated(class, &remarks, &[], out)
+    })
 }
 
 /// Writes in what two versions of a class differ, as a unified difference of

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use rewriter::print::{self, Remark, What};
 use rewriter::{
-    Action, Bci, ClassFile, EditPlan, MethodIndex, Place, ProbeStorage, Scratch, Site, splice,
+    Action, Bci, Change, ClassEdit, ClassFile, EditPlan, MethodIndex, Place, ProbeStorage, Scratch,
+    Site, Snippet, splice,
 };
 
 const OLDER: &[u8] = include_bytes!("fixtures/release8/Older$1.class");
@@ -240,4 +241,49 @@ fn a_class_made_to_swell_is_bounded() {
     let text = class_text(&bytes);
     assert_eq!(text.matches("ldc_w").count(), 21_000);
     assert!(text.len() < 32 << 20, "{} bytes", text.len());
+}
+
+#[test]
+fn every_edit_of_a_plan_is_told_in_words() {
+    let class = ClassFile::read(CIRCLE).unwrap();
+    let mut plan = EditPlan::new();
+    let method = class.methods().find(|method| method.has_code()).unwrap();
+    let code = method.code().unwrap().unwrap();
+    let mut instructions = code.instructions().map(Result::unwrap);
+    let call = instructions
+        .find(|found| found.opcode == rewriter::opcode::INVOKESPECIAL)
+        .unwrap();
+    plan.hit(site(method.index().0, Place::Entry), 3).unwrap();
+    plan.change(method.index(), call.bci, Change::Remove(None))
+        .unwrap();
+    let mut body = Snippet::new();
+    body.op(rewriter::opcode::RETURN, 0).unwrap();
+    for edit in [
+        ClassEdit::AddInterface("java/io/Serializable".to_owned()),
+        ClassEdit::RenameType {
+            from: "a/B".to_owned(),
+            to: "c/\u{202e}D".to_owned(),
+        },
+        ClassEdit::ReplaceBody {
+            method: MethodIndex(1),
+            body,
+        },
+    ] {
+        plan.edit_class(edit).unwrap();
+    }
+    let mut text = String::new();
+    print::edits(&class, "patch", &plan, &mut text).unwrap();
+    let marked: Vec<_> = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("+ "))
+        .collect();
+    let expected = [
+        "  + patch: add interface java/io/Serializable".to_owned(),
+        "  + patch: rename type a/B to c/\\u202eD".to_owned(),
+        "  + patch: method 1: replace body:".to_owned(),
+        "  +     return".to_owned(),
+        "          + patch: hit 3 (entry)".to_owned(),
+        format!("          + patch: remove (at {})", call.bci),
+    ];
+    assert_eq!(marked, expected);
 }

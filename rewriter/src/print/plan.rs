@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use crate::class::{ClassFile, Method};
+use crate::edits::ClassEdit;
 use crate::index::MethodIndex;
 use crate::plan::{Action, Place, Site};
 use crate::print::names::escape;
@@ -49,6 +50,20 @@ fn spot(place: Place) -> Spot {
         Place::Before(bci) | Place::At(bci) => Spot::Before(bci.0),
         Place::FallThrough(bci) | Place::Jump { source: bci, .. } => Spot::Behind(bci.0),
     }
+}
+
+/// Writes an edit of the class itself; the lines of a body stand below it.
+pub(super) fn class_edit(by: &str, edit: &ClassEdit, out: &mut dyn Write) -> fmt::Result {
+    for (index, line) in edit.to_string().lines().enumerate() {
+        out.write_str("  + ")?;
+        if index == 0 {
+            escaped(by, out)?;
+            out.write_str(": ")?;
+        }
+        escaped(line, out)?;
+        out.write_str("\n")?;
+    }
+    Ok(())
 }
 
 /// Writes the class with remarks; without any it is the class alone.
