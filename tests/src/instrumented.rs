@@ -38,7 +38,7 @@ pub fn class_path(entries: &[PathBuf], folder: &Path) -> Instrumented {
             .file_name()
             .expect("an entry has a name")
             .to_string_lossy();
-        let out = folder.join(format!("{number}-{name}"));
+        let out = folder.join(number.to_string()).join(name.as_ref());
         let run = instrument(&[entry, Path::new("-o"), &out])
             .argument("--baseline")
             .argument(baselines.join(format!("{number}.hook")))

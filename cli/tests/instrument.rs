@@ -1,0 +1,587 @@
+//! `classhook instrument`: what becomes of class files, folders and jars.
+
+#[path = "support/command.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use probes::Snapshot;
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Compiled, Ran, classhook, run};
+use zip::write::{FullFileOptions, SimpleFileOptions};
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+const GATE: &str = "package bank;
+public class Gate {
+    static int pass(int who) {
+        return who > 3 && who != 7 ? 1 : 0;
+    }
+}
+";
+const DOOR: &str = "package bank;
+public interface Door {
+    int OPEN = Gate.pass(4);
+    default int state() { return OPEN; }
+}
+";
+const MANIFEST: &[u8] = b"Manifest-Version: 1.0\r\nMain-Class: bank.Gate\r\n\r\n";
+
+fn bank() -> Compiled {
+    Compiled::new(&[("bank/Gate.java", GATE), ("bank/Door.java", DOOR)])
+}
+
+/// Entries of a jar in its order: name, content, and whether it is stored.
+type Entries<'e> = &'e [(&'e str, &'e [u8], bool)];
+
+fn jar(entries: Entries<'_>) -> Vec<u8> {
+    let mut jar = ZipWriter::new(Cursor::new(Vec::new()));
+    for (number, (name, bytes, stored)) in entries.iter().enumerate() {
+        let method = if *stored {
+            CompressionMethod::Stored
+        } else {
+            CompressionMethod::Deflated
+        };
+        let time = DateTime::from_date_and_time(2001, 2, 3, 4, 5, 2 * (number % 30) as u8).unwrap();
+        let options = SimpleFileOptions::default()
+            .compression_method(method)
+            .last_modified_time(time);
+        jar.start_file(*name, options).unwrap();
+        jar.write_all(bytes).unwrap();
+    }
+    jar.set_comment("a comment").unwrap();
+    jar.finish().unwrap().into_inner()
+}
+
+/// Everything that an archive says of an entry, and its content.
+fn contents(jar: &[u8]) -> Vec<(String, String, Vec<u8>)> {
+    let mut archive = ZipArchive::new(Cursor::new(jar)).unwrap();
+    let mut all = Vec::new();
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).unwrap();
+        let facts = format!(
+            "{:?} {:?} {:?}",
+            entry.compression(),
+            entry.last_modified(),
+            entry.unix_mode()
+        );
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        all.push((entry.name().unwrap().into_owned(), facts, bytes));
+    }
+    all
+}
+
+fn content(jar: &[u8], name: &str) -> Vec<u8> {
+    let found = contents(jar).into_iter().find(|entry| entry.0 == name);
+    found.unwrap_or_else(|| panic!("no {name}")).2
+}
+
+fn is_instrumented(bytes: &[u8]) -> bool {
+    host::own::is_instrumented(&rewriter::ClassFile::read(bytes).unwrap())
+}
+
+/// A folder in which a jar is instrumented.
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(input: &[u8]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("in.jar"), input).unwrap();
+        Self { root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn run(&self, options: &[&str]) -> Ran {
+        let mut command = classhook();
+        command
+            .args(["instrument", "in.jar", "-o", "out.jar"])
+            .args(options);
+        command
+            .current_dir(self.root.path())
+            .output()
+            .unwrap()
+            .into()
+    }
+
+    fn out(&self) -> Vec<u8> {
+        fs::read(self.path("out.jar")).unwrap()
+    }
+
+    /// Names of what is there.
+    fn names(&self) -> Vec<String> {
+        names(self.root.path())
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// All files below a folder.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for name in names(&next) {
+            let path = next.join(name);
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().display().to_string();
+                    found.insert(name, fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn folder_becomes_a_folder_with_everything_else_copied() {
+    let bank = bank();
+    fs::write(bank.path("classes/bank/words.txt"), "kept").unwrap();
+    fs::write(
+        bank.path("classes/inner.jar"),
+        jar(&[("bank/Gate.class", &bank.class("bank/Gate"), false)]),
+    )
+    .unwrap();
+    let out = bank.path("out");
+    let words = |out: &Path| {
+        [
+            "instrument".as_ref(),
+            bank.path("classes").as_os_str(),
+            "-o".as_ref(),
+            out.as_os_str(),
+        ]
+        .map(ToOwned::to_owned)
+    };
+    let ran = run(words(&out)).well();
+    assert!(
+        ran.out.contains("3  classes")
+            && ran.out.contains("3  instrumented")
+            && ran.out.contains("1  other"),
+        "{}",
+        ran.out
+    );
+    let files = tree(&out);
+    assert_eq!(files["bank/words.txt"], b"kept");
+    for name in ["bank/Gate.class", "bank/Door.class"] {
+        assert!(is_instrumented(&files[name]), "{name}");
+    }
+    assert!(is_instrumented(&content(
+        &files["inner.jar"],
+        "bank/Gate.class"
+    )));
+    let time = |path: PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    assert_eq!(
+        time(out.join("bank/words.txt")),
+        time(bank.path("classes/bank/words.txt"))
+    );
+    run(words(&out)).well(); // over what is there
+    assert_eq!(tree(&out), files);
+    run(words(&bank.path("again"))).well();
+    assert_eq!(tree(&bank.path("again")), files);
+}
+
+#[test]
+fn number_of_threads_makes_no_difference() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let names: Vec<String> = (0..300)
+        .map(|number| format!("p{number}/bank/Gate.class"))
+        .collect();
+    let entries: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), gate.as_slice(), false))
+        .collect();
+    let place = Place::new(&jar(&entries));
+    place
+        .run(&["--threads", "1", "--baseline", "one.hook"])
+        .well();
+    let (one, baseline) = (place.out(), fs::read(place.path("one.hook")).unwrap());
+    place
+        .run(&["--threads", "8", "--baseline", "eight.hook"])
+        .well();
+    assert!(one == place.out());
+    assert!(baseline == fs::read(place.path("eight.hook")).unwrap());
+}
+
+#[test]
+fn jar_keeps_order_times_methods_and_comments() {
+    let bank = bank();
+    let (gate, door) = (bank.class("bank/Gate"), bank.class("bank/Door"));
+    let module = Compiled::new(&[("module-info.java", "module bank { }")]).class("module-info");
+    let entries: Entries<'_> = &[
+        ("META-INF/MANIFEST.MF", MANIFEST, false),
+        ("module-info.class", &module, false),
+        ("bank/", b"", true),
+        ("bank/Gate.class", &gate, false),
+        ("words.txt", &[7; 5000], false),
+        ("bank/Door.class", &door, true),
+        ("META-INF/versions/17/bank/Gate.class", &gate, false),
+    ];
+    let input = jar(entries);
+    let place = Place::new(&input);
+    let ran = place.run(&[]).well();
+    assert!(ran.out.contains("3  instrumented"), "{}", ran.out);
+    let (before, after) = (contents(&input), contents(&place.out()));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!((&before.0, &before.1), (&after.0, &after.1));
+        let replaced = before.0.contains("bank/") && before.0.ends_with(".class");
+        assert_eq!(before.2 != after.2, replaced, "{}", before.0);
+        assert!(!replaced || is_instrumented(&after.2));
+    }
+    let archive = ZipArchive::new(Cursor::new(place.out())).unwrap();
+    assert_eq!(archive.comment(), b"a comment");
+}
+
+#[test]
+fn extra_fields_and_a_script_in_front_are_kept() {
+    let bank = bank();
+    let mut jar = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in [
+        ("words.txt", b"kept".to_vec()),
+        ("bank/Gate.class", bank.class("bank/Gate")),
+    ] {
+        let mut options = FullFileOptions::default().with_file_comment("of an entry");
+        options.add_extra_field(0xCAFE, [], false).unwrap();
+        options.add_extra_field(0x7A7A, *b"more", false).unwrap();
+        jar.start_file(name, options).unwrap();
+        jar.write_all(&bytes).unwrap();
+    }
+    let script = b"#!/bin/sh\nexec java -jar \"$0\"\n";
+    let input = [script.as_slice(), &jar.finish().unwrap().into_inner()].concat();
+    let place = Place::new(&input);
+    place.run(&[]).well();
+    let out = place.out();
+    assert!(out.starts_with(script));
+    let (mut before, mut after) = (
+        ZipArchive::new(Cursor::new(&input)).unwrap(),
+        ZipArchive::new(Cursor::new(&out)).unwrap(),
+    );
+    for index in 0..2 {
+        let (before, after) = (
+            before.by_index(index).unwrap(),
+            after.by_index(index).unwrap(),
+        );
+        assert_eq!(before.extra_data(), after.extra_data());
+        assert!(
+            before
+                .extra_data()
+                .is_some_and(|data| data.windows(4).any(|part| part == b"more"))
+        );
+        assert_eq!(after.comment(), "of an entry");
+    }
+    assert!(is_instrumented(&content(&out, "bank/Gate.class")));
+}
+
+#[test]
+fn inner_jars_are_instrumented_and_stay_stored() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let inner = jar(&[("bank/Gate.class", &gate, false)]);
+    let plain = jar(&[("words.txt", b"kept", false)]);
+    let middle = jar(&[("lib/inner.jar", &inner, true)]);
+    let input = jar(&[
+        ("BOOT-INF/lib/inner.jar", &inner, true),
+        ("BOOT-INF/lib/plain.jar", &plain, true),
+        ("BOOT-INF/lib/middle.jar", &middle, false),
+    ]);
+    let place = Place::new(&input);
+    place.run(&[]).well();
+    let out = place.out();
+    assert!(is_instrumented(&content(
+        &content(&out, "BOOT-INF/lib/inner.jar"),
+        "bank/Gate.class"
+    )));
+    let middle = content(&out, "BOOT-INF/lib/middle.jar");
+    assert!(is_instrumented(&content(
+        &content(&middle, "lib/inner.jar"),
+        "bank/Gate.class"
+    )));
+    assert_eq!(content(&out, "BOOT-INF/lib/plain.jar"), plain);
+    assert!(contents(&out)[0].1.starts_with("Stored"));
+}
+
+fn signed(bank: &Compiled) -> Vec<u8> {
+    let manifest = [
+        MANIFEST,
+        b"Name: bank/Gate.class\r\nSHA-256-Digest: abc=\r\n\r\n",
+    ]
+    .concat();
+    jar(&[
+        ("META-INF/MANIFEST.MF", &manifest, false),
+        ("META-INF/BANK.SF", b"Signature-Version: 1.0\r\n", false),
+        ("META-INF/BANK.RSA", b"signature", false),
+        ("bank/Gate.class", &bank.class("bank/Gate"), false),
+    ])
+}
+
+#[test]
+fn signature_of_a_changed_jar_is_left_out_with_a_warning() {
+    let place = Place::new(&signed(&bank()));
+    let ran = place.run(&[]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.error.starts_with("warning[H0643]"), "{}", ran.error);
+    let out = contents(&place.out());
+    let names: Vec<_> = out.iter().map(|entry| entry.0.as_str()).collect();
+    assert_eq!(names, ["META-INF/MANIFEST.MF", "bank/Gate.class"]);
+    assert_eq!(out[0].2, MANIFEST);
+}
+
+#[test]
+fn archive_without_a_selected_class_stays_byte_for_byte() {
+    let bank = bank();
+    let inner = signed(&bank);
+    let input = jar(&[
+        ("lib/signed.jar", &inner, true),
+        ("shop/Gate.class", &bank.class("bank/Gate"), false),
+    ]);
+    let place = Place::new(&input);
+    place.run(&["--select", "shop.**"]).well();
+    assert!(place.out() == input);
+    let place = Place::new(&inner);
+    place.run(&["--select", "shop.**"]).well();
+    assert!(place.out() == inner);
+}
+
+#[test]
+fn damaged_entries_are_kept_counted_and_reported() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let mut input = jar(&[
+        ("bank/Gate.class", &gate, false),
+        ("bank/Text.class", b"no class", false),
+        ("bank/Cut.class", &gate[..gate.len() - 3], false),
+        ("lib/broken.jar", b"PK\x03\x04 and no more", false),
+        ("bank/Sum.class", b"0123456789", true),
+    ]);
+    let at = input
+        .windows(10)
+        .position(|part| part == b"0123456789")
+        .unwrap();
+    input[at] = b'x'; // its checksum is wrong now
+    let place = Place::new(&input);
+    let ran = place.run(&[]);
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(
+        ran.error.matches("warning[H0641]").count(),
+        4,
+        "{}",
+        ran.error
+    );
+    assert!(
+        ran.error.contains("in.jar!/bank/Sum.class") && ran.out.contains("4  damaged"),
+        "{}{}",
+        ran.error,
+        ran.out
+    );
+    let out = place.out();
+    let at = out
+        .windows(9)
+        .position(|part| part == b"123456789")
+        .unwrap();
+    assert_eq!(out[at - 1], b'x');
+    assert_eq!(place.run(&["--on-error", "strict"]).code, Some(3));
+}
+
+#[test]
+fn entry_outside_of_the_archive_is_refused() {
+    let bank = bank();
+    let evil = jar(&[("a/../../evil.class", &bank.class("bank/Gate"), false)]);
+    let nested = jar(&[("lib/evil.jar", &evil, false)]);
+    for input in [evil, nested] {
+        let place = Place::new(&input);
+        place.run(&[]).refused("H0644", &["a/../../evil.class"]);
+        assert_eq!(place.names(), ["in.jar"]);
+    }
+}
+
+#[test]
+fn output_of_an_earlier_run_is_recognised() {
+    let bank = bank();
+    let place = Place::new(&jar(&[(
+        "bank/Gate.class",
+        &bank.class("bank/Gate"),
+        false,
+    )]));
+    place.run(&[]).well();
+    let first = place.out();
+    fs::write(place.path("in.jar"), &first).unwrap();
+    let ran = place.run(&[]);
+    assert!(
+        ran.error.starts_with("warning[H0642]") && ran.out.contains("1  instrumented already"),
+        "{}{}",
+        ran.error,
+        ran.out
+    );
+    assert_eq!(place.out(), first);
+}
+
+#[test]
+fn mistakes_are_told_and_write_nothing() {
+    let bank = bank();
+    let place = Place::new(&jar(&[(
+        "bank/Gate.class",
+        &bank.class("bank/Gate"),
+        false,
+    )]));
+    fs::write(place.path("text"), "text").unwrap();
+    fs::create_dir(place.path("locked")).unwrap();
+    let told = |words: &[&str]| -> Ran {
+        let mut command = classhook();
+        command
+            .arg("instrument")
+            .args(words)
+            .current_dir(place.root.path());
+        command.output().unwrap().into()
+    };
+    told(&["in.jar", "-o", "in.jar"]).refused("H0640", &["in.jar"]);
+    told(&["in.jar", "-o", "."]).refused("H0640", &["overwrite"]);
+    told(&["in.jar"]).refused("H0648", &["-o OUT"]);
+    told(&[]).refused("H0648", &["--runtime"]);
+    told(&["nothing.jar", "-o", "x"]).refused("H0612", &["nothing.jar"]);
+    told(&["text", "-o", "x"]).refused("H0613", &["text"]);
+    told(&["in.jar", "-o", "x", "--plugin", "none"]).refused("H0105", &["none"]);
+    told(&["in.jar", "-o", "text/x"]).refused("H0620", &["text/x"]);
+    told(&["in.jar", "-o", "x", "--baseline", "text/x.hook"]).refused("H0620", &["text/x.hook"]);
+    assert_eq!(place.names(), ["in.jar", "locked", "text"]);
+}
+
+/// A jar whose instrumentation takes a while.
+fn large() -> Vec<u8> {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let names: Vec<String> = (0..20_000)
+        .map(|number| format!("p{number}/bank/Gate.class"))
+        .collect();
+    let entries: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), gate.as_slice(), true))
+        .collect();
+    jar(&entries)
+}
+
+#[test]
+fn full_disk_leaves_what_was_there() {
+    let place = Place::new(&large());
+    fs::write(place.path("out.jar"), "before").unwrap();
+    // The limit on file sizes stands for the full disk; exceeding it raises a signal unless that is ignored.
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            r#"trap "" XFSZ; ulimit -f 64; exec "$0" instrument in.jar -o out.jar"#,
+        ])
+        .arg(classhook().get_program())
+        .current_dir(place.root.path())
+        .output();
+    Ran::from(output.unwrap()).refused("H0620", &["space left"]);
+    assert_eq!(place.out(), b"before");
+    assert_eq!(place.names(), ["in.jar", "out.jar"]);
+}
+
+#[test]
+fn interrupted_command_leaves_what_was_there() {
+    let place = Place::new(&large());
+    fs::write(place.path("out.jar"), "before").unwrap();
+    let mut child = classhook()
+        .args(["instrument", "in.jar", "-o", "out.jar"])
+        .current_dir(place.root.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while place.names().len() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(130), "{}", ran.error);
+    assert!(ran.error.starts_with("error[H0645]"), "{}", ran.error);
+    assert_eq!(place.out(), b"before");
+    assert_eq!(place.names(), ["in.jar", "out.jar"]);
+}
+
+#[test]
+fn runtime_is_a_jar_of_its_own_or_part_of_the_output() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let place = Place::new(&jar(&[("bank/Gate.class", &gate, false)]));
+    place.run(&["--runtime", "runtime.jar", "--embed"]).well();
+    let runtime = fs::read(place.path("runtime.jar")).unwrap();
+    let names = |jar: &[u8]| {
+        contents(jar)
+            .into_iter()
+            .map(|entry| entry.0)
+            .collect::<Vec<_>>()
+    };
+    let classes: Vec<_> = names(&runtime).split_off(1);
+    assert!(classes.contains(&"classhook/runtime/Probes.class".to_owned()));
+    assert_eq!(names(&place.out())[1..], classes);
+    let mut command = classhook();
+    command
+        .args(["instrument", "--runtime", "again.jar"])
+        .current_dir(place.root.path());
+    Ran::from(command.output().unwrap()).well();
+    assert!(fs::read(place.path("again.jar")).unwrap() == runtime);
+    let war = Place::new(&jar(&[("WEB-INF/classes/bank/Gate.class", &gate, false)]));
+    war.run(&["--embed"]).well();
+    assert!(
+        names(&war.out()).contains(&"WEB-INF/classes/classhook/runtime/Probes.class".to_owned())
+    );
+    let plain = Place::new(&jar(&[("words.txt", b"kept", false)]));
+    plain.run(&["--embed"]).well();
+    assert_eq!(names(&plain.out()), ["words.txt"]);
+}
+
+#[test]
+fn baseline_alone_is_reported_as_never_executed() {
+    let bank = bank();
+    let classes: Vec<_> = ["bank/Gate", "bank/Door"]
+        .map(|name| (format!("{name}.class"), bank.class(name)))
+        .into();
+    let entries: Vec<_> = classes
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), bytes.as_slice(), false))
+        .collect();
+    let place = Place::new(&jar(&entries));
+    place.run(&["--baseline", "deep/base.hook"]).well();
+    let snapshot = Snapshot::read(&place.path("deep/base.hook")).unwrap();
+    assert!(snapshot.complete && snapshot.classes.len() == 2);
+    let ran = run([
+        "report".as_ref(),
+        place.path("deep").as_os_str(),
+        "--csv".as_ref(),
+        place.path("out.csv").as_os_str(),
+        "--xml".as_ref(),
+        place.path("out.xml").as_os_str(),
+    ])
+    .well();
+    drop(ran);
+    let csv = fs::read_to_string(place.path("out.csv")).unwrap();
+    let gate = csv.lines().find(|line| line.contains(",Gate,")).unwrap();
+    assert!(
+        gate.contains(",0,4,0,"),
+        "no instruction and no branch was executed: {gate}"
+    );
+    assert!(
+        !fs::read_to_string(place.path("out.xml"))
+            .unwrap()
+            .contains("<sessioninfo")
+    );
+}
