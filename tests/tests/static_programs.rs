@@ -73,10 +73,11 @@ impl Comparison<'_> {
     fn run(&mut self, round: usize, place: &str) {
         let by_agent = self.folder.join(format!("by-agent-{round}"));
         let by_itself = self.folder.join(format!("by-itself-{round}"));
-        let java = self
-            .workload
-            .java(self.folder, "run")
-            .option("-Xverify:all");
+        // Some programs look at their class path: it is alike in both.
+        let mut class_path = self.workload.class_path().to_vec();
+        class_path.extend(self.instrumented.class_path.last().cloned());
+        let workload = self.workload.with_class_path(class_path);
+        let java = workload.java(self.folder, "run").option("-Xverify:all");
         let expected = java.coverage(&by_agent).run();
         std::fs::remove_dir_all(self.folder.join("run")).expect("the test's own folder");
         let found = instrumented::run(&self.workload, &self.instrumented, self.folder, &by_itself);
