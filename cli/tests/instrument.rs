@@ -457,7 +457,7 @@ fn mistakes_are_told_and_write_nothing() {
     told(&[]).refused("H0648", &["--runtime"]);
     told(&["nothing.jar", "-o", "x"]).refused("H0612", &["nothing.jar"]);
     told(&["text", "-o", "x"]).refused("H0613", &["text"]);
-    told(&["in.jar", "-o", "x", "--plugin", "none"]).refused("H0105", &["none"]);
+    told(&["in.jar", "-o", "x", "--plugin", "nothing"]).refused("H0105", &["nothing"]);
     told(&["in.jar", "-o", "text/x"]).refused("H0620", &["text/x"]);
     told(&["in.jar", "-o", "x", "--baseline", "text/x.hook"]).refused("H0620", &["text/x.hook"]);
     assert_eq!(place.names(), ["in.jar", "locked", "text"]);

@@ -37,10 +37,10 @@ public class Versions implements Serializable {
             System.out.println(choose(number));
         }
         System.out.println(new Versions().value + " " + FIRST);
-        System.out.println(ObjectStreamClass.lookup(Versions.class).getSerialVersionUID());
+        System.out.println(ObjectStreamClass.lookup(new Versions().getClass()).getSerialVersionUID());
         int visible = 0;
-        for (java.lang.reflect.Method method : Versions.class.getDeclaredMethods()) {
-            visible += method.isSynthetic() ? 0 : 1;
+        for (java.lang.reflect.Method method : new Versions().getClass().getDeclaredMethods()) {
+            visible += 1 - (method.getModifiers() >> 12 & 1); // synthetic ones are not counted, without a branch
         }
         System.out.println(visible + " methods");
     }
