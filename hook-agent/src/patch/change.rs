@@ -355,11 +355,11 @@ impl Context<'_> {
 
     /// The highest class-file version that the JVM reads.
     fn newest_version(self) -> Option<u16> {
-        let version = self
-            .agent
-            .jvmti()
-            .system_property(self.phase, c"java.class.version")?;
-        version.split('.').next()?.parse().ok()
+        let name = c"java.vm.specification.version";
+        let release = self.agent.jvmti().system_property(self.phase, name)?;
+        let release: u16 = release.trim_start_matches("1.").parse().ok()?;
+        // Java 17 reads version 61 (JVMS 4.1).
+        release.checked_add(44)
     }
 
     /// What the JVM would say to each class that we have nothing against.

@@ -1,0 +1,2 @@
+// refused with 70
+public class ClassMadePublic {}

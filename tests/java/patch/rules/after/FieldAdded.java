@@ -1,0 +1,2 @@
+// refused with 64
+class FieldAdded { int one; int two; }

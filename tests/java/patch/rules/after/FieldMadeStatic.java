@@ -1,0 +1,2 @@
+// refused with 64
+class FieldMadeStatic { static int one; }

@@ -1,0 +1,2 @@
+// refused with 64
+class FieldRemoved { int one; }

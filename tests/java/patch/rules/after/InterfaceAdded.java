@@ -1,0 +1,2 @@
+// refused with 66
+class InterfaceAdded implements java.io.Serializable {}

@@ -1,0 +1,2 @@
+// refused with 63
+class LambdaAdded { Runnable one() { return () -> System.out.println(); } }

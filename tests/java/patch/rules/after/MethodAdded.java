@@ -1,0 +1,2 @@
+// refused with 63
+class MethodAdded { void one() {} private static void two() {} }

@@ -1,0 +1,2 @@
+// refused with 71
+class MethodMadeSynchronized { synchronized void one() {} }

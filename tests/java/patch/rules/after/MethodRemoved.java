@@ -1,0 +1,2 @@
+// refused with 67
+class MethodRemoved { void one() {} }

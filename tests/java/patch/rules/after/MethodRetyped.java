@@ -1,0 +1,2 @@
+// refused with 63
+class MethodRetyped { void one(long a) {} }

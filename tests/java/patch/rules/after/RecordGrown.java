@@ -1,0 +1,2 @@
+// refused with 72
+record RecordGrown(int one, int two) {}

@@ -1,0 +1,4 @@
+// refused with 72
+sealed interface SealedGrown permits SealedOne, SealedTwo {}
+final class SealedOne implements SealedGrown {}
+final class SealedTwo implements SealedGrown {}

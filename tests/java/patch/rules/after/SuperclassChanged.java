@@ -1,0 +1,2 @@
+// refused with 66
+class SuperclassChanged extends Thread {}

@@ -1,0 +1,1 @@
+class FieldAdded { int one; }

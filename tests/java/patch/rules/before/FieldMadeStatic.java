@@ -1,0 +1,1 @@
+class FieldMadeStatic { int one; }

@@ -1,0 +1,1 @@
+class FieldRemoved { int one; int two; }

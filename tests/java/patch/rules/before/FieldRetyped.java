@@ -1,0 +1,1 @@
+class FieldRetyped { int one; }

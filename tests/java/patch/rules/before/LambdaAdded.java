@@ -1,0 +1,1 @@
+class LambdaAdded { Runnable one() { return null; } }

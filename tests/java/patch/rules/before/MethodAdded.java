@@ -1,0 +1,1 @@
+class MethodAdded { void one() {} }

@@ -1,0 +1,1 @@
+class MethodMadeSynchronized { void one() {} }

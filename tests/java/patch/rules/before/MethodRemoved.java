@@ -1,0 +1,1 @@
+class MethodRemoved { void one() {} void two() {} }

@@ -1,0 +1,1 @@
+class MethodRetyped { void one(int a) {} }

@@ -1,0 +1,1 @@
+class NestGrown { static class One {} }

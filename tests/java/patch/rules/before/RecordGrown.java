@@ -1,0 +1,1 @@
+record RecordGrown(int one) {}

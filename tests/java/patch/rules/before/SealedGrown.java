@@ -1,0 +1,2 @@
+sealed interface SealedGrown permits SealedOne {}
+final class SealedOne implements SealedGrown {}
