@@ -69,8 +69,8 @@ fn readme_measures_the_bank_with_and_without_the_command() {
     let mut commands = blocks("README.md", "sh");
     // the tasks would take too long here, and which JVM to attach to is the reader's choice
     commands.retain(|block| !block.contains("cargo xtask") && !block.contains(" PID "));
-    let [measure, record_and_report] = commands.as_slice() else {
-        panic!("expected two blocks of commands, found {commands:?}");
+    let [measure, record_and_report, statically] = commands.as_slice() else {
+        panic!("expected three blocks of commands, found {commands:?}");
     };
     let [summary] = blocks("README.md", "text")
         .try_into()
@@ -91,6 +91,12 @@ fn readme_measures_the_bank_with_and_without_the_command() {
         assert_holds(
             &target.join("recorded/jacoco.xml"),
             "<class name=\"bank/Account\"",
+        );
+        let printed = shell(&jdk, folder.path(), statically);
+        let total = summary.lines().last().expect("a table has a last line");
+        assert!(
+            printed.lines().any(|found| found == total),
+            "on {jdk}: {total}\n{printed}"
         );
     }
 }
