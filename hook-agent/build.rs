@@ -1,8 +1,8 @@
-//! Builds the class that holds the probe arrays, `java/lang/$Classhook`, as a template.
+//! Builds the classes that the agent puts into the JVM, `java/lang/$Classhook` and its kin, as templates.
 //!
 //! The agent defines any number of siblings (`java/lang/$Classhook1` …) that differ only in their
-//! name, so the class file is cut at the name: `helper_head.bin` ends before the `length` of the
-//! `CONSTANT_Utf8_info` that holds it, `helper_tail.bin` begins after its last byte.
+//! name, so a class file is cut at the name: `….head` ends before the `length` of the
+//! `CONSTANT_Utf8_info` that holds it, `….tail` begins after its last byte.
 
 use ristretto_classfile::attributes::{ArrayType, Attribute, Instruction};
 use ristretto_classfile::{
@@ -16,12 +16,51 @@ use std::path::Path;
 const PLACEHOLDER: &str = "java/lang/$Classhook-placeholder";
 /// `probes::ARRAY_LENGTH`; a test of the crate compares the two.
 const ARRAY_LENGTH: i32 = 32_768;
-const FIELD: &str = "hits";
+
+/// What the first class has besides its array: methods for the instrumented code, each of which calls the native
+/// method of the same name with a `0` behind it and Java's id of the thread as a last argument.
+const CALLS: [(&str, &str); 5] = [
+    ("enter", "I"),
+    ("exit", "I"),
+    ("fail", "Ljava/lang/Throwable;I"),
+    ("number", "JII"),
+    ("object", "Ljava/lang/Object;II"),
+];
+
+/// How the threads of a JVM are told apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ThreadIds {
+    /// `Thread.threadId`, which is final (Java 19); virtual threads have it too.
+    Final,
+    /// Not at all: where there are no virtual threads, the native thread is enough.
+    None,
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    write(
+        "hits",
+        &Helper::new(("hits", "[B", ArrayType::Byte), None)?.bytes()?,
+    )?;
+    write(
+        "counts",
+        &Helper::new(("counts", "[J", ArrayType::Long), None)?.bytes()?,
+    )?;
+    for (name, ids) in [
+        ("first", ThreadIds::None),
+        ("first_with_ids", ThreadIds::Final),
+    ] {
+        write(
+            name,
+            &Helper::new(("hits", "[B", ArrayType::Byte), Some(ids))?.bytes()?,
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes a class file in two parts.
+fn write(name: &str, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
     let out = std::env::var("OUT_DIR")?;
-    let bytes = helper_class()?;
     let at = bytes
         .windows(PLACEHOLDER.len())
         .position(|window| window == PLACEHOLDER.as_bytes())
@@ -30,64 +69,169 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tail = bytes
         .get(at + PLACEHOLDER.len()..)
         .ok_or("nothing follows the name")?;
-    std::fs::write(Path::new(&out).join("helper_head.bin"), head)?;
-    std::fs::write(Path::new(&out).join("helper_tail.bin"), tail)?;
+    std::fs::write(Path::new(&out).join(format!("{name}.head")), head)?;
+    std::fs::write(Path::new(&out).join(format!("{name}.tail")), tail)?;
     Ok(())
 }
 
-/// `public final synthetic class … { public static final byte[] hits = new byte[32768]; }`,
-/// class-file version 52, so that every JVM from 8 on reads it.
-fn helper_class() -> Result<Vec<u8>, Box<dyn Error>> {
-    let mut pool = ConstantPool::new();
-    let this_class = pool.add_class(PLACEHOLDER)?;
-    let super_class = pool.add_class("java/lang/Object")?;
-    let hits = pool.add_field_ref(this_class, FIELD, "[B")?;
-    let length = u8::try_from(pool.add_integer(ARRAY_LENGTH)?)?;
-    let field = Field {
-        access_flags: FieldAccessFlags::PUBLIC
-            | FieldAccessFlags::STATIC
-            | FieldAccessFlags::FINAL
-            | FieldAccessFlags::SYNTHETIC,
-        name_index: pool.add_utf8(FIELD)?,
-        descriptor_index: pool.add_utf8("[B")?,
-        field_type: FieldType::Array(Box::new(FieldType::Base(BaseType::Byte))),
-        attributes: Vec::new(),
-    };
-    let initializer = Method {
-        access_flags: MethodAccessFlags::STATIC,
-        name_index: pool.add_utf8("<clinit>")?,
-        descriptor_index: pool.add_utf8("()V")?,
-        attributes: vec![Attribute::Code {
-            name_index: pool.add_utf8("Code")?,
-            max_stack: 1,
-            max_locals: 0,
-            code: vec![
-                Instruction::Ldc(length),               // Stack: I
-                Instruction::Newarray(ArrayType::Byte), // Stack: [B
-                Instruction::Putstatic(hits),           // Stack: -
-                Instruction::Return,
-            ],
-            exception_table: Vec::new(),
+/// A class in the making.
+struct Helper {
+    pool: ConstantPool<'static>,
+    this_class: u16,
+    fields: Vec<Field>,
+    methods: Vec<Method>,
+}
+
+impl Helper {
+    /// A class with `public static final T[] name = new T[32768]`, and what the first one has besides.
+    fn new(
+        (name, descriptor, element): (&str, &str, ArrayType),
+        calls: Option<ThreadIds>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut pool = ConstantPool::new();
+        let this_class = pool.add_class(PLACEHOLDER)?;
+        let mut helper = Self {
+            pool,
+            this_class,
+            fields: Vec::new(),
+            methods: Vec::new(),
+        };
+        helper.array(name, descriptor, element)?;
+        if let Some(ids) = calls {
+            helper.native("bound", "()V")?;
+            for (name, parameters) in CALLS {
+                helper.call(name, parameters, ids)?;
+            }
+        }
+        Ok(helper)
+    }
+
+    fn array(
+        &mut self,
+        name: &str,
+        descriptor: &str,
+        element: ArrayType,
+    ) -> Result<(), Box<dyn Error>> {
+        let array = self.pool.add_field_ref(self.this_class, name, descriptor)?;
+        let length = u8::try_from(self.pool.add_integer(ARRAY_LENGTH)?)?;
+        let base = match element {
+            ArrayType::Byte => BaseType::Byte,
+            _ => BaseType::Long,
+        };
+        self.fields.push(Field {
+            access_flags: FieldAccessFlags::PUBLIC
+                | FieldAccessFlags::STATIC
+                | FieldAccessFlags::FINAL
+                | FieldAccessFlags::SYNTHETIC,
+            name_index: self.pool.add_utf8(name)?,
+            descriptor_index: self.pool.add_utf8(descriptor)?,
+            field_type: FieldType::Array(Box::new(FieldType::Base(base))),
             attributes: Vec::new(),
-        }],
-    };
-    let class = ClassFile {
-        version: Version::Java8 { minor: 0 },
-        constant_pool: pool,
-        access_flags: ClassAccessFlags::PUBLIC
-            | ClassAccessFlags::FINAL
-            | ClassAccessFlags::SUPER
-            | ClassAccessFlags::SYNTHETIC,
-        this_class,
-        super_class,
-        interfaces: Vec::new(),
-        fields: vec![field],
-        methods: vec![initializer],
-        attributes: Vec::new(),
-        code_source_url: None,
-    };
-    class.verify()?;
-    let mut bytes = Vec::new();
-    class.to_bytes(&mut bytes)?;
-    Ok(bytes)
+        });
+        let code = vec![
+            Instruction::Ldc(length),       // Stack: I
+            Instruction::Newarray(element), // Stack: [
+            Instruction::Putstatic(array),  // Stack: -
+            Instruction::Return,
+        ];
+        self.method(
+            "<clinit>",
+            "()V",
+            MethodAccessFlags::STATIC,
+            Some((1, 0, code)),
+        )
+    }
+
+    /// `public static void name(…) { name0(…, Thread.currentThread().threadId()); }`
+    fn call(&mut self, name: &str, parameters: &str, ids: ThreadIds) -> Result<(), Box<dyn Error>> {
+        let native = (format!("{name}0"), format!("({parameters}J)V"));
+        self.native(&native.0, &native.1)?;
+        let target = self
+            .pool
+            .add_method_ref(self.this_class, &native.0, &native.1)?;
+        let mut code = Vec::new();
+        let mut slots = 0_u8;
+        for kind in parameters.chars().filter(|kind| "JIL".contains(*kind)) {
+            // The class names in `CALLS` hold no such letter but the `L` they begin with.
+            code.push(match kind {
+                'J' => Instruction::Lload(slots),
+                'I' => Instruction::Iload(slots),
+                _ => Instruction::Aload(slots),
+            });
+            slots += if kind == 'J' { 2 } else { 1 };
+        }
+        if ids == ThreadIds::Final {
+            let thread = self.pool.add_class("java/lang/Thread")?;
+            let current = ("currentThread", "()Ljava/lang/Thread;");
+            let current = self.pool.add_method_ref(thread, current.0, current.1)?;
+            let id = self.pool.add_method_ref(thread, "threadId", "()J")?;
+            code.extend([
+                Instruction::Invokestatic(current),
+                Instruction::Invokevirtual(id),
+            ]);
+        } else {
+            code.push(Instruction::Lconst_0);
+        }
+        code.extend([Instruction::Invokestatic(target), Instruction::Return]);
+        let (stack, locals) = (u16::from(slots) + 2, u16::from(slots));
+        let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
+        let descriptor = format!("({parameters})V");
+        self.method(name, &descriptor, flags, Some((stack, locals, code)))
+    }
+
+    fn native(&mut self, name: &str, descriptor: &str) -> Result<(), Box<dyn Error>> {
+        let flags = MethodAccessFlags::STATIC | MethodAccessFlags::NATIVE;
+        self.method(name, descriptor, flags, None)
+    }
+
+    fn method(
+        &mut self,
+        name: &str,
+        descriptor: &str,
+        access_flags: MethodAccessFlags,
+        code: Option<(u16, u16, Vec<Instruction>)>,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut attributes = Vec::new();
+        if let Some((max_stack, max_locals, code)) = code {
+            attributes.push(Attribute::Code {
+                name_index: self.pool.add_utf8("Code")?,
+                max_stack,
+                max_locals,
+                code,
+                exception_table: Vec::new(),
+                attributes: Vec::new(),
+            });
+        }
+        self.methods.push(Method {
+            access_flags,
+            name_index: self.pool.add_utf8(name)?,
+            descriptor_index: self.pool.add_utf8(descriptor)?,
+            attributes,
+        });
+        Ok(())
+    }
+
+    /// The class file, version 52, so that every JVM from 8 on reads it.
+    fn bytes(mut self) -> Result<Vec<u8>, Box<dyn Error>> {
+        let super_class = self.pool.add_class("java/lang/Object")?;
+        let class = ClassFile {
+            version: Version::Java8 { minor: 0 },
+            constant_pool: self.pool,
+            access_flags: ClassAccessFlags::PUBLIC
+                | ClassAccessFlags::FINAL
+                | ClassAccessFlags::SUPER
+                | ClassAccessFlags::SYNTHETIC,
+            this_class: self.this_class,
+            super_class,
+            interfaces: Vec::new(),
+            fields: self.fields,
+            methods: self.methods,
+            attributes: Vec::new(),
+            code_source_url: None,
+        };
+        class.verify()?;
+        let mut bytes = Vec::new();
+        class.to_bytes(&mut bytes)?;
+        Ok(bytes)
+    }
 }

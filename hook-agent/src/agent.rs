@@ -14,10 +14,11 @@ use crate::patch::Patching;
 use crate::plugins::Plugins;
 use crate::rebuilt::Rebuilt;
 use crate::recording::{self, Signal};
+use crate::spans::{self, Spans};
 use crate::{retransform, slots};
 use host::config::{Agent as Settings, OnError};
 use host::{Config, Failure, Loader, Pipeline};
-use probes::{ProbeTable, RecordError, Recorder, Summary};
+use probes::{Meta, ProbeTable, RecordError, Recorder, Summary};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -55,6 +56,8 @@ pub(crate) struct Agent {
     pub snapshot: PathBuf,
     /// The JVM's arrays, by number; an array is added before the table knows of it.
     pub arrays: &'static RwLock<Vec<ProbeArray>>,
+    /// The event file.
+    pub spans: Spans,
     /// Held while arrays are copied or set to zero.
     pub draining: Mutex<()>,
     /// Hot patches.
@@ -102,17 +105,24 @@ struct Failures {
 
 impl Agent {
     /// An agent that waits for the live phase.
-    pub fn new(jvmti: Jvmti, config: Config, pipeline: Pipeline, recorder: Recorder) -> Self {
+    pub fn new(
+        jvmti: Jvmti,
+        config: Config,
+        pipeline: Pipeline,
+        recorder: Recorder,
+        meta: Meta,
+    ) -> Self {
         Self {
             jvmti,
             settings: config.agent.clone(),
-            plugins: Plugins::new(config, pipeline),
             table: slots::table(),
             snapshot: recorder.path().to_owned(),
             recorder: Mutex::new(Some(recorder)),
             arrays: slots::arrays(),
+            spans: Spans::new(meta, config.agent.output.clone()),
             draining: Mutex::default(),
             patching: Patching::default(),
+            plugins: Plugins::new(config, pipeline),
             rebuilt: Rebuilt::default(),
             signal: Signal::default(),
             channel: Channel::default(),
@@ -249,6 +259,7 @@ impl Agent {
             location: field(c"java/security/CodeSource", c"location", c"Ljava/net/URL;"),
         };
         let _ = self.jvm.set(facts);
+        spans::learn(local);
         Ok(())
     }
 
@@ -389,6 +400,7 @@ impl Agent {
             let _ = self.jvmti.set_event(live, event, false);
         }
         self.signal.stop();
+        spans::switch_off(self);
         let _ = recording::drain(self, live, local); // said already, and tried once more
         self.complete();
         self.left.store(true, Ordering::Release);
@@ -450,6 +462,7 @@ impl Agent {
                 format_args!("the snapshot is incomplete: {}", last_words(error)),
             );
         }
+        spans::complete(self);
         let is_there = self.restore_snapshot();
         let failed = summary.failed + own > 0 || written.is_err() || !is_there;
         self.sum_up(&summary, &pipeline, own);

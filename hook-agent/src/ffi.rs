@@ -9,12 +9,14 @@
 )]
 
 pub(crate) mod callbacks;
+pub(crate) mod clock;
 pub(crate) mod current;
 mod entry;
 pub(crate) mod error;
 mod guard;
 pub(crate) mod jvmti;
 pub(crate) mod live;
+mod natives;
 pub(crate) mod phases;
 pub(crate) mod process;
 pub(crate) mod refs;
@@ -23,4 +25,5 @@ pub(crate) mod refs;
     reason = "functions and events bear the names of the specification"
 )]
 pub(crate) mod table;
+pub(crate) mod values;
 pub(crate) mod vm;

@@ -17,6 +17,7 @@
 //! | `plugins` | the generation of plugins at work, exchanged on request |
 //! | `changed` | which classes hold edits, and whose |
 //! | `slots` | arrays and their table, which outlive the agent |
+//! | `spans` | methods recorded as spans, and the event file |
 //! | `channel`, `commands` | the control thread, and what it is asked for |
 //! | `messages` | everything written to standard error |
 //!
@@ -40,5 +41,6 @@ mod rebuilt;
 mod recording;
 mod retransform;
 mod slots;
+mod spans;
 mod startup;
 mod this_class;

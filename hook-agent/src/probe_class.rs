@@ -1,12 +1,28 @@
-//! `java/lang/$Classhook` and its siblings: the classes whose arrays the probes write.
+//! `java/lang/$Classhook` and its kin: the classes whose arrays the probes write, and whose methods spans call.
 
-use host::storage::array_owner;
+use host::storage::{array_owner, counts_owner};
 use std::ffi::CString;
 
-/// The class file up to the length of its name, made by the build script.
-const HEAD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/helper_head.bin"));
-/// The class file after its name.
-const TAIL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/helper_tail.bin"));
+/// A class file made by the build script, without its name: what stands before it and what behind.
+type Template = (&'static [u8], &'static [u8]);
+
+macro_rules! template {
+    ($name:literal) => {
+        (
+            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".head")),
+            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".tail")),
+        )
+    };
+}
+
+/// An array of hits, and the methods that spans call.
+const FIRST: Template = template!("first");
+/// The same where threads are told apart by `Thread.threadId`.
+const FIRST_WITH_IDS: Template = template!("first_with_ids");
+/// An array of hits.
+const HITS: Template = template!("hits");
+/// An array of counters.
+const COUNTS: Template = template!("counts");
 
 /// A probe class, ready to be defined.
 #[derive(Debug)]
@@ -19,11 +35,24 @@ pub(crate) struct ProbeClass {
 
 impl ProbeClass {
     /// The class that holds array number `array`; `None` if its name were no C string, which
-    /// cannot be.
-    pub fn new(array: u16) -> Option<Self> {
-        let name = array_owner(array);
+    /// cannot be. `thread_ids` says whether the JVM has `Thread.threadId`.
+    pub fn new(array: u16, thread_ids: bool) -> Option<Self> {
+        let template = match (array, thread_ids) {
+            (0, false) => FIRST,
+            (0, true) => FIRST_WITH_IDS,
+            _ => HITS,
+        };
+        Self::named(array_owner(array), template)
+    }
+
+    /// The class that holds the array of counters number `array`.
+    pub fn counters(array: u16) -> Option<Self> {
+        Self::named(counts_owner(array), COUNTS)
+    }
+
+    fn named(name: String, (head, tail): Template) -> Option<Self> {
         let length = u16::try_from(name.len()).ok()?;
-        let bytes = [HEAD, &length.to_be_bytes(), name.as_bytes(), TAIL].concat();
+        let bytes = [head, &length.to_be_bytes(), name.as_bytes(), tail].concat();
         Some(Self {
             name: CString::new(name).ok()?,
             bytes,
@@ -36,38 +65,51 @@ mod tests {
     use super::*;
     use crate::this_class;
 
-    #[test]
-    fn siblings_differ_in_their_name_only() {
-        for array in [0, 1, 9, 10, 4_095] {
-            let class = ProbeClass::new(array).expect("a class");
-            assert_eq!(class.bytes[..8], *b"\xCA\xFE\xBA\xBE\x00\x00\x00\x34");
-            assert_eq!(
-                this_class::internal_name(&class.bytes),
-                Some(array_owner(array).as_bytes())
-            );
-            assert!(class.bytes.ends_with(TAIL));
-        }
-        assert_eq!(
-            ProbeClass::new(0).expect("a class").name.to_bytes(),
-            b"java/lang/$Classhook"
-        );
+    /// Every kind of class, with the name it must have.
+    fn all() -> Vec<(ProbeClass, &'static str)> {
+        let first = [false, true].map(|ids| (ProbeClass::new(0, ids), "java/lang/$Classhook"));
+        let more = [
+            (ProbeClass::new(1, true), "java/lang/$Classhook1"),
+            (ProbeClass::new(4_095, true), "java/lang/$Classhook4095"),
+            (ProbeClass::counters(0), "java/lang/$ClasshookCounts"),
+            (ProbeClass::counters(7), "java/lang/$ClasshookCounts7"),
+        ];
+        let all = first.into_iter().chain(more);
+        all.map(|(class, name)| (class.expect("a class"), name))
+            .collect()
     }
 
     #[test]
-    fn the_array_has_as_many_slots_as_the_probe_table_counts_on() {
-        let class = ProbeClass::new(0).expect("a class").bytes;
-        let constant = [
-            &[3][..],
-            &u32::try_from(probes::ARRAY_LENGTH)
-                .expect("fits")
-                .to_be_bytes(),
-        ]
-        .concat();
-        assert!(class.windows(5).any(|window| window == constant));
-        assert!(
-            class
-                .windows(4)
-                .any(|window| window == host::storage::HITS_FIELD.as_bytes())
-        );
+    fn every_class_has_its_name_and_reads_on_java_8() {
+        for (class, name) in all() {
+            assert_eq!(class.bytes[..8], *b"\xCA\xFE\xBA\xBE\x00\x00\x00\x34");
+            assert_eq!(
+                this_class::internal_name(&class.bytes),
+                Some(name.as_bytes())
+            );
+            assert_eq!(class.name.to_bytes(), name.as_bytes());
+        }
+    }
+
+    #[test]
+    fn arrays_have_as_many_slots_as_the_probe_table_counts_on() {
+        let length = u32::try_from(probes::ARRAY_LENGTH).expect("fits");
+        let constant = [&[3][..], &length.to_be_bytes()].concat();
+        for (class, name) in all() {
+            let holds = |part: &[u8]| class.bytes.windows(part.len()).any(|window| window == part);
+            assert!(holds(&constant), "{name}");
+            let counts = name.contains("Counts");
+            assert_eq!(holds(b"counts"), counts);
+            assert_eq!(holds(host::storage::HITS_FIELD.as_bytes()), !counts);
+        }
+    }
+
+    #[test]
+    fn only_the_first_class_has_natives_and_only_newer_jvms_are_asked_for_ids() {
+        for ((class, name), place) in all().into_iter().zip(0..) {
+            let holds = |part: &[u8]| class.bytes.windows(part.len()).any(|window| window == part);
+            assert_eq!(holds(b"enter0"), place < 2, "{name}");
+            assert_eq!(holds(b"threadId"), place == 1, "{name}");
+        }
     }
 }

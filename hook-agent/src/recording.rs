@@ -11,6 +11,7 @@ use crate::ffi::phases::Live;
 use crate::ffi::refs::Local;
 use crate::messages::{self, Code};
 use crate::probe_class::ProbeClass;
+use crate::spans;
 use probes::{Flush, ProbeTable};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -174,6 +175,7 @@ pub(crate) fn start_thread(agent: &Agent, phase: Live, local: Local<'_>) -> Resu
 /// The body of the agent thread.
 pub(crate) fn run(agent: &Agent, phase: Live, local: Local<'_>) {
     let _stopped = Stopped(&agent.signal);
+    spans::await_natives(agent, phase, local);
     let mut growth = Growth::default();
     loop {
         let turn = agent.signal.pause();
@@ -185,8 +187,13 @@ pub(crate) fn run(agent: &Agent, phase: Live, local: Local<'_>) {
             agent.signal.arrays_come(defined.is_ok());
             growth.note(defined);
         }
-        let _ = drain(agent, phase, local); // said already, and tried again
-        if turn == Turn::Flush {
+        if let Err((code, text)) = spans::define_counters(agent, phase, local) {
+            messages::error(code, text);
+        }
+        let _ = copy(agent, phase, local); // said already, and tried again
+        let all = turn == Turn::Flush;
+        spans::drain(agent, phase, local, all);
+        if all {
             messages::info("snapshot written on request");
         }
     }
@@ -235,7 +242,8 @@ pub(crate) fn begin(agent: &Agent, phase: Live, local: Local<'_>) -> Result<(), 
     let slots = agent.table.slots(None);
     zero(agent, phase, local, &slots).map_err(|cause| (Code::ProbeClass, cause))?;
     let missing = probes::ARRAYS_AHEAD.saturating_sub(agent.table.arrays());
-    define_arrays(agent, phase, local, missing)
+    define_arrays(agent, phase, local, missing)?;
+    spans::begin(agent, phase, local)
 }
 
 /// Sets slots to zero.
@@ -272,6 +280,7 @@ pub(crate) fn reset(
     local: Local<'_>,
     plugin: Option<&str>,
 ) -> Result<usize, String> {
+    spans::reset(agent, phase, local, plugin)?;
     // No drain between: it might have read before, and would record afterwards what is forgotten.
     let _alone = agent
         .draining
@@ -304,7 +313,8 @@ pub(crate) fn define_arrays(
                 format!("probe class {number} cannot be defined: {cause}"),
             )
         };
-        let class = ProbeClass::new(number).ok_or_else(|| failed("no name"))?;
+        let class =
+            ProbeClass::new(number, spans::thread_ids()).ok_or_else(|| failed("no name"))?;
         let array =
             live::define_probe_class(agent.jvmti(), local, phase, &class.name, &class.bytes)
                 .map_err(|cause| failed(&cause))?;
@@ -318,13 +328,23 @@ pub(crate) fn define_arrays(
     Ok(())
 }
 
+/// Writes all that is known: what [`copy`] does, and what spans have recorded.
+///
+/// # Errors
+///
+/// As for [`copy`].
+pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>) -> Result<(), String> {
+    spans::drain(agent, phase, local, true);
+    copy(agent, phase, local)
+}
+
 /// Copies every array in use and writes what is new. Failures to write are reported when they begin;
 /// what could not be written is kept for the next time.
 ///
 /// # Errors
 ///
 /// Why not everything is on disk.
-pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>) -> Result<(), String> {
+fn copy(agent: &Agent, phase: Live, local: Local<'_>) -> Result<(), String> {
     let _alone = agent
         .draining
         .lock()

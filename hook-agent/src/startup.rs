@@ -184,8 +184,10 @@ fn equip(
         })
         .map_err(|error| refused("the events of the agent", error))?;
     // Last, so that a start that fails leaves no snapshot behind.
-    let recorder = open_snapshot(jvmti, phase, &config)?;
-    current::install(Box::new(Agent::new(jvmti, config, pipeline, recorder))).map_err(|agent| {
+    let meta = meta(jvmti, phase, &config);
+    let recorder = open_snapshot(&meta, &config)?;
+    let agent = Agent::new(jvmti, config, pipeline, recorder, meta);
+    current::install(Box::new(agent)).map_err(|agent| {
         agent.discard_snapshot();
         StartError::Agent(
             Code::Twice,
@@ -216,11 +218,7 @@ fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
 }
 
 /// Creates the output folder and the snapshot in it.
-fn open_snapshot(
-    jvmti: Jvmti,
-    phase: impl OnLoadOrLive,
-    config: &Config,
-) -> Result<Recorder, StartError> {
+fn open_snapshot(meta: &Meta, config: &Config) -> Result<Recorder, StartError> {
     let folder = &config.agent.output;
     let failed = |cause: String| {
         let help = "name a folder that can be written with output=DIR";
@@ -233,12 +231,8 @@ fn open_snapshot(
         )
     };
     std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
-    Recorder::create(
-        folder,
-        meta(jvmti, phase, config),
-        RecorderOptions::default(),
-    )
-    .map_err(|error| failed(error.to_string()))
+    Recorder::create(folder, meta.clone(), RecorderOptions::default())
+        .map_err(|error| failed(error.to_string()))
 }
 
 /// What is known of the run when it starts.

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn truncated_class_files_have_no_name() {
-        let class = crate::probe_class::ProbeClass::new(7)
+        let class = crate::probe_class::ProbeClass::new(7, false)
             .expect("a class")
             .bytes;
         assert_eq!(internal_name(&class), Some(&b"java/lang/$Classhook7"[..]));
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn access_flags_stand_behind_the_pool() {
-        let class = crate::probe_class::ProbeClass::new(7)
+        let class = crate::probe_class::ProbeClass::new(7, false)
             .expect("a class")
             .bytes;
         let at = access_flags_at(&class).expect("flags");

@@ -489,7 +489,8 @@ pub fn truncate(text: &mut String, bytes: usize) {
     }
 }
 
-fn place_bci(place: Place) -> Option<u16> {
+/// The instruction that a place is about.
+pub(crate) fn place_bci(place: Place) -> Option<u16> {
     match place {
         Place::Before(bci) | Place::FallThrough(bci) | Place::Jump { source: bci, .. } => {
             Some(bci.0)

@@ -26,6 +26,7 @@ mod plugin;
 mod recorder;
 mod rewrite;
 pub mod selector;
+mod span;
 mod stack;
 mod state;
 pub mod storage;

@@ -17,6 +17,7 @@ use crate::job::{Recording, Subject};
 use crate::own::{self, OwnProbes};
 use crate::plugin::{Plugin, PluginState};
 use crate::selector::{ClassFacts, Verdict};
+use crate::span;
 use crate::stack::{Benches, quiet_panics};
 use crate::storage::{HELPER, HITS_FIELD, Storage, array_owner};
 use crate::{
@@ -565,6 +566,10 @@ fn place<'p>(
         fault: Fault::new("H0304", cause),
         method: None,
     };
+    let table = match storage {
+        Storage::Shared(table) => Some(table),
+        Storage::Own(_) => None,
+    };
     let asking = || {
         recordings
             .iter()
@@ -595,11 +600,22 @@ fn place<'p>(
             counts: None,
         })
         .collect();
-    let merged = EditPlan::merge(&parts).map_err(|conflict| Trouble {
+    let mut merged = EditPlan::merge(&parts).map_err(|conflict| Trouble {
         plugin: "",
         fault: Fault::new("H0304", conflict.to_string()),
         method: None,
     })?;
+    // Last, so that a call which another plugin's code answers at once is none.
+    for (plugin, recording) in recordings {
+        let Some(table) = table else { break };
+        span::add(&mut merged, subject, &plugin.name, recording, table.spans()).map_err(
+            |refused| Trouble {
+                plugin: &plugin.name,
+                fault: Fault::new("H0307", refused.cause),
+                method: subject.method_name(refused.method),
+            },
+        )?;
+    }
     Ok((!merged.is_empty()).then_some((place, merged)))
 }
 

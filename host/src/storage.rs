@@ -26,3 +26,12 @@ pub fn array_owner(array: u16) -> String {
 
 /// Internal name of the first helper class; every helper's name starts with it.
 pub const HELPER: &str = "java/lang/$Classhook";
+
+/// Internal name of the helper class that holds an array of counters, its `static final long[32768] counts`.
+#[must_use]
+pub fn counts_owner(array: u16) -> String {
+    match array {
+        0 => format!("{HELPER}Counts"),
+        n => format!("{HELPER}Counts{n}"),
+    }
+}

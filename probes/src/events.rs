@@ -60,7 +60,7 @@ pub enum SpanMode {
     Events,
 }
 
-/// A method that is instrumented as a span.
+/// A method that is instrumented as a span, or a place that is counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpanInfo {
@@ -72,12 +72,14 @@ pub struct SpanInfo {
     pub method: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// Its first line; 0 if not known.
+    /// Its first line, or that of the place; 0 if not known.
     pub line: u32,
     /// The defining loader.
     pub loader: String,
     /// The plugin that asked.
     pub plugin: String,
+    /// Of a counter: its number among the plugin's counters in the class.
+    pub number: u32,
     /// What is recorded when this was written.
     pub mode: SpanMode,
 }
@@ -190,4 +192,4 @@ const VIRTUAL: u8 = 4;
 /// The thrown class has a name.
 const NAMED: u8 = 8;
 /// The returned value, among captures.
-const RETURNED: u8 = 255;
+pub(crate) const RETURNED: u8 = 255;

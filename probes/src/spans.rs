@@ -4,22 +4,36 @@
 //! call: so switching takes effect at once, without touching a class. A call belongs to the mode that was in force
 //! when it was entered.
 
+mod capture;
+mod ring;
+pub mod runtime;
+mod stack;
+mod sums;
+mod threads;
+
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::events::{SpanInfo, SpanMode};
 use crate::table::ARRAY_LENGTH;
+
+pub use capture::{CaptureSpec, MAX_TEXT, Seen};
+pub use runtime::{Joining, Jvm, Runtime};
 
 /// Most spans of one JVM: numbers are never used again.
 pub const MAX_SPANS: u32 = 1 << 18;
 
 /// Gives spans their numbers and their modes; may be used from any number of threads.
 ///
-/// The same (class, loader, method, descriptor, plugin) always gets the same number, so a retransformation finds it.
+/// The same (class, loader, method, descriptor, plugin, number) always gets the same number, so a retransformation finds it.
 #[derive(Debug, Default)]
 pub struct SpanTable {
     modes: OnceLock<Box<[AtomicU8]>>,
+    /// The running code cannot record spans yet.
+    held: AtomicBool,
+    /// Somebody was turned away meanwhile.
+    postponed: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -34,7 +48,7 @@ struct State {
     counter_of: HashMap<u32, u32>,
 }
 
-type Key = (String, String, String, String, String);
+type Key = (String, String, String, String, String, u32);
 
 /// There are [`MAX_SPANS`] spans already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +65,31 @@ pub struct Counter {
 }
 
 impl SpanTable {
+    /// Says whether the running code can record spans. While it cannot, classes get none.
+    pub fn hold(&self, held: bool) {
+        self.held.store(held, Ordering::Release);
+    }
+
+    /// Whether a class may have spans now; one that may not is to be asked about again.
+    pub fn is_open(&self) -> bool {
+        let held = self.is_held();
+        if held {
+            self.postponed.store(true, Ordering::Release);
+        }
+        !held
+    }
+
+    /// Whether classes get no spans yet.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.held.load(Ordering::Acquire)
+    }
+
+    /// Whether a class was left without its spans since the last call.
+    pub fn take_postponed(&self) -> bool {
+        self.postponed.swap(false, Ordering::AcqRel)
+    }
+
     /// Gives a span its number, or finds the one it has, and sets its mode. `span.id` is not looked at.
     ///
     /// # Errors
@@ -111,6 +150,12 @@ impl SpanTable {
         }
     }
 
+    /// How many counters there are.
+    #[must_use]
+    pub fn counters(&self) -> usize {
+        self.state().counters.len()
+    }
+
     /// The spans of the counters of an array, in the order of the slots.
     #[must_use]
     pub fn counted(&self, array: u16) -> Vec<u32> {
@@ -147,6 +192,12 @@ impl SpanTable {
         spans.cloned().collect()
     }
 
+    /// From now on another file is written: every span is told of again.
+    pub fn begin_again(&self) {
+        let mut state = self.state();
+        state.changed = state.spans.iter().map(|span| span.id).collect();
+    }
+
     /// The modes by number, as [`SpanMode`] `as u8`; read by the running code.
     pub fn modes(&self) -> &[AtomicU8] {
         self.modes
@@ -179,6 +230,7 @@ fn key(span: &SpanInfo) -> Key {
         span.method.clone(),
         span.descriptor.clone(),
         span.plugin.clone(),
+        span.number,
     )
 }
 
@@ -220,6 +272,16 @@ mod tests {
         let modes: Vec<_> = table.all().iter().map(|span| span.mode).collect();
         assert_eq!(modes, [SpanMode::Off, SpanMode::Aggregate, SpanMode::Count]);
         assert_eq!(table.set_mode(SpanMode::Count, |_| true), 0);
+    }
+
+    #[test]
+    fn class_that_comes_too_early_is_remembered() {
+        let table = SpanTable::default();
+        assert!(table.is_open() && !table.take_postponed());
+        table.hold(true);
+        assert!(!table.is_open());
+        table.hold(false);
+        assert!(table.is_open() && table.take_postponed() && !table.take_postponed());
     }
 
     #[test]

@@ -155,6 +155,29 @@ impl Jvmti {
         Ok(local.adopt(loader))
     }
 
+    /// The name of a thread, as text.
+    pub fn thread_name(self, _: Live, local: Local<'_>, thread: &LocalRef<'_>) -> Option<String> {
+        let mut info = table::ThreadInfo {
+            name: null_mut(),
+            priority: 0,
+            is_daemon: 0,
+            thread_group: null_mut(),
+            context_class_loader: null_mut(),
+        };
+        call!(self.GetThreadInfo(thread.as_raw(), &raw mut info)).ok()?;
+        drop(local.adopt(info.thread_group));
+        drop(local.adopt(info.context_class_loader));
+        self.take_string(info.name)
+            .map(|name| super::live::decode(&name))
+    }
+
+    /// The identity hash code of an object; its `hashCode` is not called.
+    pub fn identity_hash(self, object: &LocalRef<'_>) -> Option<u32> {
+        let mut hash = 0;
+        call!(self.GetObjectHashCode(object.as_raw(), &raw mut hash)).ok()?;
+        Some(hash.cast_unsigned())
+    }
+
     /// Sends the classes through the class-file load hook again; all of them change or none.
     ///
     /// Global references: `-Xcheck:jni` counts local ones of this frame as the hook's own, and warns.

@@ -6,7 +6,7 @@ use super::jvmti::Jvmti;
 use super::phases::Live;
 use super::refs::{GlobalRef, Local, LocalRef};
 use jni::errors::{Error, Result};
-use jni::objects::{JByteArray, JClassLoader, JObject, JString, JValue};
+use jni::objects::{JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue};
 use jni::refs::Global;
 use jni::strings::JNIStr;
 use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
@@ -15,6 +15,10 @@ use std::ffi::CStr;
 /// One `hits` array of the JVM, held by a global reference until the process ends.
 #[derive(Debug)]
 pub(crate) struct ProbeArray(Global<JByteArray<'static>>);
+
+/// A class that holds an array of counters, which is made when the class is first used.
+#[derive(Debug)]
+pub(crate) struct CountArray(Global<JClass<'static>>);
 
 /// The loaders that the JVM itself brings.
 #[derive(Debug)]
@@ -99,6 +103,78 @@ pub(crate) fn read_array(
     buffer: &mut [i8],
 ) -> std::result::Result<(), String> {
     with_env(jvmti, local, live, |env| array.0.get_region(env, 0, buffer))
+}
+
+/// Defines a class of counters in the bootstrap loader.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn define_counter_class(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    name: &CStr,
+    bytes: &[u8],
+) -> std::result::Result<CountArray, String> {
+    let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
+    with_env(jvmti, local, live, |env| {
+        let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
+        Ok(CountArray(env.new_global_ref(&class)?))
+    })
+}
+
+/// Copies the first `buffer.len()` counters.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn read_counters(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    array: &CountArray,
+    buffer: &mut [i64],
+) -> std::result::Result<(), String> {
+    with_env(jvmti, local, live, |env| {
+        counters(env, array)?.get_region(env, 0, buffer)
+    })
+}
+
+/// Sets the first `count` counters to zero.
+///
+/// # Errors
+///
+/// What the JVM threw, in words.
+pub(crate) fn zero_counters(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    live: Live,
+    array: &CountArray,
+    count: usize,
+) -> std::result::Result<(), String> {
+    let zeros = vec![0; count];
+    with_env(jvmti, local, live, |env| {
+        counters(env, array)?.set_region(env, 0, &zeros)
+    })
+}
+
+fn counters<'local>(env: &mut Env<'local>, array: &CountArray) -> Result<JLongArray<'local>> {
+    let counts = env
+        .get_static_field(&array.0, jni_str!("counts"), jni_sig!("[J"))?
+        .l()?;
+    env.cast_local::<JLongArray<'_>>(counts)
+}
+
+/// Whether the JVM finds the native methods of the first helper class by now: it looks for them in an agent's
+/// library once `Agent_OnAttach` has returned.
+pub(crate) fn natives_are_bound(jvmti: Jvmti, local: Local<'_>, live: Live) -> bool {
+    with_env(jvmti, local, live, |env| {
+        let class = jni_str!("java/lang/$Classhook");
+        env.call_static_method(class, jni_str!("bound"), jni_sig!("()V"), &[])?;
+        Ok(())
+    })
+    .is_ok()
 }
 
 /// Sets `count` bytes of an array from `base` on to zero.

@@ -44,7 +44,7 @@ unsafe impl Sync for WeakRef {}
 
 /// A field of a class that is never unloaded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldId(NonNull<jni_sys::_jfieldID>);
+pub(crate) struct FieldId(pub(super) NonNull<jni_sys::_jfieldID>);
 
 // SAFETY: a field ID is valid in every thread while its class is loaded; classes of java.base stay.
 unsafe impl Send for FieldId {}
@@ -54,12 +54,14 @@ unsafe impl Sync for FieldId {}
 /// Calls one JNI function of the environment.
 macro_rules! jni {
     ($local:expr, $version:ident . $function:ident $(, $argument:expr)*) => {{
-        let env = $local.env.as_ptr();
+        let env = $local.as_raw();
         // SAFETY: `Local` is made from the environment of a running callback only, whose function
         // table has all functions of JNI 1.6; references passed in live in this scope.
         unsafe { ((**env).$version.$function)(env $(, $argument)*) }
     }};
 }
+
+pub(super) use jni;
 
 impl<'a> Local<'a> {
     /// # Safety
@@ -121,6 +123,19 @@ impl<'a> Local<'a> {
         let class = self.adopt(jni!(self, v1_1.FindClass, name.as_ptr()));
         self.clear_exception();
         class
+    }
+
+    /// Whether a class of java.base has a method; a failure leaves no exception behind.
+    pub fn has_method(self, class: &LocalRef<'_>, name: &CStr, descriptor: &CStr) -> bool {
+        let raw: jni_sys::jmethodID = jni!(
+            self,
+            v1_1.GetMethodID,
+            class.as_raw(),
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        self.clear_exception();
+        !raw.is_null()
     }
 
     /// A field of a class of java.base; a failure leaves no exception behind.

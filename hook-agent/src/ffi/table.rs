@@ -17,6 +17,16 @@ type Slot = *const c_void;
 pub(crate) type StartFunction =
     unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, arg: *mut c_void);
 
+/// `jvmtiThreadInfo`.
+#[repr(C)]
+pub(crate) struct ThreadInfo {
+    pub name: *mut c_char,
+    pub priority: jint,
+    pub is_daemon: u8,
+    pub thread_group: jobject,
+    pub context_class_loader: jobject,
+}
+
 /// The function table, slot numbers from 1 (`_n_m` holds the slots n to m).
 #[repr(C)]
 pub(crate) struct JvmtiInterface {
@@ -24,7 +34,11 @@ pub(crate) struct JvmtiInterface {
     /// 2; C-variadic.
     pub SetEventNotificationMode:
         Option<unsafe extern "C" fn(*mut JvmtiEnv, jint, jint, jobject, ...) -> jint>,
-    _3_11: [Slot; 9],
+    _3_8: [Slot; 6],
+    /// 9
+    pub GetThreadInfo:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut ThreadInfo) -> jint>,
+    _10_11: [Slot; 2],
     /// 12
     pub RunAgentThread: Option<
         unsafe extern "system" fn(

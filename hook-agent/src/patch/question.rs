@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn class_that_is_to_be_refused_differs_in_one_flag() {
-        let class = crate::probe_class::ProbeClass::new(7)
+        let class = crate::probe_class::ProbeClass::new(7, false)
             .expect("a class")
             .bytes;
         let other = refused(&class);

@@ -1,0 +1,128 @@
+//! The clock of spans: the processor's own counter where it runs at one speed for all cores, else the kernel's.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Whether the counter of the processor is read.
+static COUNTER: AtomicBool = AtomicBool::new(false);
+
+/// How long the counter is compared with the kernel's clock at least.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The clock now, in ticks.
+#[inline]
+pub(crate) fn ticks() -> u64 {
+    if COUNTER.load(Ordering::Relaxed) {
+        counter()
+    } else {
+        kernel()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn counter() -> u64 {
+    // SAFETY: every x86-64 processor has `rdtsc`, and Linux lets programs use it unless one asked not to be.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn counter() -> u64 {
+    kernel()
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+fn kernel() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the clock exists on every Linux, and `now` is a place for its answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    (now.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(now.tv_nsec as u64)
+}
+
+/// Whether the counter has the same speed at all times (CPUID 8000_0007, EDX bit 8) and the kernel trusts it.
+#[cfg(target_arch = "x86_64")]
+fn is_invariant() -> bool {
+    use std::arch::x86_64::__cpuid;
+    let invariant =
+        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx >> 8 & 1 == 1;
+    let sources = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let sources = std::fs::read_to_string(sources).unwrap_or_default();
+    invariant && (sources.is_empty() || sources.split_whitespace().any(|name| name == "tsc"))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_invariant() -> bool {
+    false
+}
+
+/// A moment on both clocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    ticks: u64,
+    nanos: u64,
+}
+
+impl Start {
+    /// Chooses the clock, and begins to compare it with the kernel's.
+    pub fn now() -> Self {
+        COUNTER.store(is_invariant(), Ordering::Relaxed);
+        pair()
+    }
+
+    /// Nanoseconds per tick, in units of 2^-32. Waits some milliseconds if the start was just now: the longer the
+    /// comparison, the better it is.
+    pub fn nanos_per_tick(&self) -> u64 {
+        let began = Instant::now();
+        let mut now = pair();
+        while now.nanos.wrapping_sub(self.nanos) < PATIENCE.as_nanos() as u64
+            && began.elapsed() < 2 * PATIENCE
+        {
+            std::hint::spin_loop();
+            now = pair();
+        }
+        let ticks = now.ticks.wrapping_sub(self.ticks);
+        let nanos = u128::from(now.nanos.wrapping_sub(self.nanos)) << 32;
+        let per_tick = nanos.checked_div(u128::from(ticks)).unwrap_or(1 << 32);
+        u64::try_from(per_tick).unwrap_or(1 << 32)
+    }
+}
+
+/// Both clocks at once: of some tries the one in which the least time passed between two looks at the counter.
+fn pair() -> Start {
+    let tries = (0..8).map(|_| {
+        let before = ticks();
+        let nanos = kernel();
+        let after = ticks();
+        (
+            after.wrapping_sub(before),
+            Start {
+                ticks: before,
+                nanos,
+            },
+        )
+    });
+    let best = tries.min_by_key(|(width, _)| *width);
+    best.map_or(Start { ticks: 0, nanos: 0 }, |(_, start)| start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_become_nanoseconds_of_the_kernels_clock() {
+        let start = Start::now();
+        let per_tick = start.nanos_per_tick();
+        let (ticks, kernel_before) = (ticks(), kernel());
+        std::thread::sleep(Duration::from_millis(20));
+        let passed = (u128::from(super::ticks() - ticks) * u128::from(per_tick)) >> 32;
+        let expected = u128::from(kernel() - kernel_before);
+        let off = passed.abs_diff(expected) as f64 / expected as f64;
+        assert!(off < 0.05, "{passed} for {expected}");
+    }
+}

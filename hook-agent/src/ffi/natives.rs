@@ -1,0 +1,155 @@
+//! The native methods of `java/lang/$Classhook`, found by the JVM by their exported names.
+//!
+//! They are called from instrumented methods, on threads of the application. No code of the application runs here:
+//! values are read from their memory, never asked.
+
+use super::clock;
+use super::current;
+use super::guard::guard;
+use super::phases::Live;
+use super::refs::{Local, LocalRef};
+use crate::spans;
+use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
+use probes::spans::runtime::{capture, enter, exit, fail};
+use probes::spans::{CaptureSpec, Joining, Jvm, MAX_TEXT, Seen};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// A native method that is being called.
+#[derive(Clone, Copy)]
+struct Caller<'a>(Option<Local<'a>>);
+
+impl Jvm for Caller<'_> {
+    #[inline]
+    fn ticks(&self) -> u64 {
+        clock::ticks()
+    }
+
+    fn join(&self) -> Option<Joining> {
+        let local = self.0?;
+        guard("thread's first span", None, || {
+            spans::join(current::get()?, Live::entered(), local)
+        })
+    }
+}
+
+/// Runs `body`; a panic in it, which would be a fault of ours, costs a record and nothing else. Cheaper than
+/// [`guard`], which what happens rarely goes through as well.
+#[inline]
+fn quietly(env: *mut JNIEnv, body: impl FnOnce(Caller<'_>)) {
+    // SAFETY: the JVM passes the environment of the calling thread, valid until the method returns.
+    let local = NonNull::new(env).map(|env| unsafe { Local::new(env) });
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(Caller(local)))) {
+        std::mem::forget(payload);
+    }
+}
+
+/// Does nothing: that it can be called shows that the JVM finds the others.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_bound(_: *mut JNIEnv, _: jclass) {}
+
+/// A call begins.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_enter0(
+    env: *mut JNIEnv,
+    _: jclass,
+    span: jint,
+    thread: jlong,
+) {
+    quietly(env, |caller| {
+        enter(&caller, thread.cast_unsigned(), span.cast_unsigned());
+    });
+}
+
+/// A call returns.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_exit0(
+    env: *mut JNIEnv,
+    _: jclass,
+    span: jint,
+    thread: jlong,
+) {
+    quietly(env, |caller| {
+        exit(&caller, thread.cast_unsigned(), span.cast_unsigned());
+    });
+}
+
+/// A call is left by an exception.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_fail0(
+    env: *mut JNIEnv,
+    _: jclass,
+    thrown: jobject,
+    span: jint,
+    thread: jlong,
+) {
+    quietly(env, |caller| {
+        let class = || {
+            guard("class of an exception", None, || {
+                let thrown = caller.0?.borrow(thrown)?;
+                spans::class_of(current::get()?, caller.0?, &thrown)
+            })
+        };
+        fail(&caller, thread.cast_unsigned(), span.cast_unsigned(), class);
+    });
+}
+
+/// A primitive value, as the bits of a `long`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_number0(
+    env: *mut JNIEnv,
+    _: jclass,
+    bits: jlong,
+    spec: jint,
+    span: jint,
+    thread: jlong,
+) {
+    let spec = CaptureSpec(spec);
+    quietly(env, |caller| {
+        capture(
+            &caller,
+            thread.cast_unsigned(),
+            span.cast_unsigned(),
+            spec,
+            |_| Seen::Number(spec.kind(), bits.cast_unsigned()),
+        );
+    });
+}
+
+/// A reference.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_object0(
+    env: *mut JNIEnv,
+    _: jclass,
+    value: jobject,
+    spec: jint,
+    span: jint,
+    thread: jlong,
+) {
+    let spec = CaptureSpec(spec);
+    let mut text = None;
+    quietly(env, |caller| {
+        capture(
+            &caller,
+            thread.cast_unsigned(),
+            span.cast_unsigned(),
+            spec,
+            |_| {
+                let value = caller.0.and_then(|local| local.borrow(value));
+                let text = text.insert([0; MAX_TEXT]);
+                seen(caller, value.as_ref(), &mut text[..spec.limit()])
+            },
+        );
+    });
+}
+
+/// What can be said of an object without asking it.
+fn seen<'t>(caller: Caller<'_>, value: Option<&LocalRef<'_>>, text: &'t mut [u16]) -> Seen<'t> {
+    let Some(value) = value else {
+        return Seen::Null;
+    };
+    guard("captured value", None, || {
+        spans::read(current::get()?, caller.0?, value, text)
+    })
+    .unwrap_or(Seen::Unreadable)
+}

@@ -1,0 +1,339 @@
+//! Objects as what can be said of them without calling them.
+//!
+//! Everything here is legal in a native method that instrumented code calls: none of the JNI and JVM TI functions
+//! used runs Java code.
+
+use super::jvmti::Jvmti;
+use super::live::decode;
+use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
+use jni_sys::{_jobject, jint, jobject};
+use probes::spans::{Runtime, Seen};
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Classes that are remembered; more are looked at anew each time.
+const CLASSES: usize = 8_192;
+/// Places in which a class may be.
+const PROBES: usize = 32;
+
+/// The boxes: class, and the descriptor of the field `value`.
+const BOXES: [(&CStr, &CStr); 8] = [
+    (c"java/lang/Boolean", c"Z"),
+    (c"java/lang/Byte", c"B"),
+    (c"java/lang/Character", c"C"),
+    (c"java/lang/Short", c"S"),
+    (c"java/lang/Integer", c"I"),
+    (c"java/lang/Long", c"J"),
+    (c"java/lang/Float", c"F"),
+    (c"java/lang/Double", c"D"),
+];
+
+/// How a value of a class is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Object,
+    Array,
+    Text,
+    /// Place in [`BOXES`].
+    Box(u8),
+}
+
+/// A class that was seen before. Never taken back, so that readers need no lock.
+#[derive(Debug, Default)]
+struct Known {
+    /// Identity hash of the class with the top bit set; 0 while there is none.
+    hash: AtomicU32,
+    /// A weak global reference: the class may be unloaded.
+    class: AtomicPtr<_jobject>,
+    /// Its number in the runtime.
+    number: AtomicU32,
+    kind: AtomicU32,
+}
+
+/// What reading values takes.
+#[derive(Debug)]
+pub(crate) struct Values {
+    boxes: [Option<FieldId>; 8],
+    classes: Box<[Known]>,
+    /// Held by who adds a class.
+    adding: Mutex<()>,
+    threads: Option<Threads>,
+}
+
+/// How the current platform thread is found.
+#[derive(Debug)]
+struct Threads {
+    class: GlobalRef,
+    current: NonNull<jni_sys::_jmethodID>,
+    id: Option<FieldId>,
+    /// Whether it can be asked for its id by a final method.
+    has_ids: bool,
+}
+
+// SAFETY: a method ID is valid in every thread while its class is loaded; `java.lang.Thread` stays.
+unsafe impl Send for Threads {}
+// SAFETY: as above; nothing here is changed.
+unsafe impl Sync for Threads {}
+
+impl Values {
+    /// Looks up the fields of the JVM's own classes.
+    pub fn learn(local: Local<'_>) -> Self {
+        let boxes = BOXES.map(|(class, descriptor)| {
+            let class = local.find_class(class)?;
+            local.field_id(&class, c"value", descriptor)
+        });
+        Self {
+            boxes,
+            classes: (0..CLASSES).map(|_| Known::default()).collect(),
+            adding: Mutex::default(),
+            threads: Threads::learn(local),
+        }
+    }
+
+    /// Whether there is `Thread.threadId` (Java 19), by which threads are told apart.
+    pub fn has_thread_ids(&self) -> bool {
+        self.threads.as_ref().is_some_and(|threads| threads.has_ids)
+    }
+
+    /// What can be said of an object; texts are read into `text` as far as they fit.
+    pub fn read<'t>(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        text: &'t mut [u16],
+    ) -> Option<Seen<'t>> {
+        let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
+        match kind {
+            Kind::Object => Some(Seen::Object(number, jvmti.identity_hash(object)?)),
+            Kind::Array => {
+                let length = jni!(local, v1_1.GetArrayLength, object.as_raw());
+                Some(Seen::Array(number, length.cast_unsigned()))
+            }
+            Kind::Text => {
+                let length = jni!(local, v1_1.GetStringLength, object.as_raw());
+                let kept = text.len().min(usize::try_from(length).unwrap_or(0));
+                let kept_units = jint::try_from(kept).unwrap_or(0);
+                let buffer = text.as_mut_ptr();
+                jni!(
+                    local,
+                    v1_2.GetStringRegion,
+                    object.as_raw(),
+                    0,
+                    kept_units,
+                    buffer
+                );
+                Some(Seen::Text(text.get(..kept)?, length.cast_unsigned()))
+            }
+            Kind::Box(place) => {
+                let field = (*self.boxes.get(usize::from(place))?)?;
+                Some(unbox(local, object, place, field))
+            }
+        }
+    }
+
+    /// The number of an object's class.
+    pub fn class_number(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+    ) -> Option<u32> {
+        let (number, _) = self.class_of(jvmti, runtime, local, object)?;
+        Some(number)
+    }
+
+    fn class_of(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+    ) -> Option<(u32, Kind)> {
+        let class = local.object_class(object)?;
+        let hash = jvmti.identity_hash(&class)? | 1 << 31;
+        let mut places = (0..PROBES).filter_map(|step| {
+            let place = (hash as usize).wrapping_add(step) % CLASSES;
+            self.classes.get(place)
+        });
+        let known = places.find(|known| match known.hash.load(Ordering::Acquire) {
+            0 => true,
+            other => other == hash && known.is(local, &class),
+        });
+        match known {
+            Some(known) if known.hash.load(Ordering::Acquire) == hash => Some(known.get()),
+            place => self.look(jvmti, runtime, local, &class, hash, place),
+        }
+    }
+
+    /// A class that is seen for the first time, or for which there was no place.
+    #[cold]
+    fn look(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        class: &LocalRef<'_>,
+        hash: u32,
+        place: Option<&Known>,
+    ) -> Option<(u32, Kind)> {
+        let signature = jvmti.class_signature(class).ok()?;
+        let name = signature
+            .strip_prefix(b"L")
+            .and_then(|rest| rest.strip_suffix(b";"));
+        let name = name.unwrap_or(&signature);
+        let kind = if signature.starts_with(b"[") {
+            Kind::Array
+        } else if name == b"java/lang/String" {
+            Kind::Text
+        } else {
+            let found = BOXES.iter().position(|(class, _)| class.to_bytes() == name);
+            found.map_or(Kind::Object, |place| Kind::Box(place as u8))
+        };
+        let number = runtime.class(&decode(name));
+        if let Some(place) = place {
+            let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+            place.set(local, class, hash, number, kind);
+        }
+        Some((number, kind))
+    }
+
+    /// Java's id and name of the platform thread that runs here, also beneath a virtual thread.
+    pub fn current_thread(
+        &self,
+        jvmti: Jvmti,
+        live: super::phases::Live,
+        local: Local<'_>,
+    ) -> Option<(Option<u64>, String)> {
+        let threads = self.threads.as_ref()?;
+        let thread = threads.current(local)?;
+        let id = threads.id.map(|field| {
+            let id = jni!(local, v1_1.GetLongField, thread.as_raw(), field.0.as_ptr());
+            id.cast_unsigned()
+        });
+        let name = jvmti.thread_name(live, local, &thread).unwrap_or_default();
+        Some((id, name))
+    }
+}
+
+impl Threads {
+    fn learn(local: Local<'_>) -> Option<Self> {
+        let class = local.find_class(c"java/lang/Thread")?;
+        let method = |name: &CStr| {
+            let descriptor = c"()Ljava/lang/Thread;".as_ptr();
+            let found: jni_sys::jmethodID = jni!(
+                local,
+                v1_1.GetStaticMethodID,
+                class.as_raw(),
+                name.as_ptr(),
+                descriptor
+            );
+            local.clear_exception();
+            NonNull::new(found)
+        };
+        Some(Self {
+            // Where there are virtual threads, the current thread may be one.
+            current: method(c"currentCarrierThread").or_else(|| method(c"currentThread"))?,
+            has_ids: local.has_method(&class, c"threadId", c"()J"),
+            id: local.field_id(&class, c"tid", c"J"),
+            class: local.globalize(&class)?,
+        })
+    }
+
+    fn current<'a>(&self, local: Local<'a>) -> Option<LocalRef<'a>> {
+        let none = std::ptr::null();
+        let thread: jobject = jni!(
+            local,
+            v1_1.CallStaticObjectMethodA,
+            self.class.as_raw(),
+            self.current.as_ptr(),
+            none
+        );
+        local.clear_exception();
+        local.adopt(thread)
+    }
+}
+
+impl Known {
+    fn is(&self, local: Local<'_>, class: &LocalRef<'_>) -> bool {
+        let mine = self.class.load(Ordering::Relaxed);
+        jni!(local, v1_1.IsSameObject, class.as_raw(), mine)
+    }
+
+    fn get(&self) -> (u32, Kind) {
+        let kind = match self.kind.load(Ordering::Relaxed) {
+            0 => Kind::Object,
+            1 => Kind::Array,
+            2 => Kind::Text,
+            place => Kind::Box((place - 3) as u8),
+        };
+        (self.number.load(Ordering::Relaxed), kind)
+    }
+
+    /// Remembers a class, unless another thread was faster. Called with the lock held.
+    fn set(&self, local: Local<'_>, class: &LocalRef<'_>, hash: u32, number: u32, kind: Kind) {
+        if self.hash.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let weak: jobject = jni!(local, v1_2.NewWeakGlobalRef, class.as_raw());
+        if weak.is_null() {
+            return local.clear_exception();
+        }
+        let kind = match kind {
+            Kind::Object => 0,
+            Kind::Array => 1,
+            Kind::Text => 2,
+            Kind::Box(place) => u32::from(place) + 3,
+        };
+        self.class.store(weak, Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
+        self.kind.store(kind, Ordering::Relaxed);
+        self.hash.store(hash, Ordering::Release);
+    }
+}
+
+/// What is in a box, whose field `value` is read.
+fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, place: u8, field: FieldId) -> Seen<'t> {
+    let (object, field) = (object.as_raw(), field.0.as_ptr());
+    let kind = BOXES
+        .get(usize::from(place))
+        .and_then(|(_, descriptor)| descriptor.to_bytes().first().copied());
+    let signed = |value: i64| value.cast_unsigned();
+    let (kind, bits) = match kind {
+        Some(b'Z') => (
+            b'Z',
+            u64::from(jni!(local, v1_1.GetBooleanField, object, field)),
+        ),
+        Some(b'B') => (
+            b'B',
+            signed(jni!(local, v1_1.GetByteField, object, field).into()),
+        ),
+        Some(b'C') => (
+            b'C',
+            u64::from(jni!(local, v1_1.GetCharField, object, field)),
+        ),
+        Some(b'S') => (
+            b'S',
+            signed(jni!(local, v1_1.GetShortField, object, field).into()),
+        ),
+        Some(b'I') => (
+            b'I',
+            signed(jni!(local, v1_1.GetIntField, object, field).into()),
+        ),
+        Some(b'J') => (b'J', signed(jni!(local, v1_1.GetLongField, object, field))),
+        Some(b'F') => (
+            b'F',
+            u64::from(jni!(local, v1_1.GetFloatField, object, field).to_bits()),
+        ),
+        Some(b'D') => (
+            b'D',
+            jni!(local, v1_1.GetDoubleField, object, field).to_bits(),
+        ),
+        _ => return Seen::Unreadable,
+    };
+    Seen::Number(kind, bits)
+}

@@ -1,0 +1,408 @@
+//! What code a span or a counter becomes: calls of the first helper class.
+//!
+//! ```text
+//! entry    (each captured argument → $Classhook.number | object)  $Classhook.enter(id)
+//! return   (the value → number | object)                          $Classhook.exit(id)
+//! unwind   $Classhook.fail(throwable, id)
+//! ```
+//!
+//! A constructor is entered behind its `super()` or `this()`: before that there is no object, an exception would pass
+//! no handler, and what runs there is the span of another constructor.
+
+use probes::events::{SpanInfo, SpanMode, Which};
+use probes::spans::{CaptureSpec, Counter, SpanTable};
+use rewriter::span::Span;
+use rewriter::{
+    Action, Bci, ClassFile, Code, EditPlan, MemberName, Method, MethodIndex, Place, Site, Snippet,
+    SnippetError, Utf8, opcode,
+};
+
+use crate::job::{Recording, Subject, place_bci};
+use crate::storage::{HELPER, counts_owner};
+
+/// Method of the helper: a call begins.
+const ENTER: (&str, &str) = ("enter", "(I)V");
+/// Method of the helper: a call returns.
+const EXIT: (&str, &str) = ("exit", "(I)V");
+/// Method of the helper: a call is left by an exception.
+const FAIL: (&str, &str) = ("fail", "(Ljava/lang/Throwable;I)V");
+/// Method of the helper: a primitive value, its bits as a `long`.
+const NUMBER: (&str, &str) = ("number", "(JII)V");
+/// Method of the helper: a reference.
+const OBJECT: (&str, &str) = ("object", "(Ljava/lang/Object;II)V");
+
+/// A method whose calls cannot be recorded.
+pub(crate) struct Refused {
+    /// The method.
+    pub method: MethodIndex,
+    /// Why not.
+    pub cause: String,
+}
+
+/// Adds the spans and counters of one plugin to the plan of a class, each with its number of the JVM; none while the
+/// JVM cannot record them.
+pub(crate) fn add(
+    merged: &mut EditPlan,
+    subject: &Subject,
+    plugin: &str,
+    recording: &Recording,
+    spans: &SpanTable,
+) -> Result<(), Refused> {
+    if recording.counts == 0 && recording.spans.as_slice().is_empty() || !spans.is_open() {
+        return Ok(());
+    }
+    let class = subject.class();
+    let refused = |method| move |cause| Refused { method, cause };
+    for span in recording.spans.as_slice() {
+        let mode = if span.capture.sum_up {
+            SpanMode::Aggregate
+        } else {
+            SpanMode::Events
+        };
+        let id = spans.register(&SpanInfo {
+            mode,
+            line: line_at(class, span.method, Bci(0)),
+            ..about(subject, plugin, span.method)
+        });
+        id.map_err(|error| error.to_string())
+            .and_then(|id| lower(merged, class, span, id))
+            .map_err(refused(span.method))?;
+    }
+    for edit in recording.plan.edits() {
+        let Action::Count(number) = edit.action else {
+            continue;
+        };
+        let (method, bci) = (edit.site.method, place_bci(edit.site.place));
+        let id = spans.register(&SpanInfo {
+            mode: SpanMode::Count,
+            number,
+            line: line_at(class, method, Bci(bci.unwrap_or(0))),
+            ..about(subject, plugin, method)
+        });
+        id.map_err(|error| error.to_string())
+            .and_then(|id| lower_count(merged, edit.site, spans.counter(id)))
+            .map_err(refused(method))?;
+    }
+    Ok(())
+}
+
+/// What a span says of its method.
+fn about(subject: &Subject, plugin: &str, method: MethodIndex) -> SpanInfo {
+    let class = subject.class();
+    let found = class.method(method);
+    let text = |text: Option<Utf8<'_>>| {
+        text.map_or_else(String::new, |text| text.to_str_lossless().into_owned())
+    };
+    SpanInfo {
+        class: class.this_class().to_str_lossless().into_owned(),
+        method: text(found.as_ref().map(Method::name)),
+        descriptor: text(found.as_ref().map(Method::descriptor)),
+        loader: subject.loader.as_str().to_owned(),
+        plugin: plugin.to_owned(),
+        ..SpanInfo::default()
+    }
+}
+
+/// Adds the code of a span to the plan of its class.
+fn lower(plan: &mut EditPlan, class: &ClassFile<'_>, span: &Span, id: u32) -> Result<(), String> {
+    let method = class.method(span.method).ok_or("there is no such method")?;
+    let code = method.code().map_err(|error| error.to_string())?;
+    let code = code.ok_or("the method has no code")?;
+    let weave = Weave {
+        method,
+        span,
+        id: id.cast_signed(),
+    };
+    let edits = weave.edits(&code).map_err(|error| error.to_string())?;
+    if edits.is_empty() {
+        return Err("the constructor calls no other constructor".to_owned());
+    }
+    for (place, snippet) in edits {
+        let site = Site {
+            method: span.method,
+            place,
+        };
+        plan.insert(site, snippet)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// Adds a counter to the plan of its class.
+fn lower_count(plan: &mut EditPlan, site: Site, counter: Counter) -> Result<(), String> {
+    let snippet = count(counter).map_err(|error| error.to_string())?;
+    plan.insert(site, snippet)
+        .map_err(|error| error.to_string())
+}
+
+fn count(counter: Counter) -> Result<Snippet, SnippetError> {
+    let mut code = Snippet::new();
+    let array = MemberName {
+        owner: counts_owner(counter.array),
+        name: "counts".to_owned(),
+        descriptor: "[J".to_owned(),
+        interface: false,
+    };
+    code.field(opcode::GETSTATIC, array)?; // array
+    code.push_int(counter.slot.into())?; // array, index
+    for opcode in [
+        opcode::DUP2,     // array, index, array, index
+        opcode::LALOAD,   // array, index, count (2)
+        opcode::LCONST_1, // array, index, count (2), 1 (2)
+        opcode::LADD,     // array, index, count (2)
+        opcode::LASTORE,  //
+    ] {
+        code.op(opcode, 0)?;
+    }
+    Ok(code)
+}
+
+/// One span in its method.
+struct Weave<'m, 'c, 'a> {
+    method: Method<'c, 'a>,
+    span: &'m Span,
+    id: i32,
+}
+
+type Edits = Vec<(Place, Snippet)>;
+
+impl Weave<'_, '_, '_> {
+    fn edits(&self, code: &Code<'_, '_>) -> Result<Edits, SnippetError> {
+        let mut edits = Vec::new();
+        let overwritten = overwritten(code);
+        let entry = self.enter(&overwritten)?;
+        if self.is_constructor() {
+            for bci in constructed(code, self.method.class()) {
+                edits.push((Place::FallThrough(bci), entry.clone()));
+            }
+            if edits.is_empty() {
+                return Ok(edits);
+            }
+        } else {
+            edits.push((Place::Entry, entry));
+        }
+        let leave = self.exit()?;
+        let returns = code.instructions().flatten();
+        for found in returns.filter(|found| is_return(found.opcode)) {
+            edits.push((Place::Before(found.bci), leave.clone()));
+        }
+        edits.push((Place::Unwind, self.fail()?));
+        Ok(edits)
+    }
+
+    /// `java/lang/Object` has a constructor that calls none.
+    fn is_constructor(&self) -> bool {
+        self.method.name().as_bytes() == b"<init>" && self.method.class().super_class().is_some()
+    }
+
+    fn enter(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
+        let mut code = Snippet::new();
+        let capture = &self.span.capture;
+        let descriptor = self.method.descriptor();
+        let parameters: Vec<&[u8]> = parameters(descriptor.as_bytes()).collect();
+        let count = u8::try_from(parameters.len()).unwrap_or(u8::MAX);
+        let kept = if capture.sum_up {
+            Vec::new()
+        } else {
+            capture.positions(count)
+        };
+        let mut first = true;
+        for index in kept {
+            let Some(descriptor) = parameters.get(usize::from(index)) else {
+                continue;
+            };
+            let before = parameters.iter().take(index.into());
+            let slot =
+                u16::from(!self.method.is_static()) + before.map(|one| width(one)).sum::<u16>();
+            let which = Which::Argument(index);
+            if self.is_constructor() && overwritten.contains(&slot) {
+                // What the caller passed is gone by the time that the object is there.
+                code.push_long(0)?;
+                self.number(&mut code, b'?', which, first)?;
+            } else {
+                code.load_argument(index)?;
+                self.value(&mut code, descriptor, which, first)?;
+            }
+            first = false;
+        }
+        code.push_int(self.id)?;
+        call(&mut code, ENTER)?;
+        Ok(code)
+    }
+
+    fn exit(&self) -> Result<Snippet, SnippetError> {
+        let mut code = Snippet::new();
+        let descriptor = self.method.descriptor();
+        let returned = returned(descriptor.as_bytes());
+        if self.span.capture.returned && !self.span.capture.sum_up && returned != b"V" {
+            let twice = if width(returned) == 2 {
+                opcode::DUP2
+            } else {
+                opcode::DUP
+            };
+            code.op(twice, 0)?;
+            self.value(&mut code, returned, Which::Returned, true)?;
+        }
+        code.push_int(self.id)?;
+        call(&mut code, EXIT)?;
+        Ok(code)
+    }
+
+    fn fail(&self) -> Result<Snippet, SnippetError> {
+        let mut code = Snippet::new();
+        code.op(opcode::DUP, 0)?; // throwable, throwable
+        code.push_int(self.id)?; // throwable, throwable, id
+        call(&mut code, FAIL)?; // throwable
+        Ok(code)
+    }
+
+    /// Captures the value on the stack, which is of the type `descriptor`.
+    fn value(
+        &self,
+        code: &mut Snippet,
+        descriptor: &[u8],
+        which: Which,
+        first: bool,
+    ) -> Result<(), SnippetError> {
+        let kind = descriptor.first().copied().unwrap_or(b'L');
+        match kind {
+            b'L' | b'[' => {
+                let spec = CaptureSpec::new(b'L', which, self.span.capture.limit, first);
+                code.push_int(spec.0)?;
+                code.push_int(self.id)?;
+                return call(code, OBJECT);
+            }
+            b'J' => {}
+            b'D' => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J")?,
+            b'F' => {
+                bits(code, "java/lang/Float", "floatToRawIntBits", "(F)I")?;
+                code.op(opcode::I2L, 0)?;
+            }
+            _ => code.op(opcode::I2L, 0)?,
+        }
+        self.number(code, kind, which, first)
+    }
+
+    fn number(
+        &self,
+        code: &mut Snippet,
+        kind: u8,
+        which: Which,
+        first: bool,
+    ) -> Result<(), SnippetError> {
+        let spec = CaptureSpec::new(kind, which, self.span.capture.limit, first);
+        code.push_int(spec.0)?;
+        code.push_int(self.id)?;
+        call(code, NUMBER)
+    }
+}
+
+fn call(code: &mut Snippet, (name, descriptor): (&str, &str)) -> Result<(), SnippetError> {
+    bits(code, HELPER, name, descriptor)
+}
+
+fn bits(code: &mut Snippet, owner: &str, name: &str, descriptor: &str) -> Result<(), SnippetError> {
+    let target = MemberName {
+        owner: owner.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        interface: false,
+    };
+    code.invoke(opcode::INVOKESTATIC, target)
+}
+
+fn is_return(opcode: u8) -> bool {
+    (opcode::IRETURN..=opcode::RETURN).contains(&opcode)
+}
+
+/// Local variable slots of a type.
+fn width(descriptor: &[u8]) -> u16 {
+    match descriptor {
+        b"J" | b"D" => 2,
+        _ => 1,
+    }
+}
+
+/// Slots that the code stores to.
+fn overwritten(code: &Code<'_, '_>) -> Vec<u16> {
+    let stores = code.instructions().flatten().filter(|found| {
+        (opcode::ISTORE..=opcode::ASTORE_3).contains(&found.opcode) || found.opcode == opcode::IINC
+    });
+    stores.filter_map(|found| found.local()).collect()
+}
+
+/// Where a constructor has called another one on `this`: the calls that belong to no `new` before them. Compilers put
+/// an object's `new` and its constructor's call in this order, one within the other.
+fn constructed(code: &Code<'_, '_>, class: &ClassFile<'_>) -> Vec<Bci> {
+    let mut unfinished = 0_usize;
+    let mut found = Vec::new();
+    for instruction in code.instructions().flatten() {
+        match instruction.opcode {
+            opcode::NEW => unfinished += 1,
+            opcode::INVOKESPECIAL => {
+                let member = instruction
+                    .pool_index()
+                    .and_then(|index| class.pool().member_ref(index));
+                if member.is_some_and(|member| member.name.as_bytes() == b"<init>") {
+                    match unfinished.checked_sub(1) {
+                        Some(left) => unfinished = left,
+                        None => found.push(instruction.bci),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The parameters' descriptors of a method (JVMS 4.3.3), in order, as far as they are well formed.
+fn parameters(descriptor: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = descriptor.strip_prefix(b"(").unwrap_or_default();
+    std::iter::from_fn(move || {
+        let dimensions = rest.iter().take_while(|byte| **byte == b'[').count();
+        let length = match rest.get(dimensions)? {
+            b')' => return None,
+            b'L' => rest.iter().position(|byte| *byte == b';')? + 1,
+            _ => dimensions + 1,
+        };
+        let (first, others) = rest.split_at_checked(length)?;
+        rest = others;
+        Some(first)
+    })
+}
+
+/// The descriptor of what a method returns.
+fn returned(descriptor: &[u8]) -> &[u8] {
+    let close = descriptor.iter().rposition(|byte| *byte == b')');
+    close.map_or(b"V", |at| descriptor.get(at + 1..).unwrap_or(b"V"))
+}
+
+/// The line of an instruction; 0 if not known.
+fn line_at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> u32 {
+    let code = class.method(method).and_then(|method| method.code().ok()?);
+    let lines = code.into_iter().flat_map(|code| {
+        let lines: Vec<_> = code.lines().collect();
+        lines
+    });
+    let before = lines.filter(|line| line.bci <= bci);
+    let last = before.max_by_key(|line| line.bci);
+    last.map_or(0, |line| line.number.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_told_apart() {
+        let found: Vec<_> = parameters(b"(I[[JLjava/lang/String;[La/B;Z)V").collect();
+        let expected: [&[u8]; 5] = [b"I", b"[[J", b"Ljava/lang/String;", b"[La/B;", b"Z"];
+        assert_eq!(found, expected);
+        assert_eq!(parameters(b"()V").count(), 0);
+        assert_eq!(parameters(b"(Lno/end").count(), 0);
+        assert_eq!(parameters(b"").count(), 0);
+        assert_eq!(returned(b"(I)[La/B;"), b"[La/B;");
+        assert_eq!(returned(b"()V"), b"V");
+    }
+}

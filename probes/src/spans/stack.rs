@@ -1,0 +1,321 @@
+//! The open calls of one Java thread.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::capture::ARENA;
+
+/// Frames of the first chunk; each further one has twice as many.
+const FIRST: usize = 8;
+const CHUNKS: usize = 14;
+/// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
+pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
+
+/// Nobody's captures are waiting.
+const NOBODY: u64 = u64::MAX;
+
+/// One open call.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    /// Span in the low half, mode in the high one.
+    head: AtomicU64,
+    /// When it was entered.
+    start: AtomicU64,
+    /// Time of the spans within it, so far.
+    within: AtomicU64,
+    /// Where its captures begin in the arena.
+    arena: AtomicU64,
+}
+
+/// What is known of a call when it is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// The mode in force when it was entered.
+    pub mode: u8,
+    /// When it was entered.
+    pub start: u64,
+    /// Time of the spans within it.
+    pub within: u64,
+    /// Its captures: words of the arena.
+    pub captures: (u64, u64),
+    /// Calls within it whose end was never seen.
+    pub unended: u64,
+}
+
+/// The stack of one Java thread. Written by whichever native thread runs that thread, one at a time.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadStack {
+    /// Java's id of the thread; 0 while a stack for virtual threads has none, and always where threads are not told
+    /// apart by id.
+    pub owner: AtomicU64,
+    depth: AtomicU64,
+    /// The last time given out.
+    last: AtomicU64,
+    chunks: [OnceLock<Box<[Frame]>>; CHUNKS],
+    arena: OnceLock<Box<[AtomicU64]>>,
+    /// End of the captures of open calls.
+    top: AtomicU64,
+    /// End of the captures that wait for their call to be entered or left.
+    staged: AtomicU64,
+    /// The span they wait for.
+    waiting: AtomicU64,
+}
+
+#[inline(always)]
+fn get(number: &AtomicU64) -> u64 {
+    number.load(Ordering::Relaxed)
+}
+
+#[inline(always)]
+fn set(number: &AtomicU64, value: u64) {
+    number.store(value, Ordering::Relaxed);
+}
+
+impl ThreadStack {
+    /// Whether no call is open.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        get(&self.depth) == 0
+    }
+
+    /// A moment later than every one before it on this thread.
+    #[inline]
+    pub fn moment(&self, now: u64) -> u64 {
+        let now = now.max(get(&self.last) + 1);
+        set(&self.last, now);
+        now
+    }
+
+    /// The frame at `depth`, which is made if `make` says so.
+    #[inline(always)]
+    fn frame(&self, depth: u64, make: bool) -> Option<&Frame> {
+        let number = depth as usize + FIRST;
+        let power = number.ilog2();
+        let chunk = self.chunks.get((power - FIRST.ilog2()) as usize)?;
+        let frames = match chunk.get() {
+            Some(frames) => frames,
+            None if make => {
+                chunk.get_or_init(|| (0..1 << power).map(|_| Frame::default()).collect())
+            }
+            None => return None,
+        };
+        frames.get(number - (1 << power))
+    }
+
+    /// A call begins; false if it is nested too deeply to be followed. It is counted all the same, so that its end
+    /// is not taken for another's.
+    #[inline]
+    pub fn enter(&self, span: u32, mode: u8, start: u64) -> bool {
+        let depth = get(&self.depth);
+        set(&self.depth, depth + 1);
+        let Some(frame) = self.frame(depth, true) else {
+            return false;
+        };
+        let top = get(&self.top);
+        set(&frame.head, u64::from(span) | u64::from(mode) << 32);
+        set(&frame.start, start);
+        set(&frame.within, 0);
+        set(&frame.arena, top);
+        if get(&self.waiting) == u64::from(span) {
+            set(&self.top, get(&self.staged));
+            set(&self.waiting, NOBODY);
+        }
+        true
+    }
+
+    /// A call ends; none if its begin is not known.
+    #[inline]
+    pub fn leave(&self, span: u32) -> Option<Left> {
+        let depth = get(&self.depth).checked_sub(1)?;
+        if depth >= MAX_DEPTH {
+            set(&self.depth, depth);
+            return None;
+        }
+        let frame = self.frame(depth, false)?;
+        if get(&frame.head) as u32 == span {
+            return Some(self.pop(span, depth, frame, 0));
+        }
+        self.leave_outer(span, depth)
+    }
+
+    /// The innermost call is another one: its end was not seen, because there was no stack left to tell of it.
+    #[cold]
+    fn leave_outer(&self, span: u32, depth: u64) -> Option<Left> {
+        let outer = |at: &u64| {
+            self.frame(*at, false)
+                .is_some_and(|frame| get(&frame.head) as u32 == span)
+        };
+        let at = (0..depth).rev().find(outer)?;
+        let frame = self.frame(at, false)?;
+        Some(self.pop(span, at, frame, depth - at))
+    }
+
+    #[inline]
+    fn pop(&self, span: u32, depth: u64, frame: &Frame, unended: u64) -> Left {
+        let arena = get(&frame.arena);
+        let end = if get(&self.waiting) == u64::from(span) {
+            set(&self.waiting, NOBODY);
+            get(&self.staged)
+        } else {
+            get(&self.top)
+        };
+        set(&self.top, arena);
+        set(&self.depth, depth);
+        Left {
+            mode: (get(&frame.head) >> 32) as u8,
+            start: get(&frame.start),
+            within: get(&frame.within),
+            captures: (arena, end),
+            unended,
+        }
+    }
+
+    /// Time that a span within the innermost open call took.
+    #[inline]
+    pub fn spent(&self, ticks: u64) {
+        let Some(depth) = get(&self.depth).checked_sub(1) else {
+            return;
+        };
+        if let Some(frame) = self.frame(depth, false) {
+            set(&frame.within, get(&frame.within) + ticks);
+        }
+    }
+
+    /// Forgets what is open.
+    pub fn clear(&self) {
+        set(&self.depth, 0);
+        set(&self.top, 0);
+        set(&self.waiting, NOBODY);
+    }
+
+    /// Calls `write` with the words behind the captures that wait for `span`, all those before being forgotten if
+    /// `first`; `write` says how many it used, none if it had no room.
+    pub fn stage(
+        &self,
+        span: u32,
+        first: bool,
+        write: impl FnOnce(&[AtomicU64]) -> Option<usize>,
+    ) -> bool {
+        if first || get(&self.waiting) != u64::from(span) {
+            set(&self.staged, get(&self.top));
+            set(&self.waiting, u64::from(span));
+        }
+        let arena = self
+            .arena
+            .get_or_init(|| (0..ARENA).map(|_| AtomicU64::new(0)).collect());
+        let staged = get(&self.staged);
+        let used = arena.get(staged as usize..).and_then(write);
+        set(&self.staged, staged + used.unwrap_or(0) as u64);
+        used.is_some()
+    }
+
+    /// Words of the arena.
+    #[inline]
+    pub fn words(&self, (from, to): (u64, u64)) -> &[AtomicU64] {
+        if from == to {
+            return &[];
+        }
+        let arena = self.arena.get().map_or(&[][..], |arena| arena);
+        arena.get(from as usize..to as usize).unwrap_or_default()
+    }
+
+    /// Span, mode and start of the open calls, outermost first. Another thread may be changing them: what is read
+    /// then may be a call that has just ended.
+    pub fn open(&self) -> Vec<(u32, u8, u64)> {
+        let frames = (0..get(&self.depth)).map_while(|at| self.frame(at, false));
+        frames
+            .map(|frame| {
+                let head = get(&frame.head);
+                (head as u32, (head >> 32) as u8, get(&frame.start))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack() -> ThreadStack {
+        let stack = ThreadStack::default();
+        stack.clear();
+        stack
+    }
+
+    #[test]
+    fn calls_end_in_the_reverse_order_of_their_begin() {
+        let stack = stack();
+        for depth in 0..1_000 {
+            assert!(stack.enter(depth % 7, 1, u64::from(depth)));
+        }
+        for depth in (0..1_000).rev() {
+            let left = stack.leave(depth % 7).unwrap();
+            assert_eq!((left.start, left.unended), (u64::from(depth), 0));
+        }
+        assert!(stack.is_idle());
+        assert_eq!(stack.leave(1), None);
+    }
+
+    #[test]
+    fn end_that_was_not_seen_does_not_shift_the_others() {
+        let stack = stack();
+        for span in 0..4 {
+            stack.enter(span, 1, u64::from(span));
+        }
+        let left = stack.leave(1).unwrap();
+        assert_eq!((left.start, left.unended), (1, 2));
+        assert_eq!(stack.leave(7), None);
+        assert_eq!(stack.leave(0).unwrap().unended, 0);
+    }
+
+    #[test]
+    fn depth_beyond_the_limit_is_counted_and_left_again() {
+        let stack = stack();
+        for _ in 0..MAX_DEPTH {
+            assert!(stack.enter(1, 1, 5));
+        }
+        assert!(!stack.enter(2, 1, 6));
+        assert!(!stack.enter(1, 1, 6));
+        assert_eq!(stack.leave(1), None);
+        assert_eq!(stack.leave(2), None);
+        assert_eq!(stack.leave(1).unwrap().start, 5);
+    }
+
+    #[test]
+    fn captures_belong_to_the_call_they_were_staged_for() {
+        let stack = stack();
+        let put = |span, first, word| {
+            stack.stage(span, first, |words| {
+                words[0].store(word, Ordering::Relaxed);
+                Some(1)
+            })
+        };
+        let words =
+            |left: Left| -> Vec<u64> { stack.words(left.captures).iter().map(get).collect() };
+        put(9, true, 99); // its call is never entered: no stack was left
+        put(1, true, 11);
+        put(1, false, 12);
+        stack.enter(1, 3, 0);
+        stack.enter(2, 3, 1); // has no captures at entry
+        put(2, true, 21);
+        assert_eq!(words(stack.leave(2).unwrap()), [21]);
+        put(1, true, 13);
+        assert_eq!(words(stack.leave(1).unwrap()), [11, 12, 13]);
+        stack.enter(1, 3, 2);
+        assert!(words(stack.leave(1).unwrap()).is_empty());
+    }
+
+    #[test]
+    fn full_arena_refuses_a_capture_and_keeps_the_others() {
+        let stack = stack();
+        let put =
+            |count: usize| stack.stage(1, false, |words| (count <= words.len()).then_some(count));
+        assert!(put(ARENA - 1) && !put(2) && put(1) && !put(1));
+    }
+
+    #[test]
+    fn no_two_moments_of_a_thread_are_equal() {
+        let stack = stack();
+        assert_eq!([7, 7, 3, 20].map(|now| stack.moment(now)), [7, 8, 9, 20]);
+    }
+}

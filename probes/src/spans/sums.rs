@@ -1,0 +1,234 @@
+//! Sums of each span, as one thread makes them.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use super::MAX_SPANS;
+use crate::events::{Aggregate, BUCKETS, bucket_of};
+
+/// Spans of one page of the directory.
+const PAGE: usize = 512;
+/// Most sums that all threads together keep: some 180 MiB, reached with 1,000 spans on each of 64 threads.
+pub(crate) const MAX_SUMS: usize = 1 << 16;
+
+/// What one thread has seen of one span. Written by that thread alone, so without atomic additions.
+#[derive(Debug)]
+struct Sum {
+    count: AtomicU64,
+    errors: AtomicU64,
+    /// In ticks, as all times here.
+    total: AtomicU64,
+    own: AtomicU64,
+    min: AtomicU64,
+    max: AtomicU64,
+    /// All this is to be forgotten: set by the reader, done by the writer.
+    stale: AtomicBool,
+    /// `count` when the reader last looked.
+    seen: AtomicU64,
+    buckets: [AtomicU64; BUCKETS],
+}
+
+type Page = Box<[OnceLock<Box<Sum>>]>;
+
+/// The sums of one thread, by span.
+#[derive(Debug, Default)]
+pub(crate) struct Sums {
+    pages: OnceLock<Box<[OnceLock<Page>]>>,
+}
+
+impl Sum {
+    fn new() -> Self {
+        Self {
+            count: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            own: AtomicU64::new(0),
+            min: AtomicU64::new(u64::MAX),
+            max: AtomicU64::new(0),
+            stale: AtomicBool::new(false),
+            seen: AtomicU64::new(0),
+            buckets: [const { AtomicU64::new(0) }; BUCKETS],
+        }
+    }
+
+    #[inline]
+    fn add(&self, ticks: u64, own: u64, nanos: u64, failed: bool) {
+        if self.stale.load(Ordering::Relaxed) {
+            self.forget();
+        }
+        raise(&self.count, 1);
+        raise(&self.total, ticks);
+        raise(&self.own, own);
+        if failed {
+            raise(&self.errors, 1);
+        }
+        if ticks < self.min.load(Ordering::Relaxed) {
+            self.min.store(ticks, Ordering::Relaxed);
+        }
+        if ticks > self.max.load(Ordering::Relaxed) {
+            self.max.store(ticks, Ordering::Relaxed);
+        }
+        if let Some(bucket) = self.buckets.get(bucket_of(nanos)) {
+            raise(bucket, 1);
+        }
+    }
+}
+
+impl Sum {
+    fn is_stale(&self) -> bool {
+        self.stale.load(Ordering::Acquire)
+    }
+
+    #[cold]
+    fn forget(&self) {
+        let numbers = [
+            &self.count,
+            &self.errors,
+            &self.total,
+            &self.own,
+            &self.max,
+            &self.seen,
+        ];
+        for number in numbers.into_iter().chain(&self.buckets) {
+            number.store(0, Ordering::Relaxed);
+        }
+        self.min.store(u64::MAX, Ordering::Relaxed);
+        self.stale.store(false, Ordering::Release);
+    }
+}
+
+/// Adds to a number that no other thread writes.
+#[inline]
+pub(crate) fn raise(number: &AtomicU64, by: u64) {
+    let sum = number.load(Ordering::Relaxed).wrapping_add(by);
+    number.store(sum, Ordering::Relaxed);
+}
+
+impl Sums {
+    /// Adds a call; false if there is no memory for another span. Called by one thread only.
+    #[inline]
+    pub fn add(&self, span: u32, call: Timed, room: &AtomicUsize) -> bool {
+        match self.find(span) {
+            Some(sum) => sum.add(call.ticks, call.own, call.nanos, call.failed),
+            None => match self.make(span, room) {
+                Some(sum) => sum.add(call.ticks, call.own, call.nanos, call.failed),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    #[inline]
+    fn find(&self, span: u32) -> Option<&Sum> {
+        let pages = self.pages.get()?;
+        let page = pages.get(span as usize / PAGE)?.get()?;
+        page.get(span as usize % PAGE)?.get().map(|sum| &**sum)
+    }
+
+    /// The first call of a span on a thread: takes one of the `room` sums that are left.
+    #[cold]
+    fn make(&self, span: u32, room: &AtomicUsize) -> Option<&Sum> {
+        let less = |left: usize| left.checked_sub(1);
+        room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .ok()?;
+        let pages = self.pages.get_or_init(|| {
+            (0..MAX_SPANS as usize / PAGE)
+                .map(|_| OnceLock::new())
+                .collect()
+        });
+        let page = pages
+            .get(span as usize / PAGE)?
+            .get_or_init(|| (0..PAGE).map(|_| OnceLock::new()).collect());
+        let sum = page.get(span as usize % PAGE)?;
+        Some(sum.get_or_init(|| Box::new(Sum::new())))
+    }
+
+    /// Forgets everything.
+    pub fn reset(&self) {
+        for page in self.pages.get().into_iter().flatten() {
+            for sum in page.get().into_iter().flatten().filter_map(OnceLock::get) {
+                sum.stale.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Calls `visit` with each span that has a sum here and whether it grew since the last such visit.
+    pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
+        for (page, first) in self
+            .pages
+            .get()
+            .into_iter()
+            .flatten()
+            .zip((0..).step_by(PAGE))
+        {
+            for (sum, span) in page.get().into_iter().flatten().zip(first..) {
+                if let Some(sum) = sum.get().filter(|sum| !sum.is_stale()) {
+                    let count = sum.count.load(Ordering::Relaxed);
+                    visit(span, sum.seen.swap(count, Ordering::Relaxed) != count);
+                }
+            }
+        }
+    }
+
+    /// Adds what this thread has seen of a span to `out`, in nanoseconds.
+    pub fn collect(&self, span: u32, nanos: impl Fn(u64) -> u64, out: &mut Aggregate) {
+        let Some(sum) = self.find(span).filter(|sum| !sum.is_stale()) else {
+            return;
+        };
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        let count = read(&sum.count);
+        let mut mine = Aggregate {
+            count,
+            errors: read(&sum.errors),
+            total: nanos(read(&sum.total)),
+            own: nanos(read(&sum.own)),
+            min: if count == 0 { 0 } else { nanos(read(&sum.min)) },
+            max: nanos(read(&sum.max)),
+            ..Aggregate::default()
+        };
+        for (bucket, number) in sum.buckets.iter().enumerate() {
+            mine.histogram.add(bucket, read(number));
+        }
+        out.merge(&mine);
+    }
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timed {
+    /// How long it took.
+    pub ticks: u64,
+    /// The same without the spans within it.
+    pub own: u64,
+    /// `ticks` in nanoseconds.
+    pub nanos: u64,
+    /// Whether it ended by an exception.
+    pub failed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_stop_growing_where_the_room_ends() {
+        let (sums, room) = (Sums::default(), AtomicUsize::new(2));
+        let call = Timed {
+            ticks: 10,
+            own: 4,
+            nanos: 5,
+            failed: true,
+        };
+        assert!(sums.add(1, call, &room) && sums.add(MAX_SPANS - 1, call, &room));
+        assert!(!sums.add(2, call, &room));
+        assert!(sums.add(1, call, &room));
+        let mut found = Vec::new();
+        sums.visit(|span, grew| found.push((span, grew)));
+        assert_eq!(found, [(1, true), (MAX_SPANS - 1, true)]);
+        sums.visit(|_, grew| assert!(!grew));
+        let mut sum = Aggregate::default();
+        sums.collect(1, |ticks| ticks * 2, &mut sum);
+        assert_eq!((sum.count, sum.errors, sum.total, sum.own), (2, 2, 40, 16));
+        assert_eq!(sum.histogram.filled().collect::<Vec<_>>(), [(5, 2)]);
+    }
+}
