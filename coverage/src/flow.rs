@@ -132,15 +132,17 @@ fn emit(labels: &mut Labels, method: &FlowMethod<'_>, out: &mut Vec<Placement>) 
         }
         previous = at.bci;
         match Kind::of(at.opcode) {
+            Kind::Plain | Kind::Invoke | Kind::Subroutine => {}
             Kind::Exit => out.push(Placement::Before(at.bci)),
-            Kind::Goto | Kind::Branch if labels.is_multitarget(at.target) => {
-                out.push(Placement::Jump {
-                    source: at.bci,
-                    target: at.target,
-                })
+            Kind::Goto | Kind::Branch => {
+                if labels.is_multitarget(at.target) {
+                    out.push(Placement::Jump {
+                        source: at.bci,
+                        target: at.target,
+                    });
+                }
             }
             Kind::Switch => emit_switch(labels, at.bci, switches.advance(), out),
-            _ => {}
         }
     }
 }

@@ -38,22 +38,27 @@ impl Labels {
         let mut switches = Switches::new(method);
         let mut line_start = None;
         let mut successor = false;
-        for (index, at) in method.instructions.iter().enumerate() {
-            if index == 0 {
-                self.set_target(at.bci);
-            } else if successor {
-                self.set_successor(at.bci);
-            }
-            if self.has(at.bci, LINE_START) {
-                line_start = Some(at.bci);
+        if let Some(first) = method.instructions.first() {
+            self.set_target(first.bci);
+        }
+        for at in method.instructions {
+            if let Some(flags) = self.flags.get_mut(usize::from(at.bci)) {
+                if successor {
+                    *flags |= succeeding(*flags);
+                }
+                if *flags & LINE_START != 0 {
+                    line_start = Some(at.bci);
+                }
             }
             let kind = Kind::of(at.opcode);
             successor = kind.falls_through();
             match kind {
                 Kind::Plain | Kind::Exit => {}
-                Kind::Invoke => line_start
-                    .into_iter()
-                    .for_each(|start| self.set(start, INVOCATION_LINE)),
+                Kind::Invoke => {
+                    if let Some(start) = line_start {
+                        self.set(start, INVOCATION_LINE);
+                    }
+                }
                 Kind::Branch | Kind::Goto => self.set_target(at.target),
                 Kind::Switch => self.set_switch_targets(switches.advance()),
                 Kind::Subroutine => {
@@ -76,21 +81,10 @@ impl Labels {
         self.forget_visits(targets);
     }
 
+    #[inline]
     fn set_target(&mut self, bci: u16) {
         let again = self.has(bci, TARGET | SUCCESSOR);
         self.set(bci, if again { MULTITARGET } else { TARGET });
-    }
-
-    fn set_successor(&mut self, bci: u16) {
-        let target = self.has(bci, TARGET);
-        self.set(
-            bci,
-            if target {
-                SUCCESSOR | MULTITARGET
-            } else {
-                SUCCESSOR
-            },
-        );
     }
 
     /// More than one way leads to this label.
@@ -104,8 +98,10 @@ impl Labels {
     }
 
     /// A probe belongs in front of this label.
+    #[inline]
     pub(crate) fn needs_probe(&self, bci: u16) -> bool {
-        self.has(bci, SUCCESSOR) && self.has(bci, MULTITARGET | INVOCATION_LINE)
+        let flags = self.flags.get(usize::from(bci)).copied().unwrap_or(0);
+        flags & SUCCESSOR != 0 && flags & (MULTITARGET | INVOCATION_LINE) != 0
     }
 
     /// True the first time this label is asked for since its last
@@ -124,16 +120,29 @@ impl Labels {
         }
     }
 
+    #[inline]
     fn has(&self, bci: u16, any_of: u8) -> bool {
         self.flags
             .get(usize::from(bci))
             .is_some_and(|flags| flags & any_of != 0)
     }
 
+    #[inline]
     fn set(&mut self, bci: u16, bits: u8) {
         if let Some(flags) = self.flags.get_mut(usize::from(bci)) {
             *flags |= bits;
         }
+    }
+}
+
+/// What a label with these properties gets when the previous instruction can
+/// fall into it.
+#[inline]
+fn succeeding(flags: u8) -> u8 {
+    if flags & TARGET == 0 {
+        SUCCESSOR
+    } else {
+        SUCCESSOR | MULTITARGET
     }
 }
 

@@ -36,8 +36,24 @@ pub(crate) enum Kind {
     Subroutine,
 }
 
+static KINDS: [Kind; 256] = {
+    let mut table = [Kind::Plain; 256];
+    let mut opcode = 0;
+    while opcode < table.len() {
+        table[opcode] = Kind::classify(opcode as u8);
+        opcode += 1;
+    }
+    table
+};
+
 impl Kind {
-    pub(crate) const fn of(opcode: u8) -> Self {
+    /// Looked up, as it is asked for every instruction.
+    #[inline]
+    pub(crate) fn of(opcode: u8) -> Self {
+        KINDS[usize::from(opcode)]
+    }
+
+    const fn classify(opcode: u8) -> Self {
         match opcode {
             IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL => Self::Branch,
             GOTO | GOTO_W => Self::Goto,
@@ -50,6 +66,7 @@ impl Kind {
     }
 
     /// Whether the next instruction can be reached by falling through.
+    #[inline]
     pub(crate) const fn falls_through(self) -> bool {
         matches!(self, Self::Plain | Self::Invoke | Self::Branch)
     }

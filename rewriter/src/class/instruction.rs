@@ -43,6 +43,7 @@ impl<'a> Instruction<'a> {
     }
 
     /// Distance of a `Branch` or `BranchWide` form.
+    #[inline]
     fn distance(&self) -> Option<i32> {
         match opcode::form(self.opcode) {
             Form::Branch => i16_at(self.bytes, 1).map(i32::from),
@@ -54,14 +55,16 @@ impl<'a> Instruction<'a> {
     /// Where a branch, `goto` or `jsr` goes; none for others, and none for a
     /// target that no code array can have.
     #[must_use]
+    #[inline]
     pub fn branch_target(&self) -> Option<Bci> {
         absolute(self.bci, self.distance()?)
     }
 
     /// The targets of `tableswitch` and `lookupswitch`.
     #[must_use]
+    #[inline]
     pub fn switch(&self) -> Option<Switch<'a>> {
-        Switch::new(self)
+        opcode::is_switch(self.opcode).then(|| Switch::new(self))?
     }
 
     /// The local variable it names, in its operand or in its opcode.
