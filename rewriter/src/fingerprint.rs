@@ -44,6 +44,42 @@ const fn tables() -> [[u64; 256]; LANES] {
     tables
 }
 
+/// Bytes of each of the four parts whose remainders are found side by side: one
+/// remainder alone waits for its tables most of the time.
+const PART: usize = 128;
+
+/// `SHIFTS[k][n]`: the remainder of nibble `k`, from the lowest, of value `n`
+/// followed by [`PART`] zero bytes.
+static SHIFTS: [[u64; 16]; 16] = shifts();
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated by the compiler, from constants"
+)]
+const fn shifts() -> [[u64; 16]; 16] {
+    let zero = tables()[0];
+    let mut shifts = [[0; 16]; 16];
+    let mut bit = 0;
+    while bit < 64 {
+        let mut remainder = 1_u64 << bit;
+        let mut byte = 0;
+        while byte < PART {
+            remainder = (remainder >> 8) ^ zero[(remainder & 0xFF) as usize];
+            byte += 1;
+        }
+        let mut value = 0;
+        while value < 16 {
+            if value >> (bit % 4) & 1 == 1 {
+                shifts[bit / 4][value] ^= remainder;
+            }
+            value += 1;
+        }
+        bit += 1;
+    }
+    shifts
+}
+
 /// CRC-64 of a class file as JaCoCo computes its class id: reflected
 /// polynomial `D800000000000000`, start value 0, nothing added at the end, and
 /// a `major_version` of 53 hashed as if it were 52.
@@ -72,17 +108,49 @@ fn entry(lane: usize, byte: u64) -> u64 {
 }
 
 fn update(mut sum: u64, bytes: &[u8]) -> u64 {
+    let (fours, bytes) = bytes.as_chunks::<{ 4 * PART }>();
+    for four in fours {
+        sum = four_parts(sum, four);
+    }
     let (chunks, rest) = bytes.as_chunks::<LANES>();
     for chunk in chunks {
-        let chunk = u128::from_le_bytes(*chunk);
-        let low = sum ^ chunk as u64;
-        let high = (chunk >> 64) as u64;
-        sum = eight(low, 8) ^ eight(high, 0);
+        sum = sixteen(sum, chunk);
     }
     for byte in rest {
         sum = (sum >> 8) ^ entry(0, (sum ^ u64::from(*byte)) & 0xFF);
     }
     sum
+}
+
+/// The remainder of four parts, each found on its own.
+fn four_parts(sum: u64, four: &[u8; 4 * PART]) -> u64 {
+    let (chunks, _) = four.as_chunks::<LANES>();
+    let (parts, _) = chunks.as_chunks::<{ PART / LANES }>();
+    let [a, b, c, d] = parts else { return sum };
+    let mut sums = [sum, 0, 0, 0];
+    for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+        let [w, x, y, z] = sums;
+        sums = [sixteen(w, a), sixteen(x, b), sixteen(y, c), sixteen(z, d)];
+    }
+    let [a, b, c, d] = sums;
+    shift(shift(shift(a) ^ b) ^ c) ^ d
+}
+
+/// The remainder when [`PART`] zero bytes follow.
+fn shift(sum: u64) -> u64 {
+    let nibbles = SHIFTS.iter().enumerate();
+    nibbles.fold(0, |all, (nibble, table)| {
+        let value = sum.wrapping_shr(4_u32.wrapping_mul(nibble as u32)) & 15;
+        all ^ table.get(value as usize).copied().unwrap_or(0)
+    })
+}
+
+#[inline(always)]
+fn sixteen(sum: u64, chunk: &[u8; LANES]) -> u64 {
+    let chunk = u128::from_le_bytes(*chunk);
+    let low = sum ^ chunk as u64;
+    let high = (chunk >> 64) as u64;
+    eight(low, 8) ^ eight(high, 0)
 }
 
 /// The remainders of eight bytes that `lanes` more bytes follow.

@@ -2,20 +2,28 @@
 // without loading them, and prints what the rewritten classes have that the
 // original ones had not.
 //
-//   java Verify.java ORIGINAL REWRITTEN [MORE_CLASSES…]
+//   java Verify.java ORIGINAL REWRITTEN...
 //
-// ORIGINAL and REWRITTEN are folders with the same relative paths; the JDK's
-// extracted modules have one folder per module. MORE_CLASSES are folders in
-// which superclasses are looked up. Exit status: 0 no new error, 1 new errors.
+// Each is a folder of class files, or a file that holds, for each class, the
+// length of its name (two bytes, big-endian) and the name, the length of the
+// class file (four bytes) and the class file. ORIGINAL and REWRITTEN have the
+// same names; the JDK's extracted modules have one folder per module. For each
+// REWRITTEN one line: its name, how many classes were verified, how many have
+// new errors, and how many were refused before as well, between tabs.
+// Exit status: 0 no new error, 1 new errors.
 
+import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.constant.ClassDesc;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,40 +33,40 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 public class Verify {
-    private static final Map<String, Path> BY_NAME = new ConcurrentHashMap<>();
+    /** By the path of the class file, and by that below a module or jar. */
+    private static final Map<String, byte[]> BY_NAME = new HashMap<>();
 
     public static void main(String[] arguments) throws IOException {
         if (arguments.length < 2) {
-            System.err.println("usage: java Verify.java ORIGINAL REWRITTEN [MORE_CLASSES...]");
+            System.err.println("usage: java Verify.java ORIGINAL REWRITTEN...");
             System.exit(2);
         }
-        Path original = Path.of(arguments[0]);
-        Path rewritten = Path.of(arguments[1]);
-        List<Path> roots = new ArrayList<>(List.of(original));
-        for (int i = 2; i < arguments.length; i++) {
-            roots.add(Path.of(arguments[i]));
-        }
-        for (Path root : roots) {
-            for (Path file : classes(root)) {
-                index(root, file);
-            }
-        }
+        Map<String, byte[]> original = read(Path.of(arguments[0]));
+        original.forEach((name, bytes) -> {
+            BY_NAME.putIfAbsent(name, bytes);
+            BY_NAME.putIfAbsent(name.substring(name.indexOf('/') + 1), bytes);
+        });
         ClassHierarchyResolver ours = ClassHierarchyResolver.ofResourceParsing(Verify::open)
                 .cached(ConcurrentHashMap::new);
         ClassHierarchyResolver both = ours.orElse(ClassHierarchyResolver.defaultResolver());
         ClassFile context = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(both));
+        boolean sound = true;
+        for (int i = 1; i < arguments.length; i++) {
+            sound &= verify(context, original, Path.of(arguments[i]));
+        }
+        System.exit(sound ? 0 : 1);
+    }
 
-        AtomicInteger checked = new AtomicInteger();
+    private static boolean verify(ClassFile context, Map<String, byte[]> original, Path source) throws IOException {
         AtomicInteger refused = new AtomicInteger();
         AtomicInteger broken = new AtomicInteger();
-        classes(rewritten).parallelStream().forEach(file -> {
-            Path relative = rewritten.relativize(file);
-            List<String> after = errors(context, file);
-            checked.incrementAndGet();
+        Map<String, byte[]> rewritten = read(source);
+        rewritten.entrySet().parallelStream().forEach(entry -> {
+            List<String> after = errors(context, entry.getValue());
             if (after.isEmpty()) {
                 return;
             }
-            Set<String> before = errors(context, original.resolve(relative)).stream()
+            Set<String> before = errors(context, original.get(entry.getKey())).stream()
                     .map(Verify::withoutNumbers).collect(Collectors.toSet());
             List<String> fresh = after.stream().filter(e -> !before.contains(withoutNumbers(e))).toList();
             if (fresh.isEmpty()) {
@@ -67,44 +75,44 @@ public class Verify {
             }
             broken.incrementAndGet();
             synchronized (System.out) {
-                System.out.println(relative);
+                System.out.println(source.getFileName() + ": " + entry.getKey());
                 fresh.stream().limit(3).forEach(error -> System.out.println("    " + error));
             }
         });
-        System.out.println("verified " + checked + " classes: " + broken + " with new errors, "
-                + refused + " refused before as well");
-        System.exit(broken.get() == 0 ? 0 : 1);
+        System.out.println(source.getFileName() + "\t" + rewritten.size() + "\t" + broken + "\t" + refused);
+        return broken.get() == 0;
     }
 
-    private static List<Path> classes(Path root) throws IOException {
-        try (Stream<Path> files = Files.walk(root)) {
-            return files.filter(file -> file.toString().endsWith(".class")).toList();
+    private static Map<String, byte[]> read(Path source) throws IOException {
+        Map<String, byte[]> classes = new LinkedHashMap<>();
+        if (Files.isDirectory(source)) {
+            try (Stream<Path> files = Files.walk(source)) {
+                for (Path file : files.filter(file -> file.toString().endsWith(".class")).toList()) {
+                    classes.put(source.relativize(file).toString(), Files.readAllBytes(file));
+                }
+            }
+            return classes;
         }
-    }
-
-    /** Registers a file under its path and, for extracted modules, under the path below the module. */
-    private static void index(Path root, Path file) {
-        Path relative = root.relativize(file);
-        BY_NAME.putIfAbsent(relative.toString(), file);
-        if (relative.getNameCount() > 1) {
-            BY_NAME.putIfAbsent(relative.subpath(1, relative.getNameCount()).toString(), file);
+        try (DataInputStream in = new DataInputStream(new BufferedInputStream(Files.newInputStream(source)))) {
+            for (int high = in.read(); high >= 0; high = in.read()) {
+                byte[] name = in.readNBytes(high << 8 | in.readUnsignedByte());
+                byte[] bytes = in.readNBytes(in.readInt());
+                classes.put(new String(name, StandardCharsets.UTF_8), bytes);
+            }
         }
+        return classes;
     }
 
     private static java.io.InputStream open(ClassDesc type) {
         String descriptor = type.descriptorString();
-        Path file = BY_NAME.get(descriptor.substring(1, descriptor.length() - 1) + ".class");
-        try {
-            return file == null ? null : Files.newInputStream(file);
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
+        byte[] bytes = BY_NAME.get(descriptor.substring(1, descriptor.length() - 1) + ".class");
+        return bytes == null ? null : new ByteArrayInputStream(bytes);
     }
 
-    private static List<String> errors(ClassFile context, Path file) {
+    private static List<String> errors(ClassFile context, byte[] bytes) {
         try {
-            return context.verify(Files.readAllBytes(file)).stream().map(Throwable::getMessage).toList();
-        } catch (IOException | RuntimeException error) {
+            return context.verify(bytes).stream().map(Throwable::getMessage).toList();
+        } catch (RuntimeException error) {
             return List.of(error.toString());
         }
     }

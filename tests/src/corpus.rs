@@ -4,7 +4,7 @@ use crate::java::Java;
 use crate::javac;
 use crate::jdks::Jdk;
 use crate::workspace;
-use std::io::Read;
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A class file that was found somewhere.
@@ -91,11 +91,30 @@ pub fn in_jar(jar: &Path) -> Vec<Class> {
     classes
 }
 
+/// Writes classes into one file: for each the length of its name (two bytes, big-endian) and the name, the length of
+/// the class file (four bytes) and the class file.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn write_pack<'c>(file: &Path, classes: impl Iterator<Item = (&'c str, &'c [u8])>) {
+    let write = || -> std::io::Result<()> {
+        let mut pack = BufWriter::new(std::fs::File::create(file)?);
+        for (name, bytes) in classes {
+            pack.write_all(&(name.len() as u16).to_be_bytes())?;
+            pack.write_all(name.as_bytes())?;
+            pack.write_all(&(bytes.len() as u32).to_be_bytes())?;
+            pack.write_all(bytes)?;
+        }
+        pack.flush()
+    };
+    write().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+}
+
 /// The path of a file below a folder.
 ///
 /// # Panics
 /// If it is not below it.
-pub fn name_below(folder: &Path, file: &Path) -> String {
+fn name_below(folder: &Path, file: &Path) -> String {
     let below = file.strip_prefix(folder).expect("a file below the folder");
     below.to_string_lossy().into_owned()
 }

@@ -52,7 +52,7 @@ enum Task {
     Plugins,
     /// Compile the runtime of classes instrumented before they run (needs a JDK 17)
     Runtime,
-    /// Run the corpus tests on every class instead of the fixed tenth
+    /// Run the corpus tests on every class instead of the fixed tenth, and write the table in docs/rewriter.md
     Corpus,
     /// Check what a compiler does not: layers, sizes, unsafe, documentation links
     Tidy,

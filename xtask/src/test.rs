@@ -26,11 +26,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         setup::run(workspace, &setup::Options::default())?;
     }
     plugins::run(workspace)?;
-    tests(workspace, false)
+    tests(workspace)
 }
 
-/// Runs every test; the corpora whole or a fixed tenth of them.
-pub fn tests(workspace: &Workspace, whole_corpus: bool) -> Result<()> {
+/// Runs every test; of the corpora a fixed tenth.
+fn tests(workspace: &Workspace) -> Result<()> {
     for jdk in jdks::all() {
         say(format!("testing with {jdk}"));
     }
@@ -44,14 +44,8 @@ pub fn tests(workspace: &Workspace, whole_corpus: bool) -> Result<()> {
 
     let mut end_to_end = workspace.cargo(["test", "--quiet", "--release", "--no-fail-fast"]);
     packages(&mut end_to_end, &[END_TO_END]);
-    if whole_corpus {
-        end_to_end.env(CORPUS, "all");
-    }
     step("end-to-end tests, one JVM per case", &mut end_to_end)
 }
-
-/// The variable that makes the corpus tests take every class.
-const CORPUS: &str = "CLASSHOOK_CORPUS";
 
 /// Every crate of the workspace that needs no wasmtime, so that a new one is tested without being listed.
 fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {

@@ -1,30 +1,25 @@
 //! Splices every class of a folder and says what came of it.
 //!
 //! ```text
-//! cargo run --release -p rewriter --example corpus -- CLASSES [OUTPUT] [--plan entry|exits|unwind|loops|lines|edges|all] [--snippets] [--passes N]
+//! cargo run --release -p rewriter --example corpus -- CLASSES [OUTPUT] [--plan KIND] [--passes N]
 //! ```
 //!
-//! Every place kind of the plan is probed in every method, or gets a snippet
-//! with branches, loops and local variables of its own; the output is checked
-//! with `check_splice` and, when a folder is named, written there.
+//! The kinds of edits are those of `plans.rs`, `all` unless one is named; the
+//! output is checked with `check_splice` and, when a folder is named, written there.
 
-#[path = "../tests/suite/busy.rs"]
-mod busy;
+mod plans;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rewriter::{
-    ClassFile, Code, EditPlan, Instruction, Place, PlanBuilder, ProbeStorage, Scratch, Site,
-    Tables, check_splice, fingerprint, opcode, splice,
-};
+use plans::{KINDS, STORAGE};
+use rewriter::{ClassFile, Scratch, Tables, check_splice, fingerprint, splice};
 
 struct Options {
     classes: PathBuf,
     output: Option<PathBuf>,
     plan: String,
-    snippets: bool,
     passes: u32,
 }
 
@@ -34,6 +29,8 @@ struct Totals {
     bytes: u64,
     grown: u64,
     unreadable: u64,
+    /// Classes with a plan that was refused.
+    refused: u64,
     methods: u64,
     edits: u64,
     warnings: u64,
@@ -47,12 +44,16 @@ struct Totals {
 
 fn options() -> Options {
     let mut free = Vec::new();
-    let (mut plan, mut snippets, mut passes) = ("all".to_owned(), false, 1);
+    let (mut plan, mut passes) = ("all".to_owned(), 1);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--plan" => plan = arguments.next().expect("a plan after --plan"),
-            "--snippets" => snippets = true,
+            "--plan" => {
+                plan = arguments
+                    .next()
+                    .filter(|plan| KINDS.contains(&plan.as_str()))
+                    .unwrap_or_else(|| panic!("expected one of {KINDS:?} after --plan"));
+            }
             "--passes" => {
                 let count = arguments.next().expect("a number after --passes");
                 passes = count.parse().expect("a number after --passes");
@@ -66,7 +67,6 @@ fn options() -> Options {
         classes,
         output: free.next(),
         plan,
-        snippets,
         passes,
     }
 }
@@ -87,91 +87,6 @@ fn find(folder: &Path, found: &mut Vec<PathBuf>) {
         }
     }
 }
-
-/// The places of one method that a plan of this name probes, in code order.
-fn places(code: &Code<'_, '_>, plan: &str) -> Vec<Place> {
-    let wants = |name: &str| plan == name || plan == "all";
-    let mut places = Vec::new();
-    if wants("entry") {
-        places.push(Place::Entry);
-    }
-    if wants("unwind") {
-        places.push(Place::Unwind);
-    }
-    if wants("loops") {
-        places.extend(code.loop_heads().into_iter().map(Place::Before));
-    }
-    let mut lines: Vec<u16> = code.lines().map(|line| line.bci.0).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let end = code.bytes().len() as u32;
-    for instruction in code.instructions().map_while(Result::ok) {
-        let bci = instruction.bci;
-        if wants("lines") && lines.binary_search(&bci.0).is_ok() {
-            places.push(Place::Before(bci));
-        }
-        let leaves = opcode::is_return(instruction.opcode) || instruction.opcode == opcode::ATHROW;
-        if wants("exits") && leaves {
-            places.push(Place::Before(bci));
-        }
-        if wants("edges") {
-            edges(&instruction, end, &mut places);
-        }
-    }
-    places
-}
-
-fn edges(instruction: &Instruction<'_>, end: u32, places: &mut Vec<Place>) {
-    let source = instruction.bci;
-    if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
-        return;
-    }
-    if let Some(target) = instruction.branch_target() {
-        places.push(Place::Jump { source, target });
-    }
-    if let Some(switch) = instruction.switch() {
-        let mut targets: Vec<_> = switch.targets().collect();
-        targets.sort_unstable();
-        targets.dedup();
-        places.extend(
-            targets
-                .into_iter()
-                .map(|target| Place::Jump { source, target }),
-        );
-    }
-    if opcode::falls_through(instruction.opcode) && instruction.next() < end {
-        places.push(Place::FallThrough(source));
-    }
-}
-
-fn plan_for(class: &ClassFile<'_>, options: &Options) -> EditPlan {
-    let mut plan = PlanBuilder::new(class);
-    let mut probe = 0;
-    for method in class.methods() {
-        let Ok(Some(code)) = method.code() else {
-            continue;
-        };
-        for place in places(&code, &options.plan) {
-            let site = Site {
-                method: method.index(),
-                place,
-            };
-            if options.snippets {
-                busy::insert(&mut plan, class, site, busy::ALL);
-            } else {
-                let _ = plan.hit(site, probe);
-            }
-            probe = (probe + 1) % 32_000;
-        }
-    }
-    plan.finish()
-}
-
-const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
-    owner: "java/lang/$Classhook",
-    field: "hits",
-    base: 7,
-};
 
 fn main() {
     let options = options();
@@ -211,7 +126,15 @@ fn run(options: &Options, files: &[PathBuf], inputs: &[Vec<u8>], output: Option<
             totals.unreadable += 1;
             continue;
         };
-        let plan = plan_for(&class, options);
+        let plan = match plans::plan(&class, &options.plan) {
+            Ok(plan) => plan,
+            Err(error) => {
+                totals.refused += 1;
+                eprintln!("{}: {error}", file.display());
+                tables = class.into_tables();
+                continue;
+            }
+        };
         let start = Instant::now();
         std::hint::black_box(fingerprint(bytes));
         totals.fingerprint += start.elapsed();
@@ -255,8 +178,13 @@ fn print(options: &Options, totals: &Totals) {
         options.plan, totals.classes, totals.bytes, totals.grown
     );
     println!(
-        "methods {}  edits {}  warnings {}  unreadable {}  check failures {}",
-        totals.methods, totals.edits, totals.warnings, totals.unreadable, totals.check_failures
+        "methods {}  edits {}  warnings {}  unreadable {}  refused {}  check failures {}",
+        totals.methods,
+        totals.edits,
+        totals.warnings,
+        totals.unreadable,
+        totals.refused,
+        totals.check_failures
     );
     println!(
         "us/class: read {:.2}  splice {:.2}  check {:.2}  fingerprint {:.2}",

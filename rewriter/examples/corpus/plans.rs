@@ -1,0 +1,122 @@
+//! Plans that edit a class everywhere, one for each kind of edit; the corpus tests use them too.
+
+use rewriter::{
+    ArrayRef, ClassFile, Code, EditPlan, Instruction, Place, PlanBuilder, PlanError, ProbeStorage,
+    Site, opcode,
+};
+
+#[path = "../../tests/suite/busy.rs"]
+mod busy;
+
+/// The kinds of edits: probes at one kind of place, counters at entry, snippets
+/// at every kind of place, and all probes and counters with snippets at entry,
+/// exits and loops.
+pub const KINDS: [&str; 9] = [
+    "entry", "exits", "unwind", "loops", "lines", "edges", "counts", "snippets", "all",
+];
+
+pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArrays {
+    owner: "java/lang/$Classhook",
+    hits: ArrayRef {
+        field: "hits",
+        base: 7,
+    },
+    counts: ArrayRef {
+        field: "counts",
+        base: 0,
+    },
+};
+
+/// Probe numbers start again here.
+const PROBES: u32 = 32_000;
+
+/// A plan with every edit of this kind that the class has room for.
+pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
+    let mut plan = PlanBuilder::new(class);
+    let mut probe = 0;
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        let at = |place| Site {
+            method: method.index(),
+            place,
+        };
+        if kind == "snippets" {
+            for place in places(&code, |_| true) {
+                busy::insert(&mut plan, class, at(place), busy::ALL);
+            }
+            continue;
+        }
+        let wants = |name: &str| kind == name || kind == "all";
+        for place in places(&code, wants) {
+            plan.hit(at(place), probe)?;
+            probe = (probe + 1) % PROBES;
+        }
+        if wants("counts") {
+            plan.count(at(Place::Entry), probe)?;
+        }
+        if kind == "all" {
+            let few = |name: &str| ["entry", "exits", "unwind", "loops"].contains(&name);
+            for place in places(&code, few) {
+                busy::insert(&mut plan, class, at(place), busy::ALL);
+            }
+        }
+    }
+    Ok(plan.finish())
+}
+
+/// Where probes are set in one method, in code order.
+fn places(code: &Code<'_, '_>, wants: impl Fn(&str) -> bool) -> Vec<Place> {
+    let mut places = Vec::new();
+    if wants("entry") {
+        places.push(Place::Entry);
+    }
+    if wants("unwind") {
+        places.push(Place::Unwind);
+    }
+    if wants("loops") {
+        places.extend(code.loop_heads().into_iter().map(Place::Before));
+    }
+    let mut lines: Vec<u16> = code.lines().map(|line| line.bci.0).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let end = code.bytes().len() as u32;
+    for instruction in code.instructions().map_while(Result::ok) {
+        let bci = instruction.bci;
+        if wants("lines") && lines.binary_search(&bci.0).is_ok() {
+            places.push(Place::Before(bci));
+        }
+        let leaves = opcode::is_return(instruction.opcode) || instruction.opcode == opcode::ATHROW;
+        if wants("exits") && leaves {
+            places.push(Place::Before(bci));
+        }
+        if wants("edges") {
+            edges(&instruction, end, &mut places);
+        }
+    }
+    places
+}
+
+fn edges(instruction: &Instruction<'_>, end: u32, places: &mut Vec<Place>) {
+    let source = instruction.bci;
+    if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
+        return;
+    }
+    if let Some(target) = instruction.branch_target() {
+        places.push(Place::Jump { source, target });
+    }
+    if let Some(switch) = instruction.switch() {
+        let mut targets: Vec<_> = switch.targets().collect();
+        targets.sort_unstable();
+        targets.dedup();
+        places.extend(
+            targets
+                .into_iter()
+                .map(|target| Place::Jump { source, target }),
+        );
+    }
+    if opcode::falls_through(instruction.opcode) && instruction.next() < end {
+        places.push(Place::FallThrough(source));
+    }
+}
