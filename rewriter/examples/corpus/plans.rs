@@ -5,12 +5,12 @@ use rewriter::{
     Site, opcode,
 };
 
+#[expect(dead_code, reason = "snippets take turns here")]
 #[path = "../../tests/suite/busy.rs"]
 mod busy;
 
 /// The kinds of edits: probes at one kind of place, counters at entry, snippets
-/// at every kind of place, and all probes and counters with snippets at entry,
-/// exits and loops.
+/// at entry, exits, unwinding and loops, and all of these together.
 pub const KINDS: [&str; 9] = [
     "entry", "exits", "unwind", "loops", "lines", "edges", "counts", "snippets", "all",
 ];
@@ -30,10 +30,21 @@ pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArrays {
 /// Probe numbers start again here.
 const PROBES: u32 = 32_000;
 
+/// Snippets take turns in what they do, for all of it at once makes methods too
+/// long.
+const FEATURES: [u32; 6] = [
+    busy::CONSTANTS,
+    busy::LOOP,
+    busy::ARGUMENTS,
+    busy::OBJECTS,
+    busy::STACK,
+    busy::LEAVE,
+];
+
 /// A plan with every edit of this kind that the class has room for.
 pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
     let mut plan = PlanBuilder::new(class);
-    let mut probe = 0;
+    let (mut probe, mut made) = (0, 0);
     for method in class.methods() {
         let Ok(Some(code)) = method.code() else {
             continue;
@@ -42,12 +53,6 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
             method: method.index(),
             place,
         };
-        if kind == "snippets" {
-            for place in places(&code, |_| true) {
-                busy::insert(&mut plan, class, at(place), busy::ALL);
-            }
-            continue;
-        }
         let wants = |name: &str| kind == name || kind == "all";
         for place in places(&code, wants) {
             plan.hit(at(place), probe)?;
@@ -56,11 +61,13 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
         if wants("counts") {
             plan.count(at(Place::Entry), probe)?;
         }
-        if kind == "all" {
-            let few = |name: &str| ["entry", "exits", "unwind", "loops"].contains(&name);
-            for place in places(&code, few) {
-                busy::insert(&mut plan, class, at(place), busy::ALL);
-            }
+        let with_snippet = |name: &str| {
+            ["snippets", "all"].contains(&kind)
+                && ["entry", "exits", "unwind", "loops"].contains(&name)
+        };
+        for place in places(&code, with_snippet) {
+            busy::insert(&mut plan, class, at(place), FEATURES[made % FEATURES.len()]);
+            made += 1;
         }
     }
     Ok(plan.finish())

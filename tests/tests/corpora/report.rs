@@ -51,11 +51,12 @@ impl Row {
     pub fn assert_sound(&self) {
         let skipped: u64 = self.skipped.values().sum();
         assert!(
-            skipped * 200 <= self.methods + 200,
+            skipped * 50 <= self.methods + 50,
             "too many methods were left alone: {self}"
         );
+        // Not every class has a loop, or lines.
         assert!(
-            self.rewritten * 4 > self.classes,
+            self.rewritten * 8 > self.classes,
             "too few classes were changed: {self}"
         );
         assert!(
