@@ -54,9 +54,9 @@ impl Row {
             skipped * 50 <= self.methods + 50,
             "too many methods were left alone: {self}"
         );
-        // Not every class has a loop, or lines.
+        // Few classes have a loop; some compilers write no lines.
         assert!(
-            self.rewritten * 8 > self.classes,
+            self.kind == "loops" || self.rewritten * 4 > self.classes,
             "too few classes were changed: {self}"
         );
         assert!(
