@@ -27,7 +27,7 @@ use report::Row;
 const VERIFIER: u32 = 25;
 /// Classes that are held in memory, and verified, at a time.
 const CHUNK: usize = 8_192;
-/// The probes of the coverage plugin, beside the kinds of [`plans::KINDS`].
+/// The probes of the coverage plugin, beside those of [`plans::kinds`].
 const COVERAGE: &str = "coverage";
 
 /// What other compilers than `javac` made, some of it rewritten again by ProGuard, jarjar or AspectJ; and old `javac`s.
@@ -134,7 +134,7 @@ fn check(title: &str, all: &[Class]) -> usize {
     let classes = wanted(all);
     let mut rows = Vec::new();
     let mut rewritten = Vec::new();
-    for kind in plans::KINDS.into_iter().chain([COVERAGE]) {
+    for kind in plans::kinds().chain([COVERAGE]) {
         let mut row = Row::new(title, kind);
         for (index, chunk) in classes.chunks(CHUNK).enumerate() {
             let outputs: Vec<_> = chunk.par_iter().map(|class| rewrite(class, kind)).collect();
@@ -211,9 +211,13 @@ fn rewrite(original: &Class, kind: &str) -> Output {
         println!("{name} method {method}: {kind}: {reason}");
         *row.skipped.entry(report::reason(reason)).or_default() += 1;
     }
-    row.rewritten = u64::from(report.rewritten > 0);
+    if report.refused.is_some() {
+        *row.skipped.entry("class edits".to_owned()).or_default() += 1;
+    }
+    let changed = out != *bytes;
+    row.rewritten = u64::from(changed);
     Output {
-        bytes: (report.rewritten > 0).then_some(out),
+        bytes: changed.then_some(out),
         row,
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use plans::{KINDS, STORAGE};
+use plans::STORAGE;
 use rewriter::{ClassFile, Scratch, Tables, check_splice, fingerprint, splice};
 
 struct Options {
@@ -51,8 +51,11 @@ fn options() -> Options {
             "--plan" => {
                 plan = arguments
                     .next()
-                    .filter(|plan| KINDS.contains(&plan.as_str()))
-                    .unwrap_or_else(|| panic!("expected one of {KINDS:?} after --plan"));
+                    .filter(|plan| plans::kinds().any(|kind| kind == plan))
+                    .unwrap_or_else(|| {
+                        let kinds: Vec<_> = plans::kinds().collect();
+                        panic!("expected one of {kinds:?} after --plan")
+                    });
             }
             "--passes" => {
                 let count = arguments.next().expect("a number after --passes");

@@ -8,12 +8,18 @@ use rewriter::{
 #[expect(dead_code, reason = "snippets take turns here")]
 #[path = "../../tests/suite/busy.rs"]
 mod busy;
+#[path = "../../tests/suite/edited.rs"]
+mod edited;
 
 /// The kinds of edits: probes at one kind of place, counters at entry, snippets
-/// at entry, exits, unwinding and loops, and all of these together.
-pub const KINDS: [&str; 9] = [
-    "entry", "exits", "unwind", "loops", "lines", "edges", "counts", "snippets", "all",
-];
+/// at entry, exits, unwinding and loops, all of these together, and those of
+/// `edited`: changed instructions and changed structure.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    const INSERTIONS: [&str; 9] = [
+        "entry", "exits", "unwind", "loops", "lines", "edges", "counts", "snippets", "all",
+    ];
+    INSERTIONS.into_iter().chain(edited::KINDS)
+}
 
 pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArrays {
     owner: "java/lang/$Classhook",
@@ -43,6 +49,9 @@ const FEATURES: [u32; 6] = [
 
 /// A plan with every edit of this kind that the class has room for.
 pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
+    if edited::KINDS.contains(&kind) {
+        return edited::plan(class, kind);
+    }
     let mut plan = PlanBuilder::new(class);
     let (mut probe, mut made) = (0, 0);
     for method in class.methods() {
