@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const PLUGINS: [&str; 2] = ["coverage", "trace"];
+const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-env-changed=CLASSHOOK_BUNDLED");

@@ -45,6 +45,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
         digest: found.digest,
         select: found.select,
         config: found.config,
+        config_lines: found.config_lines,
         ..wanted
     })
 }

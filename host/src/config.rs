@@ -2,7 +2,7 @@
 
 mod file;
 mod options;
-mod suggest;
+pub(crate) mod suggest;
 
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,8 @@ pub struct PluginConfig {
     pub config: serde_json::Value,
     /// Line of `classhook.toml` that `grant` is at, for messages.
     pub grant_line: Option<usize>,
+    /// Where each value of `config` is in `classhook.toml`, for messages: `rule[1].what` and its line.
+    pub config_lines: Vec<(String, usize)>,
 }
 
 /// Where a plugin's component comes from.
@@ -96,7 +98,7 @@ pub enum PluginSource {
 }
 
 /// The plugins that are part of the agent.
-pub const BUNDLED: [&str; 2] = ["coverage", "trace"];
+pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders.
@@ -161,6 +163,7 @@ impl PluginConfig {
             select: Vec::new(),
             config,
             grant_line: None,
+            config_lines: Vec::new(),
         }
     }
 

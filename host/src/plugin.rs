@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use wasmtime::Engine;
 
 use crate::bindings::TransformPluginPre;
-use crate::config::{LogLevel, PluginConfig};
+use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::instance::{Fault, Instance};
 use crate::job::{Recording, Subject};
 use crate::selector::{ClassFacts, Selection, Verdict};
@@ -232,7 +232,20 @@ fn not_configured(plugin: &PluginConfig, fault: Fault) -> HostError {
             format!("plugin `{}` failed while it was configured", plugin.name),
         ),
     };
-    HostError::new(code, message)
-        .with("cause", fault.cause)
-        .with("config", plugin.config.to_string())
+    let error = HostError::new(code, message).with("cause", fault.cause.clone());
+    let error = match line_of(plugin, &fault.cause) {
+        Some(line) => error.with("at", format!("classhook.toml:{line}")),
+        None => error.with("config", plugin.config.to_string()),
+    };
+    suggest::from_text(error, &fault.cause)
+}
+
+/// The line of the value that the text is about, which begins with its path: `rule[1].what: …`.
+fn line_of(plugin: &PluginConfig, text: &str) -> Option<usize> {
+    let (path, _) = text.split_once(": ")?;
+    let lines = plugin.config_lines.iter();
+    // A key that is missing or misspelled stands in the table around it.
+    let about = lines.filter(|(known, _)| path.starts_with(known.as_str()));
+    let nearest = about.max_by_key(|(known, _)| known.len());
+    nearest.map(|(_, line)| *line)
 }

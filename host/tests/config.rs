@@ -267,3 +267,33 @@ fn help_is_an_option_and_lists_every_key() {
         assert!(OPTIONS_HELP.contains(&format!("\n  {key}")), "{key}");
     }
 }
+
+#[test]
+fn each_value_of_a_plugins_table_is_known_by_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("classhook.toml");
+    let text = "[[plugin]]\nuse = 'coverage'\n[[plugin]]\nuse = 'patch'\n[[plugin.config.rule]]\n\
+        method = 'a.B.c'\nwhat = 'return'\n[[plugin.config.rule]]\nwhat = { dealy = 5 }\n";
+    std::fs::write(&file, text).unwrap();
+    let config = Config::load(&file).unwrap();
+    assert!(config.plugins[0].config_lines.is_empty());
+    let lines = &config.plugins[1].config_lines;
+    for (path, line) in [
+        ("rule[0].method", 6),
+        ("rule[1].what", 9),
+        ("rule[1].what.dealy", 9),
+    ] {
+        assert!(
+            lines.contains(&(path.to_owned(), line)),
+            "{path}: {lines:?}"
+        );
+    }
+    let error = host::Pipeline::new(&config)
+        .expect_err("refused")
+        .to_string();
+    assert!(
+        error.contains("H0111") && error.contains("classhook.toml:9"),
+        "{error}"
+    );
+    assert!(error.contains("did you mean `delay`?"), "{error}");
+}

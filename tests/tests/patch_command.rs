@@ -432,6 +432,35 @@ fn nothing_is_patched_unless_all_of_it_can_be() {
 }
 
 #[test]
+fn patched_code_is_covered_and_so_is_the_original_again() {
+    for jdk in jdks() {
+        let mut target = Target::with(&jdk, &[], |java| {
+            java.agent(Some("plugin=coverage,select=Answer,output=classhook"))
+        });
+        target.patch(&target.answer("one"), &[]).assert_success();
+        target.await_line("app one other one");
+        let changed = target.json("classes", &["--changed"]);
+        let by = &changed["classes"][0]["changed_by"];
+        assert_eq!(
+            *by,
+            serde_json::json!(["hot patch 1", "coverage"]),
+            "{changed:#}"
+        );
+        target.classhook("rollback", &[]).assert_success();
+        target.await_line("app original other original");
+        target.classhook("dump", &[]).assert_success();
+        let file = javac::files_with_extension(&target.folder.path().join("classhook"), "hook");
+        let snapshot = probes::Snapshot::read(&file[0]).expect("a snapshot");
+        let versions = snapshot
+            .classes
+            .iter()
+            .filter(|class| class.name == "Answer")
+            .count();
+        assert_eq!(versions, 2, "the original and the patch on {jdk}");
+    }
+}
+
+#[test]
 fn jvm_under_load_is_patched_and_rolled_back_hundreds_of_times() {
     for jdk in jdks() {
         let mut target = Target::with_witness(&jdk);

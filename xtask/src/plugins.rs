@@ -12,7 +12,7 @@ use wit_component::ComponentEncoder;
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Those that are precompiled and embedded in the agent and the command.
-const BUNDLED: [&str; 2] = ["coverage", "trace"];
+const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
 /// A crate in a folder `plugins`, compiled to a component.
 struct Plugin {

@@ -38,7 +38,7 @@ pub struct Attach {
     /// The JVM's process id; `classhook ps` lists them
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: i32,
-    /// A bundled plugin (coverage, trace) or a component file (.wasm); may be repeated [default: coverage]
+    /// A bundled plugin (coverage, patch, trace) or a component file (.wasm); may be repeated [default: coverage]
     #[arg(long = "plugin", value_name = "NAME|FILE")]
     pub plugins: Vec<OsString>,
     /// What the agent is told.

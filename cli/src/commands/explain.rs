@@ -28,7 +28,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Explain {
-    /// A bundled plugin (coverage, trace) or a component file (.wasm)
+    /// A bundled plugin (coverage, patch, trace) or a component file (.wasm)
     #[arg(value_name = "PLUGIN")]
     pub plugin: String,
     /// A class file, JAR!com.acme.Foo, or with --in a name or pattern

@@ -29,7 +29,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Inspect {
-    /// A class file, JAR!com.acme.Foo, a component file (.wasm), or a bundled plugin (coverage, trace)
+    /// A class file, JAR!com.acme.Foo, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
 }

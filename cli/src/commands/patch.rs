@@ -109,6 +109,9 @@ impl Patch {
         let mut found = Vec::new();
         let mut read = |place: &str| {
             class_files::read(place, &Loader::newest(), &mut |classes| {
+                let mut classes = classes;
+                // A module's own file is no class that could be loaded.
+                classes.retain(|class| !class.origin.ends_with("module-info.class"));
                 found.extend(classes.into_iter().map(|class| ClassBytes(class.bytes)));
                 Ok(())
             })

@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Run {
-    /// A bundled plugin (coverage, trace) or a component file (.wasm); may be repeated [default: coverage]
+    /// A bundled plugin (coverage, patch, trace) or a component file (.wasm); may be repeated [default: coverage]
     #[arg(long = "plugin", value_name = "NAME|FILE")]
     pub plugins: Vec<OsString>,
     /// What starting a command needs.

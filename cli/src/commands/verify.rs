@@ -34,7 +34,7 @@ pub struct Verify {
     /// Folders, jars (jars within them, too, in all versions), class files, or jrt:MODULE
     #[arg(required = true, value_name = "PATH")]
     pub places: Vec<String>,
-    /// Verify what this plugin makes of the classes: a bundled one (coverage, trace) or a component file (.wasm)
+    /// Verify what this plugin makes of the classes: a bundled one (coverage, patch, trace) or a component file (.wasm)
     #[arg(long, value_name = "PLUGIN")]
     pub plugin: Option<String>,
     /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it

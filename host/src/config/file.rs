@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::{
     Agent, Config, PluginConfig, check_grant, check_selector, parse_control, parse_log,
@@ -58,6 +59,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
             .into_iter()
             .map(|plugin| source.plugin(plugin))
             .collect::<Result<_, _>>()?;
+        source.find_lines(&mut config.plugins);
         source.names_differ(&config.plugins)?;
     }
     Ok(config)
@@ -129,6 +131,48 @@ impl Source<'_> {
             Err(error) => Err(self.at(error, &value.span())),
         };
         values.into_iter().map(check).collect()
+    }
+
+    /// Notes where the values of each plugin's table are.
+    fn find_lines(self, plugins: &mut [PluginConfig]) {
+        let Ok(document) = DeTable::parse(self.text) else {
+            return;
+        };
+        let Some(DeValue::Array(tables)) = document.get_ref().get("plugin").map(Spanned::get_ref)
+        else {
+            return;
+        };
+        for (plugin, table) in plugins.iter_mut().zip(tables) {
+            let config = table.get_ref().as_table().and_then(|it| it.get("config"));
+            if let Some(config) = config {
+                self.lines_below("", config, &mut plugin.config_lines);
+            }
+        }
+    }
+
+    fn lines_below(
+        self,
+        path: &str,
+        value: &Spanned<DeValue<'_>>,
+        lines: &mut Vec<(String, usize)>,
+    ) {
+        if !path.is_empty() {
+            lines.push((path.to_owned(), self.line(&value.span())));
+        }
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                for (key, value) in table {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    self.lines_below(&format!("{path}{dot}{}", key.get_ref()), value, lines);
+                }
+            }
+            DeValue::Array(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    self.lines_below(&format!("{path}[{index}]"), value, lines);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Results are kept under a plugin's name.

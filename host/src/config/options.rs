@@ -15,7 +15,7 @@ A comma or backslash inside a value is written \\, or \\\\.
 
   config=FILE        classhook.toml to start from; the keys below come on top of it
   output=DIR         folder for snapshots (default: classhook)
-  plugin=NAME|FILE   a bundled plugin (coverage, trace) or a .wasm file; may be repeated.
+  plugin=NAME|FILE   a bundled plugin (coverage, patch, trace) or a .wasm file; may be repeated.
                      none: no plugin, until one is brought in while the JVM runs.
                      Without config and plugin: coverage
   select=A;B;C       which classes; may be repeated. com.acme.**  @annotation

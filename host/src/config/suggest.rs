@@ -11,6 +11,18 @@ pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError
     }
 }
 
+/// Adds the candidate closest to what was found, if `text` is of the kind that serde writes: ``unknown field
+/// `a`, expected one of `b`, `c` ``.
+pub fn from_text(error: HostError, text: &str) -> HostError {
+    let mut quoted = text.split('`').skip(1).step_by(2);
+    let found = quoted.next().filter(|_| text.contains("unknown"));
+    let candidates: Vec<&str> = quoted.collect();
+    match found.and_then(|found| closest(found, &candidates)) {
+        Some(candidate) => error.with("help", format!("did you mean `{candidate}`?")),
+        None => error,
+    }
+}
+
 /// `` `a`, `b` or `c` ``.
 pub fn list(candidates: &[&str]) -> String {
     let quoted: Vec<String> = candidates
