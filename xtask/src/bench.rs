@@ -2,6 +2,7 @@
 
 pub mod rewriter;
 pub mod startup;
+pub mod trace;
 
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -20,6 +21,8 @@ enum What {
     Startup(startup::Options),
     /// The rewriter against ASM, JaCoCo's instrumenter and the JDK's class-file API, warm and cold
     Rewriter(rewriter::Options),
+    /// A recorded call: Classhook's counts, sums and events against a ByteBuddy advice and the JVM's own recorder
+    Trace(trace::Options),
 }
 
 /// Runs one measurement.
@@ -27,6 +30,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     match &options.what {
         What::Startup(options) => startup::run(workspace, options),
         What::Rewriter(options) => rewriter::run(workspace, options),
+        What::Trace(options) => trace::run(workspace, options),
     }
 }
 

@@ -105,7 +105,6 @@ struct Classes {
 /// Where a native thread records, and the stack of the Java thread it runs.
 #[derive(Clone, Copy)]
 struct Here {
-    runtime: &'static Runtime,
     log: &'static ThreadLog,
     stack: &'static ThreadStack,
 }
@@ -128,7 +127,7 @@ thread_local! {
 }
 
 /// The place of the Java thread `thread`; `begin` says that it may be given one.
-#[inline]
+#[inline(always)]
 fn here(jvm: &impl Jvm, thread: u64, begin: bool) -> Option<Here> {
     let here = HERE.get();
     match here {
@@ -141,17 +140,17 @@ fn here(jvm: &impl Jvm, thread: u64, begin: bool) -> Option<Here> {
 #[cold]
 fn find(jvm: &impl Jvm, here: Option<Here>, thread: u64, begin: bool) -> Option<Here> {
     let mut here = here.or_else(|| join(jvm))?;
-    let (runtime, log) = (here.runtime, here.log);
+    let log = here.log;
     here.stack = if log.own.owner.load(Ordering::Relaxed) == thread {
         &log.own
     } else if begin {
-        let stack = runtime.virtual_stacks.claim(thread);
+        let stack = log.runtime.virtual_stacks.claim(thread);
         if stack.is_none() {
             log.lost.note(|lost| &lost.untracked, 1);
         }
         stack?
     } else {
-        runtime.virtual_stacks.find(thread)?
+        log.runtime.virtual_stacks.find(thread)?
     };
     HERE.set(Some(here));
     Some(here)
@@ -161,17 +160,13 @@ fn find(jvm: &impl Jvm, here: Option<Here>, thread: u64, begin: bool) -> Option<
 fn join(jvm: &impl Jvm) -> Option<Here> {
     let joining = jvm.join()?;
     let runtime = joining.runtime;
-    let log = runtime.threads.join(joining.thread, joining.owner);
+    let log = runtime.threads.join(runtime, joining.thread, joining.owner);
     // A thread that is about to end cannot tell of it any more.
     FAREWELL
         .try_with(|farewell| farewell.0.set(Some(log)))
         .ok()?;
     let stack = &log.own;
-    Some(Here {
-        runtime,
-        log,
-        stack,
-    })
+    Some(Here { log, stack })
 }
 
 /// A call of `span` begins on the Java thread `thread`.
@@ -180,7 +175,7 @@ pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
     let Some(here) = here(jvm, thread, true) else {
         return;
     };
-    let mode = here.runtime.mode(span);
+    let mode = here.log.runtime.mode(span);
     let start = match mode {
         AGGREGATE.. => here.stack.moment(jvm.ticks()),
         _ => 0,
@@ -203,7 +198,7 @@ pub fn fail(jvm: &impl Jvm, thread: u64, span: u32, class: impl FnOnce() -> Opti
     leave(jvm, thread, span, true, class);
 }
 
-#[inline]
+#[inline(always)]
 fn leave(
     jvm: &impl Jvm,
     thread: u64,
@@ -229,7 +224,7 @@ fn leave(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn ended(
     here: Here,
     span: u32,
@@ -243,10 +238,10 @@ fn ended(
     let timed = Timed {
         ticks,
         own: ticks.saturating_sub(left.within),
-        nanos: here.runtime.scale(0).duration(ticks),
+        nanos: here.log.runtime.scale(0).duration(ticks),
         failed,
     };
-    if !here.log.sums.add(span, timed, &here.runtime.sums_left) {
+    if !here.log.sums.add(span, timed, &here.log.runtime.sums_left) {
         here.log.lost.note(|lost| &lost.sums, 1);
     }
     if left.mode == EVENTS {
@@ -256,7 +251,7 @@ fn ended(
 }
 
 /// Writes a call to the ring: flags, start, end, what the flags announce, captures.
-#[inline]
+#[inline(never)]
 fn record(here: Here, span: u32, left: Left, end: u64, failed: bool, thrown: Option<u32>) {
     let captures = here.stack.words(left.captures);
     let mut head = [0, left.start, end, 0, 0];
@@ -278,7 +273,7 @@ fn record(here: Here, span: u32, left: Left, end: u64, failed: bool, thrown: Opt
     head[0] = u64::from(span) | flags | ((length + captures.len()) as u64) << LENGTH_SHIFT;
     let ring = match here.log.ring.get() {
         Some(ring) => Some(ring),
-        None => here.runtime.ring(here.log),
+        None => here.log.runtime.ring(here.log),
     };
     let head = head.get(..length).unwrap_or_default();
     if !ring.is_some_and(|ring| ring.push(head, captures)) {
@@ -299,10 +294,10 @@ pub fn capture<'v>(
     let Some(here) = here(jvm, thread, true) else {
         return;
     };
-    if here.runtime.mode(span) != EVENTS {
+    if here.log.runtime.mode(span) != EVENTS {
         return;
     }
-    let value = read(here.runtime);
+    let value = read(here.log.runtime);
     let stack = here.stack;
     let first = spec.is_first();
     if !stack.stage(span, first, |words| capture::encode(spec, value, words)) {

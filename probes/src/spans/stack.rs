@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::capture::ARENA;
 
-/// Frames of the first chunk; each further one has twice as many.
+/// Frames of the first chunk, which lies in the stack itself; each further one has twice as many.
 const FIRST: usize = 8;
 const CHUNKS: usize = 14;
 /// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
@@ -51,7 +51,10 @@ pub(crate) struct ThreadStack {
     depth: AtomicU64,
     /// The last time given out.
     last: AtomicU64,
-    chunks: [OnceLock<Box<[Frame]>>; CHUNKS],
+    /// The first chunk.
+    first: [Frame; FIRST],
+    /// The others.
+    chunks: [OnceLock<Box<[Frame]>>; CHUNKS - 1],
     arena: OnceLock<Box<[AtomicU64]>>,
     /// End of the captures of open calls.
     top: AtomicU64,
@@ -89,9 +92,17 @@ impl ThreadStack {
     /// The frame at `depth`, which is made if `make` says so.
     #[inline(always)]
     fn frame(&self, depth: u64, make: bool) -> Option<&Frame> {
+        match self.first.get(depth as usize) {
+            Some(frame) => Some(frame),
+            None => self.deep_frame(depth, make),
+        }
+    }
+
+    fn deep_frame(&self, depth: u64, make: bool) -> Option<&Frame> {
         let number = depth as usize + FIRST;
         let power = number.ilog2();
-        let chunk = self.chunks.get((power - FIRST.ilog2()) as usize)?;
+        let chunk = (power - FIRST.ilog2()) as usize;
+        let chunk = self.chunks.get(chunk.checked_sub(1)?)?;
         let frames = match chunk.get() {
             Some(frames) => frames,
             None if make => {

@@ -51,7 +51,7 @@ impl Sum {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&self, ticks: u64, own: u64, nanos: u64, failed: bool) {
         if self.stale.load(Ordering::Relaxed) {
             self.forget();
@@ -98,7 +98,7 @@ impl Sum {
 }
 
 /// Adds to a number that no other thread writes.
-#[inline]
+#[inline(always)]
 pub(crate) fn raise(number: &AtomicU64, by: u64) {
     let sum = number.load(Ordering::Relaxed).wrapping_add(by);
     number.store(sum, Ordering::Relaxed);
@@ -106,7 +106,7 @@ pub(crate) fn raise(number: &AtomicU64, by: u64) {
 
 impl Sums {
     /// Adds a call; false if there is no memory for another span. Called by one thread only.
-    #[inline]
+    #[inline(always)]
     pub fn add(&self, span: u32, call: Timed, room: &AtomicUsize) -> bool {
         match self.find(span) {
             Some(sum) => sum.add(call.ticks, call.own, call.nanos, call.failed),
@@ -118,7 +118,7 @@ impl Sums {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&self, span: u32) -> Option<&Sum> {
         let pages = self.pages.get()?;
         let page = pages.get(span as usize / PAGE)?.get()?;

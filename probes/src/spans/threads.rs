@@ -4,13 +4,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::ring::Ring;
+use super::runtime::Runtime;
 use super::stack::ThreadStack;
 use super::sums::{Sums, raise};
 use crate::events::{Lost, ThreadInfo};
 
 /// Everything that one native thread writes. Never freed: a new thread takes over what an ended one has left.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ThreadLog {
+    /// Where it belongs to.
+    pub runtime: &'static Runtime,
     /// The open calls of the platform thread itself.
     pub own: ThreadStack,
     /// Java's id of the platform thread.
@@ -23,6 +26,21 @@ pub(crate) struct ThreadLog {
     pub lost: Losses,
     /// The thread has ended; what it wrote may still be unread.
     pub ended: AtomicBool,
+}
+
+impl ThreadLog {
+    fn new(runtime: &'static Runtime) -> Self {
+        Self {
+            runtime,
+            own: ThreadStack::default(),
+            id: AtomicU64::default(),
+            info: Mutex::default(),
+            ring: OnceLock::new(),
+            sums: Sums::default(),
+            lost: Losses::default(),
+            ended: AtomicBool::default(),
+        }
+    }
 }
 
 /// [`Lost`] as one thread counts it.
@@ -135,12 +153,17 @@ struct State {
 
 impl Threads {
     /// Gives a thread its log. `owner` is the id by which its calls name it.
-    pub fn join(&self, thread: ThreadInfo, owner: u64) -> &'static ThreadLog {
+    pub fn join(
+        &self,
+        runtime: &'static Runtime,
+        thread: ThreadInfo,
+        owner: u64,
+    ) -> &'static ThreadLog {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let log = match state.free.pop() {
             Some(log) => log,
             None => {
-                let log: &'static ThreadLog = Box::leak(Box::default());
+                let log: &'static ThreadLog = Box::leak(Box::new(ThreadLog::new(runtime)));
                 state.all.push(log);
                 log
             }

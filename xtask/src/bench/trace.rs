@@ -1,0 +1,329 @@
+//! `cargo xtask bench trace`: what a recorded call costs.
+//!
+//! An empty method is called in a hot loop on one and on two threads, in processes that are interleaved, so that a
+//! machine that gets busy disturbs all alike. Measured is the CPU time of the calling threads, per call: two clock
+//! readings and what is done with them. Peers: a ByteBuddy advice that writes two `System.nanoTime` values into a
+//! buffer of the thread, and on JDK 25 the method timing and tracing of the JVM's own recorder (JEP 520).
+//! Without an agent, and where only additions are left, the compiler takes the loop apart: those figures say that
+//! nothing is in its way, not what a call costs.
+
+use crate::jdks::{self, Jdk};
+use crate::workspace::{Workspace, output_of, say};
+use crate::{plugins, setup};
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// How to measure.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Processes for each figure
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    processes: u32,
+    /// Calls of each round
+    #[arg(long, default_value_t = 4_000_000)]
+    calls: u64,
+    /// Rounds of each process, of which the second half counts
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..))]
+    rounds: u32,
+}
+
+const BYTE_BUDDY: &str = "byte-buddy";
+const CALLS: &str = include_str!("trace/Calls.java");
+const PEER: &str = include_str!("trace/Peer.java");
+
+/// What is put into the JVM.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    None,
+    Off,
+    Count,
+    Aggregate,
+    Events,
+    Advice,
+    RecorderTiming,
+    RecorderTrace,
+}
+
+const VARIANTS: [(Variant, &str); 8] = [
+    (Variant::None, "no agent"),
+    (Variant::Off, "Classhook, after `off`"),
+    (Variant::Count, "Classhook, count"),
+    (Variant::Aggregate, "Classhook, aggregate"),
+    (Variant::Events, "Classhook, events"),
+    (Variant::Advice, "ByteBuddy advice, two nanoTime"),
+    (Variant::RecorderTiming, "JFR method timing"),
+    (Variant::RecorderTrace, "JFR method trace"),
+];
+
+/// Measures on each full JDK from 17 up and prints a table for each number of threads.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    plugins::run(workspace)?;
+    let byte_buddy = setup::artifact(workspace, BYTE_BUDDY)?;
+    let jdks: Vec<Jdk> = jdks::full()
+        .into_iter()
+        .filter(|jdk| jdk.feature >= 17)
+        .collect();
+    if jdks.is_empty() {
+        bail!(
+            "expected a full JDK of version 17 or newer (JAVA_HOME, PATH, /usr/lib/jvm), found none"
+        );
+    }
+    for jdk in &jdks {
+        say(format!("bench trace on {jdk}"));
+        let bench = Bench::prepare(workspace, jdk, &byte_buddy, options)?;
+        for threads in [1, 2] {
+            bench.measure(threads)?;
+        }
+    }
+    Ok(())
+}
+
+struct Bench<'a> {
+    jdk: &'a Jdk,
+    agent: PathBuf,
+    command: PathBuf,
+    byte_buddy: &'a Path,
+    folder: PathBuf,
+    options: &'a Options,
+}
+
+impl<'a> Bench<'a> {
+    fn prepare(
+        workspace: &Workspace,
+        jdk: &'a Jdk,
+        byte_buddy: &'a Path,
+        options: &'a Options,
+    ) -> Result<Self> {
+        let folder = workspace
+            .target("bench")
+            .join(format!("trace-{}", jdk.feature));
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        let bench = Self {
+            jdk,
+            agent: workspace.product("libclasshook.so"),
+            command: workspace.product("classhook"),
+            byte_buddy,
+            folder,
+            options,
+        };
+        bench.compile()?;
+        Ok(bench)
+    }
+
+    /// The program, and the jar of the peer's agent beside it.
+    fn compile(&self) -> Result<()> {
+        for (name, source, class_path) in [
+            ("Calls", CALLS, self.folder.clone()),
+            ("Peer", PEER, self.byte_buddy.to_owned()),
+        ] {
+            let classes = self.folder.join(name);
+            std::fs::create_dir_all(&classes)?;
+            let file = self.folder.join(format!("{name}.java"));
+            std::fs::write(&file, source)?;
+            let mut javac = Command::new(self.jdk.tool("javac"));
+            javac.args(["--release", "17", "-cp"]).arg(class_path);
+            output_of(javac.arg("-d").arg(&classes).arg(&file))?;
+        }
+        let manifest = self.folder.join("manifest");
+        let class_path = self.byte_buddy.display();
+        std::fs::write(
+            &manifest,
+            format!("Premain-Class: Peer\nClass-Path: file://{class_path}\n"),
+        )?;
+        let mut jar = Command::new(self.jdk.tool("jar"));
+        jar.arg("cfm").arg(self.jar()).arg(&manifest);
+        output_of(jar.arg("-C").arg(self.folder.join("Peer")).arg("."))?;
+        Ok(())
+    }
+
+    fn jar(&self) -> PathBuf {
+        self.folder.join("peer.jar")
+    }
+
+    fn measure(&self, threads: u32) -> Result<()> {
+        let variants: Vec<_> = VARIANTS
+            .into_iter()
+            .filter(|(variant, _)| self.jdk.feature >= 25 || !variant.is_recorder())
+            .collect();
+        let mut times = vec![Vec::new(); variants.len()];
+        for _ in 0..self.options.processes {
+            for ((variant, title), times) in variants.iter().zip(&mut times) {
+                let found = self.once(*variant, threads);
+                times.extend(found.with_context(|| (*title).to_owned())?);
+            }
+        }
+        println!(
+            "\nJDK {}, {threads} thread{}: CPU time per call, ns",
+            self.jdk.feature,
+            if threads == 1 { "" } else { "s" }
+        );
+        println!("{:<34}{:>9}{:>20}", "", "median", "quartiles");
+        let medians: Vec<f64> = times.iter().map(|times| quantile(times, 0.5)).collect();
+        for (((_, title), times), median) in variants.iter().zip(&times).zip(&medians) {
+            let quartiles = format!(
+                "{:.1} to {:.1}",
+                quantile(times, 0.25),
+                quantile(times, 0.75)
+            );
+            println!("{title:<34}{median:>9.1}{quartiles:>20}");
+        }
+        let median = |wanted: Variant| {
+            let place = variants.iter().position(|(variant, _)| *variant == wanted);
+            place.and_then(|place| medians.get(place)).copied()
+        };
+        for (ours, peer, words) in [
+            (Variant::Aggregate, Variant::Advice, "aggregate to advice"),
+            (Variant::Events, Variant::Advice, "events to advice"),
+            (
+                Variant::Aggregate,
+                Variant::RecorderTiming,
+                "aggregate to JFR timing",
+            ),
+            (
+                Variant::Events,
+                Variant::RecorderTrace,
+                "events to JFR trace",
+            ),
+        ] {
+            if let (Some(ours), Some(peer)) = (median(ours), median(peer)) {
+                println!("{words:<34}{:>9.2}", ours / peer);
+            }
+        }
+        Ok(())
+    }
+
+    /// Times per call of one process: the second half of its rounds, after `off` if that is asked for.
+    fn once(&self, variant: Variant, threads: u32) -> Result<Vec<f64>> {
+        let mut child = self.start(variant, threads)?;
+        let mut lines = BufReader::new(child.stdout.take().context("a pipe")?);
+        let outcome = self.rounds(variant, &mut child, &mut lines);
+        if outcome.is_err() {
+            child.kill().ok();
+        }
+        let ended = child.wait()?;
+        let times = outcome?;
+        if !ended.success() {
+            bail!("ended with {ended}");
+        }
+        Ok(times)
+    }
+
+    fn rounds(
+        &self,
+        variant: Variant,
+        child: &mut Child,
+        lines: &mut BufReader<ChildStdout>,
+    ) -> Result<Vec<f64>> {
+        let (first, pid) = half(lines)?;
+        if variant == Variant::Off {
+            output_of(Command::new(&self.command).args(["off", &pid]))?;
+        }
+        let input = child.stdin.as_mut().context("a pipe")?;
+        input.write_all(b"\n")?;
+        let (second, _) = half(lines)?;
+        input.write_all(b"\n")?;
+        let times = if variant == Variant::Off {
+            second
+        } else {
+            [first, second].concat()
+        };
+        Ok(times.get(times.len() / 2..).unwrap_or_default().to_vec())
+    }
+
+    fn start(&self, variant: Variant, threads: u32) -> Result<Child> {
+        let mut java = Command::new(self.jdk.tool("java"));
+        java.env_remove("JAVA_TOOL_OPTIONS")
+            .env_remove("JDK_JAVA_OPTIONS");
+        let recorder = |what: &str| {
+            let file = self.folder.join("recording.jfr");
+            format!(
+                "-XX:StartFlightRecording:{what}=Calls::empty,filename={}",
+                file.display()
+            )
+        };
+        match variant {
+            Variant::None => {}
+            Variant::Off | Variant::Events => {
+                java.arg(self.agent_option("events")?);
+            }
+            Variant::Aggregate => {
+                java.arg(self.agent_option("aggregate")?);
+            }
+            Variant::Count => {
+                java.arg(self.agent_option("count")?);
+            }
+            Variant::Advice => {
+                java.arg(format!("-javaagent:{}", self.jar().display()));
+            }
+            Variant::RecorderTiming => {
+                java.args(["-Xlog:jfr*=off".to_owned(), recorder("method-timing")]);
+            }
+            Variant::RecorderTrace => {
+                java.args(["-Xlog:jfr*=off".to_owned(), recorder("method-trace")]);
+            }
+        }
+        java.arg("-cp").arg(self.folder.join("Calls")).arg("Calls");
+        java.args([
+            self.options.calls.to_string(),
+            threads.to_string(),
+            self.options.rounds.to_string(),
+        ]);
+        java.stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        java.spawn().context("failed to start java")
+    }
+
+    /// The agent with the trace plugin in this mode; each process writes to a new folder.
+    fn agent_option(&self, mode: &str) -> Result<String> {
+        let out = self.folder.join("out");
+        if out.exists() {
+            std::fs::remove_dir_all(&out)?;
+        }
+        let file = self.folder.join(format!("{mode}.toml"));
+        let text = format!(
+            "[agent]\noutput = {out:?}\n[[plugin]]\nuse = \"trace\"\n\
+             [plugin.config]\nmethods = [\"Calls.empty\"]\nmode = {mode:?}\n"
+        );
+        std::fs::write(&file, text)?;
+        Ok(format!(
+            "-agentpath:{}=config={}",
+            self.agent.display(),
+            file.display()
+        ))
+    }
+}
+
+impl Variant {
+    fn is_recorder(self) -> bool {
+        matches!(self, Self::RecorderTiming | Self::RecorderTrace)
+    }
+}
+
+/// The times of one half, and the process id in the line behind them.
+fn half(lines: &mut BufReader<ChildStdout>) -> Result<(Vec<f64>, String)> {
+    let mut times = Vec::new();
+    loop {
+        let mut line = String::new();
+        if lines.read_line(&mut line)? == 0 {
+            bail!("the program ended early");
+        }
+        match line.trim().strip_prefix("end ") {
+            Some(pid) => return Ok((times, pid.to_owned())),
+            None => times.push(line.trim().parse()?),
+        }
+    }
+}
+
+/// The value below which this share of them lies; NaN without any.
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().saturating_sub(1);
+    let place = (last as f64 * share).round() as usize;
+    sorted.get(place).copied().unwrap_or(f64::NAN)
+}
