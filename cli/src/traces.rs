@@ -162,7 +162,7 @@ fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
 
 fn title(traces: &[Trace]) -> String {
     match traces {
-        [trace] if !trace.meta.command.is_empty() => trace.meta.command.clone(),
+        [trace] if !trace.meta.command.is_empty() => trace::names::command(&trace.meta.command),
         _ => "Trace".to_owned(),
     }
 }

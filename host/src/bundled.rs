@@ -32,6 +32,7 @@ pub fn precompile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::PluginConfig;
 
     #[test]
     fn the_code_inside_this_binary_fits_its_engine() {
@@ -40,6 +41,18 @@ mod tests {
             let plugin = find(name).expect("run `cargo xtask plugins` first");
             let loaded = crate::cache::load_bundled(&engine, plugin.code);
             assert!(loaded.is_some(), "{name} would be compiled at every start");
+        }
+    }
+
+    #[test]
+    fn a_bundled_plugin_imports_what_it_is_granted_and_no_more() {
+        for name in crate::config::BUNDLED {
+            let config = PluginConfig::bundled(name);
+            let facts = crate::facts::read(&config).unwrap();
+            let asked = facts.imports.iter().filter_map(|import| import.grant);
+            let mut asked: Vec<&str> = asked.map(|(grant, _)| grant).collect();
+            asked.sort_unstable();
+            assert_eq!(asked, config.grant, "{name}");
         }
     }
 

@@ -44,6 +44,24 @@ pub fn class(internal: &str) -> String {
     printable(&internal.replace('/', "."))
 }
 
+/// Longest command line shown, in characters.
+const LONGEST_COMMAND: usize = 90;
+
+/// A command line for people: without the agents that observe it, and cut where it is long.
+#[must_use]
+pub fn command(line: &str) -> String {
+    let words = line
+        .split(' ')
+        .filter(|word| !word.starts_with("-agentpath:"));
+    let words: Vec<&str> = words.collect();
+    let text = printable(&words.join(" "));
+    if text.chars().count() <= LONGEST_COMMAND {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST_COMMAND - 1).collect();
+    format!("{start}…")
+}
+
 /// Names in class files may hold almost any character.
 pub(crate) fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{FFFD}")
@@ -100,6 +118,14 @@ mod tests {
             "(String, int[][], long, B[])"
         );
         assert_eq!(parameters("(Lno/end"), "()");
+    }
+
+    #[test]
+    fn a_command_is_shown_without_its_agent_and_not_too_long() {
+        let line = "java -agentpath:/a/b.so=plugin=trace,run=1 -cp app.jar com.acme.Main";
+        assert_eq!(command(line), "java -cp app.jar com.acme.Main");
+        let long = command(&"x".repeat(500));
+        assert!(long.chars().count() == LONGEST_COMMAND && long.ends_with('…'));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use probes::events::{Call, Outcome, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
-use crate::names::{Names, class, printable};
+use crate::names::{Names, class, command, printable};
 use crate::values::captured;
 
 #[derive(Serialize)]
@@ -89,11 +89,11 @@ impl<W: Write> Events<'_, W> {
 /// Names of process and threads.
 fn describe<W: Write>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<()> {
     let pid = trace.meta.pid;
-    let command = match trace.meta.command.as_str() {
-        "" => "JVM",
-        command => command,
+    let name = match trace.meta.command.as_str() {
+        "" => "JVM".to_owned(),
+        line => command(line),
     };
-    events.put(&json!({"name": "process_name", "ph": "M", "pid": pid, "args": {"name": printable(command)}}))?;
+    events.put(&json!({"name": "process_name", "ph": "M", "pid": pid, "args": {"name": name}}))?;
     for thread in trace.threads.values() {
         let name = thread_name(&thread.name, thread.is_virtual, thread.id);
         events.put(&json!({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread.id, "args": {"name": name}}))?;

@@ -1,7 +1,10 @@
 //! `classhook trace`: the calls of methods, in a command or in a running JVM.
 
+mod live;
+
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use host::{Config, Pipeline};
@@ -23,10 +26,12 @@ A method is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR): in classes `**` is any tex
 in methods and descriptors `*` is any text. `com.acme.**` is every method below com.acme; `!` in front excludes.
 Prints a table of all calls; --flame-graph, --folded, --perfetto and --json-lines show single calls.
 The event file stays in the output folder: `classhook report` makes the same of it later.
+With a PID the JVM is traced for the time of --for, or until Ctrl-C or its end, and then left as it was before.
 
 Examples:
   classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
   classhook trace --methods 'com.acme.Store.find*' --capture arguments,returned --json-lines calls.jsonl -- java -jar app.jar
+  classhook trace 4711 --methods 'com.acme.Store.*' --for 30s --perfetto trace.json
   classhook trace --annotated '**.GetMapping' --aggregate -- java -jar app.jar";
 
 /// Traces the calls of methods and reports them.
@@ -42,8 +47,14 @@ pub struct Trace {
     /// What the agent is told.
     #[command(flatten)]
     pub settings: Settings,
+    /// How long to trace a running JVM: 30s, 5m, 200ms [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration, conflicts_with = "command")]
+    pub time: Option<Duration>,
+    /// A running JVM's process id; `classhook ps` lists them
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
+    pub pid: Option<i32>,
     /// The command and its arguments, behind `--`
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
@@ -159,6 +170,11 @@ impl Trace {
     /// If options, configuration, agent or command are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         let run = run_id();
+        if let Some(pid) = self.pid {
+            let mut warnings = Warnings::default();
+            let traces = live::trace(self, pid, &run, &mut warnings)?;
+            return self.show(traces, warnings).map(|()| 0);
+        }
         let plan = self.plan(&run)?;
         let code = launch::run(&self.command, &plan.options)?;
         match self.report(&run, &plan.output) {
@@ -176,30 +192,56 @@ impl Trace {
         let plan = if self.settings.config.is_some() {
             Plan::new(&self.settings, &[], Some(run.to_owned()))?
         } else {
-            let given = self.settings.plugin_settings.as_deref();
-            let settings = Settings {
-                plugin_settings: Some(self.what.settings(given)?),
-                ..self.settings.clone()
-            };
-            Plan::new(&settings, &["trace".into()], Some(run.to_owned()))?
+            Plan::new(&self.configured()?, &["trace".into()], Some(run.to_owned()))?
         };
         let options = plan.options.to_text();
         Pipeline::new(&Config::from_options(&options.to_string_lossy())?)?;
         Ok(plan)
     }
 
+    /// The settings with those of the plugin among them.
+    fn configured(&self) -> Result<Settings, Problem> {
+        let given = self.settings.plugin_settings.as_deref();
+        Ok(Settings {
+            plugin_settings: Some(self.what.settings(given)?),
+            ..self.settings.clone()
+        })
+    }
+
     /// Reports the event files of this run.
     fn report(&self, run: &str, output: &Path) -> Result<(), Problem> {
         let mut warnings = Warnings::default();
-        let mut traces = of_run(run, output, &mut warnings)?;
-        traces::select(&mut traces, &Filter::new(&self.settings.select)?);
+        let traces = of_run(run, output, &mut warnings)?;
         if traces.is_empty() {
             return Err(Problem::user("H0610", "nothing was recorded")
                 .with("expected", format!("at least one event file of this run in {}", output.display()))
                 .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"));
         }
+        self.show(traces, warnings)
+    }
+
+    fn show(
+        &self,
+        mut traces: Vec<probes::events::Trace>,
+        warnings: Warnings,
+    ) -> Result<(), Problem> {
+        traces::select(&mut traces, &Filter::new(&self.settings.select)?);
         warnings.tell();
         self.outputs.make(&traces)
+    }
+}
+
+/// `30s`, `5m`, `200ms`, or seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "expected a number such as 30s".to_owned())?;
+    match &text[digits.len()..] {
+        "ms" => Ok(Duration::from_millis(number)),
+        "" | "s" => Ok(Duration::from_secs(number)),
+        "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
+        unit => Err(format!("expected ms, s or m, found `{unit}`")),
     }
 }
 
@@ -230,6 +272,15 @@ fn of_run(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        assert!(duration("s").is_err() && duration("5h").is_err() && duration("-1s").is_err());
+    }
 
     #[test]
     fn options_become_the_plugins_settings() {
