@@ -111,7 +111,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverag\"\n",
-            "error[H0105]: there is no bundled plugin `coverag`\n  expected `coverage` or `trace`, or a path that ends in .wasm\n  \
+            "error[H0105]: there is no bundled plugin `coverag`\n  expected `coverage`, `patch` or `trace`, or a path that ends in .wasm\n  \
              at       classhook.toml:2\n  found    use = \"coverag\"",
         ),
         (

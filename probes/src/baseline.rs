@@ -20,7 +20,7 @@ pub struct BaselineWriter<W: Write> {
 }
 
 impl<W: Write> BaselineWriter<W> {
-    /// Begins with what `meta` says; a `start_ms` of 0 tells that no JVM ran.
+    /// Begins with what `meta` says; a `pid` of 0 tells that no JVM ran.
     ///
     /// # Errors
     /// Those of `out`.
@@ -118,7 +118,7 @@ mod tests {
         writer.finish().unwrap();
         let snapshot = Snapshot::from_bytes(&bytes).unwrap();
         assert!(snapshot.complete && !snapshot.truncated);
-        assert_eq!(snapshot.meta.start_ms, 0);
+        assert_eq!(snapshot.meta.pid, 0);
         let found: Vec<_> = snapshot
             .classes
             .iter()

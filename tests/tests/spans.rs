@@ -110,7 +110,7 @@ fn thread(trace: &Trace, name: &str) -> u64 {
 fn captured_values_are_read_and_never_asked() {
     for jdk in jdks::all() {
         let trace = record(
-            &jdk,
+            jdk,
             "events",
             &["Spans.*", "Spans$*.*"],
             "Spans",
@@ -154,7 +154,7 @@ fn captured_values_are_read_and_never_asked() {
 fn every_end_of_a_call_is_seen() {
     for jdk in jdks::all() {
         let trace = record(
-            &jdk,
+            jdk,
             "events",
             &["Spans.*", "Spans$*.*"],
             "Spans",
@@ -191,7 +191,7 @@ fn every_end_of_a_call_is_seen() {
 fn threads_that_end_leave_all_their_calls() {
     for jdk in jdks::all() {
         let methods = ["Spans.work", "Spans.step"];
-        let trace = record(&jdk, "events", &methods, "Spans", &["threads", "8"]);
+        let trace = record(jdk, "events", &methods, "Spans", &["threads", "8"]);
         assert_eq!(trace.threads.len(), 24, "on {jdk}");
         for (id, thread) in &trace.threads {
             assert!(thread.name.starts_with("worker "), "{thread:?}");
@@ -227,13 +227,7 @@ fn flood_is_dropped_whole_and_counted_and_the_sums_know_it() {
 #[test]
 fn counters_count_and_nothing_else() {
     for jdk in jdks::all() {
-        let trace = record(
-            &jdk,
-            "count",
-            &["Spans.step"],
-            "Spans",
-            &["flood", "300000"],
-        );
+        let trace = record(jdk, "count", &["Spans.step"], "Spans", &["flood", "300000"]);
         assert_eq!(
             trace.counts.values().copied().collect::<Vec<_>>(),
             [300_000]
@@ -251,7 +245,7 @@ fn counters_count_and_nothing_else() {
 fn sums_of_aggregates_are_exact() {
     for jdk in jdks::all() {
         let methods = ["Spans.work", "Spans.step"];
-        let trace = record(&jdk, "aggregate", &methods, "Spans", &["threads", "4"]);
+        let trace = record(jdk, "aggregate", &methods, "Spans", &["threads", "4"]);
         assert!(trace.calls.is_empty());
         let sums = |name: &str| {
             let id = trace.spans.values().find(|span| span.method == name);
@@ -278,7 +272,7 @@ fn stack_that_overflows_leaves_the_calls_around_it_whole() {
             "Spans.step",
             "Spans.endless",
         ];
-        let trace = record(&jdk, "events", &all, "Spans", &["deep"]);
+        let trace = record(jdk, "events", &all, "Spans", &["deep"]);
         // Values of so many calls find no room, and for the end of the innermost ones there is no stack.
         assert_eq!((trace.lost.full, trace.lost.untracked), (0, 0), "on {jdk}");
         let mut found = story(&trace, thread(&trace, "deep"));
@@ -305,9 +299,9 @@ fn stack_that_overflows_leaves_the_calls_around_it_whole() {
 
 #[test]
 fn call_of_a_virtual_thread_is_one_call_on_whichever_carriers() {
-    for jdk in jdks::all().into_iter().filter(|jdk| jdk.feature >= 21) {
+    for jdk in jdks::all().iter().filter(|jdk| jdk.feature >= 21) {
         let methods = ["VirtualSpans.outer", "VirtualSpans.inner"];
-        let trace = record(&jdk, "events", &methods, "VirtualSpans", &[]);
+        let trace = record(jdk, "events", &methods, "VirtualSpans", &[]);
         assert_eq!(trace.calls.len(), 200 * 6, "on {jdk}");
         assert!(trace.lost.is_none(), "{:?}", trace.lost);
         let virtual_ones = trace.threads.values().filter(|thread| thread.is_virtual);
@@ -359,7 +353,7 @@ fn killed_jvm_leaves_its_calls_and_those_that_were_open() {
 fn jvm_that_was_attached_to_gets_its_spans_once_natives_are_found() {
     for jdk in jdks::all() {
         let folder = scratch();
-        let mut child = java(&jdk)
+        let mut child = java(jdk)
             .option("-XX:+EnableDynamicAgentLoading")
             .main("Spans")
             .argument("forever")

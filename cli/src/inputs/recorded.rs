@@ -103,7 +103,7 @@ impl Recorded {
             .max_by_key(|loader| loader.java_feature)
             .unwrap_or_default();
         // `classhook instrument` keeps classes in snapshots of no JVM.
-        let ran = sessions.iter().filter(|meta| meta.start_ms > 0);
+        let ran = sessions.iter().filter(|meta| meta.pid > 0);
         self.sessions.extend(ran.map(session));
         self.failures = failures;
         for conflict in conflicts {
