@@ -41,7 +41,7 @@ const LENGTH_SHIFT: u32 = 48;
 
 /// What the running code is asked while it calls in.
 pub trait Jvm {
-    /// The clock, in ticks as [`Scale`] knows them.
+    /// The clock, in ticks as `Scale` knows them.
     fn ticks(&self) -> u64;
 
     /// Who this native thread is; asked once per thread. None if that cannot be found out.
