@@ -4,7 +4,7 @@ use crate::AttachError;
 use crate::process::Process;
 use crate::protocol::{Answer, Version, fits_v1, request};
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl Attachment {
             return Err(AttachError::NotJvm(pid));
         }
         let socket = process.path_in_root(&format!("/tmp/.java_pid{}", process.namespace_pid()));
-        if !is_socket(&socket) {
+        if !listens(&socket)? {
             wake_listener(&process, &socket)?;
         }
         check_owner(&process, &socket)?;
@@ -154,9 +154,24 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
     }
 }
 
-fn is_socket(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
+/// Whether somebody answers there. A killed JVM leaves its socket behind, and the next process with
+/// its pid is not the one that listened; HotSpot takes a connection that asks nothing for nothing.
+fn listens(socket: &Path) -> Result<bool, AttachError> {
+    match UnixStream::connect(socket) {
+        Ok(_) => Ok(true),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::ConnectionRefused
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(AttachError::io(format!(
+            "connecting to {}",
+            socket.display()
+        ))(error)),
+    }
 }
 
 /// Asks for the attach listener: a file `.attach_pidN` that the JVM finds, then SIGQUIT.
@@ -172,7 +187,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     rustix::process::kill_process(pid, rustix::process::Signal::QUIT).map_err(|error| {
         AttachError::io(format!("sending SIGQUIT to {}", process.pid()))(error.into())
     })?;
-    while !is_socket(socket) {
+    while !listens(socket)? {
         if Process::read(process.pid()).is_err() {
             return Err(AttachError::NoProcess(process.pid()));
         }
@@ -215,8 +230,7 @@ impl RequestFile {
                 Err(error) => last = Some((place, error)),
             }
         }
-        let (place, source) =
-            last.unwrap_or_else(|| (PathBuf::new(), std::io::ErrorKind::NotFound.into()));
+        let (place, source) = last.unwrap_or_else(|| (PathBuf::new(), ErrorKind::NotFound.into()));
         Err(AttachError::Io {
             what: format!("creating {}", place.display()),
             source,

@@ -3,7 +3,8 @@
 use attach::{AttachError, Attachment};
 use e2e_tests::jdks;
 use e2e_tests::servant::{Left, Servant};
-use std::path::Path;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Fails the test unless nothing but the program's own word came out since it was up.
@@ -65,6 +66,31 @@ fn disabled_attach_mechanism_is_seen_before_the_jvm_is_disturbed() {
             Err(AttachError::Disabled(_))
         ));
         assert_undisturbed(&servant.end()); // a thread dump would go to its output
+    }
+}
+
+/// A socket on which nobody listens, as a killed JVM leaves it.
+fn leave_socket(pid: i32) -> PathBuf {
+    let path = PathBuf::from(format!("/tmp/.java_pid{pid}"));
+    drop(UnixListener::bind(&path).expect("bound"));
+    path
+}
+
+#[test]
+fn socket_of_a_killed_jvm_is_not_taken_for_its_successors() {
+    for jdk in jdks::all() {
+        let servant = Servant::start(jdk, &[]);
+        leave_socket(servant.pid());
+        let jvm = Attachment::open(servant.pid()).expect("attached");
+        assert!(jvm.properties().is_ok());
+        assert_undisturbed(&servant.end());
+
+        let servant = Servant::start(jdk, &["-XX:+DisableAttachMechanism"]);
+        let socket = leave_socket(servant.pid());
+        let opened = Attachment::open(servant.pid());
+        assert!(matches!(opened, Err(AttachError::Disabled(_))));
+        assert_undisturbed(&servant.end());
+        std::fs::remove_file(socket).expect("removed");
     }
 }
 
