@@ -90,6 +90,7 @@ impl Servant {
         });
         let first = line(&mut output);
         if first != "up" {
+            child.kill().expect("our own child"); // it would wait for orders for ever
             let errors = errors.join().expect("reading a pipe");
             panic!("expected a program that is up, found {first:?}\n{errors}");
         }
