@@ -35,6 +35,7 @@
 
 pub mod baseline;
 mod crc32;
+pub mod error;
 pub mod events;
 pub mod format;
 mod log;
@@ -45,11 +46,13 @@ pub mod spans;
 pub mod table;
 
 pub use baseline::BaselineWriter;
+pub use error::{RecordError, SnapshotError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use format::{Failure, Meta, Summary};
+pub use log::Flush;
 pub use merge::{Conflict, Merged, merge};
-pub use recorder::{Flush, RecordError, Recorder, RecorderOptions, end_copy};
-pub use snapshot::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
+pub use recorder::{Recorder, RecorderOptions, end_copy};
+pub use snapshot::{ClassBytes, Snapshot, SnapshotClass};
 pub use spans::SpanTable;
 pub use table::{
     ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, PendingClass, ProbeTable, Registration, Slots,

@@ -10,11 +10,22 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::error::RecordError;
 use crate::format::{Meta, write_header, write_record};
-use crate::recorder::{Flush, RecordError};
 
 /// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
 pub(crate) const WRITE_LENGTH: usize = 1 << 20;
+
+/// How a flush ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flush {
+    /// Nothing had changed.
+    Unchanged,
+    /// This many bytes were written, and nothing waits.
+    Written(u64),
+    /// Writing still fails, as was reported; this many bytes wait.
+    Stalled(usize),
+}
 
 /// Appends records to one file.
 ///

@@ -1,41 +1,18 @@
 //! The recorder: what changed in the arrays goes to the snapshot file, and nothing else does.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::error::RecordError;
 use crate::format::{
     Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_record, write_varint,
 };
-use crate::log::{Log, write_json, write_text};
+use crate::log::{Flush, Log, write_json, write_text};
 use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass, ProbeTable, Slots};
 
 /// Slots compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
-
-/// Why recording failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RecordError {
-    /// The snapshot file could not be made.
-    #[error("cannot create a snapshot in {}: {source}", directory.display())]
-    Create {
-        /// Where it should have been made.
-        directory: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The snapshot file could not be written; it holds whole records only, the rest is tried again later.
-    #[error("cannot write {pending} bytes to {}: {source}; they are kept and tried again", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Bytes that wait.
-        pending: usize,
-        /// Why not.
-        source: io::Error,
-    },
-}
 
 /// What is recorded besides hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,17 +25,6 @@ impl Default for RecorderOptions {
     fn default() -> Self {
         Self { keep_classes: true }
     }
-}
-
-/// How a flush ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flush {
-    /// Nothing had changed.
-    Unchanged,
-    /// This many bytes were written, and nothing waits.
-    Written(u64),
-    /// Writing still fails, as was reported; this many bytes wait.
-    Stalled(usize),
 }
 
 /// Writes one snapshot file; owned by the agent's thread.

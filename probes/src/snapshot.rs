@@ -3,61 +3,10 @@
 mod decode;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::error::SnapshotError;
 use crate::format::{Failure, Meta, Summary};
-
-/// Why a snapshot cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SnapshotError {
-    /// The file cannot be opened or read.
-    #[error("cannot read {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The file does not begin as a snapshot does.
-    #[error("not such a recording: expected the file to begin with {expected}, found {found}")]
-    NotASnapshot {
-        /// The first bytes of a snapshot.
-        expected: String,
-        /// The first bytes of the file.
-        found: String,
-    },
-    /// The writer was killed before it had written anything.
-    #[error(
-        "the recording holds {length} bytes and no record: its JVM ended before anything was recorded"
-    )]
-    Empty {
-        /// Bytes in the file.
-        length: u64,
-    },
-    /// The file was written by a newer version.
-    #[error(
-        "the recording has format version {found}, this version reads {supported}: use the classhook that wrote it, or a newer one"
-    )]
-    Newer {
-        /// The file's version.
-        found: u32,
-        /// The version that can be read.
-        supported: u32,
-    },
-    /// The file is damaged in the middle.
-    #[error(
-        "the recording is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or report on the others without this one"
-    )]
-    Corrupt {
-        /// Where.
-        offset: u64,
-        /// What should be there.
-        expected: String,
-        /// What is there.
-        found: String,
-    },
-}
 
 /// What one JVM recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

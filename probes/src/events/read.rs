@@ -8,9 +8,9 @@ use super::{
     Aggregate, BUCKETS, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SpanInfo,
     THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
+use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, Meta};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
-use crate::snapshot::SnapshotError;
 
 /// What the spans of one JVM recorded.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -6,9 +6,11 @@ use super::{
     Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SpanInfo, THREW,
     ThreadInfo, VIRTUAL, Value, Which,
 };
+use crate::error::RecordError;
 use crate::format::{Meta, write_varint};
+use crate::log::Flush;
 use crate::log::{Log, write_json, write_text};
-use crate::recorder::{Flush, RecordError, now_ms};
+use crate::recorder::now_ms;
 
 /// Writes one event file; owned by the agent's thread.
 ///

@@ -1,8 +1,8 @@
 //! Reading such a file again, record by record, also one that was cut off and one that lies.
 
 use crate::crc32::crc32;
+use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH, VERSION, read_head};
-use crate::snapshot::SnapshotError;
 
 /// Asks whether a file begins as it should.
 pub(crate) fn check_header(bytes: &[u8], magic: [u8; 8]) -> Result<(), SnapshotError> {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{ClassBytes, Snapshot, SnapshotClass, SnapshotError};
+use super::{ClassBytes, Snapshot, SnapshotClass};
+use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
 use crate::table::{ARRAY_LENGTH, MAX_ARRAYS};
