@@ -65,8 +65,10 @@ pub enum TableError {
         /// Arrays defined so far.
         arrays: u16,
     },
-    /// The class is registered with fewer probes than are asked for now.
-    #[error("class {name} is registered with {registered} probes, {probes} are asked for now")]
+    /// The class has fewer probes in this snapshot than are asked for now: its plugin is another one, or configured anew.
+    #[error(
+        "class {name} is registered with {registered} probes, {probes} are asked for now; `classhook off` and then `classhook attach` begin a snapshot that has room for them"
+    )]
     CountChanged {
         /// Internal name of the class.
         name: String,
@@ -265,7 +267,7 @@ impl ProbeTable {
     }
 
     /// From now on classes are recorded in another snapshot: each is pending again once it is asked
-    /// for, with the slots that it has.
+    /// for, with the slots that it has, or others if it needs more.
     pub fn begin_again(&self) {
         let mut state = self.state();
         state.snapshot += 1;
@@ -339,7 +341,10 @@ impl State {
             probe_count: slots.count,
             bytes: class_bytes.to_vec(),
         };
-        if let Some((class, entry)) = self.find(name, fingerprint, plugin) {
+        let known = self
+            .find(name, fingerprint, plugin)
+            .filter(|(_, entry)| probe_count <= entry.probe_count || entry.told == self.snapshot);
+        if let Some((class, entry)) = known {
             let found = entry.again(class, probe_count)?;
             self.tell(class, pending);
             return Ok(found);
@@ -615,6 +620,22 @@ mod tests {
         let pending = table.take_pending();
         assert_eq!(pending.len(), 1);
         assert_eq!((pending[0].base, pending[0].probe_count), (first.base, 5));
+    }
+
+    #[test]
+    fn plugin_that_wants_more_of_a_class_gets_it_in_the_next_snapshot() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        let before = register(&table, "a/A", 7, 5).unwrap();
+        let refused = register(&table, "a/A", 7, 6).unwrap_err().to_string();
+        assert!(refused.contains("classhook off"), "{refused}");
+        table.begin_again();
+        let after = register(&table, "a/A", 7, 6).unwrap();
+        assert!(after.fresh && after.base >= before.base + 5);
+        assert_eq!(register(&table, "a/A", 7, 6).unwrap().base, after.base);
+        let pending = table.take_pending();
+        let last = pending.last().unwrap();
+        assert_eq!((last.base, last.probe_count), (after.base, 6));
     }
 
     #[test]
