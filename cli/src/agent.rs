@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
-use attach::{AttachError, Process};
+use attach::{AttachError, Attachment, Process};
 use control::{Client, ControlError, Peer, Refusal, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Target;
-use crate::launch::AGENT_LIBRARY;
+use crate::launch::{self, AGENT_LIBRARY};
+use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::show::show;
+
+/// What `Agent_OnAttach` returns when the agent is there: `JNI_EEXIST`.
+const ALREADY_THERE: i32 = -5;
 
 /// An agent that listens.
 #[derive(Debug)]
@@ -99,6 +103,52 @@ impl Target {
         }
         Ok(0)
     }
+}
+
+/// Loads the agent into a JVM that has none.
+///
+/// # Errors
+/// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), sees other files (`H0607`), or has
+/// an agent that nobody can speak to (`H0608`).
+pub fn load(pid: i32, plan: &Plan) -> Result<(), Problem> {
+    let library = launch::agent_library()?;
+    let jvm = Attachment::open(pid).map_err(unreached)?;
+    if !jvm.process().sees(&library) {
+        return Err(other_root(pid));
+    }
+    let options = plan.options.to_text();
+    jvm.load(&library, &options.to_string_lossy())
+        .map_err(|error| match error {
+            AttachError::AgentFailed(ALREADY_THERE) => already_there()
+                .with(
+                    "found",
+                    "it was started with control=off, so it cannot be given other settings",
+                )
+                .with("help", "report what it records, or restart the JVM"),
+            error => unreached(error),
+        })
+}
+
+/// An agent is there, and what is asked for does not go with it.
+#[must_use]
+pub fn already_there() -> Problem {
+    Problem::user("H0608", "the agent is in this JVM already")
+}
+
+/// The library and the output folder are paths of this file system.
+fn other_root(pid: i32) -> Problem {
+    Problem::user(
+        "H0607",
+        format!("the JVM {pid} sees another file system than this command"),
+    )
+    .with(
+        "found",
+        "another root or mount namespace: a container, most likely",
+    )
+    .with(
+        "help",
+        "run classhook in that container, or copy it and libclasshook.so there first",
+    )
 }
 
 /// An answer taken apart.

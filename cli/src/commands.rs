@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The command line: the subcommands, one file each.
 
 pub mod attach;
 pub mod classes;
@@ -21,3 +21,121 @@ pub mod run;
 pub mod status;
 pub mod trace;
 pub mod verify;
+
+use clap::{Parser, Subcommand};
+
+use crate::guard;
+use crate::problem::Problem;
+
+/// Instruments JVM classes from native code: code coverage without a line of Java in the way.
+#[derive(Debug, Parser)]
+#[command(name = "classhook", version, propagate_version = true, after_long_help = EXAMPLES)]
+pub struct Classhook {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Coverage of a program, as a table and as HTML in classhook/html:
+    classhook coverage --sources src -- java -jar app.jar
+
+  Coverage of a Maven build with all JVMs that it starts, as JaCoCo's XML:
+    classhook coverage --xml target/coverage.xml -- mvn test
+
+  What a program does all day, as a table and a flame graph:
+    classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
+
+  Record now, report later, also from several runs:
+    classhook run --output out -- java -jar app.jar
+    classhook report out --classes app.jar --html out/html
+
+  The same without this command:
+    java -agentpath:/path/to/libclasshook.so=output=out -jar app.jar
+
+`classhook help COMMAND` tells more of each command.
+Exit codes: the child's own; 2 for a mistake in what was asked for, 1 for ours, 3 if a run is strict and something failed.";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start a command with the agent in its JVMs
+    Run(run::Run),
+    /// Start a command, measure its code coverage, and report it
+    Coverage(coverage::Coverage),
+    /// Trace the calls of methods, in a command or in a running JVM, and report them
+    Trace(trace::Trace),
+    /// Make reports of what was recorded
+    Report(report::Report),
+    /// List the JVMs of this machine
+    Ps(ps::Ps),
+    /// Load the agent into a JVM that is running
+    Attach(attach::Attach),
+    /// Show how the agent in a running JVM is
+    Status(status::Status),
+    /// Write what a running JVM has recorded so far
+    Dump(dump::Dump),
+    /// Forget what a running JVM has recorded
+    Reset(reset::Reset),
+    /// Bring a plugin into a running JVM, or switch it on again
+    Enable(enable::Enable),
+    /// Take a plugin's edits out of a running JVM
+    Disable(disable::Disable),
+    /// Give the agent in a running JVM another configuration
+    Reload(reload::Reload),
+    /// List the classes of a running JVM, and who changed them
+    Classes(classes::Classes),
+    /// Put other class files in the place of classes of a running JVM
+    Patch(patch::Patch),
+    /// List the patches in a running JVM
+    Patches(patches::Patches),
+    /// Take patches of a running JVM back
+    Rollback(rollback::Rollback),
+    /// Undo everything in a running JVM, and leave it
+    Off(off::Off),
+    /// Instrument class files and jars for JVMs that take no agent
+    Instrument(instrument::Instrument),
+    /// Show what a plugin would do to a class
+    Explain(explain::Explain),
+    /// Show what is in a class file or a plugin
+    Inspect(inspect::Inspect),
+    /// Read classes, or what a plugin makes of them, with independent readers
+    Verify(verify::Verify),
+    /// Read classes from standard input for the commands above
+    #[command(name = guard::SUBCOMMAND, hide = true)]
+    GuardedReaders,
+}
+
+impl Command {
+    /// Does what was asked for; the result is the exit code.
+    ///
+    /// # Errors
+    /// What went wrong, and whose mistake it was.
+    pub fn run(&self) -> Result<u8, Problem> {
+        match self {
+            Self::Run(run) => run.run(),
+            Self::Coverage(coverage) => coverage.run(),
+            Self::Trace(trace) => trace.run(),
+            Self::Report(report) => report.run(),
+            Self::Ps(ps) => ps.run(),
+            Self::Attach(attach) => attach.run(),
+            Self::Status(status) => status.run(),
+            Self::Dump(dump) => dump.run(),
+            Self::Reset(reset) => reset.run(),
+            Self::Enable(enable) => enable.run(),
+            Self::Disable(disable) => disable.run(),
+            Self::Reload(reload) => reload.run(),
+            Self::Classes(classes) => classes.run(),
+            Self::Patch(patch) => patch.run(),
+            Self::Patches(patches) => patches.run(),
+            Self::Rollback(rollback) => rollback.run(),
+            Self::Off(off) => off.run(),
+            Self::Instrument(instrument) => instrument.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Inspect(inspect) => inspect.run(),
+            Self::Verify(verify) => verify.run(),
+            Self::GuardedReaders => guard::serve(),
+        }
+    }
+}

@@ -16,6 +16,7 @@
 
 pub mod agent;
 pub mod analysis;
+pub mod answers;
 pub mod args;
 pub mod commands;
 pub mod describe;
@@ -25,6 +26,7 @@ pub mod instrument;
 pub mod javac;
 pub mod launch;
 pub mod outputs;
+pub mod plan;
 pub mod plugins;
 pub mod problem;
 pub mod select;
@@ -39,36 +41,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Classhook, Command};
+use commands::Classhook;
 
 /// Parses the command line, does what it asks for, and says what went wrong.
 #[must_use]
 pub fn main() -> ExitCode {
-    let outcome = match Classhook::parse().command {
-        Command::Run(run) => run.run(),
-        Command::Coverage(coverage) => coverage.run(),
-        Command::Trace(trace) => trace.run(),
-        Command::Report(report) => report.run(),
-        Command::Ps(ps) => ps.run(),
-        Command::Attach(attach) => attach.run(),
-        Command::Status(status) => status.run(),
-        Command::Dump(dump) => dump.run(),
-        Command::Reset(reset) => reset.run(),
-        Command::Enable(enable) => enable.run(),
-        Command::Disable(disable) => disable.run(),
-        Command::Reload(reload) => reload.run(),
-        Command::Classes(classes) => classes.run(),
-        Command::Patch(patch) => patch.run(),
-        Command::Patches(patches) => patches.run(),
-        Command::Rollback(rollback) => rollback.run(),
-        Command::Off(off) => off.run(),
-        Command::Instrument(instrument) => instrument.run(),
-        Command::Explain(explain) => explain.run(),
-        Command::Inspect(inspect) => inspect.run(),
-        Command::Verify(verify) => verify.run(),
-        Command::GuardedReaders => guard::serve(),
-    };
-    match outcome {
+    match Classhook::parse().command.run() {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
             eprintln!("{problem}");

@@ -14,7 +14,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.
 #[derive(Debug)]
 pub struct Until {
-    end: Option<Instant>,
+    time: Option<Duration>,
     signals: Signals,
 }
 
@@ -28,22 +28,23 @@ impl Until {
         let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| {
             Problem::ours("H0626", "cannot wait for signals").with("found", error.to_string())
         })?;
-        Ok(Self {
-            end: time.and_then(|time| Instant::now().checked_add(time)),
-            signals,
-        })
+        Ok(Self { time, signals })
     }
 
-    /// Waits.
-    pub fn wait(&mut self, pid: i32) {
-        let over = |end: Option<Instant>| end.is_some_and(|end| end <= Instant::now());
-        while !over(self.end)
+    /// Waits, and says what for: `tracing`. The time begins now.
+    pub fn wait(&mut self, doing: &str, pid: i32) {
+        match self.time {
+            Some(time) => {
+                eprintln!("classhook: {doing} {pid} for {time:?}; Ctrl-C ends it earlier")
+            }
+            None => eprintln!("classhook: {doing} {pid}; Ctrl-C ends it"),
+        }
+        let end = self.time.and_then(|time| Instant::now().checked_add(time));
+        while end.is_none_or(|end| end > Instant::now())
             && self.signals.pending().next().is_none()
             && Process::read(pid).is_ok_and(|process| process.is_alive())
         {
-            let left = self
-                .end
-                .map(|end| end.saturating_duration_since(Instant::now()));
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
             std::thread::sleep(left.map_or(TURN, |left| left.min(TURN)));
         }
     }

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use attach::Process;
 use control::Request;
 use control::message::{Change, Dump, Off, PluginState, Reset, Status};
+use control::patch::Patches;
 
-use crate::agent::Agent;
+use crate::agent::{self, Agent};
+use crate::answers::failures;
 use crate::args::Settings;
-use crate::commands::attach as command;
-use crate::commands::dump;
-use crate::commands::run::Plan;
-use crate::commands::status::failures;
+use crate::plan::Plan;
 use crate::problem::Problem;
 
 /// A plugin at work in a running JVM.
@@ -20,8 +19,6 @@ pub struct Visit {
     agent: Agent,
     pid: i32,
     plugin: &'static str,
-    /// An id of its own.
-    run: String,
     /// Whether the agent was there before.
     guest: bool,
     /// The snapshot, as this process sees it.
@@ -43,7 +40,7 @@ impl Visit {
         settings: &Settings,
         run: &str,
     ) -> Result<Self, Problem> {
-        let plugins = if settings.config.is_some() {
+        let plugins = if settings.configuration().file.is_some() {
             vec![]
         } else {
             vec![plugin.into()]
@@ -52,7 +49,7 @@ impl Visit {
         let (mut agent, guest) = match Agent::find(pid)? {
             Ok(agent) => (agent, true),
             Err(_) => {
-                command::load(pid, &plan)?;
+                agent::load(pid, &plan)?;
                 (Agent::connect(pid)?, false)
             }
         };
@@ -65,43 +62,69 @@ impl Visit {
             agent,
             pid,
             plugin,
-            run: run.to_owned(),
             guest,
             output: plan.output,
         })
     }
 
-    /// Ends what [`Visit::begin`] began; the snapshot with everything that was recorded.
+    /// Ends what [`Visit::begin`] began.
     ///
     /// # Errors
-    /// If the agent does not answer though the JVM is there, or the snapshot cannot be copied.
-    pub fn end(mut self) -> Result<PathBuf, Problem> {
-        match self.leave() {
-            Err(problem) if is_alive(self.pid) => Err(problem),
-            Err(_) => Ok(self.snapshot), // the JVM has ended meanwhile, and completed it
-            Ok(copy) => Ok(copy.unwrap_or(self.snapshot)),
-        }
+    /// If the agent does not answer though the JVM is there.
+    pub fn end(mut self) -> Result<Ended, Problem> {
+        let dump = match self.leave() {
+            Err(problem) if is_alive(self.pid) => return Err(problem),
+            Err(_) => None, // the JVM has ended meanwhile, and completed what it recorded
+            Ok(dump) => dump,
+        };
+        Ok(Ended {
+            snapshot: self.snapshot,
+            dump,
+        })
     }
 
-    /// A copy of the snapshot, if the agent goes on recording to it.
-    fn leave(&mut self) -> Result<Option<PathBuf>, Problem> {
-        if !self.guest {
+    /// How far it had recorded, if the agent goes on.
+    fn leave(&mut self) -> Result<Option<Dump>, Problem> {
+        if !self.is_needed()? {
             let off: Off = self.agent.ask_for(&Request::Off)?;
             eprint!("{}", failures(&off.failed));
             return Ok(None);
         }
-        let dump: Dump = self.agent.ask_for(&Request::Dump)?;
         let plugin = self.plugin.to_owned();
         let change: Change = self.agent.ask_for(&Request::Disable { plugin })?;
         eprint!("{}", failures(&change.failed));
-        let copy = self
-            .output
-            .join(format!("{}-{}.hook", self.plugin, self.run));
-        std::fs::create_dir_all(&self.output)
-            .map_err(|error| Problem::unwritable(&self.output, &error))?;
-        dump::copy(&dump, &self.snapshot, &copy)?;
-        Ok(Some(copy))
+        self.agent.ask_for(&Request::Dump).map(Some)
     }
+
+    /// Whether the agent has work besides ours: it was there before, or somebody found work for it meanwhile.
+    fn is_needed(&mut self) -> Result<bool, Problem> {
+        if self.guest {
+            return Ok(true);
+        }
+        let status: Status = self.agent.ask_for(&Request::Status)?;
+        let patches: Patches = self.agent.ask_for(&Request::Patches)?;
+        let others = status
+            .plugins
+            .iter()
+            .filter(|plugin| plugin.name != self.plugin && plugin.state == PluginState::On);
+        if others.count() + patches.patches.len() == 0 {
+            return Ok(false);
+        }
+        let pid = self.pid;
+        eprintln!(
+            "classhook: the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
+        );
+        Ok(true)
+    }
+}
+
+/// What a visit leaves.
+#[derive(Debug)]
+pub struct Ended {
+    /// The snapshot, as this process sees it.
+    pub snapshot: PathBuf,
+    /// What it holds of the visit, if the agent goes on recording to it.
+    pub dump: Option<Dump>,
 }
 
 fn is_alive(pid: i32) -> bool {
@@ -116,17 +139,18 @@ fn enter(
     settings: &Settings,
 ) -> Result<(), Problem> {
     let of_the_agent = [
-        ("--config", settings.config.is_some()),
-        ("--on-error", settings.on_error.is_some()),
-        ("--log", settings.log.is_some()),
+        ("--config", settings.configuration().file.is_some()),
+        ("--output", settings.output.is_some() && plugin == "trace"), // events are not copied
+        ("--on-error", settings.configuration().on_error.is_some()),
+        ("--log", settings.change.log.is_some()),
     ];
     if let Some((option, _)) = of_the_agent.iter().find(|(_, given)| *given) {
-        return Err(command::already_there()
+        return Err(agent::already_there()
             .with(
                 "found",
                 format!("{option}, which is a setting of the whole agent"),
             )
-            .with("help", "leave it out, or give it with `classhook reload`"));
+            .with("help", "leave it out; `classhook reload` gives it other settings, and `classhook off` ends it"));
     }
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
@@ -139,11 +163,7 @@ fn enter(
         let plugin = Some(plugin.to_owned());
         let _: Reset = agent.ask_for(&Request::Reset { plugin })?;
     }
-    let settings = Settings {
-        select: settings.select.clone(),
-        grant: settings.grant.clone(),
-        ..Settings::default()
-    };
+    let settings = settings.plugins().clone().into();
     let request = Request::Enable {
         plugin: plugin.to_owned(),
         options: Some(Plan::change(&settings, &[])?),

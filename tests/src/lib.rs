@@ -23,6 +23,7 @@ pub mod jdks;
 pub mod programs;
 pub mod runtime;
 pub mod servant;
+pub mod time_line;
 pub mod traced;
 pub mod workspace;
 pub mod xml_report;

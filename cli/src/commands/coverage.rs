@@ -2,17 +2,19 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
+use control::message::Dump;
 use probes::Meta;
 
+use super::dump;
 use super::report;
-use super::run::Plan;
 use crate::args::{Material, OnError, Outputs, Settings};
 use crate::inputs::recordings;
 use crate::inputs::sources::Sources;
 use crate::launch;
+use crate::plan::{Plan, run_id};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::until::{self, Until};
@@ -81,7 +83,7 @@ impl Coverage {
     }
 
     fn start(&self, run: &str) -> Result<u8, Problem> {
-        let plugins = if self.settings.config.is_some() {
+        let plugins = if self.settings.configuration().file.is_some() {
             vec![]
         } else {
             vec!["coverage".into()]
@@ -104,11 +106,12 @@ impl Coverage {
         let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
         let visit = Visit::begin(pid, "coverage", &self.settings, run)?;
         let output = visit.output.clone();
-        if self.time.is_none() {
-            eprintln!("classhook: measuring {pid}; Ctrl-C ends it");
-        }
-        until.wait(pid);
-        let snapshot = visit.end()?;
+        until.wait("measuring", pid);
+        let ended = visit.end()?;
+        let snapshot = match &ended.dump {
+            None => ended.snapshot,
+            Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
+        };
         let failed = self.report(&[snapshot], &output)?;
         Ok(if failed && self.is_strict() {
             STRICT
@@ -118,12 +121,12 @@ impl Coverage {
     }
 
     fn is_strict(&self) -> bool {
-        self.settings.on_error == Some(OnError::Strict)
+        self.settings.configuration().on_error == Some(OnError::Strict)
     }
 
     /// Mistakes in what the report needs are told before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
-        Filter::new(&self.settings.select)?;
+        Filter::new(&self.settings.plugins().select)?;
         Sources::open(&self.material.sources).map(drop)
     }
 
@@ -141,7 +144,7 @@ impl Coverage {
         let mut warnings = Warnings::default();
         let recorded = report::make(
             recordings,
-            &self.settings.select,
+            &self.settings.plugins().select,
             &self.material,
             &outputs,
             true,
@@ -149,6 +152,14 @@ impl Coverage {
         )?;
         Ok(!recorded.failures.is_empty())
     }
+}
+
+/// A copy of what was measured, since the agent goes on writing to its snapshot.
+fn kept(dump: &Dump, snapshot: &Path, output: &Path, run: &str) -> Result<PathBuf, Problem> {
+    let copy = output.join(format!("coverage-{run}.hook"));
+    std::fs::create_dir_all(output).map_err(|error| Problem::unwritable(output, &error))?;
+    dump::copy(dump, snapshot, &copy)?;
+    Ok(copy)
 }
 
 /// The snapshots in `folder` that belong to the run.
@@ -159,12 +170,4 @@ fn of_run(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut paths = recordings::in_folder(folder)?;
     paths.retain(|path| Meta::read(path).is_ok_and(|meta| meta.run == run));
     Ok(paths)
-}
-
-/// An id that no other run has.
-pub(super) fn run_id() -> String {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    format!("{}-{}", std::process::id(), now.as_millis())
 }

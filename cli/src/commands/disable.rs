@@ -3,7 +3,7 @@
 use clap::Args;
 use control::Request;
 
-use super::reload::told;
+use crate::answers;
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -33,6 +33,7 @@ impl Disable {
     /// If there is no agent to ask, or no such plugin.
     pub fn run(&self) -> Result<u8, Problem> {
         let plugin = self.plugin.clone();
-        self.target.answer(&Request::Disable { plugin }, told)
+        self.target
+            .answer(&Request::Disable { plugin }, answers::change)
     }
 }

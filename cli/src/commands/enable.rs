@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::Args;
 use control::Request;
 
-use super::reload::told;
-use super::run::Plan;
-use crate::args::{Settings, Target};
+use crate::answers;
+use crate::args::{PluginSettings, Target};
+use crate::plan::{self, Plan};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
@@ -25,18 +25,12 @@ pub struct Enable {
     /// Whom to ask.
     #[command(flatten)]
     pub target: Target,
-    /// A plugin that is there, a bundled one (coverage), or a component file (.wasm)
+    /// A plugin that is there, a bundled one (coverage, patch, trace), or a component file (.wasm)
     #[arg(value_name = "NAME|FILE")]
     pub plugin: OsString,
-    /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app; `!` in front excludes; may be repeated
-    #[arg(long, value_name = "SELECTOR")]
-    pub select: Vec<String>,
-    /// Capability granted to the plugin (probes, boot); may be repeated
-    #[arg(long, value_name = "CAPABILITY")]
-    pub grant: Vec<String>,
-    /// What the plugin is configured with, as a JSON object in place of a [plugin.config] table
-    #[arg(long, value_name = "JSON")]
-    pub plugin_settings: Option<String>,
+    /// What the plugin is told.
+    #[command(flatten)]
+    pub settings: PluginSettings,
 }
 
 impl Enable {
@@ -45,23 +39,17 @@ impl Enable {
     /// # Errors
     /// If there is no agent to ask, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Problem> {
-        self.target.answer(&self.request()?, told)
+        self.target.answer(&self.request()?, answers::change)
     }
 
     fn request(&self) -> Result<Request, Problem> {
-        let plugin = super::run::plugin_reference(&self.plugin)?;
+        let plugin = plan::plugin_reference(&self.plugin)?;
         let plugin = plugin.to_string_lossy().into_owned();
-        if self.select.is_empty() && self.grant.is_empty() && self.plugin_settings.is_none() {
-            let options = None;
-            return Ok(Request::Enable { plugin, options });
-        }
-        let settings = Settings {
-            select: self.select.clone(),
-            grant: self.grant.clone(),
-            plugin_settings: self.plugin_settings.clone(),
-            ..Settings::default()
+        let options = if self.settings.any() {
+            Some(Plan::change(&self.settings.clone().into(), &[])?)
+        } else {
+            None
         };
-        let options = Some(Plan::change(&settings, &[])?);
         Ok(Request::Enable { plugin, options })
     }
 }

@@ -1,6 +1,5 @@
 //! `classhook instrument`: classes made ready to record before they run.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -13,13 +12,13 @@ use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
 use tempfile::NamedTempFile;
 
-use super::run::checked;
-use crate::args::Settings;
+use crate::args::{Configuration, Plugins};
 use crate::instrument::baseline::Baseline;
 use crate::instrument::classes::Instrumenter;
 use crate::instrument::places::{Job, Places};
 use crate::instrument::{Record, folder, runtime};
 use crate::outputs::place;
+use crate::plan::checked;
 use crate::problem::Problem;
 use crate::show::show;
 use crate::warnings::Warnings;
@@ -45,21 +44,12 @@ pub struct Instrument {
     /// Where the output goes: a file for one file, else a folder
     #[arg(short, long = "out", value_name = "OUT", requires = "inputs")]
     pub out: Option<PathBuf>,
-    /// A bundled plugin (coverage) or a component file (.wasm); may be repeated [default: coverage]
-    #[arg(long = "plugin", value_name = "NAME|FILE")]
-    pub plugins: Vec<OsString>,
-    /// Settings of the plugins, a classhook.toml; other options come on top of it
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Classes to instrument: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
-    #[arg(long, value_name = "SELECTOR")]
-    pub select: Vec<String>,
-    /// Capability granted to the plugins (probes); may be repeated
-    #[arg(long, value_name = "CAPABILITY")]
-    pub grant: Vec<String>,
-    /// What a failure does: `strict` ends with exit code 3 [default: warn]
-    #[arg(long, value_name = "MODE")]
-    pub on_error: Option<crate::args::OnError>,
+    /// Which plugins work.
+    #[command(flatten)]
+    pub plugins: Plugins,
+    /// How classes are changed.
+    #[command(flatten)]
+    pub configuration: Configuration,
     /// Write the runtime, which instrumented classes need on their class path, to this jar
     #[arg(long, value_name = "FILE")]
     pub runtime: Option<PathBuf>,
@@ -99,14 +89,8 @@ impl Instrument {
     }
 
     fn instrument(&self, places: &Places) -> Result<u8, Problem> {
-        let settings = Settings {
-            config: self.config.clone(),
-            select: self.select.clone(),
-            grant: self.grant.clone(),
-            on_error: self.on_error,
-            ..Settings::default()
-        };
-        let (_, config) = checked(&settings, &self.plugins, None)?;
+        let settings = self.configuration.clone().into();
+        let (_, config) = checked(&settings, &self.plugins.names, None)?;
         let pipeline = Pipeline::new(&config)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);
         let mut threads = rayon::ThreadPoolBuilder::new();

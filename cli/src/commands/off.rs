@@ -4,7 +4,7 @@ use clap::Args;
 use control::Request;
 use control::message::Off as Answer;
 
-use super::status;
+use crate::answers::failures;
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -35,7 +35,7 @@ impl Off {
                 "{} classes are again as they were; recorded in {}\n{}",
                 answer.restored,
                 answer.snapshot,
-                status::failures(&answer.failed)
+                failures(&answer.failed)
             )
         })
     }

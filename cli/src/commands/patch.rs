@@ -8,12 +8,11 @@ use clap::Args;
 use control::Request;
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
 
-use super::attach;
-use super::run::Plan;
 use crate::agent::{self, Agent};
 use crate::args::{Settings, Target};
 use crate::inputs::class_files::{self, Loader};
 use crate::javac;
+use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::show::show;
 
@@ -101,7 +100,7 @@ impl Patch {
             output: self.output.clone(),
             ..Settings::default()
         };
-        attach::load(pid, &Plan::new(&settings, &["none".into()], None)?)?;
+        agent::load(pid, &Plan::new(&settings, &["none".into()], None)?)?;
         Agent::connect(pid)
     }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use control::Request;
-use control::message::{Failure, Plugin, PluginState, Status as Answer};
+use control::message::Status as Answer;
 
+use crate::answers::{failures, plugins};
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -63,42 +64,6 @@ fn text(status: &Answer) -> String {
     text
 }
 
-/// A line per plugin.
-pub(super) fn plugins(plugins: &[Plugin]) -> String {
-    let line = |plugin: &Plugin| {
-        let state = match plugin.state {
-            PluginState::On => "on",
-            PluginState::Off => "off",
-            PluginState::Failed => "off after failing repeatedly",
-        };
-        let select = match plugin.select.as_slice() {
-            [] => "the default selection".to_owned(),
-            select => select.join(" "),
-        };
-        format!(
-            "plugin {}: {state}, {} classes changed, {select}\n",
-            plugin.name, plugin.changed
-        )
-    };
-    plugins.iter().map(line).collect()
-}
-
-/// A line per class that could not be changed.
-pub(crate) fn failures(failures: &[Failure]) -> String {
-    let line = |failure: &Failure| {
-        let by = if failure.plugin.is_empty() {
-            String::new()
-        } else {
-            format!(" (plugin {})", failure.plugin)
-        };
-        format!(
-            "failed: {} {}{by}: {}\n",
-            failure.code, failure.class, failure.cause
-        )
-    };
-    failures.iter().map(line).collect()
-}
-
 /// `3 h 25 min`, `25 min 1 s`, `1.2 s`.
 fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -112,6 +77,7 @@ fn duration(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use control::message::{Failure, Plugin, PluginState};
 
     #[test]
     fn durations_are_told_in_two_units() {

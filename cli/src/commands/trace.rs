@@ -1,24 +1,26 @@
 //! `classhook trace`: the calls of methods, in a command or in a running JVM.
 
-mod live;
-
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use host::{Config, Pipeline};
+use probes::events;
 use serde_json::{Map, Value, json};
 
-use super::coverage::run_id;
-use super::run::Plan;
 use crate::args::Settings;
 use crate::inputs::recordings::{self, Kind};
 use crate::launch;
+use crate::plan::{Plan, run_id};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::traces::{self, TraceOutputs};
+use crate::until::{self, Until};
+use crate::visit::{Ended, Visit};
 use crate::warnings::Warnings;
+
+const PLUGIN: &str = "trace";
 
 const AFTER_HELP: &str = "\
 Without --methods and --annotated every method of the application is traced that a programmer wrote.
@@ -47,8 +49,8 @@ pub struct Trace {
     /// What the agent is told.
     #[command(flatten)]
     pub settings: Settings,
-    /// How long to trace a running JVM: 30s, 5m, 200ms [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", value_parser = duration, conflicts_with = "command")]
+    /// How long a running JVM is traced: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
     pub time: Option<Duration>,
     /// A running JVM's process id; `classhook ps` lists them
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
@@ -164,20 +166,23 @@ fn names<T: ValueEnum>(values: &[T]) -> Value {
 }
 
 impl Trace {
-    /// Runs the command and reports; the result is the command's exit code.
+    /// Runs the command, or visits the JVM, and reports; the result is the command's exit code.
     ///
     /// # Errors
-    /// If options, configuration, agent or command are wrong, or no report can be made of a run that went well.
+    /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         let run = run_id();
-        if let Some(pid) = self.pid {
-            let mut warnings = Warnings::default();
-            let traces = live::trace(self, pid, &run, &mut warnings)?;
-            return self.show(traces, warnings).map(|()| 0);
+        let settings = self.configured()?;
+        match self.pid {
+            Some(pid) => self.visit(pid, &settings, &run),
+            None => self.start(&settings, &run),
         }
-        let plan = self.plan(&run)?;
+    }
+
+    fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
+        let plan = plan(settings, run)?;
         let code = launch::run(&self.command, &plan.options)?;
-        match self.report(&run, &plan.output) {
+        match self.report(run, &plan.output) {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
                 eprintln!("{problem}");
@@ -187,25 +192,26 @@ impl Trace {
         }
     }
 
-    /// What the agent is told; mistakes in it are told before anything is started.
-    fn plan(&self, run: &str) -> Result<Plan, Problem> {
-        let plan = if self.settings.config.is_some() {
-            Plan::new(&self.settings, &[], Some(run.to_owned()))?
-        } else {
-            Plan::new(&self.configured()?, &["trace".into()], Some(run.to_owned()))?
-        };
-        let options = plan.options.to_text();
-        Pipeline::new(&Config::from_options(&options.to_string_lossy())?)?;
-        Ok(plan)
+    fn visit(&self, pid: i32, settings: &Settings, run: &str) -> Result<u8, Problem> {
+        plan(settings, run)?;
+        let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
+        let visit = Visit::begin(pid, PLUGIN, settings, run)?;
+        until.wait("tracing", pid);
+        let ended = visit.end()?;
+        let mut warnings = Warnings::default();
+        let traces = of_visit(&ended, &mut warnings)?;
+        self.show(traces, warnings).map(|()| 0)
     }
 
-    /// The settings with those of the plugin among them.
+    /// The settings with those of the plugin among them, unless a file has them.
     fn configured(&self) -> Result<Settings, Problem> {
-        let given = self.settings.plugin_settings.as_deref();
-        Ok(Settings {
-            plugin_settings: Some(self.what.settings(given)?),
-            ..self.settings.clone()
-        })
+        let mut settings = self.settings.clone();
+        let configuration = &mut settings.change.configuration;
+        if configuration.file.is_none() {
+            let json = &mut configuration.plugins.json;
+            *json = Some(self.what.settings(json.as_deref())?);
+        }
+        Ok(settings)
     }
 
     /// Reports the event files of this run.
@@ -220,29 +226,23 @@ impl Trace {
         self.show(traces, warnings)
     }
 
-    fn show(
-        &self,
-        mut traces: Vec<probes::events::Trace>,
-        warnings: Warnings,
-    ) -> Result<(), Problem> {
-        traces::select(&mut traces, &Filter::new(&self.settings.select)?);
+    fn show(&self, mut traces: Vec<events::Trace>, warnings: Warnings) -> Result<(), Problem> {
+        traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
         warnings.tell();
         self.outputs.make(&traces)
     }
 }
 
-/// `30s`, `5m`, `200ms`, or seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "expected a number such as 30s".to_owned())?;
-    match &text[digits.len()..] {
-        "ms" => Ok(Duration::from_millis(number)),
-        "" | "s" => Ok(Duration::from_secs(number)),
-        "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
-        unit => Err(format!("expected ms, s or m, found `{unit}`")),
-    }
+/// What the agent is told; mistakes in it are told before anything is started.
+fn plan(settings: &Settings, run: &str) -> Result<Plan, Problem> {
+    let plugins = match settings.configuration().file {
+        None => vec![PLUGIN.into()],
+        Some(_) => vec![],
+    };
+    let plan = Plan::new(settings, &plugins, Some(run.to_owned()))?;
+    let options = plan.options.to_text();
+    Pipeline::new(&Config::from_options(&options.to_string_lossy())?)?;
+    Ok(plan)
 }
 
 /// What was traced in the JVMs of one run.
@@ -250,20 +250,43 @@ fn of_run(
     run: &str,
     folder: &Path,
     warnings: &mut Warnings,
-) -> Result<Vec<probes::events::Trace>, Problem> {
+) -> Result<Vec<events::Trace>, Problem> {
+    let mut traces = Vec::new();
     if !folder.is_dir() {
-        return Ok(Vec::new());
+        return Ok(traces);
     }
+    for path in recordings::in_folder(folder)? {
+        let mut warned = Warnings::default();
+        if recordings::kind(&path)? == Kind::Events
+            && let Some(trace) = recordings::read_events(&path, &mut warned)?
+            && trace.meta.run == run
+        {
+            warnings.merge(warned);
+            traces.push(trace);
+        }
+    }
+    Ok(traces)
+}
+
+/// What was traced in the JVM that was visited: its event file is named as its snapshot, but for the last part.
+fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<events::Trace>, Problem> {
+    let jvm = |path: &Path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        name.rsplit_once('-').map(|(jvm, _)| jvm.to_owned())
+    };
+    let folder = ended.snapshot.parent().unwrap_or(Path::new("."));
     let mut traces = Vec::new();
     for path in recordings::in_folder(folder)? {
-        if recordings::kind(&path)? == Kind::Events {
-            let mut warned = Warnings::default();
-            if let Some(trace) = recordings::read_events(&path, &mut warned)?
-                && trace.meta.run == run
-            {
+        if jvm(&path) != jvm(&ended.snapshot) || recordings::kind(&path)? != Kind::Events {
+            continue;
+        }
+        let mut warned = Warnings::default();
+        if let Some(trace) = recordings::read_events(&path, &mut warned)? {
+            // An agent that goes on has not completed its file, and need not.
+            if ended.dump.is_none() || trace.truncated {
                 warnings.merge(warned);
-                traces.push(trace);
             }
+            traces.push(trace);
         }
     }
     Ok(traces)
@@ -272,15 +295,6 @@ fn of_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_units() {
-        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
-        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
-        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
-        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
-        assert!(duration("s").is_err() && duration("5h").is_err() && duration("-1s").is_err());
-    }
 
     #[test]
     fn options_become_the_plugins_settings() {

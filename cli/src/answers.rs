@@ -1,0 +1,52 @@
+//! Parts of the agent's answers as text.
+
+use control::message::{Change, Failure, Plugin, PluginState};
+
+/// What a change did.
+#[must_use]
+pub fn change(change: &Change) -> String {
+    format!(
+        "{} classes retransformed\n{}{}",
+        change.retransformed,
+        failures(&change.failed),
+        plugins(&change.plugins)
+    )
+}
+
+/// A line per plugin.
+#[must_use]
+pub fn plugins(plugins: &[Plugin]) -> String {
+    let line = |plugin: &Plugin| {
+        let state = match plugin.state {
+            PluginState::On => "on",
+            PluginState::Off => "off",
+            PluginState::Failed => "off after failing repeatedly",
+        };
+        let select = match plugin.select.as_slice() {
+            [] => "the default selection".to_owned(),
+            select => select.join(" "),
+        };
+        format!(
+            "plugin {}: {state}, {} classes changed, {select}\n",
+            plugin.name, plugin.changed
+        )
+    };
+    plugins.iter().map(line).collect()
+}
+
+/// A line per class that could not be changed.
+#[must_use]
+pub fn failures(failures: &[Failure]) -> String {
+    let line = |failure: &Failure| {
+        let by = if failure.plugin.is_empty() {
+            String::new()
+        } else {
+            format!(" (plugin {})", failure.plugin)
+        };
+        format!(
+            "failed: {} {}{by}: {}\n",
+            failure.code, failure.class, failure.cause
+        )
+    };
+    failures.iter().map(line).collect()
+}
