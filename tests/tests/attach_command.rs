@@ -59,6 +59,20 @@ fn running_jvm_is_listed_attached_to_and_reported() {
     }
 }
 
+/// The library stays in the process; the agent does not.
+#[test]
+fn agent_that_has_left_is_not_listed_as_one_that_is_there() {
+    let folder = scratch();
+    let servant = Servant::start(&jdks::newest(), &LATE);
+    attach(&servant, folder.path(), &[]).assert_success();
+    assert_eq!(agent_column(servant.pid()), "yes");
+    classhook(&["off", &servant.pid().to_string()]).assert_success();
+    assert_eq!(agent_column(servant.pid()), "silent");
+    attach(&servant, folder.path(), &[]).assert_success();
+    assert_eq!(agent_column(servant.pid()), "yes");
+    assert_eq!(servant.end().code, Some(0));
+}
+
 #[test]
 fn late_loading_warns_as_the_jvm_does_and_is_refused_where_it_is_forbidden() {
     for jdk in jdks::all() {

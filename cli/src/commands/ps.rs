@@ -1,15 +1,19 @@
 //! `classhook ps`: the JVMs of this machine.
 
-use std::io::Write;
+use std::fmt::Write;
 
+use attach::Jvm;
 use clap::Args;
 
+use crate::agent::Agent;
 use crate::launch::AGENT_LIBRARY;
 use crate::problem::Problem;
+use crate::show::show;
 
 const AFTER_HELP: &str = "\
 Lists the JVMs that this user may look at: all of them for root, also those in containers.
-`agent` says whether Classhook's library is in the JVM.";
+`agent` is `yes` if Classhook's agent is in the JVM and can be spoken to; `silent` if only its library is there:
+it has left by `classhook off`, or was started with control=off.";
 
 /// Longest main class or command line that is printed, in characters.
 const MAIN_WIDTH: usize = 100;
@@ -19,40 +23,52 @@ const MAIN_WIDTH: usize = 100;
 #[command(after_long_help = AFTER_HELP)]
 pub struct Ps {}
 
+/// What is known of the agent in a JVM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    /// It listens.
+    Yes,
+    /// Its library is loaded, and nobody listens.
+    Silent,
+    No,
+}
+
+impl Presence {
+    fn of(jvm: &Jvm) -> Self {
+        match (jvm.has_library, Agent::find(jvm.pid)) {
+            (_, Ok(Ok(_))) => Self::Yes,
+            (true, _) => Self::Silent,
+            (false, _) => Self::No,
+        }
+    }
+}
+
 impl Ps {
     /// Prints one line per JVM.
     ///
     /// # Errors
     /// If standard output cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
-        let text = table(&attach::jvms(AGENT_LIBRARY));
-        let written = std::io::stdout().lock().write_all(text.as_bytes());
-        match written {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                let problem = Problem::ours("H0624", "cannot write to standard output");
-                Err(problem.with("found", error.to_string()))
-            }
-            _ => Ok(0),
+        let mut text = format!("{:>8}  {:<12}  {:<6}  main\n", "pid", "version", "agent");
+        for jvm in attach::jvms(AGENT_LIBRARY) {
+            line(&jvm, Presence::of(&jvm), &mut text);
         }
+        show(&text).map(|()| 0)
     }
 }
 
-fn table(jvms: &[attach::Jvm]) -> String {
-    let mut text = format!("{:>8}  {:<12}  {:<5}  main\n", "pid", "version", "agent");
-    for jvm in jvms {
-        let version = if jvm.version.is_empty() {
-            "-"
-        } else {
-            &jvm.version
-        };
-        let agent = if jvm.has_library { "yes" } else { "-" };
-        let main: String = jvm.main.chars().take(MAIN_WIDTH).collect();
-        text.push_str(&format!(
-            "{:>8}  {version:<12}  {agent:<5}  {main}\n",
-            jvm.pid
-        ));
-    }
-    text
+fn line(jvm: &Jvm, agent: Presence, text: &mut String) {
+    let version = match jvm.version.as_str() {
+        "" => "-",
+        version => version,
+    };
+    let agent = match agent {
+        Presence::Yes => "yes",
+        Presence::Silent => "silent",
+        Presence::No => "-",
+    };
+    let main: String = jvm.main.chars().take(MAIN_WIDTH).collect();
+    let _ = writeln!(text, "{:>8}  {version:<12}  {agent:<6}  {main}", jvm.pid);
 }
 
 #[cfg(test)]
@@ -61,19 +77,19 @@ mod tests {
 
     #[test]
     fn each_jvm_is_a_line_and_what_is_unknown_is_a_dash() {
-        let jvm = attach::Jvm {
+        let jvm = Jvm {
             pid: 4711,
             uid: 0,
             version: String::new(),
             main: "x".repeat(500),
             has_library: true,
         };
-        let text = table(&[jvm]);
-        let line = text.lines().nth(1).unwrap();
+        let mut text = String::new();
+        line(&jvm, Presence::Yes, &mut text);
         assert!(
-            line.starts_with("    4711  -             yes    xxx"),
-            "{line}"
+            text.starts_with("    4711  -             yes     xxx"),
+            "{text}"
         );
-        assert!(line.len() < 140);
+        assert!(text.len() < 140);
     }
 }
