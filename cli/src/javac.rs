@@ -1,11 +1,14 @@
 //! Java sources compiled for a JVM that runs.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use attach::Attachment;
 use tempfile::TempDir;
+use zip::ZipArchive;
 
 use crate::agent::unreached;
 use crate::problem::Problem;
@@ -21,10 +24,15 @@ struct Facts {
     class_path: OsString,
 }
 
+/// The oldest release that every compiler compiles for.
+const OLDEST: u16 = 8;
+
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
 ///
 /// `class_path` is used in place of the JVM's own. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
 /// or the first in `PATH`; another one than the JVM's own is told to compile for the JVM's release.
+/// Where the class path has one of these classes compiled for an older release, they are compiled for that:
+/// how a compiler gives inner classes access to each other differs, and the shape of a class with it.
 ///
 /// # Errors
 /// If the JVM does not tell of itself (`H05xx`), there is no compiler (`H0725`), or it refuses the sources (`H0726`).
@@ -35,34 +43,91 @@ pub fn compile(
 ) -> Result<TempDir, Problem> {
     let facts = Facts::of(pid)?;
     let (javac, own) = facts.compiler()?;
-    let folder =
-        tempfile::tempdir().map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
-    let mut command = Command::new(&javac);
-    command
-        .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
-        .args(["-g", "-nowarn", "-d"])
-        .arg(folder.path())
-        .arg("-classpath")
-        .arg(class_path.unwrap_or(&facts.class_path));
-    if !own {
-        command.args(["--release", &facts.release]);
+    let compiler = Compiler {
+        javac: &javac,
+        class_path: class_path.unwrap_or(&facts.class_path),
+        sources,
+    };
+    let classes = compiler.run((!own).then_some(&facts.release))?;
+    let jvms: u16 = facts.release.parse().unwrap_or(u16::MAX);
+    match former_release(classes.path(), compiler.class_path) {
+        Some(former) if former < jvms => compiler.run(Some(&former.max(OLDEST).to_string())),
+        _ => Ok(classes),
     }
-    let output = command.args(sources).output().map_err(|error| {
-        Problem::user("H0725", format!("cannot start {}", javac.display()))
-            .with("found", error.to_string())
-    })?;
-    if output.status.success() {
-        return Ok(folder);
+}
+
+struct Compiler<'c> {
+    javac: &'c Path,
+    class_path: &'c OsStr,
+    sources: &'c [PathBuf],
+}
+
+impl Compiler<'_> {
+    /// Compiles for a release, or for the compiler's own.
+    fn run(&self, release: Option<&String>) -> Result<TempDir, Problem> {
+        let folder = tempfile::tempdir()
+            .map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+        let mut command = Command::new(self.javac);
+        command
+            .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
+            .args(["-g", "-nowarn", "-d"])
+            .arg(folder.path())
+            .arg("-classpath")
+            .arg(self.class_path);
+        if let Some(release) = release {
+            command.args(["--release", release]);
+        }
+        let output = command.args(self.sources).output().map_err(|error| {
+            Problem::user("H0725", format!("cannot start {}", self.javac.display()))
+                .with("found", error.to_string())
+        })?;
+        if output.status.success() {
+            return Ok(folder);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(
+            Problem::user("H0726", "the sources do not compile; nothing was changed")
+                .with("javac", said.trim())
+                .with(
+                    "help",
+                    "sources are compiled on the JVM's class path; --class-path names another",
+                ),
+        )
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(
-        Problem::user("H0726", "the sources do not compile; nothing was changed")
-            .with("javac", said.trim())
-            .with(
-                "help",
-                "sources are compiled on the JVM's class path; --class-path names another",
-            ),
-    )
+}
+
+/// The release that the first of these classes was compiled for that the class path has.
+fn former_release(compiled: &Path, class_path: &OsStr) -> Option<u16> {
+    let mut folders = vec![compiled.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).ok()?.flatten() {
+            let path = path.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(class) = path.strip_prefix(compiled)
+                && let Some(release) =
+                    std::env::split_paths(class_path).find_map(|place| release_in(&place, class))
+            {
+                return Some(release);
+            }
+        }
+    }
+    None
+}
+
+/// The release of a class file in a folder or jar, by its version (JVMS 4.1).
+fn release_in(place: &Path, class: &Path) -> Option<u16> {
+    let mut head = [0; 8];
+    if place.is_dir() {
+        let mut file = File::open(place.join(class)).ok()?;
+        file.read_exact(&mut head).ok()?;
+    } else {
+        let mut jar = ZipArchive::new(BufReader::new(File::open(place).ok()?)).ok()?;
+        let mut entry = jar.by_name(class.to_str()?).ok()?;
+        entry.read_exact(&mut head).ok()?;
+    }
+    let [.., high, low] = head;
+    u16::from_be_bytes([high, low]).checked_sub(44)
 }
 
 impl Facts {
