@@ -40,7 +40,7 @@ impl Outputs {
         self.name.as_deref().unwrap_or("Code coverage")
     }
 
-    /// Writes what is asked for; the result lists what was written.
+    /// Writes what is asked for, and lists what is `written`.
     ///
     /// # Errors
     /// If one cannot be written; those written before stay.
@@ -49,9 +49,9 @@ impl Outputs {
         bundle: &BundleCoverage,
         recorded: &Recorded,
         sources: &Sources,
-    ) -> Result<Vec<PathBuf>, Problem> {
+        written: &mut Vec<PathBuf>,
+    ) -> Result<(), Problem> {
         let sessions = recorded.sessions.as_slice();
-        let mut written = Vec::new();
         let mut file = |path: &Option<PathBuf>,
                         content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
             let Some(path) = path else { return Ok(()) };
@@ -74,6 +74,6 @@ impl Outputs {
             })?;
             written.push(folder.join("index.html"));
         }
-        Ok(written)
+        Ok(())
     }
 }

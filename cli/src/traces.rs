@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use probes::events::{SpanMode, Trace};
+use probes::events::Trace;
 use trace::stacks::Stacks;
 use trace::summary::{Order, Summary};
 use trace::table::Layout;
@@ -95,12 +95,13 @@ pub fn select(traces: &mut [Trace], filter: &Filter) {
 }
 
 impl TraceOutputs {
-    /// Writes the files asked for, prints the table, and lists what was written.
+    /// Writes the files asked for, prints the table, and lists what was written; the table also if that fails.
     ///
     /// # Errors
     /// If a file or standard output cannot be written, or a file needs single calls and none were recorded (`H0636`).
     pub fn make(&self, traces: &[Trace]) -> Result<(), Problem> {
-        let written = self.write(traces)?;
+        let mut written = Vec::new();
+        let outcome = self.write(traces, &mut written);
         let layout = Layout {
             width: terminal::width().unwrap_or(Layout::default().width),
             colours: terminal::colours(),
@@ -114,11 +115,11 @@ impl TraceOutputs {
                 .try_for_each(|path| writeln!(text, "wrote {}", path.display()))
         });
         told.map_err(|error| Problem::ours("H0624", error.to_string()))?;
-        crate::show::show(&String::from_utf8_lossy(&text))
+        crate::show::show(&String::from_utf8_lossy(&text))?;
+        outcome
     }
 
-    fn write(&self, traces: &[Trace]) -> Result<Vec<PathBuf>, Problem> {
-        let mut written = Vec::new();
+    fn write(&self, traces: &[Trace], written: &mut Vec<PathBuf>) -> Result<(), Problem> {
         let stacks = Stacks::of(traces);
         type Content<'a> = &'a dyn Fn(&mut dyn Write) -> std::io::Result<()>;
         let files: [(&Option<PathBuf>, Content<'_>); 4] = [
@@ -138,16 +139,13 @@ impl TraceOutputs {
                 written.push(path.clone());
             }
         }
-        Ok(written)
+        Ok(())
     }
 }
 
-/// Sums cannot be made into what shows single calls.
+/// Sums cannot be made into what shows single calls, nor can nothing.
 fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
-    let mut spans = traces.iter().flat_map(|trace| trace.spans.values());
-    if traces.iter().any(|trace| !trace.calls.is_empty())
-        || spans.any(|span| span.mode == SpanMode::Events)
-    {
+    if traces.iter().any(|trace| !trace.calls.is_empty()) {
         return Ok(());
     }
     let message = format!(

@@ -117,9 +117,37 @@ fn sums_alone_make_a_table_and_no_flame_graph() {
     let file = events(folder.path(), SpanMode::Aggregate);
     run(words([&"report", &file])).prints(&["com.acme.Store.find"]);
     let graph = folder.path().join("f.svg");
-    run(words([&"report", &file, &"--flame-graph", &graph]))
-        .refused("H0636", &["f.svg needs single calls", "--aggregate"]);
+    let ran = run(words([&"report", &file, &"--flame-graph", &graph]));
+    ran.refused("H0636", &["f.svg needs single calls", "--aggregate"]);
+    assert!(ran.out.contains("com.acme.Store.find"), "{}", ran.out);
     assert!(!graph.exists());
+}
+
+#[test]
+fn the_table_is_there_even_if_a_file_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = events(folder.path(), SpanMode::Events);
+    let below_a_file = file.join("f.svg");
+    let ran = run(words([&"report", &file, &"--flame-graph", &below_a_file]));
+    ran.refused("H0620", &["f.svg"]);
+    assert!(ran.out.contains("com.acme.Store.find"), "{}", ran.out);
+}
+
+#[test]
+fn methods_that_were_never_called_make_no_flame_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+    writer.span(&SpanInfo {
+        class: "com/acme/Store".to_owned(),
+        method: "find".to_owned(),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    });
+    writer.complete().unwrap();
+    let graph = folder.path().join("f.svg");
+    let ran = run(words([&"report", &folder.path(), &"--flame-graph", &graph]));
+    ran.refused("H0636", &["methods that are called"]);
+    assert!(ran.out.contains("no call was recorded"), "{}", ran.out);
 }
 
 #[test]

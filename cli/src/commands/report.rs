@@ -101,7 +101,7 @@ fn holds_coverage(path: &Path) -> bool {
     Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
 }
 
-/// Reads recordings, analyses, writes and tells.
+/// Reads recordings, analyses, writes and tells; the summary also if a report cannot be written.
 pub(super) fn make(
     recordings: &[PathBuf],
     select: &[String],
@@ -124,7 +124,8 @@ pub(super) fn make(
         warnings,
     )?;
     warnings.tell();
-    let written = outputs.write(&bundle, &recorded, &sources)?;
+    let mut written = Vec::new();
+    let outcome = outputs.write(&bundle, &recorded, &sources, &mut written);
     let mut out = std::io::stdout().lock();
     let mut told = || -> std::io::Result<()> {
         if summary {
@@ -139,7 +140,7 @@ pub(super) fn make(
             Err(Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
-        _ => Ok(recorded), // whoever read a part of the table has had enough
+        _ => outcome.map(|()| recorded), // whoever read a part of the table has had enough
     }
 }
 
