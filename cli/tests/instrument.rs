@@ -585,3 +585,39 @@ fn baseline_alone_is_reported_as_never_executed() {
             .contains("<sessioninfo")
     );
 }
+
+/// Faults by rules, without the agent and without a file of settings.
+#[test]
+fn plugin_is_configured_on_the_command_line() {
+    let bank = bank();
+    let (class, out) = (
+        bank.path("classes/bank/Gate.class"),
+        bank.path("Gate.class"),
+    );
+    let settings = r#"{"rule":[{"method":"bank.Gate.pass","what":{"return":9}}]}"#;
+    let words = |settings: &str| {
+        let words = [
+            "--plugin",
+            "patch",
+            "--grant",
+            "rewrite",
+            "--grant",
+            "probes",
+            "--plugin-settings",
+        ];
+        let paths = [
+            "instrument".as_ref(),
+            class.as_os_str(),
+            "-o".as_ref(),
+            out.as_os_str(),
+        ];
+        let all = paths.into_iter().chain(words.iter().map(AsRef::as_ref));
+        let all = all.chain([settings.as_ref()]);
+        all.map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    run(words(settings)).well();
+    let before = bank.class("bank/Gate");
+    let after = fs::read(&out).unwrap();
+    assert!(after != before && !is_instrumented(&after));
+    run(words("{")).refused("H0105", &["settings"]);
+}
