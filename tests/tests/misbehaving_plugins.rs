@@ -1,11 +1,16 @@
 //! A plugin that does wrong never changes what the program does, and is told by name, class and cause.
 
+#[path = "support/command.rs"]
+mod support;
+
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
 use e2e_tests::workspace::{self, test_file};
 use e2e_tests::{javac, scratch};
 use probes::Snapshot;
 use std::path::{Path, PathBuf};
+use support::{LATE, classhook, json};
 
 /// The classes that the plugin does wrong on, in the order they are loaded; the last three without another between
 /// them, so it is switched off before `VictimFifth`.
@@ -202,4 +207,50 @@ fn plugin_that_keeps_failing_is_switched_off() {
             run.report()
         );
     }
+}
+
+/// A class has its probes for as long as the agent records; what comes after that may want others.
+#[test]
+fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
+    let folder = scratch();
+    let mut servant = Servant::start(&jdks::newest(), &LATE);
+    let (pid, output) = (servant.pid().to_string(), folder.path().to_string_lossy());
+    let plugin = plugin();
+    let plugin = [
+        "--plugin",
+        &plugin.to_string_lossy(),
+        "--grant",
+        "probes",
+        "--select",
+        "Servant*",
+    ];
+    let settings = |deed: &str| format!("{{\"deed\":\"{deed}\"}}");
+    let run = |words: &[&str], deed: &str| {
+        let settings = settings(deed);
+        let words = [words, &plugin, &["--plugin-settings", &settings]].concat();
+        let run = classhook(&words);
+        run.assert_success();
+        run
+    };
+    run(&["attach", &pid, "--output", &output], "trap");
+    servant.ask("steps a");
+    let told = run(&["reload", &pid], "more");
+    for part in [
+        "H0304",
+        "Servant",
+        "`classhook off` and then `classhook attach`",
+    ] {
+        assert!(told.stdout.contains(part), "{part} in\n{}", told.report());
+    }
+    assert_eq!(servant.ask("steps a"), "sum 1", "it runs without probes");
+    classhook(&["off", &pid]).assert_success();
+    run(&["attach", &pid, "--output", &output], "more");
+    let status = json(&["status", &pid]);
+    assert_eq!(status["failures"], serde_json::json!([]), "{status:#}");
+    assert!(
+        status["plugins"][0]["changed"].as_u64() >= Some(2),
+        "{status:#}"
+    );
+    assert_eq!(servant.ask("steps a"), "sum 1");
+    assert_eq!(servant.end().code, Some(0));
 }

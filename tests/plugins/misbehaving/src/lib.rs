@@ -46,6 +46,8 @@ enum Deed {
     Refuse,
     /// Selects classes with a selector that makes no sense.
     Select,
+    /// Wants two probes at every entry, in every class.
+    More,
 }
 
 /// The plugin.
@@ -68,6 +70,9 @@ impl Transformer for Misbehaving {
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        if matches!(self.0, Deed::More) {
+            set_entries(class, plan)?;
+        }
         if class.name().contains("Victim") {
             self.misbehave(class, plan)?;
         }
@@ -117,7 +122,7 @@ impl Misbehaving {
             Deed::Chatter => loop {
                 classhook_sdk::log::warn("on and on");
             },
-            Deed::PanicEarly | Deed::Refuse | Deed::Select => {}
+            Deed::PanicEarly | Deed::Refuse | Deed::Select | Deed::More => {}
             Deed::Fail => {
                 set_entries(class, plan)?;
                 return Err("failed on purpose".into());
