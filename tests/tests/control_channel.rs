@@ -14,15 +14,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{LATE, attach, classhook, hits, json};
+use support::{LATE, attach, classhook, hits, json, socket};
 
 const STEPS: &str = "Servant$Steps";
-
-/// The socket of a JVM that sees the same file system and users.
-fn socket(pid: i32) -> PathBuf {
-    let uid = rustix::process::geteuid().as_raw();
-    PathBuf::from(control::place::socket_path(uid, pid))
-}
 
 /// Started with the agent.
 fn started(jdk: &jdks::Jdk, output: &Path, more: &str) -> Servant {

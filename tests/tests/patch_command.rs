@@ -1,5 +1,10 @@
 //! `classhook patch`, `rollback` and `patches` on running JVMs.
 
+#[path = "support/command.rs"]
+mod support;
+
+use control::Request;
+use control::patch::{ClassBytes, PatchRequest, Rollback};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch, workspace};
@@ -8,6 +13,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command};
+use support::channel;
 use tempfile::TempDir;
 
 /// The JDKs that each case runs on.
@@ -465,11 +471,16 @@ fn jvm_under_load_is_patched_and_rolled_back_hundreds_of_times() {
     for jdk in jdks() {
         let mut target = Target::with_witness(&jdk);
         let words = [target.answer("one"), target.answer("two")];
-        for _ in 0..50 {
-            for word in &words {
-                target.patch(word, &[]).assert_success();
-                target.classhook("rollback", &[]).assert_success();
-            }
+        let mut agent = channel(i32::try_from(target.child.id()).expect("a pid"));
+        for word in words.iter().cycle().take(100) {
+            let classes = vec![ClassBytes(std::fs::read(word).expect("readable"))];
+            let request = PatchRequest {
+                classes,
+                ..PatchRequest::default()
+            };
+            agent.ask(&Request::Patch(request)).expect("patched");
+            let which = Rollback::Last;
+            agent.ask(&Request::Rollback { which }).expect("taken back");
         }
         target.patch(&words[1], &[]).assert_success();
         target.await_line("app two other two");

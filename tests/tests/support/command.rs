@@ -6,7 +6,7 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace;
 use probes::Snapshot;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Keeps a JVM from warning of an agent that is loaded late (JEP 451).
 pub const LATE: [&str; 1] = ["-XX:+EnableDynamicAgentLoading"];
@@ -17,6 +17,18 @@ pub fn classhook(words: &[&str]) -> Run {
         .variable("CLASSHOOK_AGENT", workspace::agent_library())
         .arguments(words)
         .run()
+}
+
+/// The socket of a JVM that sees the same file system and users.
+pub fn socket(pid: i32) -> PathBuf {
+    let uid = rustix::process::geteuid().as_raw();
+    PathBuf::from(control::place::socket_path(uid, pid))
+}
+
+/// The agent in a JVM, spoken to without a process for every word.
+pub fn channel(pid: i32) -> control::Client {
+    let uid = rustix::process::geteuid().as_raw();
+    control::Client::connect(&socket(pid), control::Peer { pid, uid }).expect("an agent listens")
 }
 
 /// Attaches to a servant, for its own classes.
