@@ -1,27 +1,11 @@
 //! What is explained is what is done.
 
+#[path = "support/shapes.rs"]
+mod shapes;
+
 use host::{ClassRequest, Config, Explained, Loader, Outcome, Pipeline};
-use probes::ProbeTable;
 use rewriter::print::What;
-
-const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
-
-fn request(bytes: &[u8]) -> ClassRequest<'_> {
-    ClassRequest {
-        name: b"Shapes",
-        loader: &Loader::App,
-        has_location: true,
-        bytes,
-        original: None,
-        retransforming: false,
-    }
-}
-
-fn table() -> ProbeTable {
-    let table = ProbeTable::new();
-    table.set_arrays(1);
-    table
-}
+use shapes::{SHAPES, request, table};
 
 #[test]
 fn explaining_makes_the_same_bytes_and_tells_every_edit() {

@@ -1,27 +1,12 @@
 //! Class bytes in, spliced bytes out, through real plugins in wasmtime.
 
+#[path = "support/shapes.rs"]
+mod shapes;
+
 use host::config::PluginConfig;
 use host::{ClassRequest, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
-
-const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
-
-fn request(bytes: &[u8]) -> ClassRequest<'_> {
-    ClassRequest {
-        name: b"Shapes",
-        loader: &Loader::App,
-        has_location: true,
-        bytes,
-        original: None,
-        retransforming: false,
-    }
-}
-
-fn table() -> ProbeTable {
-    let table = ProbeTable::new();
-    table.set_arrays(2);
-    table
-}
+use shapes::{SHAPES, request, table};
 
 #[test]
 fn the_bundled_plugin_sets_jacocos_probes() {

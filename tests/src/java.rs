@@ -250,6 +250,15 @@ impl Run {
         self
     }
 
+    /// Fails the test unless the program ended and printed as another run of it.
+    #[track_caller]
+    pub fn assert_same_as(&self, other: &Self) -> &Self {
+        assert_eq!(self.status, other.status, "{}", self.report());
+        assert_eq!(self.stdout, other.stdout, "{}", self.command);
+        assert_eq!(self.stderr, other.stderr, "{}", self.command);
+        self
+    }
+
     /// Command, status and output, for a message.
     pub fn report(&self) -> String {
         let mut text = format!("command: {}\nstatus: {}\n", self.command, self.status);

@@ -17,17 +17,7 @@ fn checks_print_the_same_with_the_agent_as_without() {
             let without = java("run").run();
             let with = java("run").coverage(&folder.path().join("snapshots")).run();
             without.assert_success();
-            with.assert_success();
-            assert_eq!(
-                with.stdout, without.stdout,
-                "{} on {}",
-                program.name, jdk.feature
-            );
-            assert_eq!(
-                with.stderr, without.stderr,
-                "{} on {}",
-                program.name, jdk.feature
-            );
+            with.assert_same_as(&without);
         }
     }
 }

@@ -276,17 +276,7 @@ fn compare(program: &Program, jdk: &Jdk) {
         }
         None => run(&workload.with_class_path(class_path), folder, None),
     };
-    assert_eq!(with.status, without.status, "{}", with.report());
-    assert_eq!(
-        with.stdout, without.stdout,
-        "{} on {}",
-        program.name, jdk.feature
-    );
-    assert_eq!(
-        with.stderr, without.stderr,
-        "{} on {}",
-        program.name, jdk.feature
-    );
+    with.assert_same_as(&without);
     assert_eq!(
         files_with, files_without,
         "{} on {}: other files",

@@ -200,28 +200,23 @@ fn killed_jvm_leaves_what_it_had_hit() {
     }
 }
 
-#[test]
-fn what_a_shutdown_hook_hits_is_recorded_on_request() {
+/// What a program recorded that ended in this way.
+fn ended(way: &str) -> Snapshot {
     let folder = scratch();
     let (class_path, output) = (ending(folder.path()), folder.path().join("out"));
-    let run = java(&jdks::newest(), &class_path, &output)
-        .main("Ending")
-        .argument("hook")
-        .run();
-    run.assert_success();
-    assert_eq!(hits(&snapshot(&output), "Ending$Late").0, 1);
+    let java = java(&jdks::newest(), &class_path, &output);
+    java.main("Ending").argument(way).run().assert_success();
+    snapshot(&output)
+}
+
+#[test]
+fn what_a_shutdown_hook_hits_is_recorded_on_request() {
+    assert_eq!(hits(&ended("hook"), "Ending$Late").0, 1);
 }
 
 #[test]
 fn reset_forgets_what_was_hit_before() {
-    let folder = scratch();
-    let (class_path, output) = (ending(folder.path()), folder.path().join("out"));
-    let run = java(&jdks::newest(), &class_path, &output)
-        .main("Ending")
-        .argument("reset")
-        .run();
-    run.assert_success();
-    let snapshot = snapshot(&output);
+    let snapshot = ended("reset");
     assert_eq!(hits(&snapshot, "Ending$Worked").0, 0);
     assert!(hits(&snapshot, "Ending").0 > 0);
 }

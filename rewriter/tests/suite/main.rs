@@ -15,6 +15,7 @@ mod places;
 mod plans;
 mod program;
 mod random;
+mod samples;
 mod schema;
 mod snippets;
 mod structure;

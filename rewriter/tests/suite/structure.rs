@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use rewriter::{
-    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MemberName,
-    MethodIndex, NativeWrapper, NewField, NewMethod, PlanBuilder, PlanError, Refusal, Scratch,
-    Snippet, SpliceReport, Target, check_splice, opcode, splice,
+    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MethodIndex,
+    NativeWrapper, NewField, PlanBuilder, PlanError, Refusal, Scratch, Snippet, SpliceReport,
+    Target, check_splice, opcode, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
 use crate::made;
+use crate::samples::{member, summing};
 
 /// The class after `plan`; the output has passed the self-check.
 fn spliced(bytes: &[u8], plan: &EditPlan) -> (Vec<u8>, SpliceReport) {
@@ -47,49 +48,12 @@ fn text(bytes: &[u8]) -> String {
     text
 }
 
-pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
-    MemberName {
-        owner: owner.to_owned(),
-        name: name.to_owned(),
-        descriptor: descriptor.to_owned(),
-        interface: false,
-    }
-}
-
 fn field(name: &str, descriptor: &str, value: Option<EditConstant>) -> ClassEdit {
     ClassEdit::AddField(NewField {
         flags: 0x0019,
         name: name.to_owned(),
         descriptor: descriptor.to_owned(),
         value,
-    })
-}
-
-/// `static long NAME(long, int)`: the sum of a loop, so it needs frames.
-pub fn summing(name: &str) -> ClassEdit {
-    let mut body = Snippet::new();
-    body.push_long(0).unwrap();
-    body.op(opcode::LSTORE, 0).unwrap();
-    body.load_argument(1).unwrap();
-    body.op(opcode::ISTORE, 2).unwrap();
-    let (again, done) = (body.new_label(), body.new_label());
-    body.place(again).unwrap();
-    body.op(opcode::ILOAD, 2).unwrap();
-    body.jump(opcode::IFLE, done).unwrap();
-    body.op(opcode::LLOAD, 0).unwrap();
-    body.load_argument(0).unwrap();
-    body.op(opcode::LADD, 0).unwrap();
-    body.op(opcode::LSTORE, 0).unwrap();
-    body.increment(2, -1).unwrap();
-    body.jump(opcode::GOTO, again).unwrap();
-    body.place(done).unwrap();
-    body.op(opcode::LLOAD, 0).unwrap();
-    body.op(opcode::LRETURN, 0).unwrap();
-    ClassEdit::AddMethod(NewMethod {
-        flags: 0x0009,
-        name: name.to_owned(),
-        descriptor: "(JI)J".to_owned(),
-        body: Some(body),
     })
 }
 

@@ -1,11 +1,16 @@
 //! A class file that is edited and written back.
 
+#[path = "../../../rewriter/tests/suite/samples.rs"]
+mod samples;
+
 use std::path::{Path, PathBuf};
 
 use rewriter::{
-    Bci, ClassEdit, ClassFile, EditPlan, MemberName, Method, MethodIndex, NewMethod, ProbeStorage,
-    Scratch, Snippet, SpliceReport, check_splice, opcode, splice,
+    Bci, ClassFile, EditPlan, Method, MethodIndex, ProbeStorage, Scratch, SpliceReport,
+    check_splice, splice,
 };
+
+pub use samples::{member, summing};
 
 const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
@@ -84,42 +89,4 @@ pub fn find<'c, 'a>(class: &'c ClassFile<'a>, name: &str) -> Method<'c, 'a> {
     methods
         .find(|method| method.name() == name)
         .unwrap_or_else(|| panic!("no method {name}"))
-}
-
-/// A member's names.
-pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
-    MemberName {
-        owner: owner.to_owned(),
-        name: name.to_owned(),
-        descriptor: descriptor.to_owned(),
-        interface: false,
-    }
-}
-
-/// `public static long NAME(long addend, int times)`: a product, added up.
-pub fn summing(name: &str) -> ClassEdit {
-    let mut body = Snippet::new();
-    let (again, done) = (body.new_label(), body.new_label());
-    body.push_long(0).unwrap();
-    body.op(opcode::LSTORE, 0).unwrap();
-    body.load_argument(1).unwrap();
-    body.op(opcode::ISTORE, 2).unwrap();
-    body.place(again).unwrap();
-    body.op(opcode::ILOAD, 2).unwrap();
-    body.jump(opcode::IFLE, done).unwrap();
-    body.op(opcode::LLOAD, 0).unwrap();
-    body.load_argument(0).unwrap();
-    body.op(opcode::LADD, 0).unwrap();
-    body.op(opcode::LSTORE, 0).unwrap();
-    body.increment(2, -1).unwrap();
-    body.jump(opcode::GOTO, again).unwrap();
-    body.place(done).unwrap();
-    body.op(opcode::LLOAD, 0).unwrap();
-    body.op(opcode::LRETURN, 0).unwrap();
-    ClassEdit::AddMethod(NewMethod {
-        flags: 0x0009,
-        name: name.to_owned(),
-        descriptor: "(JI)J".to_owned(),
-        body: Some(body),
-    })
 }

@@ -1,0 +1,24 @@
+//! A class to transform, as the application's loader hands it over.
+
+use host::{ClassRequest, Loader};
+use probes::ProbeTable;
+
+pub const SHAPES: &[u8] = include_bytes!("../fixtures/Shapes.class");
+
+pub fn request(bytes: &[u8]) -> ClassRequest<'_> {
+    ClassRequest {
+        name: b"Shapes",
+        loader: &Loader::App,
+        has_location: true,
+        bytes,
+        original: None,
+        retransforming: false,
+    }
+}
+
+/// A table with room for the probes of two arrays.
+pub fn table() -> ProbeTable {
+    let table = ProbeTable::new();
+    table.set_arrays(2);
+    table
+}
