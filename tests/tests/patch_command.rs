@@ -301,6 +301,24 @@ fn rule_that_a_patch_breaks_is_named_before_the_jvm_says_the_same() {
     }
 }
 
+/// Where `this_class` stands: behind the pool (JVMS 4.4) and the access flags.
+fn class_info(class: &[u8]) -> usize {
+    let u16_at = |at: usize| usize::from(u16::from_be_bytes([class[at], class[at + 1]]));
+    let (mut at, mut entry) = (10, 1);
+    while entry < u16_at(8) {
+        let (length, entries) = match class[at] {
+            1 => (3 + u16_at(at + 1), 1),
+            5 | 6 => (9, 2),
+            7 | 8 | 16 | 19 | 20 => (3, 1),
+            15 => (4, 1),
+            _ => (5, 1),
+        };
+        at += length;
+        entry += entries;
+    }
+    at + 2
+}
+
 #[test]
 fn class_file_that_is_broken_itself_is_refused_with_the_jvms_error() {
     for jdk in jdks() {
@@ -328,6 +346,15 @@ fn class_file_that_is_broken_itself_is_refused_with_the_jvms_error() {
         let mut unverified = good.clone();
         unverified[at] = 0x01;
         refused("unverified", &unverified, 62, true);
+        // `max_locals` stands before the length of the code.
+        let mut cramped = good.clone();
+        cramped[at - 6..at - 4].fill(0);
+        refused("cramped", &cramped, 60, true);
+        // The JVM compares super classes before it could go round in circles, so it never says 61.
+        let this = class_info(&good);
+        let mut circular = good.clone();
+        circular.copy_within(this..this + 2, this + 2);
+        refused("circular", &circular, 66, false);
         let run = target.patch(&target.folder.path().join("manifest"), &[]);
         run.assert_exit(2).assert_stderr("H0613");
     }
