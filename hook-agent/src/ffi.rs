@@ -18,6 +18,7 @@ pub(crate) mod jvmti;
 pub(crate) mod live;
 mod natives;
 pub(crate) mod phases;
+pub(crate) mod place;
 pub(crate) mod process;
 pub(crate) mod refs;
 #[expect(

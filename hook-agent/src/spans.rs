@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::ffi::clock::{self, Start};
 use crate::ffi::live::{self, CountArray};
 use crate::ffi::phases::Live;
+use crate::ffi::place;
 use crate::ffi::refs::{Local, LocalRef};
 use crate::ffi::values::Values;
 use crate::messages::{self, Code};
@@ -137,6 +138,7 @@ pub(crate) fn join(agent: &Agent, phase: Live, local: Local<'_>) -> Option<Joini
     Some(Joining {
         runtime: &RUNTIME,
         owner: if values.has_thread_ids() { id? } else { 0 },
+        clear: place::clear,
         thread: ThreadInfo {
             id: id.unwrap_or(0),
             name,
@@ -192,11 +194,11 @@ pub(crate) fn define_counters(
     }
 }
 
-/// Writes what spans have recorded since the last time: calls, and sums when they are due; with `all` the sums in any
-/// case, and the calls that are open. Failures to write are reported when they begin.
+/// Writes what spans have recorded since the last time: calls, and when they are due sums and those calls that have
+/// been open since; with `all` sums and open calls in any case. Failures to write are reported when they begin.
 pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>, all: bool) {
     let spans = agent.table.spans();
-    if spans.count() == 0 {
+    if spans.is_empty() {
         return;
     }
     let mut state = agent.spans.state();
@@ -213,8 +215,8 @@ pub(crate) fn drain(agent: &Agent, phase: Live, local: Local<'_>, all: bool) {
     match LazyLock::get(&RUNTIME) {
         Some(runtime) => {
             runtime.drain(spans, writer, base, sums);
-            if all {
-                runtime.drain_open(writer, base, clock::ticks());
+            if sums {
+                runtime.drain_open(spans, writer, base, clock::ticks(), all);
             }
         }
         // Only counters so far.

@@ -19,7 +19,7 @@ use crate::events::{SpanInfo, SpanMode};
 use crate::table::ARRAY_LENGTH;
 
 pub use capture::{CaptureSpec, MAX_TEXT, Seen};
-pub use runtime::{Joining, Jvm, Runtime};
+pub use runtime::{Joining, Jvm, Place, Runtime};
 
 /// Most spans of one JVM: numbers are never used again.
 pub const MAX_SPANS: u32 = 1 << 18;
@@ -43,6 +43,8 @@ struct State {
     by_key: HashMap<Key, u32>,
     /// Numbers of spans that are new or whose mode changed since the last look.
     changed: Vec<u32>,
+    /// By number: whether it was asked for since the recording began.
+    current: Vec<bool>,
     /// Counters given out, and to which span.
     counters: Vec<u32>,
     counter_of: HashMap<u32, u32>,
@@ -110,10 +112,16 @@ impl SpanTable {
                     mode: SpanMode::Off,
                     ..span.clone()
                 });
-                state.changed.push(id);
                 id
             }
         };
+        let length = state.spans.len();
+        state.current.resize(length, false);
+        if let Some(current) = state.current.get_mut(id as usize)
+            && !std::mem::replace(current, true)
+        {
+            state.changed.push(id);
+        }
         self.switch(&mut state, id, span.mode);
         Ok(id)
     }
@@ -173,10 +181,16 @@ impl SpanTable {
         self.state().spans.clone()
     }
 
-    /// How many spans there are.
+    /// Whether no span was asked for since the recording began.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.state().spans.len()
+    pub fn is_empty(&self) -> bool {
+        !self.state().current.contains(&true)
+    }
+
+    /// By number: whether the span was asked for since the recording began. Others were in one before.
+    #[must_use]
+    pub fn current(&self) -> Vec<bool> {
+        self.state().current.clone()
     }
 
     /// Spans that are new or whose mode changed since the last call.
@@ -186,16 +200,19 @@ impl SpanTable {
         let mut changed = std::mem::take(&mut state.changed);
         changed.sort_unstable();
         changed.dedup();
+        let is_current = |id: &&u32| state.current.get(**id as usize) == Some(&true);
         let spans = changed
             .iter()
+            .filter(is_current)
             .filter_map(|id| state.spans.get(*id as usize));
         spans.cloned().collect()
     }
 
-    /// From now on another file is written: every span is told of again.
+    /// Another recording begins: it holds the spans that are asked for from now on.
     pub fn begin_again(&self) {
         let mut state = self.state();
-        state.changed = state.spans.iter().map(|span| span.id).collect();
+        state.changed.clear();
+        state.current.fill(false);
     }
 
     /// The modes by number, as [`SpanMode`] `as u8`; read by the running code.
@@ -260,6 +277,20 @@ mod tests {
             SpanMode::Events as u8
         );
         assert_eq!(table.take_changed().len(), 1);
+    }
+
+    #[test]
+    fn the_next_recording_knows_only_the_spans_that_are_asked_for_again() {
+        let table = SpanTable::default();
+        table.register(&span("f", SpanMode::Count)).unwrap();
+        let again = table.register(&span("g", SpanMode::Events)).unwrap();
+        table.begin_again();
+        assert!(table.is_empty() && table.take_changed().is_empty());
+        table.set_mode(SpanMode::Off, |_| true);
+        assert!(table.take_changed().is_empty());
+        assert_eq!(table.register(&span("g", SpanMode::Events)), Ok(again));
+        let told: Vec<_> = table.take_changed().iter().map(|span| span.id).collect();
+        assert_eq!((told, table.current()), (vec![again], vec![false, true]));
     }
 
     #[test]

@@ -341,12 +341,20 @@ fn killed_jvm_leaves_its_calls_and_those_that_were_open() {
         .main("Spans")
         .argument("forever")
         .spawn();
-    await_calls(&folder.path().join("out"), 20);
+    let out = folder.path().join("out");
+    let waits = |trace: &Trace| {
+        let mut open = trace
+            .calls
+            .iter()
+            .filter(|call| call.outcome == Outcome::Open);
+        open.any(|call| method(trace, call) == "waits")
+    };
+    await_trace(&out, |trace| trace.calls.len() >= 20 && waits(trace));
     let pid = Pid::from_child(&child);
     kill_process(pid, Signal::KILL).expect("killed");
     child.wait().expect("an end");
-    let trace = trace(&folder.path().join("out")).expect("an event file");
-    assert!(!trace.complete && trace.calls.len() >= 20);
+    let trace = trace(&out).expect("an event file");
+    assert!(!trace.complete && trace.calls.len() >= 20 && waits(&trace));
 }
 
 #[test]
@@ -390,11 +398,17 @@ fn jvm_that_was_attached_to_gets_its_spans_once_natives_are_found() {
 /// Waits until an event file holds so many calls.
 #[track_caller]
 fn await_calls(folder: &Path, count: usize) {
+    await_trace(folder, |trace| trace.calls.len() >= count);
+}
+
+/// Waits until an event file holds what is wanted.
+#[track_caller]
+fn await_trace(folder: &Path, wanted: impl Fn(&Trace) -> bool) {
     let until = Instant::now() + Duration::from_secs(120);
-    while trace(folder).is_none_or(|trace| trace.calls.len() < count) {
+    while !trace(folder).is_some_and(|trace| wanted(&trace)) {
         assert!(
             Instant::now() < until,
-            "no {count} calls in {}",
+            "what is awaited is not in {}",
             folder.display()
         );
         std::thread::sleep(Duration::from_millis(20));

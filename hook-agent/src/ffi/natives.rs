@@ -7,11 +7,12 @@ use super::clock;
 use super::current;
 use super::guard::guard;
 use super::phases::Live;
+use super::place;
 use super::refs::{Local, LocalRef};
 use crate::spans;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use probes::spans::runtime::{capture, enter, exit, fail};
-use probes::spans::{CaptureSpec, Joining, Jvm, MAX_TEXT, Seen};
+use probes::spans::{CaptureSpec, Joining, Jvm, MAX_TEXT, Place, Seen};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -23,6 +24,11 @@ impl Jvm for Caller<'_> {
     #[inline]
     fn ticks(&self) -> u64 {
         clock::ticks()
+    }
+
+    #[inline(always)]
+    fn with_place<R>(&self, body: impl FnOnce(&Place) -> R) -> R {
+        place::with(body)
     }
 
     fn join(&self) -> Option<Joining> {

@@ -4,7 +4,7 @@
 //! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its ring.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -46,7 +46,13 @@ pub trait Jvm {
 
     /// Who this native thread is; asked once per thread. None if that cannot be found out.
     fn join(&self) -> Option<Joining>;
+
+    /// Runs `body` with the place of this native thread, which is empty at first.
+    fn with_place<R>(&self, body: impl FnOnce(&Place) -> R) -> R;
 }
+
+/// What is kept of a native thread between its calls.
+pub type Place = Cell<Option<Here>>;
 
 /// A native thread that calls in for the first time.
 #[derive(Debug)]
@@ -57,6 +63,8 @@ pub struct Joining {
     pub thread: ThreadInfo,
     /// The id that calls of the platform thread itself name.
     pub owner: u64,
+    /// Makes the place of a thread that ends empty again.
+    pub clear: fn(),
 }
 
 /// The times of one recording.
@@ -92,7 +100,15 @@ pub struct Runtime {
     ring_words_left: AtomicUsize,
     classes: Mutex<Classes>,
     /// Of those who read; also makes them one at a time.
-    told: Mutex<Lost>,
+    told: Mutex<Told>,
+}
+
+/// What was handed over already.
+#[derive(Debug, Default)]
+struct Told {
+    lost: Lost,
+    /// Calls that were open the last time, by thread and start.
+    open: HashSet<(u64, u64)>,
 }
 
 /// Class names by number, and numbers by name.
@@ -103,33 +119,32 @@ struct Classes {
 }
 
 /// Where a native thread records, and the stack of the Java thread it runs.
-#[derive(Clone, Copy)]
-struct Here {
+#[derive(Debug, Clone, Copy)]
+pub struct Here {
     log: &'static ThreadLog,
     stack: &'static ThreadStack,
 }
 
 /// Tells of the end of a native thread.
-struct Farewell(Cell<Option<&'static ThreadLog>>);
+struct Farewell(Cell<Option<(&'static ThreadLog, fn())>>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        if let Some(log) = self.0.get() {
-            HERE.set(None);
+        if let Some((log, clear)) = self.0.get() {
+            clear();
             log.ended.store(true, Ordering::Release);
         }
     }
 }
 
 thread_local! {
-    static HERE: Cell<Option<Here>> = const { Cell::new(None) };
     static FAREWELL: Farewell = const { Farewell(Cell::new(None)) };
 }
 
 /// The place of the Java thread `thread`; `begin` says that it may be given one.
 #[inline(always)]
 fn here(jvm: &impl Jvm, thread: u64, begin: bool) -> Option<Here> {
-    let here = HERE.get();
+    let here = jvm.with_place(Cell::get);
     match here {
         Some(found) if found.stack.owner.load(Ordering::Relaxed) == thread => here,
         _ => find(jvm, here, thread, begin),
@@ -152,7 +167,7 @@ fn find(jvm: &impl Jvm, here: Option<Here>, thread: u64, begin: bool) -> Option<
     } else {
         log.runtime.virtual_stacks.find(thread)?
     };
-    HERE.set(Some(here));
+    jvm.with_place(|place| place.set(Some(here)));
     Some(here)
 }
 
@@ -163,7 +178,7 @@ fn join(jvm: &impl Jvm) -> Option<Here> {
     let log = runtime.threads.join(runtime, joining.thread, joining.owner);
     // A thread that is about to end cannot tell of it any more.
     FAREWELL
-        .try_with(|farewell| farewell.0.set(Some(log)))
+        .try_with(|farewell| farewell.0.set(Some((log, joining.clear))))
         .ok()?;
     let stack = &log.own;
     Some(Here { log, stack })
@@ -384,6 +399,7 @@ impl Runtime {
             out.thread(&thread);
         }
         let logs = self.threads.all();
+        let current = spans.current();
         let classes = self.classes().names.clone();
         let mut ended = Vec::new();
         let mut words = Vec::new();
@@ -399,6 +415,7 @@ impl Runtime {
                     scale: self.scale(base),
                     own,
                     classes: &classes,
+                    current: &current,
                 };
                 decoder.write(&words, out);
             }
@@ -408,19 +425,28 @@ impl Runtime {
         }
         self.threads.recycle(&ended);
         if sums {
-            self.write_sums(&logs, out);
+            self.write_sums(&logs, &current, out);
         }
         let mut lost = Lost::default();
         logs.iter().for_each(|log| log.lost.collect(&mut lost));
-        if lost != *told {
-            *told = lost;
+        if lost != told.lost {
+            told.lost = lost;
             out.lost(&lost);
         }
     }
 
-    /// Hands over what is known of the calls that are open; they are written again when they end.
-    pub fn drain_open(&self, out: &mut EventWriter, base: u64, now: u64) {
-        let _told = self.told();
+    /// Hands over what is known of the calls that are open: of `all`, or of those that were not the last time. They are
+    /// written again when they end.
+    pub fn drain_open(
+        &self,
+        spans: &SpanTable,
+        out: &mut EventWriter,
+        base: u64,
+        now: u64,
+        all: bool,
+    ) {
+        let mut told = self.told();
+        let current = spans.current();
         let scale = self.scale(base);
         let now = scale.moment(now);
         let logs = self.threads.all();
@@ -430,22 +456,28 @@ impl Runtime {
             .map(|log| (log.id.load(Ordering::Relaxed), &log.own, false));
         let virtual_ones = self.virtual_stacks.used();
         let virtual_ones = virtual_ones.map(|(thread, stack)| (thread, stack, true));
+        let before = std::mem::take(&mut told.open);
         for (thread, stack, is_virtual) in own.chain(virtual_ones) {
-            let open = stack.open().into_iter();
-            let calls: Vec<Call> = open
-                .filter(|(_, mode, _)| *mode == EVENTS)
-                .map(|(span, _, start)| {
-                    let start = scale.moment(start);
-                    Call {
-                        thread,
-                        span,
-                        start,
-                        end: now.max(start),
-                        outcome: Outcome::Open,
-                        captures: Vec::new(),
-                    }
-                })
-                .collect();
+            let mut calls = Vec::new();
+            for (span, mode, start) in stack.open() {
+                let is_current = current.get(span as usize) == Some(&true);
+                if mode != EVENTS || start < base || !is_current {
+                    continue;
+                }
+                told.open.insert((thread, start));
+                if !all && before.contains(&(thread, start)) {
+                    continue;
+                }
+                let start = scale.moment(start);
+                calls.push(Call {
+                    thread,
+                    span,
+                    start,
+                    end: now.max(start),
+                    outcome: Outcome::Open,
+                    captures: Vec::new(),
+                });
+            }
             for calls in calls.chunks(CALLS) {
                 out.calls(calls.iter().map(|call| (call, is_virtual)));
             }
@@ -462,7 +494,7 @@ impl Runtime {
     /// of again.
     pub fn begin_again(&self) {
         self.forget();
-        *self.told() = Lost::default();
+        *self.told() = Told::default();
         self.threads.tell_again();
     }
 
@@ -483,11 +515,11 @@ impl Runtime {
         name.unwrap_or_else(|| "?".into())
     }
 
-    fn write_sums(&self, logs: &[&'static ThreadLog], out: &mut EventWriter) {
+    fn write_sums(&self, logs: &[&'static ThreadLog], current: &[bool], out: &mut EventWriter) {
         let mut changed = BTreeSet::new();
         for log in logs {
             log.sums.visit(|span, grew| {
-                if grew {
+                if grew && current.get(span as usize) == Some(&true) {
                     changed.insert(span);
                 }
             });
@@ -508,7 +540,7 @@ impl Runtime {
         self.classes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self) -> MutexGuard<'_, Lost> {
+    fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -521,6 +553,8 @@ struct Decoder<'r> {
     own: u64,
     /// Names of classes by number, as far as they were known when the ring was read.
     classes: &'r [Arc<str>],
+    /// The spans of this recording.
+    current: &'r [bool],
 }
 
 impl Decoder<'_> {
@@ -544,6 +578,10 @@ impl Decoder<'_> {
     /// A record of the ring as a call, and whether its thread is virtual.
     fn call(&self, record: &[u64]) -> Option<(Call, bool)> {
         let (&[head, start, end], mut rest) = record.split_first_chunk()?;
+        let is_current = self.current.get(head as u32 as usize) == Some(&true);
+        if start < self.scale.base || !is_current {
+            return None; // entered in an earlier recording
+        }
         let mut next = |flag: u64| {
             let (first, others) = rest.split_first()?;
             if head & flag == 0 {

@@ -4,6 +4,10 @@ use super::*;
 use crate::Meta;
 use crate::events::{SpanInfo, Trace, Value, Which};
 
+thread_local! {
+    static PLACE: Place = const { Place::new(None) };
+}
+
 /// A JVM whose threads and clock the test decides.
 struct Fake {
     runtime: &'static Runtime,
@@ -26,7 +30,12 @@ impl Jvm for Fake {
                 is_virtual: false,
             },
             owner: self.thread,
+            clear: || PLACE.with(|place| place.set(None)),
         })
+    }
+
+    fn with_place<R>(&self, body: impl FnOnce(&Place) -> R) -> R {
+        PLACE.with(body)
     }
 }
 
@@ -291,7 +300,8 @@ fn open_calls_are_told_of_and_ended_later() {
             };
             enter(&jvm, 1, 0);
             enter(&jvm, 1, 1);
-            runtime.drain_open(writer, 0, 100);
+            runtime.drain_open(table, writer, 0, 100, false);
+            runtime.drain_open(table, writer, 0, 200, false); // nothing new
             writer.flush().unwrap();
             *open.lock().unwrap() = Trace::read(writer.path()).unwrap().calls;
             exit(&jvm, 1, 1);
@@ -323,4 +333,36 @@ fn reset_forgets_calls_and_sums() {
     bench.thread(1, |jvm| (0..3).for_each(|_| once(jvm)));
     let trace = bench.drain();
     assert_eq!((trace.calls.len(), trace.aggregates[&0].count), (3, 3));
+}
+
+#[test]
+fn a_call_of_an_earlier_recording_is_in_no_later_one() {
+    let mut bench = Bench::new(&[SpanMode::Events, SpanMode::Events]);
+    let (runtime, table) = (bench.runtime, bench.table);
+    let jvm = Fake {
+        runtime,
+        thread: 1,
+        now: Cell::new(0),
+    };
+    enter(&jvm, 1, 0);
+    enter(&jvm, 1, 1);
+    table.begin_again();
+    runtime.begin_again();
+    let base = jvm.ticks();
+    let asked = SpanInfo {
+        method: "f0".to_owned(),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    };
+    assert_eq!(table.register(&asked), Ok(0));
+    exit(&jvm, 1, 1); // not asked for any more
+    enter(&jvm, 1, 0);
+    exit(&jvm, 1, 0);
+    exit(&jvm, 1, 0); // entered before
+    runtime.drain(table, &mut bench.writer, base, true);
+    bench.writer.flush().unwrap();
+    let trace = Trace::read(bench.writer.path()).unwrap();
+    assert_eq!(trace.spans.keys().copied().collect::<Vec<_>>(), [0]);
+    assert_eq!(trace.calls.len(), 1);
+    assert!(!trace.aggregates.contains_key(&1));
 }
