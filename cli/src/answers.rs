@@ -34,6 +34,21 @@ pub fn plugins(plugins: &[Plugin]) -> String {
     plugins.iter().map(line).collect()
 }
 
+/// The native methods that have a method in front of them.
+pub fn natives(natives: &[String]) -> String {
+    if natives.is_empty() {
+        return String::new();
+    }
+    let lines: String = natives
+        .iter()
+        .map(|method| format!("  {method}\n"))
+        .collect();
+    format!(
+        "native methods that keep a method in front of them until the JVM ends: {}\n{lines}",
+        natives.len()
+    )
+}
+
 /// A line per class that could not be changed.
 #[must_use]
 pub fn failures(failures: &[Failure]) -> String {

@@ -87,6 +87,8 @@ pub struct Status {
     pub failures: Vec<Failure>,
     /// Failures of the agent itself, not of a class.
     pub own_failures: u64,
+    /// Native methods that have a method in front of them, which stays for as long as the JVM runs.
+    pub natives: Vec<String>,
 }
 
 /// A plugin of the agent.
@@ -210,6 +212,8 @@ pub struct Off {
     pub failed: Vec<Failure>,
     /// The snapshot, complete.
     pub snapshot: String,
+    /// Native methods that keep the method in front of them, which does nothing any more.
+    pub natives: Vec<String>,
 }
 
 /// Why the agent does not do what it was asked for.

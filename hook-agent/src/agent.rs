@@ -15,7 +15,8 @@ use crate::plugins::Plugins;
 use crate::rebuilt::Rebuilt;
 use crate::recording::{self, Signal};
 use crate::spans::{self, Spans};
-use crate::{retransform, slots};
+use crate::waiting::Waiting;
+use crate::{retransform, slots, wrapping};
 use host::config::{Agent as Settings, OnError};
 use host::{Config, Failure, Loader, Pipeline};
 use probes::{Meta, ProbeTable, RecordError, Recorder, Summary};
@@ -62,8 +63,10 @@ pub(crate) struct Agent {
     pub draining: Mutex<()>,
     /// Hot patches.
     pub patching: Patching,
-    /// Files of classes that the JVM rebuilt for a retransformation.
+    /// Files of classes of which the JVM hands over other bytes: rebuilt, or with native methods wrapped.
     pub rebuilt: Rebuilt,
+    /// Classes that cannot be retransformed yet.
+    pub waiting: Waiting,
     /// Talks to the agent thread.
     pub signal: Signal,
     /// Talks to the control thread.
@@ -124,6 +127,7 @@ impl Agent {
             patching: Patching::default(),
             plugins: Plugins::new(config, pipeline),
             rebuilt: Rebuilt::default(),
+            waiting: Waiting::default(),
             signal: Signal::default(),
             channel: Channel::default(),
             started: Instant::now(),
@@ -205,6 +209,7 @@ impl Agent {
             );
             return false;
         }
+        wrapping::prepare(self, live, local);
         retransform::retransform_loaded(self, live, local);
         if let Err(text) = recording::start_thread(self, live, local) {
             self.failures().agent += 1;
@@ -391,8 +396,10 @@ impl Agent {
     /// recording thread is gone, the snapshot is complete and closed, and another agent may be installed.
     pub fn leave(&self, live: Live, local: Local<'_>) {
         self.running.store(false, Ordering::Release);
+        wrapping::end(live);
         let events = [
             Event::CLASS_FILE_LOAD_HOOK,
+            Event::CLASS_PREPARE,
             Event::DATA_DUMP_REQUEST,
             Event::VM_DEATH,
         ];

@@ -8,7 +8,7 @@ use crate::ffi::live::decode;
 use crate::messages::{self, Code};
 use crate::plugins::Generation;
 use crate::{patch, retransform, this_class};
-use host::{ClassRequest, Loader, Outcome};
+use host::{ClassRequest, Loader, Outcome, natives};
 
 /// The `ClassFileLoadHook` event: rejects what nobody wants, then asks the plugins.
 ///
@@ -38,19 +38,21 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         return;
     }
     let loader = agent.loader(load.local, load.loader.as_ref());
-    let bytes = patched.as_deref().map(|class| class.bytes.as_slice());
+    let file = patched.as_deref().map(|class| class.bytes.as_slice());
+    let bytes = file.map(|file| natives::as_wrapped(file, load.class_data));
+    let patch = file.zip(bytes.as_deref());
     let mut edits = generation
         .as_deref()
-        .and_then(|generation| wanted(agent, load, name, &loader, bytes, generation));
-    if let Some(class) = patched {
+        .and_then(|generation| wanted(agent, load, name, &loader, patch, generation));
+    if let Some((class, bytes)) = patched.as_deref().zip(bytes.as_deref()) {
         // What the plugins made of it is handed over already.
-        if edits.is_some() || hand_over(load, name, &class.bytes) {
+        if edits.is_some() || hand_over(load, name, bytes) {
             let generation = generation.as_deref().map_or(0, |now| now.number);
             let edits = edits.get_or_insert(Edits {
                 generation,
                 plugins: Vec::new(),
             });
-            edits.plugins.insert(0, patch::label(&class));
+            edits.plugins.insert(0, patch::label(class));
         }
     }
     if edits.is_some() || load.class_being_redefined.is_some() {
@@ -59,13 +61,13 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
 }
 
 /// The edits that the class holds from now on, if anybody wants any; `patched` is the file that stands in
-/// for it.
+/// for it, and the same with native methods wrapped.
 fn wanted(
     agent: &Agent,
     load: &ClassFileLoad<'_>,
     name: &[u8],
     loader: &Loader,
-    patched: Option<&[u8]>,
+    patched: Option<(&[u8], &[u8])>,
     generation: &Generation,
 ) -> Option<Edits> {
     // The location costs two field reads, so it is fetched only for a class that may matter.
@@ -81,8 +83,8 @@ fn wanted(
         name,
         loader,
         has_location,
-        bytes: patched.unwrap_or(load.class_data),
-        original: patched,
+        bytes: patched.map_or(load.class_data, |(_, wrapped)| wrapped),
+        original: patched.map(|(file, _)| file),
         retransforming: load.class_being_redefined.is_some(),
     };
     if patched.is_some() {

@@ -10,6 +10,8 @@
 //! | `agent` | the agent's state, how it starts and ends |
 //! | `class_hook` | one class on its way through the hook |
 //! | `retransform` | classes that were loaded before the agent |
+//! | `waiting` | those of them that are not linked yet |
+//! | `wrapping` | methods in front of native ones, which stay |
 //! | `patch` | other class files for loaded classes, and the way back |
 //! | `rebuilt` | files of classes whose bytes the JVM rebuilds |
 //! | `recording` | the agent thread: arrays → snapshot |
@@ -44,3 +46,5 @@ mod slots;
 mod spans;
 mod startup;
 mod this_class;
+mod waiting;
+mod wrapping;

@@ -11,7 +11,7 @@ use crate::ffi::phases::Live;
 use crate::ffi::refs::Local;
 use crate::messages::{self, Code};
 use crate::probe_class::ProbeClass;
-use crate::spans;
+use crate::{retransform, spans};
 use probes::{Flush, ProbeTable};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -182,6 +182,7 @@ pub(crate) fn run(agent: &Agent, phase: Live, local: Local<'_>) {
         if turn == Turn::Stop {
             return;
         }
+        retransform::retransform_prepared(agent, phase, local);
         while growth.is_due() && agent.table.wants_arrays() {
             let defined = define_arrays(agent, phase, local, 1);
             agent.signal.arrays_come(defined.is_ok());

@@ -13,8 +13,9 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::live;
 use crate::ffi::phases::Live;
 use crate::ffi::refs::{GlobalRef, Local, LocalRef};
+use crate::ffi::table::Event;
 use crate::messages::{self, Code};
-use crate::recording;
+use crate::{recording, wrapping};
 use host::Loader;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -119,8 +120,56 @@ pub(crate) fn settle(
     report
 }
 
-/// One retransformation of the loaded classes that are picked.
+/// Retransforms those classes that waited to be linked and now are.
+pub(crate) fn retransform_prepared(agent: &Agent, phase: Live, local: Local<'_>) {
+    let (prepared, others) = agent.waiting.take_prepared();
+    if prepared.is_empty() {
+        return;
+    }
+    if !others {
+        let _ = agent.jvmti().set_event(phase, Event::CLASS_PREPARE, false);
+    }
+    let Some(generation) = agent.plugins.current() else {
+        return;
+    };
+    let wants = |class: &Loaded<'_>, located| generation.wants(&class.name, &class.loader, located);
+    pass(agent, phase, local, &|class| {
+        prepared.contains(&class.name) && wanted(agent, phase, local, class, &wants)
+    });
+}
+
+/// Retransforms the loaded classes that are picked; those that are not linked yet, when they are.
 fn pass(
+    agent: &Agent,
+    phase: Live,
+    local: Local<'_>,
+    pick: &dyn Fn(&Loaded<'_>) -> bool,
+) -> Report {
+    let mut report = once(agent, phase, local, pick);
+    if !agent.waiting.take_more() {
+        return report;
+    }
+    if let Err(error) = agent.jvmti().set_event(phase, Event::CLASS_PREPARE, true) {
+        agent.waiting.clear();
+        messages::warning(
+            Code::Retransform,
+            format_args!(
+                "the JVM does not say when classes are linked ({error}); those that are not yet stay as they are"
+            ),
+        );
+        return report;
+    }
+    // One that was linked meanwhile is not told of any more.
+    let again = once(agent, phase, local, &|class| {
+        agent.waiting.has(&class.name) && pick(class)
+    });
+    report.retransformed += again.retransformed;
+    report.failed.extend(again.failed);
+    report
+}
+
+/// One retransformation of the loaded classes that are picked.
+fn once(
     agent: &Agent,
     phase: Live,
     local: Local<'_>,
@@ -232,7 +281,13 @@ pub(crate) fn wanted(
     wants: &dyn Fn(&Loaded<'_>, bool) -> bool,
 ) -> bool {
     let jvmti = agent.jvmti();
-    if !wants(class, true) || !jvmti.is_prepared_and_modifiable(&class.class) {
+    if !wants(class, true) {
+        return false;
+    }
+    if !jvmti.is_prepared_and_modifiable(&class.class) {
+        if jvmti.is_unprepared(&class.class) {
+            agent.waiting.add(&class.name);
+        }
         return false;
     }
     let located = live::with_protection_domain(jvmti, local, phase, &class.class, |domain| {
@@ -324,7 +379,9 @@ pub(crate) fn with_original(
     body: impl FnOnce(Option<&[u8]>) -> Option<Edits>,
 ) -> Option<Edits> {
     let Some(class) = &load.class_being_redefined else {
-        return body(None);
+        let wrapped = wrapping::knows(name);
+        let file = wrapped.then(|| agent.rebuilt.find(name, load.class_data));
+        return body(file.flatten().as_deref());
     };
     ORIGINALS.with_borrow(|originals| {
         let found = originals.get(name).and_then(|originals| {

@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn a_bundled_plugin_imports_what_it_is_granted_and_no_more() {
         for name in crate::config::BUNDLED {
-            let config = PluginConfig::bundled(name);
+            let mut config = PluginConfig::bundled(name);
+            config.grant.retain(|grant| grant != "natives"); // is no import
             let facts = crate::facts::read(&config).unwrap();
             let asked = facts.imports.iter().filter_map(|import| import.grant);
             let mut asked: Vec<&str> = asked.map(|(grant, _)| grant).collect();

@@ -101,8 +101,9 @@ pub enum PluginSource {
 pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
-/// `boot` lets it see classes of the boot and platform loaders.
-pub const CAPABILITIES: [&str; 3] = ["probes", "rewrite", "boot"];
+/// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
+/// in front of native ones, which stay.
+pub const CAPABILITIES: [&str; 4] = ["probes", "rewrite", "boot", "natives"];
 
 impl Default for Agent {
     fn default() -> Self {
@@ -135,6 +136,7 @@ impl PluginConfig {
     pub fn bundled(name: &str) -> Self {
         let grant: &[&str] = match name {
             "patch" => &["probes", "rewrite"],
+            "trace" => &["probes", "natives"],
             _ => &["probes"],
         };
         Self::new(

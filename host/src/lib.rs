@@ -19,6 +19,7 @@ pub mod explain;
 pub mod facts;
 mod instance;
 mod job;
+pub mod natives;
 pub mod outcome;
 pub mod own;
 pub mod pipeline;

@@ -40,7 +40,8 @@ pub struct ClassRequest<'a> {
     pub has_location: bool,
     /// The class file as the JVM hands it over.
     pub bytes: &'a [u8],
-    /// When retransforming: the bytes of the loader's resource, if they could be had.
+    /// The bytes of the loader's resource where they are others and could be had: of a class that is retransformed,
+    /// or whose native methods are wrapped.
     pub original: Option<&'a [u8]>,
     /// True when the class is already loaded, so that its shape must not change.
     pub retransforming: bool,

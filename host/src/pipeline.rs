@@ -14,6 +14,7 @@ use crate::config::OnError;
 use crate::engine::Ticker;
 use crate::instance::Fault;
 use crate::job::{Recording, Subject};
+use crate::natives;
 use crate::own::{self, OwnProbes};
 use crate::plugin::{Plugin, PluginState};
 use crate::selector::{ClassFacts, Verdict};
@@ -129,6 +130,38 @@ impl Pipeline {
         let mut askers = Askers::default();
         let outcome = self.observed(request, Storage::Shared(table), out, Some(&mut askers));
         (outcome, askers.0)
+    }
+
+    /// Whether native methods are wrapped for any plugin.
+    #[must_use]
+    pub fn may_wrap(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.natives)
+    }
+
+    /// The native methods of a class that is being loaded which plugins want spans over, as name and descriptor; those
+    /// are to be wrapped ([`natives::wrap`]) before the class goes through [`Pipeline::transform`], which also reports
+    /// what goes wrong.
+    #[must_use]
+    pub fn natives(&self, request: &ClassRequest<'_>) -> Vec<String> {
+        let class = ClassFile::read(request.bytes);
+        if !class.is_ok_and(|class| class.methods().any(|method| natives::is_native(&method))) {
+            return Vec::new();
+        }
+        let Ok(_running) = self.ticker.run() else {
+            return Vec::new();
+        };
+        let names = self.benches.run(|_| match self.asked(request) {
+            Ok(Some((subject, recordings))) => natives::to_wrap(&subject, &recordings),
+            _ => Vec::new(),
+        });
+        names.unwrap_or_default()
+    }
+
+    /// As [`natives::wrap`], on a stack of its own.
+    #[must_use]
+    pub fn wrap(&self, bytes: &[u8], methods: &[String]) -> Option<Vec<u8>> {
+        let wrapped = self.benches.run(|_| natives::wrap(bytes, methods));
+        wrapped.unwrap_or_default()
     }
 
     /// As [`Pipeline::transform`], with somebody looking on.
@@ -255,6 +288,27 @@ impl Pipeline {
         out: &mut Vec<u8>,
         mut observer: Option<&mut dyn Observer>,
     ) -> Result<Option<bool>, Trouble<'p>> {
+        let Some((subject, recordings)) = self.asked(request)? else {
+            return Ok(None);
+        };
+        self.keep_notes(&subject, &recordings);
+        if let Some(observer) = observer.as_deref_mut() {
+            observer.planned(&recordings);
+        }
+        apply(&subject, &recordings, request, storage, scratch, out).map(|skipped| {
+            if let Some(observer) = observer {
+                observer.skipped(&skipped);
+            }
+            self.keep_skipped(&subject, skipped);
+            Some(!out.is_empty())
+        })
+    }
+
+    /// What the plugins that want a class ask for; none if no plugin wants it.
+    fn asked<'p>(
+        &'p self,
+        request: &ClassRequest<'_>,
+    ) -> Result<Option<(Subject, Recordings<'p>)>, Trouble<'p>> {
         if never(request.name) {
             return Ok(None);
         }
@@ -282,18 +336,7 @@ impl Pipeline {
         if wanting.is_empty() || own::is_instrumented(subject.class()) {
             return Ok(None);
         }
-        let (subject, recordings) = collect(subject, &wanting)?;
-        self.keep_notes(&subject, &recordings);
-        if let Some(observer) = observer.as_deref_mut() {
-            observer.planned(&recordings);
-        }
-        apply(&subject, &recordings, request, storage, scratch, out).map(|skipped| {
-            if let Some(observer) = observer {
-                observer.skipped(&skipped);
-            }
-            self.keep_skipped(&subject, skipped);
-            Some(!out.is_empty())
-        })
+        collect(subject, &wanting).map(Some)
     }
 
     fn keep_notes(&self, subject: &Subject, recordings: &[(&Plugin, Recording)]) {
@@ -467,20 +510,32 @@ fn apply<'p>(
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<Vec<(MethodIndex, String)>, Trouble<'p>> {
-    let Some((place, plan)) = place(subject, recordings, storage)? else {
-        return Ok(Vec::new());
+    let spans = match storage {
+        Storage::Shared(table) => Some(table.spans()),
+        Storage::Own(_) => None,
     };
+    let (place, mut plan) = place(subject, recordings, storage)?;
     let storage = place.storage();
+    let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
+        spans.map_or_else(Vec::new, |spans| {
+            natives::add(plan, subject, class, recordings, spans)
+        })
+    };
     if subject.class().bytes() == request.bytes {
-        return splice(subject.class(), &plan, &storage, scratch, out);
+        let mut skipped = natives(&mut plan, subject.class());
+        if !plan.is_empty() {
+            skipped.extend(splice(subject.class(), &plan, &storage, scratch, out)?);
+        }
+        return Ok(skipped);
     }
     let handed_over =
         ClassFile::read(request.bytes).map_err(|error| unreadable(error.to_string()))?;
-    let (plan, refused) = rewriter::transfer(&plan, subject.class(), &handed_over);
+    let (mut plan, refused) = rewriter::transfer(&plan, subject.class(), &handed_over);
     let mut skipped: Vec<_> = refused
         .into_iter()
         .map(|(method, reason)| (method, reason.to_string()))
         .collect();
+    skipped.extend(natives(&mut plan, &handed_over));
     if !plan.is_empty() {
         let names = |method| index_of(subject.class(), &handed_over, method);
         let more = splice(&handed_over, &plan, &storage, scratch, out)?;
@@ -552,12 +607,12 @@ impl Place {
     }
 }
 
-/// One plan of all plugins, whose probes are slots of one array; none if nobody wants anything.
+/// One plan of all plugins, whose probes are slots of one array.
 fn place<'p>(
     subject: &Subject,
     recordings: &[(&'p Plugin, Recording)],
     storage: Storage<'_>,
-) -> Result<Option<(Place, EditPlan)>, Trouble<'p>> {
+) -> Result<(Place, EditPlan), Trouble<'p>> {
     if matches!(storage, Storage::Own(_)) {
         only_hits(recordings)?;
     }
@@ -616,7 +671,7 @@ fn place<'p>(
             },
         )?;
     }
-    Ok((!merged.is_empty()).then_some((place, merged)))
+    Ok((place, merged))
 }
 
 /// Counts and spans are recorded by the agent alone.

@@ -22,6 +22,8 @@ const MAX_INSTANCES: usize = 8;
 pub struct Plugin {
     /// The name in messages and snapshots.
     pub name: String,
+    /// Whether native methods are wrapped for it.
+    pub natives: bool,
     pre: TransformPluginPre<State>,
     config: String,
     level: LogLevel,
@@ -72,14 +74,16 @@ impl Plugin {
             .map_err(|fault| not_configured(config, fault))?;
         let own = parse_selection(&config.name, &selectors)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
         Ok(Self {
             name: config.name.clone(),
+            natives: granted("natives"),
             pre,
             config: json,
             level,
             user,
             own,
-            boot: config.grant.iter().any(|grant| grant == "boot"),
+            boot: granted("boot"),
             pool: Mutex::new(Pool {
                 idle: vec![first],
                 live: 1,

@@ -54,13 +54,14 @@ pub(crate) fn add(
     let class = subject.class();
     let refused = |method| move |cause| Refused { method, cause };
     for span in recording.spans.as_slice() {
-        let mode = if span.capture.sum_up {
-            SpanMode::Aggregate
-        } else {
-            SpanMode::Events
-        };
+        if class
+            .method(span.method)
+            .is_some_and(|method| !method.has_code())
+        {
+            continue; // see `natives`
+        }
         let id = spans.register(&SpanInfo {
-            mode,
+            mode: mode_of(span),
             line: line_at(class, span.method, Bci(0)),
             ..about(subject, plugin, span.method)
         });
@@ -86,8 +87,17 @@ pub(crate) fn add(
     Ok(())
 }
 
+/// What a span records.
+pub(crate) fn mode_of(span: &Span) -> SpanMode {
+    if span.capture.sum_up {
+        SpanMode::Aggregate
+    } else {
+        SpanMode::Events
+    }
+}
+
 /// What a span says of its method.
-fn about(subject: &Subject, plugin: &str, method: MethodIndex) -> SpanInfo {
+pub(crate) fn about(subject: &Subject, plugin: &str, method: MethodIndex) -> SpanInfo {
     let class = subject.class();
     let found = class.method(method);
     let text = |text: Option<Utf8<'_>>| {
@@ -104,7 +114,12 @@ fn about(subject: &Subject, plugin: &str, method: MethodIndex) -> SpanInfo {
 }
 
 /// Adds the code of a span to the plan of its class.
-fn lower(plan: &mut EditPlan, class: &ClassFile<'_>, span: &Span, id: u32) -> Result<(), String> {
+pub(crate) fn lower(
+    plan: &mut EditPlan,
+    class: &ClassFile<'_>,
+    span: &Span,
+    id: u32,
+) -> Result<(), String> {
     let method = class.method(span.method).ok_or("there is no such method")?;
     let code = method.code().map_err(|error| error.to_string())?;
     let code = code.ok_or("the method has no code")?;

@@ -14,6 +14,8 @@ pub const DEFAULT_LIMIT: u32 = 80;
 /// Longest text that can be asked for.
 pub const MAX_LIMIT: u32 = 1_024;
 
+const ACC_NATIVE: u16 = 0x0100;
+
 /// Which arguments are kept, by position; `this` is not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Arguments {
@@ -108,8 +110,8 @@ pub enum SpanError {
         /// How many methods there are.
         count: usize,
     },
-    /// An abstract or native method.
-    #[error("method {method} has no code, so nothing can be inserted into it")]
+    /// An abstract method.
+    #[error("method {method} is abstract, so it never begins and never ends")]
     NoCode {
         /// The method.
         method: MethodIndex,
@@ -159,7 +161,8 @@ impl Spans {
         let found = class
             .method(method)
             .ok_or(SpanError::NoSuchMethod { method, count })?;
-        if !found.has_code() {
+        let is_native = found.access_flags() & ACC_NATIVE != 0;
+        if !found.has_code() && !is_native {
             return Err(SpanError::NoCode { method });
         }
         if self.all.iter().any(|span| span.method == method) {

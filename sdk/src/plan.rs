@@ -42,7 +42,7 @@ impl<'a> Plan<'a> {
     /// The time from the entry of a method to its end, normal or by an exception, with what `capture` asks for.
     ///
     /// # Errors
-    /// When the method has no code, not the argument asked for, or a span already; and as [`Plan::hit`].
+    /// When the method is abstract, has not the argument asked for, or a span already; and as [`Plan::hit`].
     pub fn span(
         &mut self,
         method: &MethodView<'_>,

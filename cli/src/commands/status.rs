@@ -6,7 +6,7 @@ use clap::Args;
 use control::Request;
 use control::message::Status as Answer;
 
-use crate::answers::{failures, plugins};
+use crate::answers::{failures, natives, plugins};
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -54,6 +54,7 @@ fn text(status: &Answer) -> String {
         status.arrays,
         plugins(&status.plugins),
     );
+    text.push_str(&natives(&status.natives));
     text.push_str(&failures(&status.failures));
     if status.own_failures > 0 {
         let count = status.own_failures;

@@ -2,6 +2,7 @@
 
 use super::Jvm;
 use crate::agent::Agent;
+use crate::wrapping;
 use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
 
 /// Failures told of; the snapshot holds all.
@@ -41,6 +42,7 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
             })
             .collect(),
         own_failures,
+        natives: wrapping::list(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::jvmti::Jvmti;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::table::{EventCallbacks, JvmtiEnv, StartFunction};
-use crate::{channel, class_hook, recording};
+use crate::{channel, class_hook, recording, waiting, wrapping};
 use jni_sys::{JNIEnv, jclass, jint, jobject};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::ptr::NonNull;
@@ -18,7 +18,16 @@ pub(crate) fn event_callbacks() -> EventCallbacks {
         VMInit: Some(vm_init),
         VMDeath: Some(vm_death),
         ClassFileLoadHook: Some(class_file_load_hook),
+        ClassPrepare: Some(class_prepare),
         DataDumpRequest: Some(data_dump_request),
+        ..EventCallbacks::default()
+    }
+}
+
+/// The callbacks of the environment that wraps native methods.
+pub(crate) fn wrapping_callbacks() -> EventCallbacks {
+    EventCallbacks {
+        ClassFileLoadHook: Some(class_file_load_hook),
         ..EventCallbacks::default()
     }
 }
@@ -108,7 +117,29 @@ unsafe extern "system" fn class_file_load_hook(
         new_class_data,
     };
     guard("ClassFileLoadHook", (), || {
-        class_hook::class_file_load_hook(agent, &load)
+        if jvmti == agent.jvmti() {
+            class_hook::class_file_load_hook(agent, &load);
+        } else {
+            wrapping::class_file_load_hook(agent, &load);
+        }
+    });
+}
+
+unsafe extern "system" fn class_prepare(
+    _: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    _: jobject,
+    class: jclass,
+) {
+    let (Some(agent), Some(jni)) = (current::get(), NonNull::new(jni)) else {
+        return;
+    };
+    // SAFETY: the environment of the linking thread, valid during the callback.
+    let local = unsafe { Local::new(jni) };
+    guard("ClassPrepare", (), || {
+        if let Some(class) = local.borrow(class) {
+            waiting::class_prepared(agent, &class);
+        }
     });
 }
 

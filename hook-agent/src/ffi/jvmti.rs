@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char};
 use std::ptr::{NonNull, null_mut};
 
 /// A JVM TI environment of ours.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Jvmti(NonNull<JvmtiEnv>);
 
 // SAFETY: a JVM TI environment may be used by every attached thread (JVM TI, Environments); a call
@@ -86,6 +86,11 @@ impl Jvmti {
         call!(self.SetEventNotificationMode(mode, event.0, null_mut()))
     }
 
+    /// What the JVM leaves out of the name of a native method when it does not find it otherwise.
+    pub fn set_native_method_prefix(self, _: Live, prefix: &CStr) -> Result<(), JvmtiError> {
+        call!(self.SetNativeMethodPrefix(prefix.as_ptr()))
+    }
+
     /// A system property as the JVM sees it, for messages.
     pub fn system_property(self, _: impl OnLoadOrLive, name: &CStr) -> Option<String> {
         let mut value: *mut c_char = null_mut();
@@ -142,6 +147,16 @@ impl Jvmti {
             && status & table::CLASS_STATUS_PREPARED != 0
             && status & barred == 0
             && self.is_modifiable(class)
+    }
+
+    /// Whether the class is loaded, but not linked yet.
+    pub fn is_unprepared(self, class: &LocalRef<'_>) -> bool {
+        let mut status = 0;
+        let barred = table::CLASS_STATUS_ARRAY
+            | table::CLASS_STATUS_PRIMITIVE
+            | table::CLASS_STATUS_ERROR
+            | table::CLASS_STATUS_PREPARED;
+        call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok() && status & barred == 0
     }
 
     /// The class's defining loader; `None` is the bootstrap loader.

@@ -75,7 +75,11 @@ pub(crate) struct JvmtiInterface {
     /// 58
     pub GetObjectHashCode:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
-    _59_77: [Slot; 19],
+    _59_72: [Slot; 14],
+    /// 73
+    pub SetNativeMethodPrefix:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *const c_char) -> jint>,
+    _74_77: [Slot; 4],
     /// 78
     pub GetLoadedClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jclass) -> jint>,
@@ -123,6 +127,13 @@ pub(crate) type VmInit =
     unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject);
 /// `jvmtiEventVMDeath`.
 pub(crate) type VmDeath = unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv);
+/// `jvmtiEventClassPrepare`.
+pub(crate) type ClassPrepare = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    class: jclass,
+);
 /// `jvmtiEventDataDumpRequest`.
 pub(crate) type DataDumpRequest = unsafe extern "system" fn(jvmti: *mut JvmtiEnv);
 
@@ -137,7 +148,10 @@ pub(crate) struct EventCallbacks {
     pub _52_53: [Option<unsafe extern "system" fn()>; 2],
     /// 54
     pub ClassFileLoadHook: Option<ClassFileLoadHook>,
-    pub _55_70: [Option<unsafe extern "system" fn()>; 16],
+    pub _55: Option<unsafe extern "system" fn()>,
+    /// 56
+    pub ClassPrepare: Option<ClassPrepare>,
+    pub _57_70: [Option<unsafe extern "system" fn()>; 14],
     /// 71
     pub DataDumpRequest: Option<DataDumpRequest>,
 }
@@ -150,6 +164,7 @@ impl Event {
     pub const VM_INIT: Event = Event(50);
     pub const VM_DEATH: Event = Event(51);
     pub const CLASS_FILE_LOAD_HOOK: Event = Event(54);
+    pub const CLASS_PREPARE: Event = Event(56);
     pub const DATA_DUMP_REQUEST: Event = Event(71);
 }
 
@@ -163,6 +178,8 @@ pub(crate) const DISABLE: jint = 0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities([u32; 4]);
 
+/// `can_set_native_method_prefix`, bit 36.
+pub(crate) const CAN_SET_NATIVE_METHOD_PREFIX: u32 = 36;
 /// `can_retransform_classes`, bit 37.
 pub(crate) const CAN_RETRANSFORM_CLASSES: u32 = 37;
 
@@ -185,6 +202,8 @@ impl Capabilities {
 
 /// `JVMTI_CLASS_STATUS_PREPARED`.
 pub(crate) const CLASS_STATUS_PREPARED: jint = 2;
+/// `JVMTI_CLASS_STATUS_ERROR`.
+pub(crate) const CLASS_STATUS_ERROR: jint = 8;
 /// `JVMTI_CLASS_STATUS_ARRAY`.
 pub(crate) const CLASS_STATUS_ARRAY: jint = 16;
 /// `JVMTI_CLASS_STATUS_PRIMITIVE`.

@@ -15,7 +15,7 @@ impl Vm {
     ///
     /// # Safety
     ///
-    /// `vm` is the pointer that the JVM handed to the entry point being run.
+    /// `vm` is the pointer that the JVM handed to the entry point being run, or gave when it was asked.
     pub(super) unsafe fn new(vm: *mut JavaVM) -> Option<Self> {
         NonNull::new(vm).map(Self)
     }

@@ -135,20 +135,13 @@ impl Transformer for Trace {
             if !(everything || by_name || self.is_annotated(|| method.annotations())) {
                 continue;
             }
-            if native {
-                if by_name {
-                    plan.note(method.entry(), "not traced: the method is native");
-                }
-                continue;
-            }
             if self.skips(&method)? {
                 continue;
             }
-            match self.mode {
-                Mode::Count => entries.push(method.entry()),
-                Mode::Events | Mode::Aggregate => {
-                    plan.span(&method, &self.capture, b"")?;
-                }
+            if self.mode == Mode::Count && !native {
+                entries.push(method.entry());
+            } else {
+                plan.span(&method, &self.capture, b"")?;
             }
         }
         if !entries.is_empty() {

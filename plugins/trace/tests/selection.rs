@@ -70,10 +70,14 @@ fn what_is_kept_is_what_was_asked_for() {
 }
 
 #[test]
-fn a_native_method_that_is_asked_for_is_told() {
+fn native_methods_are_spans_and_summed_up_where_others_are_counted() {
     assert_eq!(
         plan("methods = ['find(J*']"),
-        "find(J)J entry: note not traced: the method is native\n"
+        "find(J)J: span 0 thrown limit 80\n"
+    );
+    assert_eq!(
+        plan("methods = ['find']\nmode = 'count'"),
+        "find(Ljava/lang/String;[ID)J entry: count 0\nfind(J)J: span 0 summed up\n"
     );
 }
 

@@ -7,6 +7,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::workspace;
 use probes::Snapshot;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Keeps a JVM from warning of an agent that is loaded late (JEP 451).
 pub const LATE: [&str; 1] = ["-XX:+EnableDynamicAgentLoading"];
@@ -58,4 +59,13 @@ pub fn hits(snapshot: &Path, class: &str) -> (usize, usize) {
     assert_eq!(found.len(), 1, "{class} in {snapshot:?}");
     let hit = found[0].probes.iter().filter(|hit| **hit).count();
     (hit, found[0].probes.len())
+}
+
+/// Waits until so many classes hold edits of the first plugin.
+#[track_caller]
+pub fn await_changed(pid: &str, count: u64) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while json(&["status", pid])["plugins"][0]["changed"] != count {
+        assert!(Instant::now() < until, "never {count} classes changed");
+    }
 }

@@ -1,0 +1,254 @@
+//! Spans over native methods, which have no code: a method is put in front of each (JVM TI, Set Native Method Prefix).
+//!
+//! ```text
+//! native int read()   becomes   int read() { return $$classhook$$_read(); }   native int $$classhook$$_read()
+//! ```
+//!
+//! That adds a method, so it can be done only while a class is loaded, and never be undone. The wrapper does nothing
+//! by itself; the span lies in its code, as in that of any other method, and comes and goes with retransformations.
+
+use std::borrow::Cow;
+
+use probes::events::SpanInfo;
+use probes::spans::SpanTable;
+use rewriter::{
+    ClassEdit, ClassFile, EditPlan, Method, MethodIndex, NativeWrapper, ProbeStorage, Scratch,
+};
+
+use crate::Loader;
+use crate::job::{Recording, Subject};
+use crate::plugin::Plugin;
+use crate::span;
+use crate::storage::{HELPER, HITS_FIELD};
+
+/// What the name of a wrapped native method begins with.
+pub const PREFIX: &str = "$$classhook$$_";
+
+const ACC_NATIVE: u16 = 0x0100;
+
+/// Packages of the JVM's own classes whose native methods it links itself, or finds on the stack by their place.
+const INNER: [&[u8]; 3] = [b"java/lang/invoke/", b"java/lang/ref/", b"jdk/internal/"];
+/// Annotations of native methods of the JVM's own classes that it replaces by code of its own, that look at who calls
+/// them, or that take any arguments.
+const SPECIAL: [&[u8]; 6] = [
+    b"Ljdk/internal/HotSpotIntrinsicCandidate;",
+    b"Ljdk/internal/vm/annotation/IntrinsicCandidate;",
+    b"Ljdk/internal/vm/annotation/Hidden;",
+    b"Ljdk/internal/vm/annotation/ChangesCurrentThread;",
+    b"Ljdk/internal/reflect/CallerSensitive;",
+    b"Ljava/lang/invoke/MethodHandle$PolymorphicSignature;",
+];
+
+const TOO_LATE: &str = "a native method is traced from the load of its class on: it needs a method in front of it, \
+                        which no class can be given later (JVM TI, Set Native Method Prefix)";
+const NOT_GRANTED: &str =
+    "the plugin was not granted `natives`, without which no method is put in front of a native one";
+const INNER_ONE: &str = "the JVM links, replaces or looks for this native method itself, so no other may stand in front of it";
+
+/// Whether it is native and none of those that a wrapper calls.
+pub(crate) fn is_native(method: &Method<'_, '_>) -> bool {
+    method.access_flags() & ACC_NATIVE != 0
+        && !method.name().as_bytes().starts_with(PREFIX.as_bytes())
+}
+
+/// Why no method may stand in front of a native one.
+fn obstacle(loader: &Loader, method: &Method<'_, '_>) -> Option<&'static str> {
+    if !matches!(loader, Loader::Boot | Loader::Platform) {
+        return None;
+    }
+    let class = method.class().this_class();
+    let inner = INNER
+        .iter()
+        .any(|package| class.as_bytes().starts_with(package))
+        || matches!(method.name().as_bytes(), b"registerNatives" | b"initIDs")
+        || method
+            .annotations()
+            .any(|annotation| SPECIAL.contains(&annotation.as_bytes()));
+    inner.then_some(INNER_ONE)
+}
+
+/// The native methods that plugins want spans over.
+fn wanted<'r>(
+    class: &'r ClassFile<'_>,
+    recording: &'r Recording,
+) -> impl Iterator<Item = &'r rewriter::span::Span> {
+    let native = |span: &&rewriter::span::Span| {
+        class
+            .method(span.method)
+            .is_some_and(|method| is_native(&method))
+    };
+    recording.spans.as_slice().iter().filter(native)
+}
+
+/// The native methods to be wrapped, as name and descriptor.
+pub(crate) fn to_wrap(subject: &Subject, recordings: &[(&Plugin, Recording)]) -> Vec<String> {
+    let class = subject.class();
+    let mut names: Vec<String> = recordings
+        .iter()
+        .filter(|(plugin, _)| plugin.natives)
+        .flat_map(|(_, recording)| wanted(class, recording))
+        .filter_map(|span| class.method(span.method))
+        .filter(|method| obstacle(&subject.loader, method).is_none())
+        .map(|method| heading(&method))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Name and descriptor of a method.
+fn heading(method: &Method<'_, '_>) -> String {
+    let (name, descriptor) = (method.name(), method.descriptor());
+    format!("{}{}", name.to_str_lossless(), descriptor.to_str_lossless())
+}
+
+/// The class with a method in front of each of the native ones that `names` lists by name and descriptor; none if it
+/// has none of them, or cannot be.
+#[must_use]
+pub fn wrap(bytes: &[u8], names: &[String]) -> Option<Vec<u8>> {
+    let class = ClassFile::read(bytes).ok()?;
+    let mut plan = EditPlan::new();
+    for method in class.methods().filter(is_native) {
+        if names.contains(&heading(&method)) {
+            let wrapper = NativeWrapper {
+                method: method.index(),
+                prefix: PREFIX.to_owned(),
+                entry: None,
+                exit: None,
+                unwind: None,
+            };
+            plan.edit_class(ClassEdit::WrapNative(wrapper)).ok()?;
+        }
+    }
+    if plan.is_empty() {
+        return None;
+    }
+    let plan = plan.checked(&class).ok()?;
+    // No probe of the plan is stored anywhere.
+    let storage = ProbeStorage::SharedArray {
+        owner: HELPER,
+        field: HITS_FIELD,
+        base: 0,
+    };
+    let (mut out, mut scratch) = (Vec::new(), Scratch::default());
+    let report = rewriter::splice(&class, &plan, &storage, &mut scratch, &mut out).ok()?;
+    rewriter::check_splice(&class, &plan, &storage, &out, &mut scratch).ok()?;
+    report.skipped.is_empty().then_some(out)
+}
+
+/// A class file that is to stand in for a class, with the native methods wrapped that `present`, the class as the JVM
+/// has it, has wrapped.
+#[must_use]
+pub fn as_wrapped<'b>(bytes: &'b [u8], present: &[u8]) -> Cow<'b, [u8]> {
+    let names = ClassFile::read(present).map_or_else(|_| Vec::new(), |class| wrapped_in(&class));
+    let wrapped = (!names.is_empty()).then(|| wrap(bytes, &names)).flatten();
+    wrapped.map_or(Cow::Borrowed(bytes), Cow::Owned)
+}
+
+/// The wrapped native methods of a class, as name and descriptor.
+fn wrapped_in(class: &ClassFile<'_>) -> Vec<String> {
+    let native = |method: &Method<'_, '_>| method.access_flags() & ACC_NATIVE != 0;
+    let names = class
+        .methods()
+        .filter(native)
+        .map(|method| heading(&method));
+    names
+        .filter_map(|name| name.strip_prefix(PREFIX).map(str::to_owned))
+        .collect()
+}
+
+/// Adds the spans over native methods to the plan of a class in which these are wrapped; gives those that are not, by
+/// their index in the subject, and why.
+pub(crate) fn add(
+    plan: &mut EditPlan,
+    subject: &Subject,
+    class: &ClassFile<'_>,
+    recordings: &[(&Plugin, Recording)],
+    spans: &SpanTable,
+) -> Vec<(MethodIndex, String)> {
+    let mut wanted = recordings.iter().flat_map(|(plugin, recording)| {
+        let spans = wanted(subject.class(), recording);
+        spans.map(move |span| (*plugin, span))
+    });
+    let Some(first) = wanted.next().filter(|_| spans.is_open()) else {
+        return Vec::new();
+    };
+    let added = std::iter::once(first).chain(wanted).map(|(plugin, span)| {
+        let added = add_one(plan, subject, class, plugin, span, spans);
+        added.map_err(|cause| (span.method, cause))
+    });
+    added.filter_map(Result::err).collect()
+}
+
+fn add_one(
+    plan: &mut EditPlan,
+    subject: &Subject,
+    class: &ClassFile<'_>,
+    plugin: &Plugin,
+    span: &rewriter::span::Span,
+    spans: &SpanTable,
+) -> Result<(), String> {
+    let native = subject
+        .class()
+        .method(span.method)
+        .ok_or("there is no such method")?;
+    if !plugin.natives {
+        return Err(NOT_GRANTED.to_owned());
+    }
+    if let Some(cause) = obstacle(&subject.loader, &native) {
+        return Err(cause.to_owned());
+    }
+    let wrapper = class.methods().find(|method| {
+        method.name() == native.name()
+            && method.descriptor() == native.descriptor()
+            && method.has_code()
+    });
+    let wrapper = wrapper.ok_or(TOO_LATE)?;
+    let info = SpanInfo {
+        mode: span::mode_of(span),
+        ..span::about(subject, &plugin.name, span.method)
+    };
+    let id = spans.register(&info).map_err(|error| error.to_string())?;
+    let here = rewriter::span::Span {
+        method: wrapper.index(),
+        ..span.clone()
+    };
+    span::lower(plan, class, &here, id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NATIVES: &[u8] = include_bytes!("../tests/fixtures/Natives.class");
+
+    #[test]
+    fn a_wrapped_class_has_the_native_method_under_its_prefix_and_code_under_its_name() {
+        let names = ["twice(I)I".to_owned(), "absent()V".to_owned()];
+        let wrapped = wrap(NATIVES, &names).expect("wrapped");
+        let class = ClassFile::read(&wrapped).expect("a class");
+        let find = |name: &[u8]| {
+            let mut methods = class.methods();
+            methods
+                .find(|method| method.name().as_bytes() == name)
+                .expect("there")
+        };
+        assert!(find(b"twice").has_code() && !is_native(&find(b"twice")));
+        let native = find(b"$$classhook$$_twice");
+        assert!(!native.has_code() && !is_native(&native));
+        assert!(is_native(&find(b"plus")));
+        assert_eq!(wrap(&wrapped, &names), None);
+        assert_eq!(wrapped_in(&class), ["twice(I)I"]);
+        assert_eq!(as_wrapped(NATIVES, &wrapped), wrapped);
+        assert_eq!(as_wrapped(NATIVES, NATIVES), NATIVES);
+        assert_eq!(wrap(b"no class", &names), None);
+    }
+
+    #[test]
+    fn only_classes_of_the_jvm_have_natives_that_cannot_be_wrapped() {
+        let class = ClassFile::read(NATIVES).expect("a class");
+        let native = class.methods().find(is_native).expect("a native method");
+        assert_eq!(obstacle(&Loader::App, &native), None);
+        assert_eq!(obstacle(&Loader::Boot, &native), None);
+    }
+}
