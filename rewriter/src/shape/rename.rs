@@ -301,10 +301,11 @@ impl<'a> Renamer<'_, 'a> {
             cursor.take(8, "InnerClasses")?;
             let name = row.wrapping_add(4);
             let inner = self.class.pool().class_name(PoolIndex(self.item(row)));
-            if self.item(name) != 0 {
-                let names = self.names;
-                let new = names.simple(inner.unwrap_or_default().as_bytes());
-                let old = self.text(self.item(name));
+            let inner = inner.unwrap_or_default().as_bytes();
+            let old = self.text(self.item(name));
+            // A name that is no part of the class's own says nothing of it.
+            if self.item(name) != 0 && inner.ends_with(old) {
+                let new = self.names.simple(inner);
                 self.point_to(name, new.filter(|new| *new != old))?;
             }
         }

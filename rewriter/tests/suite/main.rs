@@ -5,6 +5,7 @@ mod changes;
 mod edited;
 mod exercise;
 mod fixtures;
+mod generated;
 mod limits;
 mod made;
 mod merging;

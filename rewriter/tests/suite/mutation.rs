@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rewriter::{ClassFile, EditPlan, Place, Scratch, Site, check_splice, opcode, splice};
 
-use crate::{exercise, fixtures, random};
+use crate::{exercise, fixtures, generated, random};
 
 #[derive(Debug, Clone)]
 enum Damage {
@@ -126,6 +126,60 @@ proptest! {
         bytes[..length].copy_from_slice(&head[..length]);
         exercise_all(&bytes);
     }
+
+    #[test]
+    fn generated_plans_are_applied_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        on_a_small_stack(|| assert_ne!(edit_all(&bytes), u32::MAX));
+    }
+
+    #[test]
+    fn generated_plans_never_panic_over_damaged_classes(
+        choices in prop::collection::vec(any::<u8>(), 160),
+        which in 0..fixtures::ALL.len(),
+        damages in prop::collection::vec(damage(), 1..3),
+    ) {
+        let mut bytes = fixtures::ALL[which].1.to_vec();
+        damages.iter().for_each(|damage| apply(&mut bytes, damage));
+        bytes.splice(0..0, choices);
+        on_a_small_stack(|| assert_ne!(edit_all(&bytes), u32::MAX));
+    }
+}
+
+fn edit_all(bytes: &[u8]) -> u32 {
+    generated::snippets(bytes) + generated::edits(bytes) + generated::merge(bytes)
+}
+
+/// What fuzzing has found, by target and by what it was.
+#[test]
+fn inputs_that_broke_something_break_nothing_any_more() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
+    let mut tried = 0;
+    for target in std::fs::read_dir(folder).unwrap() {
+        let target = target.unwrap();
+        let name = target.file_name();
+        let run: fn(&[u8]) -> u32 = match name.to_str().unwrap() {
+            "read" => |bytes| exercise::read(bytes) as u32,
+            "splice" => exercise::splice_everything,
+            "round_trip" => exercise::round_trip,
+            "snippets" => generated::snippets,
+            "edits" => generated::edits,
+            "merge" => generated::merge,
+            other => panic!("{other} is no target"),
+        };
+        for input in std::fs::read_dir(target.path()).unwrap() {
+            let bytes = std::fs::read(input.unwrap().path()).unwrap();
+            on_a_small_stack(|| assert_ne!(run(&bytes), u32::MAX));
+            tried += 1;
+        }
+    }
+    assert!(tried > 0);
+}
+
+/// So that the tests above do more than be refused.
+#[test]
+fn most_generated_plans_do_something() {
+    let applied = (0..100_u8).filter(|seed| edit_all(&[*seed; 3]) > 5).count();
+    assert!(applied > 60, "{applied} of 100");
 }
 
 #[test]

@@ -2,27 +2,53 @@
 
 use rewriter::{Label, MemberName, Snippet, SnippetError, opcode as op};
 
-/// Numbers from a seed (xorshift).
-pub struct Random(u64);
+/// Numbers from a list of choices, then from a seed (xorshift).
+pub struct Random {
+    /// The last is the next.
+    choices: Vec<u8>,
+    state: u64,
+}
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+        let state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let choices = Vec::new();
+        Random { choices, state }
+    }
+
+    /// A fuzzer that changes a choice changes little else.
+    pub fn chosen(choices: &[u8]) -> Self {
+        let seed = choices.iter().fold(0, |seed: u64, choice| {
+            seed.rotate_left(5) ^ u64::from(*choice)
+        });
+        Random {
+            choices: choices.iter().rev().copied().collect(),
+            ..Random::new(seed)
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state >> 33
     }
 
     pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % limit
+        let number = match self.choices.pop() {
+            Some(low) if limit <= 1 << 8 => u64::from(low),
+            Some(low) => u64::from(low) | self.next() << 8,
+            None => self.next(),
+        };
+        number as usize % limit
     }
 }
 
 /// `I`, `J`, `F` and `D` as in descriptors, `S` a string, `A` an array of ints.
 type Types = Vec<u8>;
 
-struct Maker {
-    random: Random,
+struct Maker<'r> {
+    random: &'r mut Random,
     snippet: Snippet,
     stack: Types,
     /// By pairs of slots.
@@ -46,7 +72,7 @@ fn family(of: u8) -> u8 {
     b"IJFD".iter().position(|letter| *letter == of).unwrap_or(4) as u8
 }
 
-impl Maker {
+impl Maker<'_> {
     fn op(&mut self, code: u8) -> Result<(), SnippetError> {
         self.snippet.op(code, 0)
     }
@@ -197,8 +223,13 @@ impl Maker {
 
 /// A snippet of about so many operations.
 pub fn snippet(seed: u64, length: usize) -> Snippet {
+    made(&mut Random::new(seed), length)
+}
+
+/// The same from numbers of any kind.
+pub fn made(random: &mut Random, length: usize) -> Snippet {
     let mut maker = Maker {
-        random: Random::new(seed),
+        random,
         snippet: Snippet::new(),
         stack: Vec::new(),
         locals: [0; 6],

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use rewriter::{
-    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MethodIndex,
-    NativeWrapper, NewField, PlanBuilder, PlanError, Refusal, Scratch, Snippet, SpliceReport,
-    Target, check_splice, opcode, splice,
+    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MemberName,
+    MethodIndex, NativeWrapper, NewField, NewMethod, PlanBuilder, PlanError, PoolIndex, Refusal,
+    Scratch, Snippet, SpliceReport, Target, check_splice, opcode, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
@@ -236,6 +236,33 @@ fn renaming_there_and_back_says_the_same() {
         assert_eq!(lines(&before), lines(&after), "{name}");
         assert_ne!(text(&there), before, "{name}");
     }
+}
+
+/// Some obfuscators write any text there, and it may be shared with anything.
+#[test]
+fn a_simple_name_that_is_no_part_of_its_class_name_stays() {
+    let bytes = ALL.iter().find(|(name, _)| *name == "Shapes$Colour");
+    let (_, whole) = bytes.unwrap();
+    let class = ClassFile::read(whole).unwrap();
+    let all = class.attributes().find(|it| it.name == "InnerClasses");
+    let rows = all.unwrap().bytes;
+    let name = rows.as_ptr() as usize - whole.as_ptr() as usize + 6;
+    let text = (1..class.pool().count()).find(|index| {
+        let text = class.pool().utf8(PoolIndex(*index));
+        text.is_some_and(|text| text == "values")
+    });
+    let mut bytes = whole.to_vec();
+    bytes[name..name + 2].copy_from_slice(&text.unwrap().to_be_bytes());
+    let renamed = ClassEdit::RenameType {
+        from: "Shapes$Colour".to_owned(),
+        to: "Shapes$Hue".to_owned(),
+    };
+    let after = edited(&bytes, &[renamed]);
+    let end = ClassFile::read(&after)
+        .unwrap()
+        .attributes()
+        .find(|it| it.name == "InnerClasses");
+    assert_eq!(end.unwrap().bytes[6..8], text.unwrap().to_be_bytes());
 }
 
 #[test]

@@ -1,0 +1,447 @@
+//! Classes and plans made from a string of choices: what the fuzz targets
+//! `snippets`, `edits` and `merge` do with any bytes; shared with `fuzz/`.
+//!
+//! The first choices make the plan. What follows them is the class; where
+//! nothing readable follows, it is a fixture, which the choices may give more
+//! members first. So plans meet whole classes, generated ones and damaged ones.
+
+use rewriter::{
+    Annotation, Bci, CallTarget, Change, ClassEdit, ClassFile, EditConstant, EditPlan,
+    ElementValue, Instruction, MemberName, MethodIndex, NativeWrapper, NewField, NewMethod, Part,
+    Place, PlanBuilder, ProbeStorage, Scratch, Site, Snippet, Target, check_splice, opcode, print,
+    schema, splice,
+};
+
+use crate::random::{self, Random};
+use crate::{edited, exercise, fixtures};
+
+/// Bytes that choose the plan.
+const CHOICES: usize = 160;
+/// Most edits of each sort in one plan.
+const EDITS: usize = 12;
+
+const STORAGES: [ProbeStorage<'static>; 2] = [
+    ProbeStorage::SharedArrays {
+        owner: "java/lang/$Classhook",
+        hits: rewriter::ArrayRef {
+            field: "hits",
+            base: 0,
+        },
+        counts: rewriter::ArrayRef {
+            field: "counts",
+            base: 0,
+        },
+    },
+    ProbeStorage::OwnArray {
+        runtime: "classhook/runtime/Probes",
+        key: rewriter::Utf8::new(b"A"),
+    },
+];
+
+/// Names that members, types and attributes get; not every one can be.
+const NAMES: [&str; 12] = [
+    "a",
+    "area",
+    "é😀",
+    "<init>",
+    "<clinit>",
+    "",
+    "x/y",
+    "Shapes",
+    "sample/Hooks",
+    "java/lang/Object",
+    "java/io/Serializable",
+    "RuntimeVisibleAnnotations",
+];
+const FIELDS: [&str; 8] = [
+    "I",
+    "J",
+    "D",
+    "Z",
+    "[[F",
+    "Ljava/lang/String;",
+    "LShapes;",
+    "V",
+];
+const METHODS: [&str; 6] = [
+    "()V",
+    "(J[Ljava/lang/String;)J",
+    "(LShapes;)LShapes;",
+    "(DD)D",
+    "()Ljava/lang/Object;",
+    "I",
+];
+
+/// What a method is left with when its last snippet does not return.
+const RESULTS: [&str; 6] = ["V", "J", "D", "I", "F", "L"];
+
+struct Generator {
+    random: Random,
+}
+
+impl Generator {
+    fn of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.random.below(texts.len())]
+    }
+
+    fn name(&mut self) -> String {
+        self.of(&NAMES).to_owned()
+    }
+
+    fn snippet(&mut self) -> Snippet {
+        let length = self.random.below(40);
+        random::made(&mut self.random, length)
+    }
+
+    fn constant(&mut self) -> EditConstant {
+        match self.random.below(5) {
+            0 => EditConstant::Int(self.random.below(1 << 17) as i32),
+            1 => EditConstant::Long(-1),
+            2 => EditConstant::Float(1),
+            3 => EditConstant::Double(1 << 60),
+            _ => EditConstant::String(self.name()),
+        }
+    }
+
+    fn method(&mut self, class: &ClassFile<'_>) -> MethodIndex {
+        // One more than there are, now and then.
+        MethodIndex(self.random.below(class.methods().len() + 1) as u16)
+    }
+
+    /// A member that the class has or names, or one that is nowhere.
+    fn member(&mut self, class: &ClassFile<'_>) -> MemberName {
+        let index = self.random.below(usize::from(class.pool().count()));
+        let named = class.pool().member_ref(rewriter::PoolIndex(index as u16));
+        let own = || {
+            let method = class.methods().nth(index % class.methods().len().max(1))?;
+            Some((class.this_class(), method.name(), method.descriptor()))
+        };
+        let found = named
+            .map(|member| (member.owner, member.name, member.descriptor))
+            .or_else(own);
+        let Some((owner, name, descriptor)) = found else {
+            return MemberName {
+                owner: self.name(),
+                name: self.name(),
+                descriptor: self.of(&METHODS).to_owned(),
+                interface: false,
+            };
+        };
+        MemberName {
+            owner: owner.to_str_lossless().into_owned(),
+            name: name.to_str_lossless().into_owned(),
+            descriptor: descriptor.to_str_lossless().into_owned(),
+            interface: self.random.below(8) == 0,
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> ElementValue {
+        match self.random.below(if depth == 0 { 6 } else { 8 }) {
+            0 => ElementValue::Boolean(true),
+            1 => ElementValue::Char(u16::MAX),
+            2 => ElementValue::Long(i64::MIN),
+            3 => ElementValue::String(self.name()),
+            4 => ElementValue::Class(self.of(&FIELDS).to_owned()),
+            5 => ElementValue::Enum {
+                descriptor: self.of(&FIELDS).to_owned(),
+                constant: self.name(),
+            },
+            6 => ElementValue::Annotation(self.annotation(depth - 1)),
+            _ => ElementValue::Array(vec![self.value(depth - 1); self.random.below(3)]),
+        }
+    }
+
+    fn annotation(&mut self, depth: usize) -> Annotation {
+        Annotation {
+            descriptor: self
+                .of(&["Lsample/Marked;", "LShapes$Mark;", "I"])
+                .to_owned(),
+            elements: vec![(self.name(), self.value(depth))],
+        }
+    }
+
+    fn target(&mut self, class: &ClassFile<'_>) -> Target {
+        match self.random.below(3) {
+            0 => Target::Class,
+            1 => Target::Method(self.method(class)),
+            _ => {
+                let field = class.fields().nth(self.random.below(4));
+                let texts = field.map(|field| {
+                    let text = |text: rewriter::Utf8<'_>| text.to_str_lossless().into_owned();
+                    (text(field.name()), text(field.descriptor()))
+                });
+                let (name, descriptor) = texts.unwrap_or_else(|| (self.name(), "I".to_owned()));
+                Target::Field { name, descriptor }
+            }
+        }
+    }
+
+    fn body(&mut self) -> Snippet {
+        match self.random.below(3) {
+            0 => self.snippet(),
+            _ => edited::counting(self.of(&RESULTS)),
+        }
+    }
+
+    fn class_edit(&mut self, class: &ClassFile<'_>) -> ClassEdit {
+        match self.random.below(10) {
+            0 | 1 => ClassEdit::AddField(NewField {
+                flags: [0x1019, 0x0002, 0x0009, 0x0050][self.random.below(4)],
+                name: format!("f{}", self.name()),
+                descriptor: self.of(&FIELDS).to_owned(),
+                value: (self.random.below(2) == 0).then(|| self.constant()),
+            }),
+            2 | 3 => ClassEdit::AddMethod(NewMethod {
+                flags: [0x1009, 0x0001, 0x0101, 0x0401][self.random.below(4)],
+                name: format!("m{}", self.name()),
+                descriptor: self.of(&METHODS).to_owned(),
+                body: (self.random.below(4) != 0).then(|| self.body()),
+            }),
+            4 => ClassEdit::AddInterface(self.name()),
+            5 => ClassEdit::AddAnnotation {
+                target: self.target(class),
+                visible: self.random.below(2) == 0,
+                annotation: self.annotation(3),
+            },
+            6 => ClassEdit::AddAttribute {
+                target: self.target(class),
+                name: self.name(),
+                bytes: vec![0; self.random.below(40)],
+            },
+            7 => ClassEdit::RenameMember {
+                member: self.member(class),
+                to: self.name(),
+            },
+            8 => ClassEdit::RenameType {
+                from: match self.random.below(3) {
+                    0 => class.this_class().to_str_lossless().into_owned(),
+                    1 => self.member(class).owner,
+                    _ => self.name(),
+                },
+                to: self.name(),
+            },
+            _ if self.random.below(2) == 0 => ClassEdit::WrapNative(NativeWrapper {
+                method: self.method(class),
+                prefix: "wrapped$".to_owned(),
+                entry: (self.random.below(2) == 0).then(|| self.snippet()),
+                exit: None,
+                unwind: (self.random.below(2) == 0).then(|| self.snippet()),
+            }),
+            _ => ClassEdit::ReplaceBody {
+                method: self.method(class),
+                body: self.body(),
+            },
+        }
+    }
+
+    fn change(&mut self, class: &ClassFile<'_>, found: &Instruction<'_>) -> Change {
+        match self.random.below(8) {
+            0..=2 => edited::stand_in(class, found).unwrap_or(Change::Remove(None)),
+            3 => Change::Remove(None),
+            4 => Change::Remove(Some(self.constant())),
+            5 => Change::New(self.name()),
+            6 => Change::Factory(self.member(class)),
+            _ => match self.random.below(2) {
+                0 => Change::Field {
+                    opcode: [opcode::GETSTATIC, opcode::PUTFIELD, found.opcode]
+                        [self.random.below(3)],
+                    field: self.member(class),
+                },
+                _ => Change::Call(CallTarget {
+                    opcode: opcode::INVOKEVIRTUAL + self.random.below(4) as u8,
+                    method: self.member(class),
+                }),
+            },
+        }
+    }
+
+    /// Adds an edit of the code of `method`; refusals are part of the game.
+    fn edit(&mut self, class: &ClassFile<'_>, plan: &mut PlanBuilder<'_, '_>) {
+        let index = self.method(class);
+        let Some(method) = class.method(index) else {
+            return;
+        };
+        let Ok(Some(code)) = method.code() else {
+            return;
+        };
+        let instructions: Vec<_> = code.instructions().map_while(Result::ok).collect();
+        if instructions.is_empty() {
+            return;
+        }
+        let found = instructions[self.random.below(instructions.len())];
+        let mut places = exercise::places(&code);
+        places.push(Place::Unwind);
+        let site = Site {
+            method: index,
+            place: places[self.random.below(places.len())],
+        };
+        drop(match self.random.below(10) {
+            0 => plan.hit(site, self.random.below(32_000) as u32),
+            1 => plan.count(site, self.random.below(32_000) as u32),
+            2..=5 => plan.insert(site, self.snippet()),
+            6 => plan.wrap(index, found.bci, self.snippet(), self.snippet()),
+            _ => plan.change(index, found.bci, self.change(class, &found)),
+        });
+    }
+
+    /// The same without asking whether it can be.
+    fn unchecked(&mut self, class: &ClassFile<'_>, plan: &mut EditPlan) {
+        let method = MethodIndex(self.random.below(class.methods().len().max(1)) as u16);
+        let bci = Bci(self.random.below(64) as u16);
+        let place = match self.random.below(5) {
+            0 => Place::Entry,
+            1 => Place::Before(bci),
+            2 => Place::FallThrough(bci),
+            3 => Place::Unwind,
+            _ => Place::Jump {
+                source: bci,
+                target: Bci(self.random.below(64) as u16),
+            },
+        };
+        drop(match self.random.below(3) {
+            0 => plan.change(method, bci, Change::Remove(None)),
+            _ => plan.insert(Site { method, place }, self.snippet()),
+        });
+    }
+
+    fn plan(&mut self, class: &ClassFile<'_>, structure: bool) -> EditPlan {
+        let mut plan = PlanBuilder::new(class);
+        let retransforming = structure && self.random.below(6) == 0;
+        if retransforming {
+            plan = plan.retransforming();
+        }
+        for _ in 0..self.random.below(EDITS) {
+            self.edit(class, &mut plan);
+        }
+        if structure {
+            for _ in 0..self.random.below(EDITS) {
+                drop(plan.edit_class(self.class_edit(class)));
+            }
+        }
+        let mut plan = plan.finish();
+        if self.random.below(6) == 0 {
+            self.unchecked(class, &mut plan);
+        }
+        if retransforming {
+            stays_loadable(class, &plan);
+        }
+        plan
+    }
+}
+
+/// What may replace a loaded class adds nothing to it.
+fn stays_loadable(class: &ClassFile<'_>, plan: &EditPlan) {
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    if splice(class, plan, &STORAGES[0], &mut scratch, &mut out).is_ok() {
+        let new = ClassFile::read(&out).expect("what was written can be read");
+        assert_eq!(schema::compare(class, &new), []);
+    }
+}
+
+/// Splits the input; gives the class's bytes, and what chooses the plan.
+fn input(bytes: &[u8], sort: u8) -> (Vec<u8>, Generator) {
+    let (choices, class) = bytes.split_at(bytes.len().min(CHOICES));
+    let mut generator = Generator {
+        random: Random::chosen(choices),
+    };
+    if ClassFile::read(class).is_ok() {
+        return (class.to_vec(), generator);
+    }
+    let (_, fixture) = fixtures::ALL[generator.random.below(fixtures::ALL.len())];
+    if sort & generator.random.below(2) as u8 == 0 {
+        return (fixture.to_vec(), generator);
+    }
+    let class = ClassFile::read(fixture).expect("a sound fixture");
+    let mut plan = PlanBuilder::new(&class);
+    for _ in 0..EDITS {
+        drop(plan.edit_class(generator.class_edit(&class)));
+    }
+    let (mut scratch, mut made) = (Scratch::default(), Vec::new());
+    drop(splice(
+        &class,
+        &plan.finish(),
+        &STORAGES[0],
+        &mut scratch,
+        &mut made,
+    ));
+    (made, generator)
+}
+
+/// Applies the plan; what is written must pass the check, be readable, of a
+/// size that input and plan explain, and the same a second time.
+fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
+    let mut text = String::new();
+    print::edits(class, "a plugin", plan, &mut text).expect("text can be written");
+    assert!(text.len() <= print::MAX_OUTPUT + 1_000);
+    let written = plan.to_string().len();
+    let (mut scratch, mut out, mut again) = (Scratch::default(), Vec::new(), Vec::new());
+    let mut applied = 0;
+    for storage in &STORAGES {
+        let Ok(report) = splice(class, plan, storage, &mut scratch, &mut out) else {
+            continue;
+        };
+        if let Err(error) = check_splice(class, plan, storage, &out, &mut scratch) {
+            panic!("{storage:?}: {error}\n{plan}");
+        }
+        exercise::read(&out);
+        ClassFile::read(&out).expect("what was written can be read");
+        let most = 16 * (class.bytes().len() + written) + (1 << 20);
+        assert!(out.len() <= most, "{} bytes of at most {most}", out.len());
+        let second = splice(class, plan, storage, &mut Scratch::default(), &mut again);
+        assert_eq!(second.as_ref(), Ok(&report));
+        assert_eq!(out, again, "the same plan gave something else");
+        applied = report.edits + report.class_edits;
+    }
+    applied
+}
+
+/// Random code at random places. Gives the number of edits applied.
+pub fn snippets(bytes: &[u8]) -> u32 {
+    let (class, mut generator) = input(bytes, 1);
+    let class = ClassFile::read(&class).expect("a class that was read before");
+    let plan = generator.plan(&class, false);
+    apply(&class, &plan)
+}
+
+/// Random edits of every kind. Gives the number of edits applied.
+pub fn edits(bytes: &[u8]) -> u32 {
+    let (class, mut generator) = input(bytes, 1);
+    let class = ClassFile::read(&class).expect("a class that was read before");
+    let plan = generator.plan(&class, true);
+    apply(&class, &plan)
+}
+
+/// Two random plans made one. Gives the number of edits applied.
+pub fn merge(bytes: &[u8]) -> u32 {
+    let (class, mut generator) = input(bytes, 0);
+    let class = ClassFile::read(&class).expect("a class that was read before");
+    let plans = [generator.plan(&class, true), generator.plan(&class, true)];
+    let part = |by, plan, hits| Part {
+        by,
+        plan,
+        hits,
+        counts: Some(hits),
+    };
+    if let Ok(alone) = EditPlan::merge(&[part("a", &plans[0], 0)]) {
+        let (mut scratch, mut out, mut merged) = (Scratch::default(), Vec::new(), Vec::new());
+        drop(splice(
+            &class,
+            &plans[0],
+            &STORAGES[0],
+            &mut scratch,
+            &mut out,
+        ));
+        drop(splice(
+            &class,
+            &alone,
+            &STORAGES[0],
+            &mut scratch,
+            &mut merged,
+        ));
+        assert_eq!(out, merged, "one plan merged is that plan");
+    }
+    match EditPlan::merge(&[part("a", &plans[0], 0), part("b", &plans[1], 100)]) {
+        Ok(plan) => apply(&class, &plan),
+        Err(conflict) => conflict.to_string().len() as u32 & 1,
+    }
+}
