@@ -132,6 +132,12 @@ pub struct ClassCounts {
     pub failed: u64,
     /// Methods left alone within changed classes.
     pub skipped_methods: u64,
+    /// Methods that became longer than HotSpot compiles.
+    pub huge_methods: u64,
+    /// Time on the selected classes in microseconds, summed over threads.
+    pub time_us: u64,
+    /// The part of it that the self-check took.
+    pub check_time_us: u64,
 }
 
 /// A class that was left unchanged.

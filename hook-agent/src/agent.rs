@@ -501,22 +501,41 @@ impl Agent {
 
     /// The lines at the end: always when something failed or was left out, else for `log=info`.
     fn sum_up(&self, summary: &Summary, pipeline: &host::Summary, own: u64) {
-        if let Some(first) = pipeline.skipped.first() {
-            messages::warning(
+        let told = [
+            (
                 Code::LeftAlone,
+                "left alone",
+                summary.skipped_methods,
+                &pipeline.skipped,
+            ),
+            (
+                Code::Huge,
+                "too long for HotSpot's compilers",
+                pipeline.huge_methods,
+                &pipeline.huge,
+            ),
+        ];
+        for (code, what, count, methods) in told {
+            let Some(first) = methods.first() else {
+                continue;
+            };
+            messages::warning(
+                code,
                 format_args!(
-                    "methods left alone: {}; the first is {}.{}: {} (`classhook explain` tells of each)",
-                    summary.skipped_methods, first.class, first.method, first.reason
+                    "methods {what}: {count}; the first is {}.{}: {} (`classhook explain` tells of each)",
+                    first.class, first.method, first.text
                 ),
             );
         }
         let line = format!(
-            "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone; snapshot {}",
+            "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone, in {:.3} s (self-check {:.3} s); snapshot {}",
             summary.seen,
             summary.selected,
             summary.transformed,
             summary.failed,
             summary.skipped_methods,
+            pipeline.time.as_secs_f64(),
+            pipeline.check_time.as_secs_f64(),
             self.snapshot.display(),
         );
         if summary.failed + own == 0 {

@@ -36,6 +36,8 @@ pub(crate) enum Code {
     Control,
     /// Methods of changed classes stay as they were.
     LeftAlone,
+    /// Methods became longer than HotSpot compiles.
+    Huge,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
@@ -54,9 +56,10 @@ impl Code {
             Code::Retransform => "H0408",
             Code::Panic => "H0409",
             Code::Options => "H0410",
-            Code::Control => "H0412",
             Code::LeftAlone => "H0411",
+            Code::Control => "H0412",
             Code::Patch => "H0413",
+            Code::Huge => "H0414",
         }
     }
 }

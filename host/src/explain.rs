@@ -5,7 +5,7 @@ use rewriter::print::{Remark, What};
 use rewriter::{Action, MethodIndex, Place, Site};
 
 use crate::job::{Kind, Tag};
-use crate::pipeline::{Observer, Recordings};
+use crate::pipeline::{Observer, Recordings, Spliced};
 use crate::storage::Storage;
 use crate::{ClassRequest, Outcome, Pipeline};
 
@@ -14,7 +14,8 @@ use crate::{ClassRequest, Outcome, Pipeline};
 pub struct Explanation {
     /// Names of the plugins that were asked, in order; empty if none wanted the class.
     pub asked: Vec<String>,
-    /// What they asked for and noted, each plugin's in its own order.
+    /// What they asked for and noted, each plugin's in its own order; then what is worth knowing about
+    /// the result.
     pub remarks: Vec<Explained>,
     /// Methods that were left unchanged after all, and why.
     pub skipped: Vec<(MethodIndex, String)>,
@@ -111,8 +112,17 @@ impl Observer for Explanation {
         }
     }
 
-    fn skipped(&mut self, methods: &[(MethodIndex, String)]) {
-        self.skipped.extend_from_slice(methods);
+    fn spliced(&mut self, spliced: &Spliced) {
+        self.skipped.extend_from_slice(&spliced.skipped);
+        let huge = spliced.huge.iter().map(|(method, text)| Explained::Note {
+            plugin: "classhook".to_owned(),
+            site: Site {
+                method: *method,
+                place: Place::Entry,
+            },
+            text: text.clone(),
+        });
+        self.remarks.extend(huge);
     }
 }
 

@@ -37,6 +37,6 @@ pub use config::Config;
 pub use error::HostError;
 pub use explain::{Explained, Explanation};
 pub use facts::PluginFacts;
-pub use outcome::{ClassRequest, Failure, Loader, Outcome, SkippedMethod, Summary};
+pub use outcome::{ClassRequest, Failure, Loader, MethodRemark, Outcome, Summary};
 pub use pipeline::Pipeline;
 pub use plugin::PluginState;

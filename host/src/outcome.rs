@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A class loader, as far as selectors tell loaders apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -112,15 +113,15 @@ impl Failure {
     }
 }
 
-/// A method that was left as it is while the rest of its class was changed.
+/// What is worth saying about one method of a changed class.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkippedMethod {
+pub struct MethodRemark {
     /// Internal name of the class, for display.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    /// Why.
-    pub reason: String,
+    /// What, in words.
+    pub text: String,
 }
 
 /// What a pipeline has done so far, for the exit summary.
@@ -134,10 +135,18 @@ pub struct Summary {
     pub failed: u64,
     /// The first failures, one per class, at most [`Summary::KEPT`].
     pub failures: Vec<Failure>,
-    /// How many methods were skipped in all.
+    /// How many methods were left as they are while the rest of their class was changed.
     pub skipped_methods: u64,
-    /// The first skipped methods, at most [`Summary::KEPT`].
-    pub skipped: Vec<SkippedMethod>,
+    /// The first of them and why, at most [`Summary::KEPT`].
+    pub skipped: Vec<MethodRemark>,
+    /// How many methods became longer than HotSpot compiles.
+    pub huge_methods: u64,
+    /// The first of them, at most [`Summary::KEPT`].
+    pub huge: Vec<MethodRemark>,
+    /// Time on classes that reached a plugin, summed over threads.
+    pub time: Duration,
+    /// The part of `time` that was spent on checking what was spliced.
+    pub check_time: Duration,
     /// Notes of plugins about methods that they left out on purpose, at most [`Summary::KEPT`].
     pub notes: Vec<String>,
     /// Plugins that were switched off after failing repeatedly.
@@ -156,6 +165,10 @@ impl Summary {
         self.changed += later.changed;
         self.failed += later.failed;
         self.skipped_methods += later.skipped_methods;
+        self.huge_methods += later.huge_methods;
+        self.time += later.time;
+        self.check_time += later.check_time;
+        keep(&mut self.huge, later.huge);
         keep(&mut self.failures, later.failures);
         keep(&mut self.skipped, later.skipped);
         keep(&mut self.notes, later.notes);

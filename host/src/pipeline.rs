@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use probes::ProbeTable;
 use rewriter::{ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, Scratch, Utf8};
@@ -22,7 +23,7 @@ use crate::span;
 use crate::stack::{Benches, quiet_panics};
 use crate::storage::{HELPER, HITS_FIELD, Storage, array_owner};
 use crate::{
-    ClassRequest, Config, Failure, HostError, Loader, Outcome, SkippedMethod, Summary, engine,
+    ClassRequest, Config, Failure, HostError, Loader, MethodRemark, Outcome, Summary, engine,
 };
 
 /// All plugins of one configuration, ready to see classes; shared by any number of threads.
@@ -173,6 +174,7 @@ impl Pipeline {
         observer: Option<&mut dyn Observer>,
     ) -> Outcome {
         out.clear();
+        let begun = Instant::now();
         let result = match self.ticker.run() {
             Ok(_running) => self
                 .benches
@@ -187,7 +189,7 @@ impl Pipeline {
             })
         });
         match result {
-            Ok(changed) => self.done(changed),
+            Ok(changed) => self.done(changed, begun),
             Err(trouble) => {
                 out.clear();
                 self.failed(request, trouble)
@@ -244,13 +246,14 @@ impl Pipeline {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn done(&self, changed: Option<bool>) -> Outcome {
+    fn done(&self, changed: Option<bool>, begun: Instant) -> Outcome {
         let Some(changed) = changed else {
             return Outcome::Unchanged;
         };
         let mut record = self.record();
         record.summary.classes += 1;
         record.summary.changed += u64::from(changed);
+        record.summary.time += begun.elapsed();
         if changed {
             Outcome::Changed
         } else {
@@ -295,11 +298,11 @@ impl Pipeline {
         if let Some(observer) = observer.as_deref_mut() {
             observer.planned(&recordings);
         }
-        apply(&subject, &recordings, request, storage, scratch, out).map(|skipped| {
+        apply(&subject, &recordings, request, storage, scratch, out).map(|spliced| {
             if let Some(observer) = observer {
-                observer.skipped(&skipped);
+                observer.spliced(&spliced);
             }
-            self.keep_skipped(&subject, skipped);
+            self.keep(&subject, spliced);
             Some(!out.is_empty())
         })
     }
@@ -361,22 +364,24 @@ impl Pipeline {
         }
     }
 
-    fn keep_skipped(&self, subject: &Subject, skipped: Vec<(MethodIndex, String)>) {
-        if skipped.is_empty() {
-            return;
-        }
-        let class = subject.class().this_class().to_str_lossless().into_owned();
+    fn keep(&self, subject: &Subject, spliced: Spliced) {
+        let remark = |(method, text): (MethodIndex, String)| MethodRemark {
+            class: subject.class().this_class().to_str_lossless().into_owned(),
+            method: subject.method_name(method).unwrap_or_default(),
+            text,
+        };
         let mut record = self.record();
-        record.summary.skipped_methods += skipped.len() as u64;
-        for (method, reason) in skipped {
-            if record.summary.skipped.len() < Summary::KEPT {
-                let method = subject.method_name(method).unwrap_or_default();
-                record.summary.skipped.push(SkippedMethod {
-                    class: class.clone(),
-                    method,
-                    reason,
-                });
-            }
+        let summary = &mut record.summary;
+        summary.check_time += spliced.check_time;
+        summary.skipped_methods += spliced.skipped.len() as u64;
+        summary.huge_methods += spliced.huge.len() as u64;
+        let lists = [
+            (&mut summary.skipped, spliced.skipped),
+            (&mut summary.huge, spliced.huge),
+        ];
+        for (kept, more) in lists {
+            let room = Summary::KEPT.saturating_sub(kept.len());
+            kept.extend(more.into_iter().take(room).map(remark));
         }
     }
 }
@@ -451,9 +456,37 @@ pub(crate) trait Observer {
     /// What each plugin asked for.
     fn planned(&mut self, recordings: &Recordings<'_>);
 
-    /// Methods that stay as they are after all, and why.
-    fn skipped(&mut self, methods: &[(MethodIndex, String)]) {
-        let _ = methods;
+    /// What came of it.
+    fn spliced(&mut self, spliced: &Spliced) {
+        let _ = spliced;
+    }
+}
+
+/// What came of the edits of one class, by methods of the class that the plugins saw.
+#[derive(Default)]
+pub(crate) struct Spliced {
+    /// Left as they are after all, and why.
+    pub(crate) skipped: Vec<(MethodIndex, String)>,
+    /// Longer now than HotSpot compiles, and by how much.
+    pub(crate) huge: Vec<(MethodIndex, String)>,
+    /// How long the self-check took.
+    check_time: Duration,
+}
+
+impl Spliced {
+    /// The same, of a class in which methods have other indices; those without one are dropped.
+    fn renumbered(self, index: impl Fn(MethodIndex) -> Option<MethodIndex>) -> Self {
+        let all = |methods: Vec<(MethodIndex, String)>| {
+            methods
+                .into_iter()
+                .filter_map(|(method, text)| Some((index(method)?, text)))
+                .collect()
+        };
+        Self {
+            skipped: all(self.skipped),
+            huge: all(self.huge),
+            check_time: self.check_time,
+        }
     }
 }
 
@@ -509,7 +542,7 @@ fn apply<'p>(
     storage: Storage<'_>,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
-) -> Result<Vec<(MethodIndex, String)>, Trouble<'p>> {
+) -> Result<Spliced, Trouble<'p>> {
     let spans = match storage {
         Storage::Shared(table) => Some(table.spans()),
         Storage::Own(_) => None,
@@ -522,11 +555,13 @@ fn apply<'p>(
         })
     };
     if subject.class().bytes() == request.bytes {
-        let mut skipped = natives(&mut plan, subject.class());
+        let skipped = natives(&mut plan, subject.class());
+        let mut spliced = Spliced::default();
         if !plan.is_empty() {
-            skipped.extend(splice(subject.class(), &plan, &storage, scratch, out)?);
+            spliced = splice(subject.class(), &plan, &storage, scratch, out)?;
         }
-        return Ok(skipped);
+        spliced.skipped.extend(skipped);
+        return Ok(spliced);
     }
     let handed_over =
         ClassFile::read(request.bytes).map_err(|error| unreadable(error.to_string()))?;
@@ -536,15 +571,13 @@ fn apply<'p>(
         .map(|(method, reason)| (method, reason.to_string()))
         .collect();
     skipped.extend(natives(&mut plan, &handed_over));
+    let mut spliced = Spliced::default();
     if !plan.is_empty() {
-        let names = |method| index_of(subject.class(), &handed_over, method);
-        let more = splice(&handed_over, &plan, &storage, scratch, out)?;
-        skipped.extend(
-            more.into_iter()
-                .filter_map(|(method, reason)| Some((names(method)?, reason))),
-        );
+        let index = |method| index_of(subject.class(), &handed_over, method);
+        spliced = splice(&handed_over, &plan, &storage, scratch, out)?.renumbered(index);
     }
-    Ok(skipped)
+    spliced.skipped.extend(skipped);
+    Ok(spliced)
 }
 
 /// The method of `from` with the name and descriptor that `method` has in `to`.
@@ -562,7 +595,7 @@ fn splice<'p>(
     storage: &ProbeStorage<'_>,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
-) -> Result<Vec<(MethodIndex, String)>, Trouble<'p>> {
+) -> Result<Spliced, Trouble<'p>> {
     let trouble = |code, cause: String| Trouble {
         plugin: "",
         fault: Fault::new(code, cause),
@@ -570,17 +603,38 @@ fn splice<'p>(
     };
     let report = rewriter::splice(class, plan, storage, scratch, out)
         .map_err(|error| trouble("H0302", error.to_string()))?;
+    let begun = Instant::now();
     rewriter::check_splice(class, plan, storage, out, scratch).map_err(|error| {
         trouble(
             "H0303",
             format!("the result did not pass the self-check: {error}"),
         )
     })?;
-    Ok(report
-        .skipped
-        .into_iter()
-        .map(|(method, reason)| (method, reason.to_string()))
-        .collect())
+    let skipped = report.skipped.into_iter();
+    Ok(Spliced {
+        skipped: skipped
+            .map(|(method, reason)| (method, reason.to_string()))
+            .collect(),
+        huge: report.warnings.into_iter().filter_map(huge).collect(),
+        check_time: begun.elapsed(),
+    })
+}
+
+/// The method, and what became of its length.
+fn huge(warning: rewriter::Warning) -> Option<(MethodIndex, String)> {
+    match warning {
+        rewriter::Warning::HugeMethod {
+            method,
+            before,
+            after,
+        } => Some((
+            method,
+            format!(
+                "it grew from {before} to {after} bytes; HotSpot compiles no method of more than 8,000"
+            ),
+        )),
+        _ => None,
+    }
 }
 
 /// Where the probes of one class are stored.

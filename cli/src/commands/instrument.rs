@@ -182,7 +182,12 @@ impl Instrument {
         line(tally.already, "instrumented already, kept as they are");
         line(tally.failed, "failed, kept as they are");
         line(tally.damaged, "damaged, kept as they are");
-        line(pipeline.summary().skipped_methods, "methods left alone");
+        let summary = pipeline.summary();
+        line(summary.skipped_methods, "methods left alone");
+        line(
+            summary.huge_methods,
+            "methods too long for HotSpot's compilers",
+        );
         line(tally.others, "other files");
         let written = [&self.out, &self.baseline, &self.runtime];
         for path in written.into_iter().flatten() {

@@ -39,7 +39,8 @@ fn text(status: &Answer) -> String {
     let mut text = format!(
         "agent {} in process {} ({}), at work for {}\n\
          recording to {}\n\
-         classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone\n\
+         classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone, {} too long for HotSpot's compilers\n\
+         time on classes: {}, of it {} for the self-check\n\
          probes: {} arrays of 32 KiB\n{}",
         status.version,
         status.pid,
@@ -51,6 +52,9 @@ fn text(status: &Answer) -> String {
         classes.changed,
         classes.failed,
         classes.skipped_methods,
+        classes.huge_methods,
+        milliseconds(classes.time_us),
+        milliseconds(classes.check_time_us),
         status.arrays,
         plugins(&status.plugins),
     );
@@ -63,6 +67,14 @@ fn text(status: &Answer) -> String {
         ));
     }
     text
+}
+
+/// `12.3 ms`.
+fn milliseconds(micros: u64) -> String {
+    format!(
+        "{:.1} ms",
+        Duration::from_micros(micros).as_secs_f64() * 1e3
+    )
 }
 
 /// `3 h 25 min`, `25 min 1 s`, `1.2 s`.

@@ -4,6 +4,7 @@ use super::Jvm;
 use crate::agent::Agent;
 use crate::wrapping;
 use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
+use std::time::Duration;
 
 /// Failures told of; the snapshot holds all.
 const FAILURES: usize = 20;
@@ -48,13 +49,17 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
 
 /// What became of classes.
 pub(super) fn counts(agent: &Agent) -> ClassCounts {
-    let (summary, ..) = agent.numbers();
+    let (summary, plugins, _) = agent.numbers();
+    let micros = |time: Duration| time.as_micros().try_into().unwrap_or(u64::MAX);
     ClassCounts {
         seen: summary.seen,
         selected: summary.selected,
         changed: summary.transformed,
         failed: summary.failed,
         skipped_methods: summary.skipped_methods,
+        huge_methods: plugins.huge_methods,
+        time_us: micros(plugins.time),
+        check_time_us: micros(plugins.check_time),
     }
 }
 
