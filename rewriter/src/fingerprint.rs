@@ -1,84 +1,12 @@
 //! The identity of a class (JaCoCo's class id).
+//!
+//! A register holds a polynomial over GF(2) with its bits reversed: the lowest
+//! bit is the coefficient of x⁶³, so a right shift multiplies by x. Modulo the
+//! polynomial of this sum x⁶⁴ is x⁴ + x³ + x + 1, or (x + 1)(x³ + 1): a few
+//! shifts do what others need tables for.
 
-/// Bytes per step.
-const LANES: usize = 16;
-
-/// The polynomial, bits reversed.
-const POLYNOMIAL: u64 = 0xD800_0000_0000_0000;
-
-/// `TABLES[k][b]`: the remainder of byte `b` followed by `k` zero bytes.
-static TABLES: [[u64; 256]; LANES] = tables();
-
-#[expect(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "evaluated by the compiler, from constants"
-)]
-const fn tables() -> [[u64; 256]; LANES] {
-    let mut tables = [[0; 256]; LANES];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut remainder = byte as u64;
-        let mut bit = 0;
-        while bit < 8 {
-            let carry = remainder & 1 == 1;
-            remainder >>= 1;
-            if carry {
-                remainder ^= POLYNOMIAL;
-            }
-            bit += 1;
-        }
-        tables[0][byte] = remainder;
-        byte += 1;
-    }
-    let mut lane = 1;
-    while lane < LANES {
-        let mut byte = 0;
-        while byte < 256 {
-            let before = tables[lane - 1][byte];
-            tables[lane][byte] = (before >> 8) ^ tables[0][(before & 0xFF) as usize];
-            byte += 1;
-        }
-        lane += 1;
-    }
-    tables
-}
-
-/// Bytes of each of the four parts whose remainders are found side by side: one
-/// remainder alone waits for its tables most of the time.
-const PART: usize = 128;
-
-/// `SHIFTS[k][n]`: the remainder of nibble `k`, from the lowest, of value `n`
-/// followed by [`PART`] zero bytes.
-static SHIFTS: [[u64; 16]; 16] = shifts();
-
-#[expect(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "evaluated by the compiler, from constants"
-)]
-const fn shifts() -> [[u64; 16]; 16] {
-    let zero = tables()[0];
-    let mut shifts = [[0; 16]; 16];
-    let mut bit = 0;
-    while bit < 64 {
-        let mut remainder = 1_u64 << bit;
-        let mut byte = 0;
-        while byte < PART {
-            remainder = (remainder >> 8) ^ zero[(remainder & 0xFF) as usize];
-            byte += 1;
-        }
-        let mut value = 0;
-        while value < 16 {
-            if value >> (bit % 4) & 1 == 1 {
-                shifts[bit / 4][value] ^= remainder;
-            }
-            value += 1;
-        }
-        bit += 1;
-    }
-    shifts
-}
+/// Words whose remainders are found side by side: one alone waits for itself.
+const LANES: usize = 4;
 
 /// CRC-64 of a class file as JaCoCo computes its class id: reflected
 /// polynomial `D800000000000000`, start value 0, nothing added at the end, and
@@ -96,85 +24,86 @@ pub fn fingerprint(bytes: &[u8]) -> u64 {
     }
 }
 
-#[inline]
-#[expect(
-    clippy::indexing_slicing,
-    reason = "a table of 256 entries, indexed with a byte"
-)]
-fn entry(lane: usize, byte: u64) -> u64 {
-    TABLES
-        .get(lane)
-        .map_or(0, |table| table[usize::from(byte as u8)])
-}
-
-fn update(mut sum: u64, bytes: &[u8]) -> u64 {
-    let (fours, bytes) = bytes.as_chunks::<{ 4 * PART }>();
-    for four in fours {
-        sum = four_parts(sum, four);
+/// The remainder of `sum` followed by `bytes`.
+fn update(sum: u64, bytes: &[u8]) -> u64 {
+    let (blocks, bytes) = bytes.as_chunks::<{ 8 * LANES }>();
+    let mut sum = match blocks.split_last() {
+        Some((last, blocks)) => side_by_side(sum, blocks, last),
+        None => sum,
+    };
+    let (words, bytes) = bytes.as_chunks::<8>();
+    for word in words {
+        sum = one_word_on(sum ^ u64::from_le_bytes(*word));
     }
-    let (chunks, rest) = bytes.as_chunks::<LANES>();
-    for chunk in chunks {
-        sum = sixteen(sum, chunk);
-    }
-    for byte in rest {
-        sum = (sum >> 8) ^ entry(0, (sum ^ u64::from(*byte)) & 0xFF);
+    for byte in bytes {
+        let low = (sum ^ u64::from(*byte)) & 0xFF;
+        sum = (sum >> 8) ^ one_word_on(low << 56);
     }
     sum
 }
 
-/// The remainder of four parts, each found on its own.
-fn four_parts(sum: u64, four: &[u8; 4 * PART]) -> u64 {
-    let (chunks, _) = four.as_chunks::<LANES>();
-    let (parts, _) = chunks.as_chunks::<{ PART / LANES }>();
-    let [a, b, c, d] = parts else { return sum };
-    let mut sums = [sum, 0, 0, 0];
-    for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
-        let [w, x, y, z] = sums;
-        sums = [sixteen(w, a), sixteen(x, b), sixteen(y, c), sixteen(z, d)];
+/// Each lane takes one word of every block; the last block joins them.
+fn side_by_side(sum: u64, blocks: &[[u8; 8 * LANES]], last: &[u8; 8 * LANES]) -> u64 {
+    let mut lanes = [sum, 0, 0, 0];
+    for block in blocks {
+        for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
+            *lane = one_block_on(*lane ^ u64::from_le_bytes(*word));
+        }
     }
-    let [a, b, c, d] = sums;
-    shift(shift(shift(a) ^ b) ^ c) ^ d
-}
-
-/// The remainder when [`PART`] zero bytes follow.
-fn shift(sum: u64) -> u64 {
-    let nibbles = SHIFTS.iter().enumerate();
-    nibbles.fold(0, |all, (nibble, table)| {
-        let value = sum.wrapping_shr(4_u32.wrapping_mul(nibble as u32)) & 15;
-        all ^ table.get(value as usize).copied().unwrap_or(0)
+    let words = last.as_chunks::<8>().0.iter();
+    lanes.iter().zip(words).fold(0, |sum, (lane, word)| {
+        one_word_on(sum ^ lane ^ u64::from_le_bytes(*word))
     })
 }
 
+/// The remainder of `word`·x⁶⁴: eight zero bytes follow.
 #[inline(always)]
-fn sixteen(sum: u64, chunk: &[u8; LANES]) -> u64 {
-    let chunk = u128::from_le_bytes(*chunk);
-    let low = sum ^ chunk as u64;
-    let high = (chunk >> 64) as u64;
-    eight(low, 8) ^ eight(high, 0)
+fn one_word_on(word: u64) -> u64 {
+    let once = word ^ word >> 1;
+    let low = once ^ once >> 3;
+    // What was shifted out, from x⁶⁴ on.
+    let high = (word << 63) ^ (word << 63) >> 3 ^ once << 61;
+    low ^ reduced(high)
 }
 
-/// The remainders of eight bytes that `lanes` more bytes follow.
+/// The remainder of `word`·x²⁵⁶, where x²⁵⁶ is (x⁴ + 1)(x¹² + 1).
 #[inline(always)]
-fn eight(word: u64, lanes: usize) -> u64 {
-    let lane = |back: usize| lanes.wrapping_add(back);
-    entry(lane(7), word & 0xFF)
-        ^ entry(lane(6), (word >> 8) & 0xFF)
-        ^ entry(lane(5), (word >> 16) & 0xFF)
-        ^ entry(lane(4), (word >> 24) & 0xFF)
-        ^ entry(lane(3), (word >> 32) & 0xFF)
-        ^ entry(lane(2), (word >> 40) & 0xFF)
-        ^ entry(lane(1), (word >> 48) & 0xFF)
-        ^ entry(lane(0), word >> 56)
+fn one_block_on(word: u64) -> u64 {
+    let once = word ^ word >> 4;
+    let low = once ^ once >> 12;
+    let high = (word << 60) ^ (word << 60) >> 12 ^ once << 52;
+    low ^ reduced(high)
+}
+
+/// The remainder of `high`·x⁶⁴ where `high` is of a degree below 60.
+#[inline(always)]
+fn reduced(high: u64) -> u64 {
+    let once = high ^ high >> 1;
+    once ^ once >> 3
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// By the definition of the sum, bit by bit.
+    fn by_definition(bytes: &[u8]) -> u64 {
+        bytes.iter().fold(0, |sum, byte| {
+            (0..8).fold(sum ^ u64::from(*byte), |sum, _| {
+                (sum >> 1)
+                    ^ if sum & 1 == 1 {
+                        0xD800_0000_0000_0000
+                    } else {
+                        0
+                    }
+            })
+        })
+    }
+
     #[test]
     fn known_sums() {
         assert_eq!(fingerprint(b""), 0);
-        assert_eq!(TABLES[0][1], 0x01B0_0000_0000_0000);
+        assert_eq!(by_definition(&[1]), 0x01B0_0000_0000_0000);
         assert_eq!(
             fingerprint(&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 0x34]),
             0xA9C0_0000_FDDB_719A
@@ -183,17 +112,8 @@ mod tests {
 
     #[test]
     fn java_9_is_hashed_as_java_8() {
-        let eight: Vec<u8> = (0..100)
-            .map(|n| {
-                if n == 6 {
-                    0
-                } else if n == 7 {
-                    52
-                } else {
-                    n
-                }
-            })
-            .collect();
+        let mut eight: Vec<u8> = (0..100).collect();
+        (eight[6], eight[7]) = (0, 52);
         let mut nine = eight.clone();
         nine[7] = 53;
         assert_eq!(fingerprint(&eight), fingerprint(&nine));
@@ -201,11 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_at_a_time_equals_one_at_a_time() {
-        let bytes: Vec<u8> = (0..1000u32).map(|n| (n * 7 + n / 3) as u8).collect();
-        let slow = bytes.iter().fold(0u64, |sum, byte| {
-            (sum >> 8) ^ TABLES[0][((sum ^ u64::from(*byte)) & 0xFF) as usize]
-        });
-        assert_eq!(update(0, &bytes), slow);
+    fn words_side_by_side_equal_one_bit_after_the_other() {
+        let bytes: Vec<u8> = (0..1000_u32).map(|n| (n * 7 + n / 3) as u8).collect();
+        for length in (0..200).chain([999, 1000]) {
+            assert_eq!(
+                update(0, &bytes[..length]),
+                by_definition(&bytes[..length]),
+                "{length}"
+            );
+        }
     }
 }
