@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 #[path = "../../rewriter/tests/suite/busy.rs"]
 mod busy;
 #[path = "../../rewriter/tests/suite/random.rs"]
+#[allow(dead_code, reason = "fuzz targets choose, these tests draw by lot")]
 mod random;
 
 const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {

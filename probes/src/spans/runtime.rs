@@ -4,7 +4,7 @@
 //! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its ring.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -107,8 +107,8 @@ pub struct Runtime {
 #[derive(Debug, Default)]
 struct Told {
     lost: Lost,
-    /// Calls that were open the last time, by thread and start.
-    open: HashSet<(u64, u64)>,
+    /// Calls that were open the last time, by thread and start, and whether they were handed over.
+    open: HashMap<(u64, u64), bool>,
 }
 
 /// Class names by number, and numbers by name.
@@ -126,11 +126,19 @@ pub struct Here {
 }
 
 /// Tells of the end of a native thread.
-struct Farewell(Cell<Option<(&'static ThreadLog, fn())>>);
+struct Farewell(Cell<Option<Leaving>>);
+
+/// What a native thread that ends leaves behind.
+#[derive(Clone, Copy)]
+struct Leaving {
+    log: &'static ThreadLog,
+    /// Makes its place empty again.
+    clear: fn(),
+}
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        if let Some((log, clear)) = self.0.get() {
+        if let Some(Leaving { log, clear }) = self.0.get() {
             clear();
             log.ended.store(true, Ordering::Release);
         }
@@ -178,7 +186,12 @@ fn join(jvm: &impl Jvm) -> Option<Here> {
     let log = runtime.threads.join(runtime, joining.thread, joining.owner);
     // A thread that is about to end cannot tell of it any more.
     FAREWELL
-        .try_with(|farewell| farewell.0.set(Some((log, joining.clear))))
+        .try_with(|farewell| {
+            farewell.0.set(Some(Leaving {
+                log,
+                clear: joining.clear,
+            }));
+        })
         .ok()?;
     let stack = &log.own;
     Some(Here { log, stack })
@@ -435,8 +448,8 @@ impl Runtime {
         }
     }
 
-    /// Hands over what is known of the calls that are open: of `all`, or of those that were not the last time. They are
-    /// written again when they end.
+    /// Hands over what is known of the calls that are open: of `all`, or of those that were open the last time, too,
+    /// and not handed over then. They are written again when they end.
     pub fn drain_open(
         &self,
         spans: &SpanTable,
@@ -464,8 +477,10 @@ impl Runtime {
                 if mode != EVENTS || start < base || !is_current {
                     continue;
                 }
-                told.open.insert((thread, start));
-                if !all && before.contains(&(thread, start)) {
+                let key = (thread, start);
+                let handed_over = before.get(&key).copied();
+                told.open.insert(key, all || handed_over.is_some());
+                if !all && handed_over != Some(false) {
                     continue;
                 }
                 let start = scale.moment(start);

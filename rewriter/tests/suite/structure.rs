@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use rewriter::{
-    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MemberName,
-    MethodIndex, NativeWrapper, NewField, NewMethod, PlanBuilder, PlanError, PoolIndex, Refusal,
-    Scratch, Snippet, SpliceReport, Target, check_splice, opcode, splice,
+    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MethodIndex,
+    NativeWrapper, NewField, PlanBuilder, PlanError, PoolIndex, Refusal, Scratch, Snippet,
+    SpliceReport, Target, check_splice, opcode, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};

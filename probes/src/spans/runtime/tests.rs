@@ -300,8 +300,9 @@ fn open_calls_are_told_of_and_ended_later() {
             };
             enter(&jvm, 1, 0);
             enter(&jvm, 1, 1);
-            runtime.drain_open(table, writer, 0, 100, false);
-            runtime.drain_open(table, writer, 0, 200, false); // nothing new
+            runtime.drain_open(table, writer, 0, 100, false); // may be about to end
+            runtime.drain_open(table, writer, 0, 200, false);
+            runtime.drain_open(table, writer, 0, 300, false); // nothing new
             writer.flush().unwrap();
             *open.lock().unwrap() = Trace::read(writer.path()).unwrap().calls;
             exit(&jvm, 1, 1);
@@ -312,7 +313,7 @@ fn open_calls_are_told_of_and_ended_later() {
     assert_eq!(open.len(), 1);
     assert_eq!(
         (open[0].start, open[0].end, &open[0].outcome),
-        (10, 100, &Outcome::Open)
+        (10, 200, &Outcome::Open)
     );
     runtime.drain(table, &mut bench.writer, 0, true);
     let trace = bench.drain();
