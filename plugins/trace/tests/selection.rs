@@ -77,7 +77,7 @@ fn native_methods_are_spans_and_summed_up_where_others_are_counted() {
     );
     assert_eq!(
         plan("methods = ['find']\nmode = 'count'"),
-        "find(Ljava/lang/String;[ID)J entry: count 0\nfind(J)J: span 0 summed up\n"
+        "find(J)J: span 0 summed up\nfind(Ljava/lang/String;[ID)J entry: count 0\n"
     );
 }
 
