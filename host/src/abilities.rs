@@ -19,7 +19,7 @@ struct Ability {
     functions: &'static [&'static str],
 }
 
-const ABILITIES: [Ability; 5] = [
+const ABILITIES: [Ability; 6] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -59,6 +59,7 @@ const ABILITIES: [Ability; 5] = [
             "[method]method-view.fall-throughs",
             "[method]method-view.jumps",
             "[method]method-view.unwind",
+            "[method]method-view.at",
         ],
     },
     Ability {
@@ -104,6 +105,34 @@ const ABILITIES: [Ability; 5] = [
             "[method]snippet.place",
             "[method]snippet.jump",
             "insert",
+            "replace-body",
+            "wrap",
+            "redirect-call",
+            "redirect-field",
+            "redirect-allocation",
+            "allocate",
+            "remove",
+        ],
+    },
+    Ability {
+        interface: "classhook:plugin/structure",
+        grant: Some((
+            "structure",
+            "adds members, interfaces and annotations to the classes you select, and renames members",
+        )),
+        functions: &[
+            "[constructor]annotation",
+            "[method]annotation.put",
+            "[method]annotation.put-array",
+            "[method]annotation.nest",
+            "[method]annotation.nest-array",
+            "add-field",
+            "add-method",
+            "add-interface",
+            "annotate-class",
+            "annotate-field",
+            "annotate-method",
+            "rename-member",
         ],
     },
 ];
@@ -278,7 +307,7 @@ mod tests {
         for line in include_str!("../../wit/plugin.wit").lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words.as_slice() {
-                ["constructor();"] => {
+                [first, ..] if first.starts_with("constructor(") => {
                     let resource = resource.as_deref().unwrap_or_default();
                     functions.push((interface.clone(), format!("[constructor]{resource}")));
                 }

@@ -1,4 +1,4 @@
-//! Generated from `wit/plugin.wit`; the host's side is in [`crate::views`], [`crate::recorder`] and [`crate::rewrite`].
+//! Generated from `wit/plugin.wit`; the host's side is in [`crate::views`], [`crate::recorder`], [`crate::rewrite`] and [`crate::structure`].
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
 wasmtime::component::bindgen!({
@@ -11,5 +11,6 @@ wasmtime::component::bindgen!({
         "classhook:plugin/probes.plan": crate::job::PlanHandle,
         "classhook:plugin/probes.capture": rewriter::span::Capture,
         "classhook:plugin/rewrite.snippet": crate::rewrite::Code,
+        "classhook:plugin/structure.annotation": crate::structure::Marked,
     },
 });

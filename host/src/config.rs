@@ -103,7 +103,7 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 4] = ["probes", "rewrite", "boot", "natives"];
+pub const CAPABILITIES: [&str; 5] = ["probes", "rewrite", "structure", "boot", "natives"];
 
 impl Default for Agent {
     fn default() -> Self {

@@ -2,7 +2,7 @@
 
 use probes::ProbeTable;
 use rewriter::print::{Remark, What};
-use rewriter::{Action, MethodIndex, Place, Site};
+use rewriter::{ClassEdit, MethodIndex, Place, Site};
 
 use crate::job::{Kind, Tag};
 use crate::pipeline::{Observer, Recordings, Spliced};
@@ -14,8 +14,10 @@ use crate::{ClassRequest, Outcome, Pipeline};
 pub struct Explanation {
     /// Names of the plugins that were asked, in order; empty if none wanted the class.
     pub asked: Vec<String>,
-    /// What they asked for and noted, each plugin's in its own order; then what is worth knowing about
-    /// the result.
+    /// Edits of the class itself, with the names of the plugins.
+    pub class_edits: Vec<(String, ClassEdit)>,
+    /// What else they asked for and noted, each plugin's in its own order; then what is worth knowing
+    /// about the result.
     pub remarks: Vec<Explained>,
     /// Methods that were left unchanged after all, and why.
     pub skipped: Vec<(MethodIndex, String)>,
@@ -24,22 +26,13 @@ pub struct Explanation {
 /// An edit or a note of one plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explained {
-    /// An edit; its probe is numbered by its plugin.
+    /// An edit or a span; its probe is numbered by its plugin.
     Edit {
         /// Name of the plugin.
         plugin: String,
         /// Where.
         site: Site,
-        /// What.
-        action: Action,
-    },
-    /// The entry and end of a method; the span is numbered by its plugin.
-    Span {
-        /// Name of the plugin.
-        plugin: String,
-        /// The entry.
-        site: Site,
-        /// What is kept: `span 0 arguments 1 returned limit 80`.
+        /// What, with the code that is inserted in lines below: `hit 3`, `span 0 arguments 1 returned limit 80`.
         text: String,
     },
     /// A line for people.
@@ -58,12 +51,7 @@ impl Explained {
     #[must_use]
     pub fn remark(&self) -> Remark<'_> {
         let (by, site, what) = match self {
-            Self::Edit {
-                plugin,
-                site,
-                action,
-            } => (plugin, site, What::Edit(*action)),
-            Self::Span { plugin, site, text } => (plugin, site, What::Insert(text)),
+            Self::Edit { plugin, site, text } => (plugin, site, What::Insert(text)),
             Self::Note { plugin, site, text } => (plugin, site, What::Note(text)),
         };
         Remark {
@@ -78,17 +66,20 @@ impl Observer for Explanation {
     fn planned(&mut self, recordings: &Recordings<'_>) {
         for (plugin, recording) in recordings {
             self.asked.push(plugin.name.clone());
+            let class_edits = recording.plan.class_edits().iter();
+            self.class_edits
+                .extend(class_edits.map(|edit| (plugin.name.clone(), edit.clone())));
             let edits = recording.plan.edits().iter().map(|edit| Explained::Edit {
                 plugin: plugin.name.clone(),
                 site: edit.site,
-                action: edit.action,
+                text: recording.plan.words(edit.action),
             });
             self.remarks.extend(edits);
             let spans = recording
                 .spans
                 .as_slice()
                 .iter()
-                .map(|span| Explained::Span {
+                .map(|span| Explained::Edit {
                     plugin: plugin.name.clone(),
                     site: Site {
                         method: span.method,

@@ -2,7 +2,8 @@
 
 use rewriter::span::{Capture, Spans};
 use rewriter::{
-    Action, ClassFile, Edit, EditPlan, MethodIndex, Place, ReadError, Site, SiteChecker, Snippet,
+    Action, Bci, Change, ClassEdit, ClassFile, Edit, EditPlan, MethodIndex, Place, PlanError,
+    ReadError, Site, SiteChecker, Snippet,
 };
 use self_cell::self_cell;
 
@@ -13,7 +14,7 @@ use crate::bindings::classhook::plugin::types::Failure;
 pub const MAX_EDITS: usize = probes::ARRAY_LENGTH;
 /// Most bytes of tags in one class by one plugin.
 pub const MAX_TAG_BYTES: usize = 1 << 20;
-/// Most bytes of inserted code in one class by one plugin, before it is spliced.
+/// Most bytes of code and structure that one plugin adds to a class, before they are spliced.
 const MAX_CODE_BYTES: usize = 4 << 20;
 /// Most sites made in one class by one plugin.
 const MAX_SITES: usize = 1 << 20;
@@ -129,7 +130,7 @@ pub struct Recording {
 impl Recording {
     /// Edits and spans asked for.
     pub fn edits(&self) -> usize {
-        self.plan.edits().len() + self.spans.as_slice().len()
+        self.plan.edits().len() + self.plan.class_edits().len() + self.spans.as_slice().len()
     }
 
     fn tag(&mut self, kind: Kind, site: Site, probes: std::ops::Range<u32>, bytes: &[u8]) {
@@ -207,7 +208,10 @@ pub struct Job {
 
 impl Job {
     /// Nothing asked for yet.
-    pub fn new(subject: Subject) -> Self {
+    pub fn new(mut subject: Subject) -> Self {
+        subject
+            .class
+            .with_dependent_mut(|_, checker| checker.begin());
         Self {
             subject,
             recording: Recording::default(),
@@ -343,25 +347,11 @@ impl Job {
         weight: usize,
     ) -> Result<(), Failure> {
         self.check_limits(tokens.len(), 0)?;
-        let code_bytes = self.recording.code_bytes.saturating_add(weight);
-        if code_bytes > MAX_CODE_BYTES {
-            let message = format!(
-                "expected at most {MAX_CODE_BYTES} bytes of inserted code in one class, found {code_bytes}"
-            );
-            let help = "insert one snippet at many sites, and calls instead of long code";
-            return Err(self.refuse(None, "H0315", message, Some(help.to_owned())));
-        }
+        let code_bytes = self.weighed(weight)?;
         let mut sites = Vec::with_capacity(tokens.len());
         for token in tokens {
             let site = self.known_site(token)?;
-            let fits = self.subject.class.with_dependent_mut(|_, checker| {
-                checker
-                    .check(site)
-                    .and_then(|()| checker.check_snippet(site, &code))
-            });
-            if let Err(error) = fits {
-                return Err(self.refuse(place_bci(site.place), "H0317", error.to_string(), None));
-            }
+            self.check_snippet(site, &code)?;
             sites.push(site);
         }
         let plan = &mut self.recording.plan;
@@ -376,6 +366,128 @@ impl Job {
         }
         self.recording.code_bytes = code_bytes;
         Ok(())
+    }
+
+    /// Bytes of code and structure with `weight` more, if the class may have so many.
+    fn weighed(&mut self, weight: usize) -> Result<usize, Failure> {
+        let bytes = self.recording.code_bytes.saturating_add(weight);
+        if bytes <= MAX_CODE_BYTES {
+            return Ok(bytes);
+        }
+        let message = format!(
+            "expected at most {MAX_CODE_BYTES} bytes of added code and members in one class, found {bytes}"
+        );
+        let help = "insert one snippet at many sites, and calls instead of long code";
+        Err(self.refuse(None, "H0315", message, Some(help.to_owned())))
+    }
+
+    /// Code before each instruction, and behind it; each with its size in bytes.
+    pub fn wrap(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        before: (Snippet, usize),
+        after: (Snippet, usize),
+    ) -> Result<(), Failure> {
+        let at = self.instructions(tokens)?;
+        let (mut fronts, mut backs) = (Vec::new(), Vec::new());
+        for (method, bci) in at {
+            let site = |place| Site { method, place };
+            fronts.push(site(Place::Before(bci)));
+            backs.push(site(Place::FallThrough(bci)));
+        }
+        self.check_limits(fronts.len() + backs.len(), 0)?;
+        let code_bytes = self.weighed(before.1.saturating_add(after.1))?;
+        for (sites, code) in [(&fronts, &before.0), (&backs, &after.0)] {
+            for site in sites {
+                self.check_snippet(*site, code)?;
+            }
+        }
+        let plan = &mut self.recording.plan;
+        let mut add = |sites: Vec<Site>, code| {
+            let action = Action::Insert(plan.keep(code)?);
+            let mut edits = sites.into_iter().map(|site| Edit { site, action });
+            edits.try_for_each(|edit| plan.push(edit))
+        };
+        let added = add(fronts, before.0).and_then(|()| add(backs, after.0));
+        added.map_err(|error| self.refuse(None, "H0315", error.to_string(), None))?;
+        self.recording.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// Records a change of each of these instructions, if it suits all of them. `weight` is what that takes in bytes.
+    pub fn change(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        change: &Change,
+        weight: usize,
+    ) -> Result<(), Failure> {
+        self.check_limits(tokens.len(), 0)?;
+        let code_bytes = self.weighed(weight)?;
+        let at = self.instructions(tokens)?;
+        for (method, bci) in &at {
+            self.checked(Some(bci.0), |checker| {
+                checker.check_change(*method, *bci, change)
+            })?;
+        }
+        let plan = &mut self.recording.plan;
+        let mut at = at.into_iter();
+        let added = at.try_for_each(|(method, bci)| plan.change(method, bci, change.clone()));
+        added.map_err(|error| self.refuse(None, "H0315", error.to_string(), None))?;
+        self.recording.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// Records an edit of the class itself. `weight` is its size in bytes.
+    pub fn edit_class(&mut self, edit: ClassEdit, weight: usize) -> Result<(), Failure> {
+        self.check_limits(1, 0)?;
+        let code_bytes = self.weighed(weight)?;
+        let loaded = self.subject.retransforming;
+        self.checked(None, |checker| checker.check_class_edit(&edit, loaded))?;
+        let added = self.recording.plan.edit_class(edit);
+        added.map_err(|error| self.refuse(None, "H0315", error.to_string(), None))?;
+        self.recording.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// The instructions behind tokens, all of which must have been made for instructions.
+    fn instructions(
+        &mut self,
+        tokens: impl Iterator<Item = u64>,
+    ) -> Result<Vec<(MethodIndex, Bci)>, Failure> {
+        tokens
+            .map(|token| match self.known_site(token)? {
+                Site {
+                    method,
+                    place: Place::At(bci),
+                } => Ok((method, bci)),
+                Site { place, .. } => {
+                    let message = format!("expected an instruction, found the place `{place}`");
+                    let help = "ask `method-view.at` for the sites of instructions".to_owned();
+                    Err(self.refuse(place_bci(place), "H0317", message, Some(help)))
+                }
+            })
+            .collect()
+    }
+
+    fn check_snippet(&mut self, site: Site, code: &Snippet) -> Result<(), Failure> {
+        self.checked(place_bci(site.place), |checker| {
+            checker
+                .check(site)
+                .and_then(|()| checker.check_snippet(site, code))
+        })
+    }
+
+    /// Asks the checker; what it refuses is told to the plugin.
+    fn checked(
+        &mut self,
+        bci: Option<u16>,
+        ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>,
+    ) -> Result<(), Failure> {
+        let asked = self
+            .subject
+            .class
+            .with_dependent_mut(|_, checker| ask(checker));
+        asked.map_err(|error| self.refuse(bci, "H0317", error.to_string(), None))
     }
 
     /// The site behind a token, or why there is none.
@@ -492,9 +604,10 @@ pub fn truncate(text: &mut String, bytes: usize) {
 /// The instruction that a place is about.
 pub(crate) fn place_bci(place: Place) -> Option<u16> {
     match place {
-        Place::Before(bci) | Place::FallThrough(bci) | Place::Jump { source: bci, .. } => {
-            Some(bci.0)
-        }
+        Place::Before(bci)
+        | Place::At(bci)
+        | Place::FallThrough(bci)
+        | Place::Jump { source: bci, .. } => Some(bci.0),
         _ => None,
     }
 }

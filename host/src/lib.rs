@@ -31,6 +31,7 @@ mod span;
 mod stack;
 mod state;
 pub mod storage;
+mod structure;
 mod views;
 
 pub use config::Config;

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use probes::ProbeTable;
-use rewriter::{ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, Scratch, Utf8};
+use rewriter::{ClassEdit, ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, Scratch, Utf8};
 
 use crate::config::OnError;
 use crate::engine::Ticker;
@@ -610,6 +610,9 @@ fn splice<'p>(
             format!("the result did not pass the self-check: {error}"),
         )
     })?;
+    if let Some(refusal) = report.refused {
+        return Err(trouble("H0308", refusal.to_string()));
+    }
     let skipped = report.skipped.into_iter();
     Ok(Spliced {
         skipped: skipped
@@ -717,6 +720,7 @@ fn place<'p>(
     // Last, so that a call which another plugin's code answers at once is none.
     for (plugin, recording) in recordings {
         let Some(table) = table else { break };
+        still_there(&merged, subject, &plugin.name, recording)?;
         span::add(&mut merged, subject, &plugin.name, recording, table.spans()).map_err(
             |refused| Trouble {
                 plugin: &plugin.name,
@@ -726,6 +730,30 @@ fn place<'p>(
         )?;
     }
     Ok((place, merged))
+}
+
+/// Expects that nobody replaces the body of a method whose calls are recorded: its returns are not known.
+fn still_there<'p>(
+    merged: &EditPlan,
+    subject: &Subject,
+    plugin: &'p str,
+    recording: &Recording,
+) -> Result<(), Trouble<'p>> {
+    let mut spans = recording.spans.as_slice().iter().map(|span| span.method);
+    let replaced = |method: &MethodIndex| {
+        let mut edits = merged.class_edits().iter();
+        edits.any(|edit| {
+            matches!(edit, ClassEdit::ReplaceBody { .. }) && edit.method() == Some(*method)
+        })
+    };
+    match spans.find(replaced) {
+        None => Ok(()),
+        Some(method) => Err(Trouble {
+            plugin,
+            fault: Fault::new("H0307", "another plugin replaces its body".to_owned()),
+            method: subject.method_name(method),
+        }),
+    }
 }
 
 /// Counts and spans are recorded by the agent alone.

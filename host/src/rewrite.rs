@@ -1,12 +1,15 @@
-//! The interface `rewrite`: code that a plugin inserts.
+//! The interface `rewrite`: code that a plugin inserts, and instructions that it changes.
 
-use rewriter::{Label, MemberName, Snippet, SnippetError};
+use rewriter::{
+    CallTarget, Change, ClassEdit, EditConstant, Label, MemberName, MethodIndex, Snippet,
+    SnippetError,
+};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
 use crate::bindings::classhook::plugin::class_file::MemberRef;
 use crate::bindings::classhook::plugin::rewrite::{Host as RewriteHost, HostSnippet};
-use crate::bindings::classhook::plugin::types::{Failure, Site};
+use crate::bindings::classhook::plugin::types::{Constant, Failure, Site};
 use crate::job::PlanHandle;
 use crate::state::State;
 
@@ -27,9 +30,9 @@ const MAX_LABELS: usize = 1 << 16;
 const NO_LABEL: u32 = u32::MAX;
 
 /// What a plugin is told of a request.
-type Answer<T = ()> = Result<std::result::Result<T, Failure>>;
+pub(crate) type Answer<T = ()> = Result<std::result::Result<T, Failure>>;
 
-fn name(target: MemberRef, interface: bool) -> MemberName {
+pub(crate) fn name(target: MemberRef, interface: bool) -> MemberName {
     MemberName {
         owner: target.owner,
         name: target.name,
@@ -38,11 +41,26 @@ fn name(target: MemberRef, interface: bool) -> MemberName {
     }
 }
 
-fn text(member: &MemberName) -> usize {
+pub(crate) fn text(member: &MemberName) -> usize {
     member.owner.len() + member.name.len() + member.descriptor.len()
 }
 
+pub(crate) fn constant(value: Constant) -> EditConstant {
+    match value {
+        Constant::Integer(value) => EditConstant::Int(value),
+        Constant::Long(value) => EditConstant::Long(value),
+        Constant::Float(value) => EditConstant::Float(value.to_bits()),
+        Constant::Double(value) => EditConstant::Double(value.to_bits()),
+        Constant::Text(text) => EditConstant::String(text),
+    }
+}
+
 impl Code {
+    /// The code, and what it weighs.
+    pub(crate) fn parts(&self) -> (Snippet, usize) {
+        (self.snippet.clone(), self.weight)
+    }
+
     fn label(&self, number: u32) -> std::result::Result<Label, String> {
         let label = usize::try_from(number)
             .ok()
@@ -82,6 +100,13 @@ impl State {
         self.told(added)
     }
 
+    /// Changes the instructions at these sites; `weight` is the change's size in bytes.
+    fn change(&mut self, at: &[Site], change: Change, weight: usize) -> Answer {
+        let tokens = at.iter().map(|site| site.token);
+        let weight = (OPERATION + weight).saturating_mul(at.len());
+        Ok(self.job()?.change(tokens, &change, weight))
+    }
+
     fn told(&mut self, result: std::result::Result<(), String>) -> Answer {
         Ok(match result {
             Ok(()) => Ok(()),
@@ -92,11 +117,89 @@ impl State {
 
 impl RewriteHost for State {
     fn insert(&mut self, _: Resource<PlanHandle>, at: Vec<Site>, code: Resource<Code>) -> Answer {
-        let Code {
-            snippet, weight, ..
-        } = self.resources.get(&code)?.clone();
+        let (snippet, weight) = self.resources.get(&code)?.parts();
         let tokens = at.iter().map(|site| site.token);
         Ok(self.job()?.insert(tokens, snippet, weight))
+    }
+
+    fn replace_body(
+        &mut self,
+        _: Resource<PlanHandle>,
+        method: u16,
+        code: Resource<Code>,
+    ) -> Answer {
+        let (body, weight) = self.resources.get(&code)?.parts();
+        let method = MethodIndex(method);
+        let edit = ClassEdit::ReplaceBody { method, body };
+        Ok(self.job()?.edit_class(edit, weight))
+    }
+
+    fn wrap(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        before: Resource<Code>,
+        after: Resource<Code>,
+    ) -> Answer {
+        let before = self.resources.get(&before)?.parts();
+        let after = self.resources.get(&after)?.parts();
+        let tokens = at.iter().map(|site| site.token);
+        Ok(self.job()?.wrap(tokens, before, after))
+    }
+
+    fn redirect_call(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        opcode: u8,
+        target: MemberRef,
+        of_interface: bool,
+    ) -> Answer {
+        let method = name(target, of_interface);
+        let weight = text(&method);
+        self.change(&at, Change::Call(CallTarget { opcode, method }), weight)
+    }
+
+    fn redirect_field(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        opcode: u8,
+        target: MemberRef,
+    ) -> Answer {
+        let field = name(target, false);
+        let weight = text(&field);
+        self.change(&at, Change::Field { opcode, field }, weight)
+    }
+
+    fn redirect_allocation(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        target: MemberRef,
+        of_interface: bool,
+    ) -> Answer {
+        let method = name(target, of_interface);
+        let weight = text(&method);
+        self.change(&at, Change::Factory(method), weight)
+    }
+
+    fn allocate(&mut self, _: Resource<PlanHandle>, at: Vec<Site>, name: String) -> Answer {
+        let weight = name.len();
+        self.change(&at, Change::New(name), weight)
+    }
+
+    fn remove(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        value: Option<Constant>,
+    ) -> Answer {
+        let weight = match &value {
+            Some(Constant::Text(text)) => text.len(),
+            _ => 0,
+        };
+        self.change(&at, Change::Remove(value.map(constant)), weight)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::job::{Job, truncate};
 pub const MAX_MEMORY: usize = 64 << 20;
 /// CPU time of the thread that one class may take.
 pub const DEADLINE: Duration = Duration::from_millis(250);
-/// Most `capture`s and `snippet`s that exist at once.
+/// Most `capture`s, `snippet`s and `annotation`s that exist at once.
 const MAX_RESOURCES: usize = 1_024;
 /// Log lines kept per call, and bytes of each.
 const MAX_LINES: u32 = 100;
@@ -33,7 +33,7 @@ pub struct State {
     pub out_of_memory: bool,
     /// Linear memory now, in bytes.
     pub memory: usize,
-    /// What the plugin's `capture`s and `snippet`s say.
+    /// What the plugin's `capture`s, `snippet`s and `annotation`s say.
     pub resources: ResourceTable,
     /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
     pub last_error: Option<String>,

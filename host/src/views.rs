@@ -332,6 +332,14 @@ impl HostMethodView for State {
         self.known_site(&of, Place::Unwind)
     }
 
+    fn at(
+        &mut self,
+        of: Resource<MethodHandle>,
+        at: Vec<u16>,
+    ) -> Result<std::result::Result<Vec<Site>, Failure>> {
+        self.sites(&of, at.into_iter().map(|bci| Place::At(Bci(bci))))
+    }
+
     fn drop(&mut self, _: Resource<MethodHandle>) -> Result<()> {
         Ok(())
     }

@@ -116,7 +116,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite` or `boot`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure` or `boot`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -230,7 +230,11 @@ fn mistakes_in_options_are_explained() {
         ("output=", "H0114", "has no value"),
         ("output=a\\b", "H0114", "escapes nothing"),
         ("log=loud", "H0105", "`off`, `error`, `warn`"),
-        ("grant=everything", "H0201", "`probes`, `rewrite` or `boot`"),
+        (
+            "grant=everything",
+            "H0201",
+            "`probes`, `rewrite`, `structure` or `boot`",
+        ),
         ("select=a***", "H0110", "more than two"),
         ("plugin=nothing", "H0105", "no bundled plugin"),
         (

@@ -11,11 +11,11 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::class::ClassFile;
-use crate::edits::{Change, ChangeError, ChangeId, ClassChecker, ClassEdit, Refusal};
+use crate::edits::{Change, ChangeError, ChangeId, ClassEdit, Refusal};
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
 use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
-use crate::shape::{self, Names};
+use crate::shape::Names;
 use crate::snippet::{Snippet, SnippetError, SnippetId};
 use crate::splice::SkipReason;
 
@@ -391,6 +391,20 @@ impl EditPlan {
         self.changes.get(id.0 as usize)
     }
 
+    /// What an edit of this plan does, in words; inserted code stands in lines
+    /// of its own below.
+    #[must_use]
+    pub fn words(&self, action: Action) -> String {
+        let changed = match action {
+            Action::Change(id) => self.changed(id).map(ToString::to_string),
+            Action::Insert(id) => self
+                .snippet(id)
+                .map(|snippet| format!("insert:\n{snippet}")),
+            Action::Hit(_) | Action::Count(_) => None,
+        };
+        changed.unwrap_or_else(|| action.to_string())
+    }
+
     /// Adds a class edit, unchecked: where it does not suit the class, splicing
     /// leaves the class alone.
     ///
@@ -485,11 +499,9 @@ impl fmt::Display for EditPlan {
 /// Makes a plan whose every site is checked against the class as it is added.
 #[derive(Debug)]
 pub struct PlanBuilder<'c, 'a> {
-    class: &'c ClassFile<'a>,
     checker: SiteChecker<'c, 'a>,
     plan: EditPlan,
     retransforming: bool,
-    class_checker: Option<ClassChecker<'c, 'a>>,
 }
 
 impl<'c, 'a> PlanBuilder<'c, 'a> {
@@ -497,11 +509,9 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     #[must_use]
     pub fn new(class: &'c ClassFile<'a>) -> Self {
         PlanBuilder {
-            class,
             checker: SiteChecker::new(class),
             plan: EditPlan::new(),
             retransforming: false,
-            class_checker: None,
         }
     }
 
@@ -595,21 +605,8 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     /// [`PlanBuilder::retransforming`]) and the JVM would refuse it, or when the
     /// plan is full.
     pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
-        let class = self.class;
-        let checker = self
-            .class_checker
-            .get_or_insert_with(|| ClassChecker::new(class));
-        checker.check(&edit)?;
-        self.plan.edit_class(edit)?;
-        let allowed = if self.retransforming {
-            shape::allowed(class, &self.plan)
-        } else {
-            Ok(())
-        };
-        if allowed.is_err() {
-            self.plan.class_edits.pop();
-        }
-        Ok(allowed?)
+        self.checker.check_class_edit(&edit, self.retransforming)?;
+        self.plan.edit_class(edit)
     }
 
     /// The plan.

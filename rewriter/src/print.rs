@@ -26,7 +26,8 @@ pub use plan::{Remark, What};
 pub(crate) use names::Text;
 
 use crate::class::ClassFile;
-use crate::plan::{Action, EditPlan};
+use crate::edits::ClassEdit;
+use crate::plan::EditPlan;
 use bounded::Bounded;
 
 /// Longest text of the class that is written whole, in bytes.
@@ -40,11 +41,12 @@ pub const MAX_OUTPUT: usize = 64 << 20;
 /// # Errors
 /// Only those of `out`.
 pub fn class(class: &ClassFile<'_>, out: &mut dyn fmt::Write) -> fmt::Result {
-    Bounded::write(out, |out| plan::annotated(class, &[], &[], out))
+    Bounded::write(out, |out| plan::annotated(class, &[], &[], &[], out))
 }
 
-/// Writes a whole class with what is going to be done to it: each remark stands
-/// where its code goes, marked with `+` for edits and `#` for notes.
+/// Writes a whole class with what is going to be done to it: class edits in
+/// front, with the name of who makes them, and each remark where its code goes,
+/// marked with `+` for edits and `#` for notes.
 ///
 /// Edits on edges stand behind the instruction that they leave. `left_out` says
 /// which methods are not going to be changed after all, and why.
@@ -53,11 +55,14 @@ pub fn class(class: &ClassFile<'_>, out: &mut dyn fmt::Write) -> fmt::Result {
 /// Only those of `out`.
 pub fn plan(
     class: &ClassFile<'_>,
+    class_edits: &[(&str, &ClassEdit)],
     remarks: &[Remark<'_>],
     left_out: &[(crate::MethodIndex, String)],
     out: &mut dyn fmt::Write,
 ) -> fmt::Result {
-    Bounded::write(out, |out| plan::annotated(class, remarks, left_out, out))
+    Bounded::write(out, |out| {
+        plan::annotated(class, class_edits, remarks, left_out, out)
+    })
 }
 
 /// Writes a whole class with everything that `plan` does to it: class edits in
@@ -72,33 +77,18 @@ pub fn edits(
     plan: &EditPlan,
     out: &mut dyn fmt::Write,
 ) -> fmt::Result {
-    let words: Vec<Option<String>> = plan
-        .edits()
-        .iter()
-        .map(|edit| match edit.action {
-            Action::Change(id) => plan.changed(id).map(ToString::to_string),
-            _ => None,
-        })
-        .collect();
-    let remarks: Vec<Remark<'_>> = plan
-        .edits()
-        .iter()
+    let edits = plan.edits().iter();
+    let words: Vec<String> = edits.clone().map(|edit| plan.words(edit.action)).collect();
+    let remarks: Vec<Remark<'_>> = edits
         .zip(&words)
         .map(|(edit, words)| Remark {
             site: edit.site,
             by,
-            what: match words {
-                Some(words) => What::Insert(words),
-                None => What::Edit(edit.action),
-            },
+            what: What::Insert(words),
         })
         .collect();
-    Bounded::write(out, |out| {
-        for edit in plan.class_edits() {
-            plan::class_edit(by, edit, out)?;
-        }
-        plan::annotated(class, &remarks, &[], out)
-    })
+    let class_edits: Vec<_> = plan.class_edits().iter().map(|edit| (by, edit)).collect();
+    self::plan(class, &class_edits, &remarks, &[], out)
 }
 
 /// Writes in what two versions of a class differ, as a unified difference of

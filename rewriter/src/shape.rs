@@ -15,11 +15,14 @@ pub(crate) use names::{Names, Role};
 
 use crate::check::SelfCheckError;
 use crate::class::ClassFile;
-use crate::edits::{ClassEdit, NativeWrapper, Refusal, validate};
+use crate::edits::{ClassEdit, NativeWrapper, NewMethod, Refusal, validate};
 use crate::index::{Bci, MethodIndex};
 use crate::plan::{EditPlan, Place, Site};
 use crate::schema;
+use crate::shape::body::{Signature, assemble};
+use crate::snippet::is_method;
 use crate::splice::PoolWriter;
+use crate::utf8;
 
 /// A class with its new structure.
 #[derive(Debug)]
@@ -59,14 +62,55 @@ pub(crate) fn checked(class: &ClassFile<'_>, plan: &EditPlan) -> Result<Shaped, 
     rest(class, plan, &names, bytes).map_err(refused)
 }
 
-/// Asks whether the JVM would take the class with its class edits in the place
-/// of the one that is loaded.
-pub(crate) fn allowed(class: &ClassFile<'_>, plan: &EditPlan) -> Result<(), Refusal> {
-    let shaped = shape(class, plan)?;
+/// Asks whether the JVM would take the class with this edit in the place of the
+/// one that is loaded.
+pub(crate) fn allowed(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), Refusal> {
+    let mut plan = EditPlan::new();
+    plan.edit_class(edit.clone())
+        .map_err(|_| Refusal::TooMany { what: "edits" })?;
+    let shaped = shape(class, &plan)?;
     let broken = schema::compare(class, &ClassFile::read(&shaped.bytes)?);
     match broken.into_iter().next() {
         Some(first) => Err(Refusal::Loaded(first)),
         None => Ok(()),
+    }
+}
+
+/// Asks whether a new body fits its method.
+pub(crate) fn fits(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), Refusal> {
+    let mut pool = PoolWriter::default();
+    pool.begin(class.pool().count());
+    match edit {
+        ClassEdit::AddMethod(NewMethod {
+            flags,
+            name,
+            descriptor,
+            body: Some(code),
+        }) => {
+            let (name, descriptor) = (utf8::encode(name), utf8::encode(descriptor));
+            if !is_method(&descriptor) {
+                return Ok(()); // refused by name
+            }
+            let signature = Signature {
+                flags: *flags,
+                name: &name,
+                descriptor: &descriptor,
+            };
+            assemble(class, &signature, code, &mut pool).map(drop)
+        }
+        ClassEdit::ReplaceBody { method, body } => {
+            let found = class.method(*method);
+            let Some(found) = found.filter(|found| found.has_code()) else {
+                return Ok(()); // refused by its index
+            };
+            let signature = Signature {
+                flags: found.access_flags(),
+                name: found.name().as_bytes(),
+                descriptor: found.descriptor().as_bytes(),
+            };
+            assemble(class, &signature, body, &mut pool).map(drop)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -139,7 +183,7 @@ fn wrapper_edits(
 
 /// A text of the pool.
 fn pool_text(pool: &mut PoolWriter, text: &str) -> Result<u16, Refusal> {
-    let bytes = crate::utf8::encode(text);
+    let bytes = utf8::encode(text);
     if bytes.len() > usize::from(u16::MAX) {
         let length = bytes.len() as u64;
         return Err(Refusal::NameTooLong { length });

@@ -102,7 +102,7 @@ fn edits_notes_and_skips_stand_in_their_places() {
     });
     let left_out = [(MethodIndex(1), "too long".to_owned())];
     let mut text = String::new();
-    print::plan(&class, &remarks, &left_out, &mut text).unwrap();
+    print::plan(&class, &[], &remarks, &left_out, &mut text).unwrap();
     assert_eq!(text.matches("+ coverage: hit ").count(), plan.edits().len());
     insta::assert_snapshot!("plan_shapes", text);
 }
@@ -111,7 +111,7 @@ fn edits_notes_and_skips_stand_in_their_places() {
 fn plan_without_remarks_is_the_class() {
     let class = ClassFile::read(SHAPES).unwrap();
     let mut text = String::new();
-    print::plan(&class, &[], &[], &mut text).unwrap();
+    print::plan(&class, &[], &[], &[], &mut text).unwrap();
     assert_eq!(text, class_text(SHAPES));
 }
 
@@ -195,7 +195,7 @@ fn print_all(bytes: &[u8]) -> usize {
                 .collect();
             let mut text = String::new();
             print::class(&class, &mut text).unwrap();
-            print::plan(&class, &remarks, &[], &mut text).unwrap();
+            print::plan(&class, &[], &remarks, &[], &mut text).unwrap();
             print::difference(&original, &class, &mut text).unwrap();
             let visible = |c: char| c == '\n' || !c.is_control();
             assert!(text.chars().all(visible), "a control character got through");

@@ -257,4 +257,12 @@ impl MethodView<'_> {
     pub fn unwind(&self) -> Site {
         self.inner.unwind()
     }
+
+    /// The instructions at `at` themselves, for what changes an instruction.
+    ///
+    /// # Errors
+    /// When a bci is not the start of an instruction.
+    pub fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.inner.at(at)
+    }
 }

@@ -3,7 +3,8 @@
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
-use crate::bindings::classhook::plugin::{class_file, host, probes, rewrite};
+use crate::bindings::classhook::plugin::{class_file, host, probes, rewrite, structure};
+use crate::edit::{Annotation, Value};
 use crate::plan::Capture;
 use crate::snippet::{Part, Snippet};
 use crate::source::{ClassSource, CodeSink, MethodSource, PlanSink};
@@ -211,6 +212,9 @@ impl MethodSource for class_file::MethodView {
     fn unwind(&self) -> Site {
         self.unwind()
     }
+    fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.at(at)
+    }
 }
 
 impl PlanSink for probes::Plan {
@@ -231,13 +235,8 @@ impl PlanSink for probes::Plan {
     }
 }
 
-/// Inserts code at each of the sites. Only who calls this imports `rewrite`.
-pub(crate) fn insert(plan: &probes::Plan, at: &[Site], code: &Snippet) -> Result<(), Failure> {
-    rewrite::insert(plan, at, &code_of(code)?)
-}
-
 /// The host's own copy of a snippet.
-fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
+pub(crate) fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
     let resource = rewrite::Snippet::new();
     let (parts, labels) = snippet.parts();
     for _ in 0..labels {
@@ -266,4 +265,22 @@ fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
         }?;
     }
     Ok(resource)
+}
+
+/// The host's own copy of an annotation.
+pub(crate) fn annotation_of(annotation: &Annotation) -> structure::Annotation {
+    let (kind, elements) = annotation.parts();
+    let resource = structure::Annotation::new(kind);
+    for (name, value) in elements {
+        match value {
+            Value::One(value) => resource.put(name, value),
+            Value::Many(values) => resource.put_array(name, values),
+            Value::Nested(value) => resource.nest(name, &annotation_of(value)),
+            Value::NestedMany(values) => {
+                let values: Vec<_> = values.iter().map(annotation_of).collect();
+                resource.nest_array(name, &values.iter().collect::<Vec<_>>());
+            }
+        }
+    }
+    resource
 }

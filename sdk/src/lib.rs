@@ -36,11 +36,15 @@
 //! Build it for `wasm32-unknown-unknown` as a `cdylib`; `classhook-testkit`
 //! runs the same type natively in unit tests.
 //!
-//! [`class`] holds what a plugin can ask, [`plan`] what it can do. Both stand
+//! [`class`] holds what a plugin can ask, [`plan`] what it can do: probes
+//! (capability `probes`); code, bodies and changed instructions (`rewrite`);
+//! members, annotations and names (`structure`). A plugin imports what it calls
+//! and nothing else, so it has to be granted no more than that. Both stand
 //! on the traits in [`source`], implemented here over the WIT interface and in
 //! the test kit over the real views and rules of the rewriter.
 
 pub mod class;
+pub mod edit;
 mod error;
 #[doc(hidden)]
 pub mod guest;
@@ -71,7 +75,8 @@ pub mod wit {
     pub use crate::bindings::classhook::plugin::class_file::{
         Handler, Instruction, Jump, Line, MemberRef, MethodSummary,
     };
-    pub use crate::bindings::classhook::plugin::types::{Failure, ProbeId, Site};
+    pub use crate::bindings::classhook::plugin::structure::{Element, EnumConstant};
+    pub use crate::bindings::classhook::plugin::types::{Constant, Failure, ProbeId, Site};
 }
 
 /// Generated from `wit/plugin.wit`.
@@ -83,6 +88,7 @@ pub mod bindings {
         world: "transform-plugin",
         pub_export_macro: true,
         export_macro_name: "export_transform_plugin",
+        additional_derives: [PartialEq],
         default_bindings_module: "classhook_sdk::bindings",
     });
 }

@@ -1,8 +1,10 @@
 //! What a plugin can do to a class.
 
+use crate::bindings::classhook::plugin::{rewrite, structure};
 use crate::class::MethodView;
-use crate::guest;
-use crate::snippet::Snippet;
+use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
+use crate::guest::{annotation_of, code_of};
+use crate::snippet::{Member, Snippet};
 use crate::source::{CodeSink, PlanSink};
 use crate::wit::{Failure, ProbeId, Site};
 
@@ -58,8 +60,239 @@ impl<'a> Plan<'a> {
     /// When the code does not fit one of the sites; it is then inserted nowhere.
     pub fn insert(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
         match self.sink.code_sink() {
-            CodeSink::Host(plan) => guest::insert(plan, at, code),
-            CodeSink::Native(plan) => plan.insert(at, code),
+            CodeSink::Host(plan) => rewrite::insert(plan, at, &code_of(code)?),
+            CodeSink::Native(plan) => plan.edit(&Edit::Insert(at, code)),
+        }
+    }
+
+    /// Gives a method that has code another body (capability `rewrite`).
+    ///
+    /// # Errors
+    /// When the body does not fit the method, or the method got another one before.
+    pub fn replace_body(&mut self, method: &MethodView<'_>, code: &Snippet) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => rewrite::replace_body(plan, method.index(), &code_of(code)?),
+            CodeSink::Native(plan) => plan.edit(&Edit::Body(method.index(), code)),
+        }
+    }
+
+    /// Runs code in front of instructions, and when they have completed normally (capability `rewrite`). The sites are
+    /// those of [`MethodView::at`], here and in what follows.
+    ///
+    /// # Errors
+    /// When the code does not fit one of them; it is then inserted nowhere.
+    pub fn wrap(&mut self, at: &[Site], before: &Snippet, after: &Snippet) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => rewrite::wrap(plan, at, &code_of(before)?, &code_of(after)?),
+            CodeSink::Native(plan) => plan.edit(&Edit::Wrap(at, before, after)),
+        }
+    }
+
+    /// Lets calls and field accesses call this method instead (capability `rewrite`). It takes what was on the stack,
+    /// the receiver first if `opcode` is `invokestatic` (0xb8), and gives what was expected.
+    ///
+    /// ```
+    /// use classhook_sdk::prelude::*;
+    /// use classhook_sdk::snippet::Member;
+    ///
+    /// /// `System.currentTimeMillis()` becomes `com.acme.Clock.now()` in this method.
+    /// fn with_our_clock(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
+    ///     let all = method.instructions()?;
+    ///     let asks = |index: i32| method.member(index as u16).is_some_and(|it| it.name == "currentTimeMillis");
+    ///     let calls: Vec<u16> = all.iter().filter(|it| it.opcode == 0xb8 && asks(it.operand)).map(|it| it.bci).collect();
+    ///     let now = Member::of_class("com/acme/Clock", "now", "()J");
+    ///     Ok(plan.redirect_call(&method.at(&calls)?, 0xb8, &now)?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the method does not suit one of the instructions; none is then changed.
+    pub fn redirect_call(
+        &mut self,
+        at: &[Site],
+        opcode: u8,
+        target: &Member,
+    ) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => {
+                rewrite::redirect_call(plan, at, opcode, &target.reference(), target.interface)
+            }
+            CodeSink::Native(plan) => {
+                plan.edit(&Edit::Change(at, Change::Call(opcode, target.clone())))
+            }
+        }
+    }
+
+    /// Lets field accesses go to another field of the same type (capability `rewrite`).
+    ///
+    /// # Errors
+    /// As [`Plan::redirect_call`].
+    pub fn redirect_field(
+        &mut self,
+        at: &[Site],
+        opcode: u8,
+        target: &Member,
+    ) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => rewrite::redirect_field(plan, at, opcode, &target.reference()),
+            CodeSink::Native(plan) => {
+                plan.edit(&Edit::Change(at, Change::Field(opcode, target.clone())))
+            }
+        }
+    }
+
+    /// Lets a static method make the objects that these `new` make; it has the constructor's parameters (capability
+    /// `rewrite`).
+    ///
+    /// # Errors
+    /// As [`Plan::redirect_call`].
+    pub fn redirect_allocation(&mut self, at: &[Site], target: &Member) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => {
+                rewrite::redirect_allocation(plan, at, &target.reference(), target.interface)
+            }
+            CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::Factory(target.clone()))),
+        }
+    }
+
+    /// Lets these `new` make objects of a subclass with the same constructor, by its internal name (capability
+    /// `rewrite`).
+    ///
+    /// # Errors
+    /// As [`Plan::redirect_call`].
+    pub fn allocate(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => rewrite::allocate(plan, at, name),
+            CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::New(name.to_owned()))),
+        }
+    }
+
+    /// Takes calls and field accesses out; `value` takes the place of their result, zero or null if there is none
+    /// (capability `rewrite`).
+    ///
+    /// # Errors
+    /// As [`Plan::redirect_call`].
+    pub fn remove(&mut self, at: &[Site], value: Option<&Constant>) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => rewrite::remove(plan, at, value),
+            CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::Remove(value.cloned()))),
+        }
+    }
+
+    /// Adds a field (capability `structure`).
+    ///
+    /// # Errors
+    /// When there is one of that name and type, or the JVM would refuse it: a loaded class takes none
+    /// ([`crate::Class::retransforming`]).
+    pub fn add_field(&mut self, field: &Field) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::add_field(
+                plan,
+                field.access_flags,
+                &field.name,
+                &field.descriptor,
+                field.value.as_ref(),
+            ),
+            CodeSink::Native(plan) => plan.edit(&Edit::AddField(field)),
+        }
+    }
+
+    /// Adds a method with code, or without if it is abstract or native (capabilities `structure` and `rewrite`).
+    ///
+    /// # Errors
+    /// As [`Plan::add_field`], and when the body does not fit.
+    pub fn add_method(
+        &mut self,
+        access_flags: u16,
+        name: &str,
+        descriptor: &str,
+        body: Option<&Snippet>,
+    ) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => {
+                let body = body.map(code_of).transpose()?;
+                structure::add_method(plan, access_flags, name, descriptor, body.as_ref())
+            }
+            CodeSink::Native(plan) => {
+                plan.edit(&Edit::AddMethod(access_flags, name, descriptor, body))
+            }
+        }
+    }
+
+    /// Adds a direct superinterface by its internal name (capability `structure`).
+    ///
+    /// # Errors
+    /// As [`Plan::add_field`].
+    pub fn add_interface(&mut self, name: &str) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::add_interface(plan, name),
+            CodeSink::Native(plan) => plan.edit(&Edit::AddInterface(name)),
+        }
+    }
+
+    /// Annotates the class (capability `structure`); reflection sees it if it is visible.
+    ///
+    /// # Errors
+    /// When the class has such an annotation.
+    pub fn annotate_class(&mut self, visible: bool, value: &Annotation) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::annotate_class(plan, visible, &annotation_of(value)),
+            CodeSink::Native(plan) => plan.edit(&Edit::Annotate(Target::Class, visible, value)),
+        }
+    }
+
+    /// Annotates a field that the class has (capability `structure`).
+    ///
+    /// # Errors
+    /// When there is no such field, or it has such an annotation.
+    pub fn annotate_field(
+        &mut self,
+        name: &str,
+        descriptor: &str,
+        visible: bool,
+        value: &Annotation,
+    ) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => {
+                structure::annotate_field(plan, name, descriptor, visible, &annotation_of(value))
+            }
+            CodeSink::Native(plan) => {
+                let target = Target::Field(name.to_owned(), descriptor.to_owned());
+                plan.edit(&Edit::Annotate(target, visible, value))
+            }
+        }
+    }
+
+    /// Annotates a method (capability `structure`).
+    ///
+    /// # Errors
+    /// When it has such an annotation.
+    pub fn annotate_method(
+        &mut self,
+        method: &MethodView<'_>,
+        visible: bool,
+        value: &Annotation,
+    ) -> Result<(), Failure> {
+        let index = method.index();
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => {
+                structure::annotate_method(plan, index, visible, &annotation_of(value))
+            }
+            CodeSink::Native(plan) => {
+                plan.edit(&Edit::Annotate(Target::Method(index), visible, value))
+            }
+        }
+    }
+
+    /// Renames a field or method, of this class or another, where this class declares or names it (capability
+    /// `structure`).
+    ///
+    /// # Errors
+    /// As [`Plan::add_field`].
+    pub fn rename_member(&mut self, member: &Member, name: &str) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::rename_member(plan, &member.reference(), name),
+            CodeSink::Native(plan) => plan.edit(&Edit::Rename(member, name)),
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Plugins use [`crate::Class`] and [`crate::Plan`] instead.
 
+use crate::edit::Edit;
 use crate::plan::Capture;
-use crate::snippet::Snippet;
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
 };
@@ -45,6 +45,7 @@ pub trait MethodSource {
     fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
     fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure>;
     fn unwind(&self) -> Site;
+    fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
 }
 
 /// The resource `plan`; see `wit/plugin.wit` for each method.
@@ -62,21 +63,20 @@ pub trait PlanSink {
     fn code_sink(&self) -> CodeSink<'_>;
 }
 
-/// The function of `rewrite` that takes a plan. It is no method of [`PlanSink`]: what a plugin imports is what its
-/// code can reach, and every method of a trait object can be reached.
+/// The functions of `rewrite` and `structure`, all of which take a plan. They are no methods of [`PlanSink`]: what a
+/// plugin imports is what its code can reach, and every method of a trait object can be reached.
 pub enum CodeSink<'a> {
-    /// The host, asked only by plugins that insert something.
+    /// The host, asked only by plugins that change something.
     Host(&'a crate::bindings::classhook::plugin::probes::Plan),
     /// The test kit.
     Native(&'a dyn NativeCode),
 }
 
-/// Inserting code outside of WebAssembly.
-#[allow(
-    missing_docs,
-    clippy::missing_errors_doc,
-    reason = "documented in wit/plugin.wit"
-)]
+/// Changing what a class does and is, outside of WebAssembly.
 pub trait NativeCode {
-    fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure>;
+    /// Records the edit.
+    ///
+    /// # Errors
+    /// When it does not suit the class.
+    fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;
 }

@@ -329,6 +329,26 @@ fn bank_full_of_snippets_does_the_same() {
     check("bank");
 }
 
+#[test]
+fn scalac_full_of_snippets_compiles_the_same() {
+    check("scala");
+}
+
+#[test]
+fn jython_full_of_snippets_does_the_same() {
+    check("jython");
+}
+
+#[test]
+fn groovy_full_of_snippets_does_the_same() {
+    check("groovy");
+}
+
+#[test]
+fn clojure_full_of_snippets_does_the_same() {
+    check("clojure");
+}
+
 /// Random snippets at entry, loop heads, returns, throws and unwinding of every twentieth class of the compiler.
 #[test]
 fn random_snippets_that_are_accepted_verify() {

@@ -80,7 +80,15 @@ impl Explain {
             changes(&class, &bytes, &mut text)
         } else {
             let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
-            print::plan(&class, &remarks, &explanation.skipped, &mut text)
+            let class_edits = explanation.class_edits.iter();
+            let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
+            print::plan(
+                &class,
+                &class_edits,
+                &remarks,
+                &explanation.skipped,
+                &mut text,
+            )
         };
         debug_assert!(written.is_ok(), "a string takes everything");
         show(&text)?;

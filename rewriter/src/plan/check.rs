@@ -1,10 +1,11 @@
 //! Does a site exist?
 
 use crate::class::{ClassFile, Code, Instruction, Instructions};
-use crate::edits::Change;
+use crate::edits::{Change, ClassChecker, ClassEdit};
 use crate::index::{Bci, MethodIndex};
 use crate::opcode;
 use crate::plan::{EditPlan, Place, PlanError, Site};
+use crate::shape;
 use crate::snippet::Snippet;
 use crate::splice::{Analysis, SkipReason};
 use crate::verify::Hierarchy;
@@ -16,6 +17,8 @@ pub struct SiteChecker<'c, 'a> {
     current: Option<(MethodIndex, Code<'c, 'a>)>,
     /// One bit per bci: an instruction begins there.
     starts: Vec<u64>,
+    /// The class edits so far.
+    class_edits: Option<ClassChecker<'c, 'a>>,
 }
 
 impl<'c, 'a> SiteChecker<'c, 'a> {
@@ -26,6 +29,7 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
             class,
             current: None,
             starts: Vec::new(),
+            class_edits: None,
         }
     }
 
@@ -118,6 +122,28 @@ impl<'c, 'a> SiteChecker<'c, 'a> {
         };
         let resolved = place.resolve(bci, change).map(drop);
         resolved.map_err(|error| PlanError::Change { method, bci, error })
+    }
+
+    /// Asks whether the class can be edited so, after the edits asked about
+    /// before; `loaded` says that the JVM has the class already.
+    ///
+    /// # Errors
+    /// When the edit does not suit the class, or the JVM would refuse it.
+    pub fn check_class_edit(&mut self, edit: &ClassEdit, loaded: bool) -> Result<(), PlanError> {
+        shape::fits(self.class, edit)?;
+        if loaded {
+            shape::allowed(self.class, edit)?;
+        }
+        let class = self.class;
+        let known = self
+            .class_edits
+            .get_or_insert_with(|| ClassChecker::new(class));
+        Ok(known.check(edit)?)
+    }
+
+    /// Begins a plan of its own: class edits asked about before are forgotten.
+    pub fn begin(&mut self) {
+        self.class_edits = None;
     }
 
     fn begins(&self, bci: Bci) -> bool {

@@ -17,7 +17,7 @@ use crate::print::{code, header};
 pub enum What<'t> {
     /// Something that is inserted.
     Edit(Action),
-    /// Something that is inserted, in the words of who inserts it.
+    /// Something that is inserted or changed, in words; further lines stand below.
     Insert(&'t str),
     /// A line for people.
     Note(&'t str),
@@ -53,7 +53,7 @@ fn spot(place: Place) -> Spot {
 }
 
 /// Writes an edit of the class itself; the lines of a body stand below it.
-pub(super) fn class_edit(by: &str, edit: &ClassEdit, out: &mut dyn Write) -> fmt::Result {
+fn class_edit(by: &str, edit: &ClassEdit, out: &mut dyn Write) -> fmt::Result {
     for (index, line) in edit.to_string().lines().enumerate() {
         out.write_str("  + ")?;
         if index == 0 {
@@ -69,10 +69,14 @@ pub(super) fn class_edit(by: &str, edit: &ClassEdit, out: &mut dyn Write) -> fmt
 /// Writes the class with remarks; without any it is the class alone.
 pub(super) fn annotated(
     class: &ClassFile<'_>,
+    class_edits: &[(&str, &ClassEdit)],
     remarks: &[Remark<'_>],
     left_out: &[(MethodIndex, String)],
     out: &mut dyn Write,
 ) -> fmt::Result {
+    for (by, edit) in class_edits {
+        class_edit(by, edit, out)?;
+    }
     let mut spots = Spots::new();
     for remark in remarks {
         let place = (remark.site.method, spot(remark.site.place));
@@ -160,14 +164,27 @@ fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
         };
         write!(out, "          {sign} ")?;
         escaped(remark.by, out)?;
-        match remark.what {
-            What::Edit(action) => write!(out, ": {action}")?,
-            What::Insert(text) | What::Note(text) => {
-                out.write_str(": ")?;
-                escaped(text, out)?;
+        let (first, more) = match remark.what {
+            What::Edit(action) => {
+                write!(out, ": {action}")?;
+                ("", "")
             }
-        }
+            What::Insert(text) => {
+                out.write_str(": ")?;
+                text.split_once('\n').unwrap_or((text, ""))
+            }
+            What::Note(text) => {
+                out.write_str(": ")?;
+                (text, "")
+            }
+        };
+        escaped(first, out)?;
         writeln!(out, " ({})", remark.site.place)?;
+        for line in more.lines() {
+            out.write_str("          + ")?;
+            escaped(line, out)?;
+            out.write_str("\n")?;
+        }
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ impl ClassSource for NativeClass<'_, '_> {
         Some(rewriter::fingerprint(self.class.bytes()))
     }
     fn retransforming(&self) -> bool {
-        false
+        self.recorder.loaded()
     }
     fn annotations(&self) -> Vec<String> {
         self.class.annotations().map(text).collect()
@@ -211,5 +211,8 @@ impl MethodSource for NativeMethod<'_, '_> {
     }
     fn unwind(&self) -> Site {
         self.recorder.make_site(self.method.index(), Place::Unwind)
+    }
+    fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
+        self.sites(at.iter().map(|bci| Place::At(Bci(*bci))))
     }
 }

@@ -41,6 +41,7 @@
 //! `BLESS=1 cargo test` writes them.
 
 mod class;
+mod edits;
 mod plan;
 
 use std::fmt;
@@ -112,11 +113,24 @@ impl<T: Transformer> Harness<T> {
     /// When the bytes are no class, or the two plans differ.
     #[must_use]
     pub fn transform(&self, bytes: &[u8]) -> Transformed {
+        self.run(bytes, false)
+    }
+
+    /// As [`Harness::transform`], for a class that the JVM has loaded already.
+    ///
+    /// # Panics
+    /// As [`Harness::transform`].
+    #[must_use]
+    pub fn retransform(&self, bytes: &[u8]) -> Transformed {
+        self.run(bytes, true)
+    }
+
+    fn run(&self, bytes: &[u8], loaded: bool) -> Transformed {
         let plugin = self
             .plugin()
             .unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"));
-        let fresh = run(&plugin, bytes);
-        let used = run(&plugin, bytes);
+        let fresh = run(&plugin, bytes, loaded);
+        let used = run(&plugin, bytes, loaded);
         assert_eq!(
             fresh.to_string(),
             used.to_string(),
@@ -126,10 +140,10 @@ impl<T: Transformer> Harness<T> {
     }
 }
 
-fn run<T: Transformer>(plugin: &T, bytes: &[u8]) -> Transformed {
+fn run<T: Transformer>(plugin: &T, bytes: &[u8], loaded: bool) -> Transformed {
     let class =
         ClassFile::read(bytes).unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
-    let recorder = Recorder::new(&class);
+    let recorder = Recorder::new(&class, loaded);
     let source = NativeClass::new(&class, &recorder);
     let error = plugin
         .transform(&Class::new(&source), &mut Plan::new(&recorder))
@@ -210,7 +224,7 @@ impl Transformed {
     /// Spans are left out: what code they become is up to the agent.
     ///
     /// # Panics
-    /// When the plugin gave up, or the plan cannot be applied to every method it names.
+    /// When the plugin gave up, or the plan cannot be applied as a whole.
     #[must_use]
     pub fn splice(&self) -> Vec<u8> {
         assert!(self.error.is_none(), "the plugin gave up: {self}");
@@ -225,9 +239,10 @@ impl Transformed {
         let report = rewriter::splice(&class, &self.plan, &storage, &mut scratch, &mut out);
         let report = report.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));
         assert!(
-            report.skipped.is_empty(),
-            "methods were skipped: {:?}",
-            report.skipped
+            report.skipped.is_empty() && report.refused.is_none(),
+            "methods were skipped: {:?}, class edits refused: {:?}",
+            report.skipped,
+            report.refused
         );
         let checked = rewriter::check_splice(&class, &self.plan, &storage, &out, &mut scratch);
         checked.unwrap_or_else(|error| panic!("the result is wrong: {error}"));

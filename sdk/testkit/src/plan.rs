@@ -4,14 +4,10 @@ use std::cell::RefCell;
 use std::fmt::Write;
 
 use classhook_sdk::Capture;
-use classhook_sdk::snippet::{Member, Part, Snippet};
-use classhook_sdk::source::{CodeSink, NativeCode, PlanSink};
+use classhook_sdk::source::{CodeSink, PlanSink};
 use classhook_sdk::wit::{Failure, ProbeId, Site};
 use rewriter::span::{self, Spans};
-use rewriter::{
-    Action, ClassFile, Edit, EditPlan, Label, MemberName, MethodIndex, Place, SiteChecker,
-    SnippetError,
-};
+use rewriter::{Action, ClassFile, Edit, EditPlan, MethodIndex, Place, SiteChecker};
 
 /// The host's limits per class.
 const MAX_EDITS: usize = 32_768;
@@ -29,13 +25,14 @@ pub fn failure(code: &str, message: &dyn std::fmt::Display) -> Failure {
 /// Records a plan for one class.
 pub struct Recorder<'c, 'a> {
     class: &'c ClassFile<'a>,
-    state: RefCell<State<'c, 'a>>,
+    loaded: bool,
+    pub(crate) state: RefCell<State<'c, 'a>>,
 }
 
-struct State<'c, 'a> {
-    checker: SiteChecker<'c, 'a>,
+pub(crate) struct State<'c, 'a> {
+    pub(crate) checker: SiteChecker<'c, 'a>,
     sites: Vec<rewriter::Site>,
-    plan: EditPlan,
+    pub(crate) plan: EditPlan,
     hits: u32,
     counts: u32,
     spans: Spans,
@@ -45,7 +42,7 @@ struct State<'c, 'a> {
 
 impl<'c, 'a> Recorder<'c, 'a> {
     /// Nothing recorded yet.
-    pub fn new(class: &'c ClassFile<'a>) -> Self {
+    pub fn new(class: &'c ClassFile<'a>, loaded: bool) -> Self {
         let checker = SiteChecker::new(class);
         let state = State {
             checker,
@@ -59,8 +56,14 @@ impl<'c, 'a> Recorder<'c, 'a> {
         };
         Self {
             class,
+            loaded,
             state: RefCell::new(state),
         }
+    }
+
+    /// Whether the JVM has the class already.
+    pub fn loaded(&self) -> bool {
+        self.loaded
     }
 
     /// Hands out sites, if each of them exists.
@@ -95,7 +98,7 @@ impl<'c, 'a> Recorder<'c, 'a> {
         self.state.borrow().plan.clone()
     }
 
-    fn method_name(&self, index: MethodIndex) -> String {
+    pub(crate) fn method_name(&self, index: MethodIndex) -> String {
         let method = self.class.method(index);
         method
             .map(|method| {
@@ -108,9 +111,10 @@ impl<'c, 'a> Recorder<'c, 'a> {
             .unwrap_or_default()
     }
 
-    fn check_limits(&self, sites: usize, tag: usize) -> Result<(), Failure> {
+    pub(crate) fn check_limits(&self, sites: usize, tag: usize) -> Result<(), Failure> {
         let state = self.state.borrow();
-        if state.plan.edits().len() + state.spans.as_slice().len() + sites > MAX_EDITS {
+        let edits = state.plan.edits().len() + state.plan.class_edits().len();
+        if edits + state.spans.as_slice().len() + sites > MAX_EDITS {
             return Err(failure(
                 "H0315",
                 &format_args!("expected at most {MAX_EDITS} edits to one class"),
@@ -164,7 +168,7 @@ impl<'c, 'a> Recorder<'c, 'a> {
 
 impl State<'_, '_> {
     /// A site that was handed out and exists.
-    fn checked(&mut self, site: Site) -> Result<rewriter::Site, Failure> {
+    pub(crate) fn checked(&mut self, site: Site) -> Result<rewriter::Site, Failure> {
         let Some(found) = self.sites.get(site.token as usize).copied() else {
             return Err(failure(
                 "H0317",
@@ -177,7 +181,7 @@ impl State<'_, '_> {
     }
 
     /// Adds a line, with the plugin's own bytes if there are any.
-    fn say(&mut self, line: &str, tag: &[u8]) {
+    pub(crate) fn say(&mut self, line: &str, tag: &[u8]) {
         self.text.push_str(line);
         if !tag.is_empty() {
             let _ = write!(self.text, " tag {:?}", String::from_utf8_lossy(tag));
@@ -211,45 +215,6 @@ fn to_host(capture: &Capture) -> span::Capture {
         result.arguments = span::Arguments::All;
     }
     result
-}
-
-/// The rewriter's own copy of a snippet.
-fn code_of(snippet: &Snippet) -> Result<rewriter::Snippet, SnippetError> {
-    let mut code = rewriter::Snippet::new();
-    let (parts, labels) = snippet.parts();
-    let labels: Vec<Label> = (0..labels).map(|_| code.new_label()).collect();
-    // The SDK hands out no other numbers.
-    let label = |number: &u32| labels[*number as usize];
-    for part in parts {
-        match part {
-            Part::This => code.load_this(),
-            Part::Argument(index) => code.load_argument(*index),
-            Part::Int(value) => code.push_int(*value),
-            Part::Long(value) => code.push_long(*value),
-            Part::Float(value) => code.push_float(*value),
-            Part::Double(value) => code.push_double(*value),
-            Part::String(value) => code.push_string(value),
-            Part::Class(name) => code.push_class(name),
-            Part::Null => code.push_null(),
-            Part::Invoke(opcode, target) => code.invoke(*opcode, name(target)),
-            Part::Field(opcode, target) => code.field(*opcode, name(target)),
-            Part::WithType(opcode, name) => code.with_type(*opcode, name),
-            Part::Op(opcode, operand) => code.op(*opcode, *operand),
-            Part::Increment(slot, by) => code.increment(*slot, *by),
-            Part::Place(number) => code.place(label(number)),
-            Part::Jump(opcode, number) => code.jump(*opcode, label(number)),
-        }?;
-    }
-    Ok(code)
-}
-
-fn name(member: &Member) -> MemberName {
-    MemberName {
-        owner: member.owner.clone(),
-        name: member.name.clone(),
-        descriptor: member.descriptor.clone(),
-        interface: member.interface,
-    }
 }
 
 fn hand_out(sites: &mut Vec<rewriter::Site>, site: rewriter::Site) -> Site {
@@ -298,36 +263,5 @@ impl PlanSink for Recorder<'_, '_> {
                 site.place
             );
         }
-    }
-}
-
-impl NativeCode for Recorder<'_, '_> {
-    fn insert(&self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
-        self.check_limits(at.len(), 0)?;
-        let refused = |error: &dyn std::fmt::Display| failure("H0317", error);
-        let code = code_of(code).map_err(|error| refused(&error))?;
-        let state = &mut *self.state.borrow_mut();
-        let mut sites = Vec::with_capacity(at.len());
-        for site in at {
-            let site = state.checked(*site)?;
-            let fits = state.checker.check_snippet(site, &code);
-            fits.map_err(|error| refused(&error))?;
-            sites.push(site);
-        }
-        for site in &sites {
-            let line = format!("{} {}: insert", self.method_name(site.method), site.place);
-            state.say(&line, b"");
-        }
-        for line in code.to_string().lines() {
-            state.say(&format!("  {line}"), b"");
-        }
-        let id = state.plan.keep(code).map_err(|error| refused(&error))?;
-        let action = Action::Insert(id);
-        let mut pushed = sites
-            .into_iter()
-            .map(|site| state.plan.push(Edit { site, action }));
-        pushed
-            .try_for_each(|pushed| pushed)
-            .map_err(|error| refused(&error))
     }
 }

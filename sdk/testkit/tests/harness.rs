@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use classhook_sdk::edit::{Constant, Field};
 use classhook_sdk::prelude::*;
 use classhook_testkit::Harness;
 
@@ -143,6 +144,54 @@ fn a_span_needs_a_method_with_that_argument_and_is_asked_for_once() {
     };
     refused("'increment', 'increment'", "has a span already");
     refused("'<init>'", "has 0 parameters, so there is no argument 0");
+}
+
+/// Replaces a body, takes out the call of `super()`, and adds a field.
+struct Changes;
+
+impl Transformer for Changes {
+    type Config = std::collections::BTreeMap<String, String>;
+
+    fn new(_: Self::Config) -> Result<Self> {
+        Ok(Changes)
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class
+            .methods()
+            .filter(|method| method.name() == "increment")
+        {
+            let mut zero = Snippet::new();
+            zero.push_int(0).op(0xac, 0);
+            plan.replace_body(&method, &zero)?;
+            let entry = plan.remove(&[method.entry()], None).unwrap_err();
+            assert_eq!(
+                entry.message,
+                "expected an instruction, found the place `entry`"
+            );
+            let first = plan.remove(&method.at(&[0])?, None).unwrap_err();
+            assert!(first.message.contains("cannot be changed so"), "{first:?}");
+        }
+        let field = Field::new(0x0009, "calls", "J").with_value(Constant::Long(1));
+        plan.add_field(&field)?;
+        Ok(plan.add_field(&field)?)
+    }
+}
+
+#[test]
+fn edits_of_code_and_structure_are_told_and_checked() {
+    let changed = Harness::<Changes>::default().transform(COUNTER);
+    let plan = "method 2: replace body:\n    push int 0\n    ireturn\n\
+                add field calls:J (0x0009) = 1L\n\
+                error: the class would have field calls:J twice\n";
+    changed.assert_plan(plan);
+}
+
+#[test]
+fn a_loaded_class_takes_a_body_and_no_field() {
+    let changed = Harness::<Changes>::default().retransform(COUNTER);
+    assert_eq!(changed.plan().class_edits().len(), 1);
+    changed.assert_error("JVMTI_ERROR_UNSUPPORTED_REDEFINITION_SCHEMA_CHANGED");
 }
 
 /// Remembers how many classes it saw.

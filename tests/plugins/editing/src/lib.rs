@@ -1,0 +1,155 @@
+//! A plugin that makes every kind of edit, for the end-to-end tests.
+//!
+//! What it makes of `Changed$Target` is what `tests/java/edits/Changed.java` prints.
+
+use classhook_sdk::edit::{Annotation, Constant, Element, EnumConstant, Field};
+use classhook_sdk::prelude::*;
+use classhook_sdk::snippet::Member;
+
+const BIPUSH: u8 = 0x10;
+const IMUL: u8 = 0x68;
+const IRETURN: u8 = 0xac;
+const GETSTATIC: u8 = 0xb2;
+const PUTSTATIC: u8 = 0xb3;
+const INVOKESTATIC: u8 = 0xb8;
+const NEW: u8 = 0xbb;
+const IADD: u8 = 0x60;
+
+const PUBLIC_STATIC: u16 = 0x0009;
+
+/// The plugin's table in `classhook.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Whether the structure of the class is changed too.
+    structure: bool,
+}
+
+/// The plugin.
+pub struct Editing(Settings);
+
+fn program(name: &str, descriptor: &str) -> Member {
+    Member::of_class("Changed", name, descriptor)
+}
+
+impl Transformer for Editing {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        Ok(Editing(settings))
+    }
+
+    fn select(&self) -> Vec<String> {
+        vec!["Changed$Target".to_owned()]
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class.methods().filter(Method::has_code) {
+            code(&method, plan)?;
+        }
+        if self.0.structure {
+            structure(class, plan)?;
+        }
+        Ok(())
+    }
+}
+
+/// Changes what a method does, by its name.
+fn code(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
+    match method.name() {
+        "answer" => {
+            let mut tenfold = Snippet::new();
+            tenfold
+                .load_argument(0)
+                .op(BIPUSH, 10)
+                .op(IMUL, 0)
+                .op(IRETURN, 0);
+            plan.replace_body(method, &tenfold)?;
+        }
+        "time" => {
+            let calls = instructions(method, "currentTimeMillis")?;
+            plan.redirect_call(&calls, INVOKESTATIC, &program("fixed", "()J"))?;
+        }
+        "field" => {
+            let reads = instructions(method, "first")?;
+            plan.redirect_field(&reads, GETSTATIC, &program("second", "I"))?;
+        }
+        "list" => {
+            let made = program("list", "()Ljava/util/ArrayList;");
+            plan.redirect_allocation(&allocations(method)?, &made)?;
+        }
+        "thread" => plan.allocate(&allocations(method)?, "Changed$Named")?,
+        "silent" => plan.remove(&instructions(method, "fail")?, None)?,
+        "word" => {
+            let calls = instructions(method, "concat")?;
+            plan.remove(&calls, Some(&Constant::Text("removed".to_owned())))?;
+        }
+        "wrapped" => {
+            let (mut before, mut after) = (Snippet::new(), Snippet::new());
+            add_to_count(&mut before, 1);
+            add_to_count(&mut after, 100);
+            plan.wrap(&instructions(method, "maybe")?, &before, &after)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// `Changed.count += by`
+fn add_to_count(code: &mut Snippet, by: i32) {
+    let count = || program("count", "I");
+    code.field(GETSTATIC, count())
+        .push_int(by)
+        .op(IADD, 0)
+        .field(PUTSTATIC, count());
+}
+
+/// The instructions that name a member so.
+fn instructions(method: &Method<'_>, name: &str) -> Result<Vec<Site>> {
+    let all = method.instructions()?;
+    let named = all.iter().filter(|it| {
+        let index = u16::try_from(it.operand).unwrap_or(0);
+        (GETSTATIC..NEW).contains(&it.opcode)
+            && method
+                .member(index)
+                .is_some_and(|member| member.name == name)
+    });
+    Ok(method.at(&named.map(|it| it.bci).collect::<Vec<_>>())?)
+}
+
+fn allocations(method: &Method<'_>) -> Result<Vec<Site>> {
+    let all = method.instructions()?;
+    let new = all.iter().filter(|it| it.opcode == NEW);
+    Ok(method.at(&new.map(|it| it.bci).collect::<Vec<_>>())?)
+}
+
+/// Changes what the class is.
+fn structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let added = Field::new(PUBLIC_STATIC, "added", "J").with_value(Constant::Long(7));
+    plan.add_field(&added)?;
+    let mut sum = Snippet::new();
+    sum.load_argument(0)
+        .load_argument(1)
+        .op(IADD, 0)
+        .op(IRETURN, 0);
+    plan.add_method(PUBLIC_STATIC, "sum", "(II)I", Some(&sum))?;
+    plan.add_interface("java/io/Serializable")?;
+    let mut marked = Annotation::new("LChanged$Marked;");
+    let state = EnumConstant {
+        descriptor: "Ljava/lang/Thread$State;".to_owned(),
+        name: "NEW".to_owned(),
+    };
+    marked
+        .put("text", Element::Text("é".to_owned()))
+        .put("state", Element::Enum(state))
+        .put_array("numbers", vec![Element::Integer(1), Element::Integer(2)]);
+    plan.annotate_class(true, &marked)?;
+    plan.annotate_field("kept", "I", true, &marked)?;
+    for method in class.methods().filter(|method| method.name() == "answer") {
+        plan.annotate_method(&method, true, &marked)?;
+    }
+    let secret = Member::of_class("Changed$Target", "secret", "I");
+    Ok(plan.rename_member(&secret, "renamed")?)
+}
+
+classhook_sdk::export!(Editing);
