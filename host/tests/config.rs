@@ -116,7 +116,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure` or `boot`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure`, `boot` or `natives`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -233,7 +233,7 @@ fn mistakes_in_options_are_explained() {
         (
             "grant=everything",
             "H0201",
-            "`probes`, `rewrite`, `structure` or `boot`",
+            "`probes`, `rewrite`, `structure`, `boot` or `natives`",
         ),
         ("select=a***", "H0110", "more than two"),
         ("plugin=nothing", "H0105", "no bundled plugin"),

@@ -18,7 +18,7 @@ fn explaining_makes_the_same_bytes_and_tells_every_edit() {
     assert_eq!(explanation.asked, ["coverage"]);
     assert_eq!(explanation.skipped, []);
     let remarks = explanation.remarks.iter().map(Explained::remark);
-    let edits = remarks.filter(|remark| matches!(remark.what, What::Edit(_)));
+    let edits = remarks.filter(|remark| matches!(remark.what, What::Insert(_)));
     let stores = |bytes: &[u8]| {
         let class = rewriter::ClassFile::read(bytes).unwrap();
         let mut text = String::new();

@@ -259,6 +259,21 @@ impl Run {
         self
     }
 
+    /// Takes the agent's lines about methods that it left alone (H0411), or that became long (H0414), out of
+    /// standard error; gives their codes.
+    pub fn take_remarks(&mut self) -> Vec<&'static str> {
+        let code = |line: &str| {
+            let rest = line.strip_prefix("classhook: warning[")?;
+            ["H0411", "H0414"]
+                .into_iter()
+                .find(|code| rest.starts_with(code))
+        };
+        let codes = self.stderr.lines().filter_map(code).collect();
+        let others = self.stderr.split_inclusive('\n');
+        self.stderr = others.filter(|line| code(line).is_none()).collect();
+        codes
+    }
+
     /// Command, status and output, for a message.
     pub fn report(&self) -> String {
         let mut text = format!("command: {}\nstatus: {}\n", self.command, self.status);

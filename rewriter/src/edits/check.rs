@@ -467,7 +467,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         if !is_method && !is_field(&utf8::encode(descriptor)) {
             return Err(bad("descriptor", descriptor));
         }
-        if name.starts_with('<') {
+        if name.is_empty() || name.starts_with('<') {
             return Err(bad(
                 "name of a field or of a method that is called by name",
                 name,

@@ -183,7 +183,7 @@ fn edits_of_code_and_structure_are_told_and_checked() {
     let changed = Harness::<Changes>::default().transform(COUNTER);
     let plan = "method 2: replace body:\n    push int 0\n    ireturn\n\
                 add field calls:J (0x0009) = 1L\n\
-                error: the class would have field calls:J twice\n";
+                error: H0317: the class would have field calls:J twice\n";
     changed.assert_plan(plan);
 }
 
