@@ -303,8 +303,8 @@ impl<'a> Renamer<'_, 'a> {
             let inner = self.class.pool().class_name(PoolIndex(self.item(row)));
             let inner = inner.unwrap_or_default().as_bytes();
             let old = self.text(self.item(name));
-            // A name that is no part of the class's own says nothing of it.
-            if self.item(name) != 0 && inner.ends_with(old) {
+            // None, or one that is no part of the class's own, says nothing of it.
+            if !old.is_empty() && inner.ends_with(old) {
                 let new = self.names.simple(inner);
                 self.point_to(name, new.filter(|new| *new != old))?;
             }
