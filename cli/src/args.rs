@@ -43,15 +43,15 @@ pub struct PluginSettings {
     #[arg(long, value_name = "CAPABILITY")]
     pub grant: Vec<String>,
     /// What the plugins are configured with, as a JSON object in place of a [plugin.config] table
-    #[arg(long = "plugin-settings", value_name = "JSON")]
-    pub json: Option<String>,
+    #[arg(long, value_name = "JSON")]
+    pub plugin_settings: Option<String>,
 }
 
 impl PluginSettings {
     /// Whether anything is set.
     #[must_use]
     pub fn any(&self) -> bool {
-        !self.select.is_empty() || !self.grant.is_empty() || self.json.is_some()
+        !self.select.is_empty() || !self.grant.is_empty() || self.plugin_settings.is_some()
     }
 }
 

@@ -139,3 +139,26 @@ impl Command {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::collections::HashSet;
+
+    use clap::CommandFactory;
+
+    /// Shared groups of options meet in one command; clap looks at them in
+    /// debug builds only.
+    #[test]
+    fn no_two_arguments_of_a_command_share_a_name() {
+        let commands = Classhook::command();
+        for command in commands.get_subcommands() {
+            let mut seen = HashSet::new();
+            for argument in command.get_arguments() {
+                let id = argument.get_id();
+                assert!(seen.insert(id), "{} has two of {id}", command.get_name());
+            }
+        }
+    }
+}

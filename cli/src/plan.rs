@@ -64,7 +64,7 @@ pub fn checked(
             .collect::<Result<_, _>>()?,
         select: configuration.plugins.select.clone(),
         grant: configuration.plugins.grant.clone(),
-        settings: configuration.plugins.json.clone(),
+        settings: configuration.plugins.plugin_settings.clone(),
         on_error: configuration.on_error.map(OnError::as_str),
         log: settings.change.log.clone(),
         run,

@@ -180,7 +180,7 @@ pub struct Reset {
 pub struct Change {
     /// Classes retransformed.
     pub retransformed: usize,
-    /// Classes that the JVM did not let be retransformed, and why.
+    /// Classes that the JVM did not let be retransformed, and the first of those that a plugin failed on.
     pub failed: Vec<Failure>,
     /// The plugins now.
     pub plugins: Vec<Plugin>,

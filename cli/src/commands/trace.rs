@@ -208,7 +208,7 @@ impl Trace {
         let mut settings = self.settings.clone();
         let configuration = &mut settings.change.configuration;
         if configuration.file.is_none() {
-            let json = &mut configuration.plugins.json;
+            let json = &mut configuration.plugins.plugin_settings;
             *json = Some(self.what.settings(json.as_deref())?);
         }
         Ok(settings)

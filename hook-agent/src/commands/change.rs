@@ -138,15 +138,24 @@ fn settled(
         local,
     } = jvm;
     let wanted = |class: &Loaded<'_>| retransform::wanted(agent, phase, local, class, &wants);
+    let before = failed_plugins(agent).len();
     let Report {
         retransformed,
         failed,
     } = retransform::settle(agent, phase, local, stale, wanted);
+    let by_plugins = failed_plugins(agent).into_iter().skip(before);
+    let told = by_plugins.take(status::FAILURES).map(status::failure);
     Change {
         retransformed,
-        failed: failures(failed),
+        failed: failures(failed).into_iter().chain(told).collect(),
         plugins: status::plugins(agent),
     }
+}
+
+/// What the present plugins failed on so far.
+fn failed_plugins(agent: &Agent) -> Vec<host::Failure> {
+    let current = agent.plugins.current();
+    current.map_or_else(Vec::new, |now| now.pipeline.summary().failures)
 }
 
 fn holds(edits: &Edits, plugin: &str) -> bool {

@@ -7,7 +7,7 @@ use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
 use std::time::Duration;
 
 /// Failures told of; the snapshot holds all.
-const FAILURES: usize = 20;
+pub(super) const FAILURES: usize = 20;
 
 /// How the agent is.
 pub(super) fn status(jvm: Jvm<'_>) -> Status {
@@ -34,16 +34,19 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
         plugins: plugins(agent),
         classes: counts(agent),
         arrays: agent.table.arrays(),
-        failures: failures
-            .map(|failure| Failure {
-                code: failure.code.to_owned(),
-                class: failure.class,
-                plugin: failure.plugin,
-                cause: failure.cause,
-            })
-            .collect(),
+        failures: failures.map(failure).collect(),
         own_failures,
         natives: wrapping::list(),
+    }
+}
+
+/// A class that a plugin could not change.
+pub(super) fn failure(failure: host::Failure) -> Failure {
+    Failure {
+        code: failure.code.to_owned(),
+        class: failure.class,
+        plugin: failure.plugin,
+        cause: failure.cause,
     }
 }
 
