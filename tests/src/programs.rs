@@ -236,6 +236,21 @@ impl Workload<'_> {
         }
     }
 
+    /// The same program with other class files in place of its own; copies of its jars are made in `folder`.
+    pub fn with_classes(&self, classes: &Path, folder: &Path) -> Self {
+        let mut class_path = Vec::new();
+        for (index, entry) in self.class_path.iter().enumerate() {
+            if entry.is_dir() {
+                class_path.extend([classes.to_owned(), entry.clone()]);
+                continue;
+            }
+            let copy = folder.join(format!("{index}.jar"));
+            classes::repack(entry, classes, &copy);
+            class_path.push(copy);
+        }
+        self.with_class_path(class_path)
+    }
+
     /// The class files of the class path and the main module, unpacked below `folder`.
     pub fn class_files(&self, folder: &Path) -> PathBuf {
         let unpacked = folder.join("class-files");

@@ -4,8 +4,13 @@ use crate::java::Java;
 use crate::javac;
 use crate::jdks::Jdk;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
+use zip::CompressionMethod;
+use zip::write::SimpleFileOptions;
+
+/// Ends of the names of a jar's signatures.
+const SIGNATURES: [&str; 4] = [".SF", ".RSA", ".DSA", ".EC"];
 
 /// Copies the class files of a jar or folder.
 ///
@@ -32,6 +37,33 @@ pub fn unpack(from: &Path, into: &Path) {
         let name = entry.name().expect("an entry named in UTF-8").into_owned();
         keep(&name, entry, into);
     }
+}
+
+/// A copy of a jar, unsigned, with other class files in place of its own where `classes` has them: some programs look
+/// for the jar that they came in.
+pub fn repack(jar: &Path, classes: &Path, copy: &Path) {
+    let from = File::open(jar).unwrap_or_else(|error| panic!("{}: {error}", jar.display()));
+    let mut from =
+        zip::ZipArchive::new(from).unwrap_or_else(|error| panic!("{}: {error}", jar.display()));
+    let file = File::create(copy).expect("the test's own folder");
+    let mut into = zip::ZipWriter::new(file);
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for index in 0..from.len() {
+        let entry = from.by_index_raw(index).expect("a readable entry");
+        let name = entry.name().expect("an entry named in UTF-8").into_owned();
+        if name.starts_with("META-INF/") && SIGNATURES.iter().any(|end| name.ends_with(end)) {
+            continue;
+        }
+        let replaced = fs::read(classes.join(&name)).ok();
+        let written = match replaced.filter(|_| entry.is_file()) {
+            Some(bytes) => into
+                .start_file(name, stored)
+                .and_then(|()| Ok(into.write_all(&bytes)?)),
+            None => into.raw_copy_file(entry),
+        };
+        written.expect("the test's own folder");
+    }
+    into.finish().expect("the test's own folder");
 }
 
 /// Copies what JaCoCo's agent dumped as `org/Example.0123456789abcdef.class`; of one name the first.
