@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// When there is one of that name and type, or the JVM would refuse it: a loaded class takes none
-    /// ([`crate::Class::retransforming`]).
+    /// ([`crate::Class::is_retransforming`]).
     pub fn add_field(&mut self, field: &Field) -> Result<(), Failure> {
         match self.sink.code_sink() {
             CodeSink::Host(plan) => structure::add_field(
