@@ -274,15 +274,23 @@ fn ended(
     }
     if left.mode == EVENTS {
         let thrown = if failed { class() } else { None };
-        record(here, span, left, end, failed, thrown);
+        record(here, span, (left.start, end), left.captures, failed, thrown);
     }
 }
 
-/// Writes a call to the ring: flags, start, end, what the flags announce, captures.
+/// Writes a call to the ring: flags, start, end, what the flags announce, captures. Takes no [`Left`], which would
+/// have to be in memory for it in every other mode as well.
 #[inline(never)]
-fn record(here: Here, span: u32, left: Left, end: u64, failed: bool, thrown: Option<u32>) {
-    let captures = here.stack.words(left.captures);
-    let mut head = [0, left.start, end, 0, 0];
+fn record(
+    here: Here,
+    span: u32,
+    (start, end): (u64, u64),
+    captures: (u64, u64),
+    failed: bool,
+    thrown: Option<u32>,
+) {
+    let captures = here.stack.words(captures);
+    let mut head = [0, start, end, 0, 0];
     let mut length = 3;
     let mut flags = if failed { THREW } else { 0 };
     let mut add = |flag, word| {

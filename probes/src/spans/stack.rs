@@ -135,7 +135,7 @@ impl ThreadStack {
     }
 
     /// A call ends; none if its begin is not known.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&self, span: u32) -> Option<Left> {
         let depth = get(&self.depth).checked_sub(1)?;
         if depth >= MAX_DEPTH {
@@ -161,7 +161,7 @@ impl ThreadStack {
         Some(self.pop(span, at, frame, depth - at))
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop(&self, span: u32, depth: u64, frame: &Frame, unended: u64) -> Left {
         let arena = get(&frame.arena);
         let end = if get(&self.waiting) == u64::from(span) {
