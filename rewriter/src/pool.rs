@@ -100,15 +100,29 @@ impl<'a> ConstantPool<'a> {
         offsets.clear();
         offsets.resize(count.max(1), 0);
         let mut at = cursor.position();
-        let mut entries = offsets.iter_mut().enumerate().skip(1);
-        while let Some((index, offset)) = entries.next() {
-            let (size, wide) = entry_size(bytes, at, index)?;
-            *offset = at as u32;
-            if wide && entries.next().is_none() {
-                let (index, offset) = (index as u16, at as u32);
-                return Err(ReadError::WideConstantAtEnd { index, offset });
+        let mut rest = bytes.get(at..).unwrap_or_default();
+        let mut slots = offsets.iter_mut();
+        // Nothing has the index 0.
+        slots.next();
+        while let Some(slot) = slots.next() {
+            let index = || count.wrapping_sub(slots.len()).wrapping_sub(1) as u16;
+            let Some([tag, high, low]) = rest.first_chunk::<3>() else {
+                return Err(cut_off(at.wrapping_add(3), bytes.len()));
+            };
+            let mut size = usize::from(SIZES.get(usize::from(*tag)).copied().unwrap_or(0));
+            if *tag == tag::UTF8 {
+                size = size.wrapping_add(usize::from(u16::from_be_bytes([*high, *low])));
+            } else if size == 0 {
+                return Err(unknown(index(), *tag, at));
+            } else if size == WIDE {
+                let (index, offset) = (index(), at as u32);
+                if slots.next().is_none() {
+                    return Err(ReadError::WideConstantAtEnd { index, offset });
+                }
             }
+            *slot = at as u32;
             at = at.wrapping_add(size);
+            rest = rest.get(size..).unwrap_or_default();
         }
         if at > bytes.len() {
             return Err(cut_off(at, bytes.len()));
@@ -368,27 +382,8 @@ const fn sizes() -> [u8; 256] {
 /// Bytes of a long or double, the only entries that take two indices.
 const WIDE: usize = 9;
 
-/// Bytes of the entry at `at`, which may end behind those of the class, and
-/// whether it takes two indices.
-#[inline]
-fn entry_size(bytes: &[u8], at: usize, index: usize) -> Result<(usize, bool), ReadError> {
-    let Some([tag, high, low]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else {
-        return Err(cut_off(at.wrapping_add(3), bytes.len()));
-    };
-    let size = SIZES.get(usize::from(*tag)).copied().unwrap_or(0);
-    let text = if *tag == tag::UTF8 {
-        u16::from_be_bytes([*high, *low])
-    } else {
-        0
-    };
-    if size == 0 {
-        let (index, offset) = (index as u16, at as u32);
-        return Err(ReadError::UnknownConstant {
-            index,
-            tag: *tag,
-            offset,
-        });
-    }
-    let wide = usize::from(size) == WIDE;
-    Ok((usize::from(size).wrapping_add(usize::from(text)), wide))
+#[cold]
+fn unknown(index: u16, tag: u8, offset: usize) -> ReadError {
+    let offset = offset as u32;
+    ReadError::UnknownConstant { index, tag, offset }
 }

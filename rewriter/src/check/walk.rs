@@ -74,6 +74,9 @@ impl Positions for Walk {
     }
 
     fn end(&self, bci: u32) -> Option<u32> {
+        if bci as usize == self.labels.len().wrapping_sub(1) {
+            return self.label(bci);
+        }
         self.found(bci)
             .map(|found| found.end)
             .or_else(|| self.label(bci))
@@ -130,10 +133,11 @@ impl Walk {
     }
 
     fn main_line(&mut self, work: &Work<'_>) -> Result<usize, Mismatch> {
-        let mut gaps = work.layout.gaps.iter().peekable();
-        let mut jumps = work.layout.jumps.iter().peekable();
+        let (mut gaps, mut jumps) = (work.layout.gaps.iter(), work.layout.jumps.iter());
+        let (mut gap, mut jump) = (gaps.next(), jumps.next());
         // Detours stand inside the code only where a branch cannot reach its end.
         let far = work.new.len() > i16::MAX as usize;
+        self.labels.reserve(work.old.len().wrapping_add(1));
         let (mut old, mut new, mut open) = (0_usize, 0_usize, true);
         while old < work.old.len() {
             let end = new;
@@ -141,16 +145,12 @@ impl Walk {
                 new = self.islands(work, old, new)?;
             }
             let mut label = new;
-            if let Some(gap) = gaps.next_if(|gap| gap.bci as usize == old) {
-                let at = gap.first.wrapping_add(gap.pre_count);
-                label = self.edits(
-                    work,
-                    (gap.first, gap.pre_count),
-                    &work.layout.keys,
-                    old,
-                    new,
-                )?;
-                new = self.edits(work, (at, gap.at_count), &work.layout.keys, old, label)?;
+            if let Some(here) = gap.filter(|gap| gap.bci as usize == old) {
+                let at = here.first.wrapping_add(here.pre_count);
+                let keys = &work.layout.keys;
+                label = self.edits(work, (here.first, here.pre_count), keys, old, new)?;
+                new = self.edits(work, (at, here.at_count), keys, old, label)?;
+                gap = gaps.next();
             }
             if new != end {
                 let (bci, end, instruction) = (old as u32, end as u32, new as u32);
@@ -161,15 +161,16 @@ impl Walk {
                 });
             }
             self.labels.push(label as u32);
-            let jump = jumps.next_if(|jump| jump.bci as usize == old);
-            let (old_length, new_length) = if let Some(jump) = jump {
-                match jump.kind {
+            let here = jump.filter(|jump| jump.bci as usize == old);
+            let (old_length, new_length) = if let Some(here) = here {
+                jump = jumps.next();
+                match here.kind {
                     JumpKind::Replaced => self.replaced(work, old, new)?,
                     _ => instruction(work, old, new)?,
                 }
             } else {
-                let gap = gaps.peek().map_or(u32::MAX, |gap| gap.bci);
-                let jump = jumps.peek().map_or(u32::MAX, |jump| jump.bci);
+                let gap = gap.map_or(u32::MAX, |gap| gap.bci);
+                let jump = jump.map_or(u32::MAX, |jump| jump.bci);
                 let length = run_length(work, old, gap.min(jump) as usize, far);
                 same_bytes(work, old, new, length)?;
                 (length, length)

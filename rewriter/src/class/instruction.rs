@@ -113,12 +113,16 @@ impl<'a> Instruction<'a> {
     /// variable or immediate, in this order; 0 where there is none.
     #[must_use]
     pub fn operand(&self) -> i32 {
-        self.branch_target()
-            .map(|target| i32::from(target.0))
-            .or_else(|| self.pool_index().map(|index| i32::from(index.0)))
-            .or_else(|| self.local().map(i32::from))
-            .or_else(|| self.immediate())
-            .unwrap_or(0)
+        let found = match opcode::form(self.opcode) {
+            Form::None => None,
+            Form::Branch | Form::BranchWide => self.branch_target().map(|at| i32::from(at.0)),
+            Form::Slot(_) | Form::Local | Form::Iinc => self.local().map(i32::from),
+            _ => self
+                .pool_index()
+                .map(|index| i32::from(index.0))
+                .or_else(|| self.immediate()),
+        };
+        found.unwrap_or(0)
     }
 }
 
@@ -327,11 +331,33 @@ impl<'a> Iterator for Instructions<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let first = *self.code.get(self.at)?;
+        let rest = self.code.get(self.at..)?;
+        let opcode = *rest.first()?;
+        let length = usize::from(opcode::length(opcode));
+        match rest.get(..length) {
+            Some(bytes) if length != 0 => {
+                let bci = Bci(self.at as u16);
+                self.at = self.at.wrapping_add(length);
+                Some(Ok(Instruction {
+                    bci,
+                    opcode,
+                    wide: false,
+                    bytes,
+                }))
+            }
+            _ => Some(self.variable(opcode)),
+        }
+    }
+}
+
+impl<'a> Instructions<'a> {
+    /// The instruction here, whose length is not that of its opcode.
+    #[inline(never)]
+    fn variable(&mut self, first: u8) -> Result<Instruction<'a>, ReadError> {
         let at = self.at;
         let Some(length) = decode(self.code, at) else {
             self.at = usize::MAX;
-            return Some(Err(undecodable(first, at, self.offset)));
+            return Err(undecodable(first, at, self.offset));
         };
         self.at = at.wrapping_add(length);
         let wide = first == opcode::WIDE;
@@ -341,12 +367,12 @@ impl<'a> Iterator for Instructions<'a> {
         } else {
             first
         };
-        Some(Ok(Instruction {
+        Ok(Instruction {
             bci: Bci(at as u16),
             opcode,
             wide,
             bytes,
-        }))
+        })
     }
 }
 

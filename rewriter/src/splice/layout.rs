@@ -141,10 +141,15 @@ impl Positions for Layout {
 
     #[inline]
     fn end(&self, bci: u32) -> Option<u32> {
-        let before = self
-            .gap(bci)
-            .map_or(0, |gap| gap.home.wrapping_add(gap.pre));
-        self.label(bci).map(|label| label.wrapping_sub(before))
+        let label = self.label(bci)?;
+        // Most ranges end with the code, where nothing is in front of a label.
+        let gap = if bci == self.length {
+            None
+        } else {
+            self.gap(bci)
+        };
+        let before = gap.map_or(0, |gap| gap.home.wrapping_add(gap.pre));
+        Some(label.wrapping_sub(before))
     }
 }
 

@@ -53,24 +53,29 @@ impl Fetch {
         }
     }
 
+    /// Writes all but the last instruction, which is returned.
     #[inline]
-    pub(crate) fn write(self, out: &mut Vec<u8>) {
-        let (opcode, index) = match self {
-            Fetch::Field(index) => (opcode::GETSTATIC, index),
-            Fetch::Constant(index) => (opcode::LDC_W, index),
-            Fetch::Method(index) => (opcode::INVOKESTATIC, index),
+    pub(crate) fn write(self, out: &mut Vec<u8>) -> [u8; 3] {
+        match self {
+            Fetch::Field(index) => encoded(opcode::GETSTATIC, index),
+            Fetch::Constant(index) => encoded(opcode::LDC_W, index),
+            Fetch::Method(index) => encoded(opcode::INVOKESTATIC, index),
             Fetch::Call { key, method } => {
                 instruction(opcode::LDC_W, key, out);
-                (opcode::INVOKESTATIC, method)
+                encoded(opcode::INVOKESTATIC, method)
             }
-        };
-        instruction(opcode, index, out);
+        }
     }
 }
 
-fn instruction(opcode: u8, index: u16, out: &mut Vec<u8>) {
+#[inline]
+fn encoded(opcode: u8, index: u16) -> [u8; 3] {
     let [high, low] = index.to_be_bytes();
-    out.extend_from_slice(&[opcode, high, low]);
+    [opcode, high, low]
+}
+
+fn instruction(opcode: u8, index: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(&encoded(opcode, index));
 }
 
 /// What is added to the class, by index of what it refers to.

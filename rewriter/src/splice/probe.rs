@@ -73,8 +73,11 @@ impl ProbeWriter {
     fn hit(&self, probe: u32, out: &mut Vec<u8>) {
         let (fetch, base) = self.hits;
         let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
-        fetch.write(out); // array
+        let [f0, f1, f2] = fetch.write(out);
         out.extend_from_slice(&[
+            f0,
+            f1,
+            f2, // array
             opcode::SIPUSH,
             i0,
             i1,               // array, index
@@ -88,8 +91,11 @@ impl ProbeWriter {
     fn count(&self, probe: u32, out: &mut Vec<u8>) {
         let (fetch, base) = self.counts;
         let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
-        fetch.write(out); // array
+        let [f0, f1, f2] = fetch.write(out);
         out.extend_from_slice(&[
+            f0,
+            f1,
+            f2, // array
             opcode::SIPUSH,
             i0,
             i1,               // array, index
