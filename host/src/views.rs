@@ -352,14 +352,13 @@ fn instructions(
         return Ok(Vec::new());
     };
     let mut all = Vec::with_capacity(code.bytes().len() / 2 + 1);
-    for instruction in code.instructions() {
-        let instruction = instruction?;
+    code.visit_instructions(|instruction| {
         all.push(Instruction {
             bci: instruction.bci.0,
             opcode: instruction.opcode,
             operand: instruction.operand(),
         });
-    }
+    })?;
     Ok(all)
 }
 

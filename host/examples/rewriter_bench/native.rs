@@ -30,7 +30,8 @@ struct Buffers {
     scratch: Scratch,
     tables: Tables,
     out: Vec<u8>,
-    lines: Vec<u16>,
+    /// Bcis of a method's probes.
+    bcis: Vec<u16>,
     flow: Flow,
     instructions: Vec<FlowInstruction>,
     switch_targets: Vec<u16>,
@@ -108,17 +109,23 @@ impl Buffers {
 
     fn entry_and_exits(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
         self.hit(method, Place::Entry)?;
-        for instruction in code.instructions() {
-            let instruction = instruction.ok()?;
+        let mut exits = std::mem::take(&mut self.bcis);
+        exits.clear();
+        let visited = code.visit_instructions(|instruction| {
             if opcode::is_return(instruction.opcode) || instruction.opcode == opcode::ATHROW {
-                self.hit(method, Place::Before(instruction.bci))?;
+                exits.push(instruction.bci.0);
             }
+        });
+        visited.ok()?;
+        for bci in &exits {
+            self.hit(method, Place::Before(Bci(*bci)))?;
         }
+        self.bcis = exits;
         Some(())
     }
 
     fn every_line(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
-        let mut lines = std::mem::take(&mut self.lines);
+        let mut lines = std::mem::take(&mut self.bcis);
         lines.clear();
         lines.extend(code.lines().map(|line| line.bci.0));
         lines.sort_unstable();
@@ -126,7 +133,7 @@ impl Buffers {
         for bci in &lines {
             self.hit(method, Place::Before(Bci(*bci)))?;
         }
-        self.lines = lines;
+        self.bcis = lines;
         Some(())
     }
 
@@ -161,21 +168,25 @@ impl Buffers {
         self.instructions.clear();
         self.switch_targets.clear();
         self.switch_lengths.clear();
-        for instruction in code.instructions() {
-            let instruction = instruction.ok()?;
-            self.instructions.push(FlowInstruction {
+        let Self {
+            instructions,
+            switch_targets,
+            switch_lengths,
+            ..
+        } = self;
+        let visited = code.visit_instructions(|instruction| {
+            instructions.push(FlowInstruction {
                 bci: instruction.bci.0,
                 opcode: instruction.opcode,
                 target: instruction.branch_target().map_or(0, |target| target.0),
             });
             if let Some(switch) = instruction.switch() {
-                let before = self.switch_targets.len();
-                self.switch_targets
-                    .extend(switch.targets().map(|target| target.0));
-                self.switch_lengths
-                    .push((self.switch_targets.len() - before) as u32);
+                let before = switch_targets.len();
+                switch_targets.extend(switch.targets().map(|target| target.0));
+                switch_lengths.push((switch_targets.len() - before) as u32);
             }
-        }
+        });
+        visited.ok()?;
         self.flow_lines.clear();
         self.flow_lines.extend(code.lines().map(|line| FlowLine {
             bci: line.bci.0,

@@ -1,7 +1,7 @@
 //! The `Code` attribute (JVMS 4.7.3).
 
 use crate::class::attribute::{Attribute, Attributes};
-use crate::class::instruction::Instructions;
+use crate::class::instruction::{Instruction, Instructions};
 use crate::class::{MethodRecord, attribute};
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
@@ -106,6 +106,19 @@ impl<'c, 'a> Code<'c, 'a> {
     #[must_use]
     pub fn instructions(&self) -> Instructions<'a> {
         Instructions::new(self.bytes(), self.layout.code.0)
+    }
+
+    /// Shows every instruction to `visit`, in less time than
+    /// [`Code::instructions`] takes.
+    ///
+    /// # Errors
+    /// Where an instruction cannot be decoded; those before it were shown.
+    #[inline]
+    pub fn visit_instructions(
+        &self,
+        visit: impl FnMut(Instruction<'a>),
+    ) -> Result<(), ReadError> {
+        self.instructions().visit(visit)
     }
 
     /// The targets of backward branches, in order: a `goto`, conditional branch

@@ -331,49 +331,47 @@ impl<'a> Iterator for Instructions<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.code.get(self.at..)?;
-        let opcode = *rest.first()?;
-        let length = usize::from(opcode::length(opcode));
-        match rest.get(..length) {
-            Some(bytes) if length != 0 => {
-                let bci = Bci(self.at as u16);
-                self.at = self.at.wrapping_add(length);
-                Some(Ok(Instruction {
-                    bci,
-                    opcode,
-                    wide: false,
-                    bytes,
-                }))
-            }
-            _ => Some(self.variable(opcode)),
-        }
+        let at = self.at;
+        let first = *self.code.get(at)?;
+        let Some(instruction) = at_bci(self.code, at, first) else {
+            self.at = usize::MAX;
+            return Some(Err(undecodable(first, at, self.offset)));
+        };
+        self.at = at.wrapping_add(instruction.bytes.len());
+        Some(Ok(instruction))
     }
 }
 
 impl<'a> Instructions<'a> {
-    /// The instruction here, whose length is not that of its opcode.
-    #[inline(never)]
-    fn variable(&mut self, first: u8) -> Result<Instruction<'a>, ReadError> {
-        let at = self.at;
-        let Some(length) = decode(self.code, at) else {
-            self.at = usize::MAX;
-            return Err(undecodable(first, at, self.offset));
-        };
-        self.at = at.wrapping_add(length);
-        let wide = first == opcode::WIDE;
-        let bytes = self.code.get(at..self.at).unwrap_or_default();
-        let opcode = if wide {
-            bytes.get(1).copied().unwrap_or(first)
-        } else {
-            first
-        };
-        Ok(Instruction {
-            bci: Bci(at as u16),
-            opcode,
-            wide,
-            bytes,
-        })
+    /// Shows every instruction to `visit`. An item of the iterator is a
+    /// `Result` that has to be put together in memory; this has none.
+    #[inline]
+    pub(crate) fn visit(self, mut visit: impl FnMut(Instruction<'a>)) -> Result<(), ReadError> {
+        let mut at = self.at;
+        while let Some(first) = self.code.get(at) {
+            let Some(instruction) = at_bci(self.code, at, *first) else {
+                return Err(undecodable(*first, at, self.offset));
+            };
+            at = at.wrapping_add(instruction.bytes.len());
+            visit(instruction);
+        }
+        Ok(())
     }
+}
+
+/// The instruction at `at`, where `first` stands.
+#[inline(always)]
+fn at_bci(code: &[u8], at: usize, first: u8) -> Option<Instruction<'_>> {
+    let length = decode(code, at)?;
+    let bytes = code.get(at..at.wrapping_add(length))?;
+    let wide = first == opcode::WIDE;
+    let opcode = if wide { *bytes.get(1)? } else { first };
+    Some(Instruction {
+        bci: Bci(at as u16),
+        opcode,
+        wide,
+        bytes,
+    })
 }
 
 #[cold]
