@@ -35,18 +35,26 @@ pub fn plugins(plugins: &[Plugin]) -> String {
 }
 
 /// The native methods that have a method in front of them.
+#[must_use]
 pub fn natives(natives: &[String]) -> String {
-    if natives.is_empty() {
+    kept(
+        "native methods that keep a method in front of them",
+        natives,
+    )
+}
+
+/// The classes whose structure plugins changed.
+#[must_use]
+pub fn structures(classes: &[String]) -> String {
+    kept("classes that keep what was added or renamed", classes)
+}
+
+fn kept(what: &str, names: &[String]) -> String {
+    if names.is_empty() {
         return String::new();
     }
-    let lines: String = natives
-        .iter()
-        .map(|method| format!("  {method}\n"))
-        .collect();
-    format!(
-        "native methods that keep a method in front of them until the JVM ends: {}\n{lines}",
-        natives.len()
-    )
+    let lines: String = names.iter().map(|name| format!("  {name}\n")).collect();
+    format!("{what} until the JVM ends: {}\n{lines}", names.len())
 }
 
 /// A line per class that could not be changed.

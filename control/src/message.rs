@@ -89,6 +89,8 @@ pub struct Status {
     pub own_failures: u64,
     /// Native methods that have a method in front of them, which stays for as long as the JVM runs.
     pub natives: Vec<String>,
+    /// Classes that keep what plugins added to them, or renamed in them, until the JVM ends.
+    pub structures: Vec<String>,
 }
 
 /// A plugin of the agent.
@@ -220,6 +222,8 @@ pub struct Off {
     pub snapshot: String,
     /// Native methods that keep the method in front of them, which does nothing any more.
     pub natives: Vec<String>,
+    /// Classes that keep what plugins added to them, or renamed in them, until the JVM ends.
+    pub structures: Vec<String>,
 }
 
 /// Why the agent does not do what it was asked for.

@@ -16,7 +16,7 @@ use crate::rebuilt::Rebuilt;
 use crate::recording::{self, Signal};
 use crate::spans::{self, Spans};
 use crate::waiting::Waiting;
-use crate::{retransform, slots, wrapping};
+use crate::{foundation, retransform, slots};
 use host::config::{Agent as Settings, OnError};
 use host::{Config, Failure, Loader, Pipeline};
 use probes::{Meta, ProbeTable, RecordError, Recorder, Summary};
@@ -209,7 +209,7 @@ impl Agent {
             );
             return false;
         }
-        wrapping::prepare(self, live, local);
+        foundation::prepare(self, live, local);
         retransform::retransform_loaded(self, live, local);
         if let Err(text) = recording::start_thread(self, live, local) {
             self.failures().agent += 1;
@@ -396,7 +396,7 @@ impl Agent {
     /// recording thread is gone, the snapshot is complete and closed, and another agent may be installed.
     pub fn leave(&self, live: Live, local: Local<'_>) {
         self.running.store(false, Ordering::Release);
-        wrapping::end(live);
+        foundation::end(live);
         let events = [
             Event::CLASS_FILE_LOAD_HOOK,
             Event::CLASS_PREPARE,

@@ -7,7 +7,7 @@ use crate::ffi::callbacks::ClassFileLoad;
 use crate::ffi::live::decode;
 use crate::messages::{self, Code};
 use crate::plugins::Generation;
-use crate::{patch, retransform, this_class};
+use crate::{foundation, patch, retransform, this_class};
 use host::{ClassRequest, Loader, Outcome, natives};
 
 /// The `ClassFileLoadHook` event: rejects what nobody wants, then asks the plugins.
@@ -91,8 +91,13 @@ fn wanted(
         return transform(agent, load, &request, generation);
     }
     retransform::with_original(agent, load, name, |original| {
+        // Plugins that change what a class is do so with the file: what was laid of it is in there again.
+        let file = original.filter(|_| !request.retransforming);
+        let file = file.filter(|_| foundation::has_structure(name, loader));
+        let bytes = file.map(|file| natives::as_wrapped(file, load.class_data));
         let request = ClassRequest {
             original,
+            bytes: bytes.as_deref().unwrap_or(request.bytes),
             ..request
         };
         transform(agent, load, &request, generation)

@@ -11,7 +11,7 @@
 //! | `class_hook` | one class on its way through the hook |
 //! | `retransform` | classes that were loaded before the agent |
 //! | `waiting` | those of them that are not linked yet |
-//! | `wrapping` | methods in front of native ones, which stay |
+//! | `foundation` | methods in front of native ones, which stay |
 //! | `patch` | other class files for loaded classes, and the way back |
 //! | `rebuilt` | files of classes whose bytes the JVM rebuilds |
 //! | `recording` | the agent thread: arrays → snapshot |
@@ -35,6 +35,7 @@ mod class_hook;
 mod commands;
 mod exclusions;
 mod ffi;
+mod foundation;
 mod messages;
 mod patch;
 mod plugins;
@@ -47,4 +48,3 @@ mod spans;
 mod startup;
 mod this_class;
 mod waiting;
-mod wrapping;

@@ -15,7 +15,7 @@ use crate::ffi::phases::Live;
 use crate::ffi::refs::{GlobalRef, Local, LocalRef};
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
-use crate::{recording, wrapping};
+use crate::{foundation, recording};
 use host::Loader;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -379,7 +379,7 @@ pub(crate) fn with_original(
     body: impl FnOnce(Option<&[u8]>) -> Option<Edits>,
 ) -> Option<Edits> {
     let Some(class) = &load.class_being_redefined else {
-        let wrapped = wrapping::knows(name);
+        let wrapped = foundation::knows(name);
         let file = wrapped.then(|| agent.rebuilt.find(name, load.class_data));
         return body(file.flatten().as_deref());
     };

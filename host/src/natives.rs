@@ -11,15 +11,13 @@ use std::borrow::Cow;
 
 use probes::events::SpanInfo;
 use probes::spans::SpanTable;
-use rewriter::{
-    ClassEdit, ClassFile, EditPlan, Method, MethodIndex, NativeWrapper, ProbeStorage, Scratch,
-};
+use rewriter::{ClassFile, EditPlan, Method, MethodIndex};
 
 use crate::Loader;
+use crate::foundation::Foundation;
 use crate::job::{Recording, Subject};
 use crate::plugin::Plugin;
 use crate::span;
-use crate::storage::{HELPER, HITS_FIELD};
 
 /// What the name of a wrapped native method begins with.
 pub const PREFIX: &str = "$$classhook$$_";
@@ -97,43 +95,9 @@ pub(crate) fn to_wrap(subject: &Subject, recordings: &[(&Plugin, Recording)]) ->
 }
 
 /// Name and descriptor of a method.
-fn heading(method: &Method<'_, '_>) -> String {
+pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     let (name, descriptor) = (method.name(), method.descriptor());
     format!("{}{}", name.to_str_lossless(), descriptor.to_str_lossless())
-}
-
-/// The class with a method in front of each of the native ones that `names` lists by name and descriptor; none if it
-/// has none of them, or cannot be.
-#[must_use]
-pub fn wrap(bytes: &[u8], names: &[String]) -> Option<Vec<u8>> {
-    let class = ClassFile::read(bytes).ok()?;
-    let mut plan = EditPlan::new();
-    for method in class.methods().filter(is_native) {
-        if names.contains(&heading(&method)) {
-            let wrapper = NativeWrapper {
-                method: method.index(),
-                prefix: PREFIX.to_owned(),
-                entry: None,
-                exit: None,
-                unwind: None,
-            };
-            plan.edit_class(ClassEdit::WrapNative(wrapper)).ok()?;
-        }
-    }
-    if plan.is_empty() {
-        return None;
-    }
-    let plan = plan.checked(&class).ok()?;
-    // No probe of the plan is stored anywhere.
-    let storage = ProbeStorage::SharedArray {
-        owner: HELPER,
-        field: HITS_FIELD,
-        base: 0,
-    };
-    let (mut out, mut scratch) = (Vec::new(), Scratch::default());
-    let report = rewriter::splice(&class, &plan, &storage, &mut scratch, &mut out).ok()?;
-    rewriter::check_splice(&class, &plan, &storage, &out, &mut scratch).ok()?;
-    report.skipped.is_empty().then_some(out)
 }
 
 /// A class file that is to stand in for a class, with the native methods wrapped that `present`, the class as the JVM
@@ -141,7 +105,7 @@ pub fn wrap(bytes: &[u8], names: &[String]) -> Option<Vec<u8>> {
 #[must_use]
 pub fn as_wrapped<'b>(bytes: &'b [u8], present: &[u8]) -> Cow<'b, [u8]> {
     let names = ClassFile::read(present).map_or_else(|_| Vec::new(), |class| wrapped_in(&class));
-    let wrapped = (!names.is_empty()).then(|| wrap(bytes, &names)).flatten();
+    let wrapped = Foundation::of_natives(names).lay(bytes);
     wrapped.map_or(Cow::Borrowed(bytes), Cow::Owned)
 }
 
@@ -221,6 +185,10 @@ mod tests {
     use super::*;
 
     const NATIVES: &[u8] = include_bytes!("../tests/fixtures/Natives.class");
+
+    fn wrap(bytes: &[u8], names: &[String]) -> Option<Vec<u8>> {
+        Foundation::of_natives(names.to_vec()).lay(bytes)
+    }
 
     #[test]
     fn a_wrapped_class_has_the_native_method_under_its_prefix_and_code_under_its_name() {

@@ -13,6 +13,7 @@ use rewriter::{ClassEdit, ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, 
 
 use crate::config::OnError;
 use crate::engine::Ticker;
+use crate::foundation::{self, Foundation};
 use crate::instance::Fault;
 use crate::job::{Recording, Subject};
 use crate::natives;
@@ -133,36 +134,42 @@ impl Pipeline {
         (outcome, askers.0)
     }
 
-    /// Whether native methods are wrapped for any plugin.
+    /// Whether classes may be given anything for good: only then is [`Pipeline::foundation`] worth asking.
     #[must_use]
-    pub fn may_wrap(&self) -> bool {
-        self.plugins.iter().any(|plugin| plugin.natives)
+    pub fn lays_foundations(&self) -> bool {
+        self.plugins
+            .iter()
+            .any(|plugin| plugin.natives || plugin.structure)
     }
 
-    /// The native methods of a class that is being loaded which plugins want spans over, as name and descriptor; those
-    /// are to be wrapped ([`natives::wrap`]) before the class goes through [`Pipeline::transform`], which also reports
-    /// what goes wrong.
+    /// What a class that is being loaded is given for good. It is to be laid ([`Pipeline::lay`]) before the class goes
+    /// through [`Pipeline::transform`], which also reports what goes wrong; then there is no foundation.
     #[must_use]
-    pub fn natives(&self, request: &ClassRequest<'_>) -> Vec<String> {
+    pub fn foundation(&self, request: &ClassRequest<'_>, table: &ProbeTable) -> Foundation {
         let class = ClassFile::read(request.bytes);
-        if !class.is_ok_and(|class| class.methods().any(|method| natives::is_native(&method))) {
-            return Vec::new();
+        let natives =
+            class.is_ok_and(|class| class.methods().any(|method| natives::is_native(&method)));
+        if !natives && !self.plugins.iter().any(|plugin| plugin.structure) {
+            return Foundation::default();
         }
         let Ok(_running) = self.ticker.run() else {
-            return Vec::new();
+            return Foundation::default();
         };
-        let names = self.benches.run(|_| match self.asked(request) {
-            Ok(Some((subject, recordings))) => natives::to_wrap(&subject, &recordings),
-            _ => Vec::new(),
+        let foundation = self.benches.run(|scratch| match self.asked(request) {
+            Ok(Some((subject, recordings))) => Foundation {
+                natives: natives::to_wrap(&subject, &recordings),
+                structure: structure(&subject, &recordings, request, table, scratch),
+            },
+            _ => Foundation::default(),
         });
-        names.unwrap_or_default()
+        foundation.unwrap_or_default()
     }
 
-    /// As [`natives::wrap`], on a stack of its own.
+    /// The class file with a foundation; none if it does not suit this class file.
     #[must_use]
-    pub fn wrap(&self, bytes: &[u8], methods: &[String]) -> Option<Vec<u8>> {
-        let wrapped = self.benches.run(|_| natives::wrap(bytes, methods));
-        wrapped.unwrap_or_default()
+    pub fn lay(&self, foundation: &Foundation, bytes: &[u8]) -> Option<Vec<u8>> {
+        let laid = self.benches.run(|_| foundation.lay(bytes));
+        laid.unwrap_or_default()
     }
 
     /// As [`Pipeline::transform`], with somebody looking on.
@@ -532,6 +539,35 @@ fn collect<'p>(
         subject = given_back.ok_or_else(|| unreadable("it was lost on the way".to_owned()))?;
     }
     Ok((subject, recordings))
+}
+
+/// What the plugins change of a class for good, if all that they ask for can be done.
+fn structure(
+    subject: &Subject,
+    recordings: &[(&Plugin, Recording)],
+    request: &ClassRequest<'_>,
+    table: &ProbeTable,
+    scratch: &mut Scratch,
+) -> Vec<ClassEdit> {
+    let edits = recordings
+        .iter()
+        .flat_map(|(_, recording)| foundation::structure_of(&recording.plan));
+    let edits: Vec<ClassEdit> = edits.cloned().collect();
+    let storage = Storage::Shared(table);
+    if edits.is_empty() {
+        return edits;
+    }
+    match apply(
+        subject,
+        recordings,
+        request,
+        storage,
+        scratch,
+        &mut Vec::new(),
+    ) {
+        Ok(_) => edits,
+        Err(_) => Vec::new(),
+    }
 }
 
 /// Gives the probes their slots and splices; `out` stays empty if there is nothing to do.

@@ -24,6 +24,8 @@ pub struct Plugin {
     pub name: String,
     /// Whether native methods are wrapped for it.
     pub natives: bool,
+    /// Whether it may change what classes are.
+    pub structure: bool,
     pre: TransformPluginPre<State>,
     config: String,
     level: LogLevel,
@@ -78,6 +80,7 @@ impl Plugin {
         Ok(Self {
             name: config.name.clone(),
             natives: granted("natives"),
+            structure: granted("structure"),
             pre,
             config: json,
             level,

@@ -109,6 +109,46 @@ fn a_loaded_class_gets_other_code_and_keeps_its_structure() {
     }
 }
 
+/// `settings` of one run beside those of the next.
+fn other_settings(folder: &Path, structure: bool) -> PathBuf {
+    let other = folder.join("other");
+    std::fs::create_dir(&other).expect("the test's folder is writable");
+    settings(&other, structure)
+}
+
+#[test]
+fn a_class_keeps_its_members_and_gets_its_code_back() {
+    let structure = WHOLE.split_once(" | ").expect("two halves").1;
+    let [plain, code] = [PLAIN, CODE].map(|text| {
+        let (before, _) = text.split_once(" | ").expect("two halves");
+        format!("{before} | {structure}")
+    });
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let classes = compile(folder.path());
+        let options = format!("config={}", settings(folder.path(), true).display());
+        let program = program(&jdk, &classes).argument("wait");
+        let mut servant = Servant::of(&program.agent(Some(&options)));
+        let pid = servant.pid().to_string();
+        assert_eq!(servant.ask("state"), WHOLE, "{jdk}");
+        classhook(&["disable", &pid, "editing"]).assert_success();
+        assert_eq!(servant.ask("state"), plain, "{jdk}");
+        let other = other_settings(folder.path(), false);
+        let other = other.to_str().expect("a path that is text");
+        classhook(&["reload", &pid, "--config", other]).assert_success();
+        assert_eq!(servant.ask("state"), code, "{jdk}");
+        for command in ["status", "off"] {
+            let told = classhook(&[command, &pid]);
+            told.assert_success();
+            let line = "classes that keep what was added or renamed until the JVM ends: 1\n  \
+                        Changed$Target\n";
+            assert!(told.stdout.contains(line), "{}", told.report());
+        }
+        assert_eq!(servant.ask("state"), plain, "{jdk}");
+        servant.end();
+    }
+}
+
 #[test]
 fn explain_shows_every_edit() {
     let folder = scratch();

@@ -4,7 +4,7 @@ use clap::Args;
 use control::Request;
 use control::message::Off as Answer;
 
-use crate::answers::{failures, natives};
+use crate::answers::{failures, natives, structures};
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -32,10 +32,11 @@ impl Off {
     pub fn run(&self) -> Result<u8, Problem> {
         self.target.answer(&Request::Off, |answer: &Answer| {
             format!(
-                "{} classes are again as they were; recorded in {}\n{}{}",
+                "{} classes are again as they were; recorded in {}\n{}{}{}",
                 answer.restored,
                 answer.snapshot,
                 natives(&answer.natives),
+                structures(&answer.structures),
                 failures(&answer.failed)
             )
         })

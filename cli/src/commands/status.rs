@@ -6,7 +6,7 @@ use clap::Args;
 use control::Request;
 use control::message::Status as Answer;
 
-use crate::answers::{failures, natives, plugins};
+use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -59,6 +59,7 @@ fn text(status: &Answer) -> String {
         plugins(&status.plugins),
     );
     text.push_str(&natives(&status.natives));
+    text.push_str(&structures(&status.structures));
     text.push_str(&failures(&status.failures));
     if status.own_failures > 0 {
         let count = status.own_failures;

@@ -3,10 +3,10 @@
 use super::{Jvm, failures, not_configured, status};
 use crate::agent::Agent;
 use crate::changed::Edits;
+use crate::foundation;
 use crate::messages;
 use crate::plugins::Generation;
 use crate::retransform::{self, Loaded, Report};
-use crate::wrapping;
 use control::Refusal;
 use control::message::Change;
 use host::{Config, Loader, Pipeline};
@@ -97,7 +97,7 @@ fn replace(jvm: Jvm<'_>, config: Config) -> Result<Change, Refusal> {
     jvm.agent
         .plugins
         .exchange(Some((config, Arc::new(pipeline))));
-    wrapping::prepare(jvm.agent, jvm.phase, jvm.local);
+    foundation::prepare(jvm.agent, jvm.phase, jvm.local);
     let number = current(jvm.agent)?.number;
     let agent = jvm.agent;
     let wants = |class: &Loaded<'_>, located| {

@@ -1,7 +1,7 @@
 //! `off`: everything undone, and the agent gone.
 
 use super::{Jvm, failures};
-use crate::{patch, retransform, wrapping};
+use crate::{foundation, patch, retransform};
 use control::message::Off;
 
 /// Undoes every edit, completes the snapshot, and makes room for another agent. The control thread
@@ -17,6 +17,7 @@ pub(super) fn off(jvm: Jvm<'_>) -> Off {
         restored: report.retransformed,
         failed: failures(report.failed),
         snapshot: agent.snapshot.display().to_string(),
-        natives: wrapping::list(),
+        natives: foundation::natives(),
+        structures: foundation::structures(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Jvm;
 use crate::agent::Agent;
-use crate::wrapping;
+use crate::foundation;
 use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
         arrays: agent.table.arrays(),
         failures: failures.map(failure).collect(),
         own_failures,
-        natives: wrapping::list(),
+        natives: foundation::natives(),
+        structures: foundation::structures(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::jvmti::Jvmti;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::table::{EventCallbacks, JvmtiEnv, StartFunction};
-use crate::{channel, class_hook, recording, waiting, wrapping};
+use crate::{channel, class_hook, foundation, recording, waiting};
 use jni_sys::{JNIEnv, jclass, jint, jobject};
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::ptr::NonNull;
@@ -25,7 +25,7 @@ pub(crate) fn event_callbacks() -> EventCallbacks {
 }
 
 /// The callbacks of the environment that wraps native methods.
-pub(crate) fn wrapping_callbacks() -> EventCallbacks {
+pub(crate) fn foundation_callbacks() -> EventCallbacks {
     EventCallbacks {
         ClassFileLoadHook: Some(class_file_load_hook),
         ..EventCallbacks::default()
@@ -120,7 +120,7 @@ unsafe extern "system" fn class_file_load_hook(
         if jvmti == agent.jvmti() {
             class_hook::class_file_load_hook(agent, &load);
         } else {
-            wrapping::class_file_load_hook(agent, &load);
+            foundation::class_file_load_hook(agent, &load);
         }
     });
 }

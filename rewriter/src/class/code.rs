@@ -114,10 +114,7 @@ impl<'c, 'a> Code<'c, 'a> {
     /// # Errors
     /// Where an instruction cannot be decoded; those before it were shown.
     #[inline]
-    pub fn visit_instructions(
-        &self,
-        visit: impl FnMut(Instruction<'a>),
-    ) -> Result<(), ReadError> {
+    pub fn visit_instructions(&self, visit: impl FnMut(Instruction<'a>)) -> Result<(), ReadError> {
         self.instructions().visit(visit)
     }
 

@@ -1,12 +1,13 @@
-//! Methods in front of native ones, so that these can be recorded as spans ([`host::natives`]).
+//! What classes keep: methods in front of native ones, so that these can be recorded as spans ([`host::natives`]), and
+//! members, supertypes, annotations and names that plugins gave them.
 //!
-//! They are put in by a JVM TI environment of their own that cannot retransform: what such an environment makes of a
-//! class is what every retransformation begins with, so the wrappers are there for all agents, and when this one has
-//! left. It holds the prefix too, without which the JVM does not find the native methods; so it is never disposed of.
+//! A JVM TI environment of its own lays it, one that cannot retransform: what such an environment makes of a class is
+//! what every retransformation begins with, so it is there for all agents, and when this one has left. The environment
+//! holds the prefix of native methods too, without which the JVM does not find them; so it is never disposed of.
 
 use crate::agent::Agent;
 use crate::exclusions::is_excluded;
-use crate::ffi::callbacks::{ClassFileLoad, wrapping_callbacks};
+use crate::ffi::callbacks::{ClassFileLoad, foundation_callbacks};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live::decode;
@@ -15,27 +16,27 @@ use crate::ffi::refs::Local;
 use crate::ffi::table::{CAN_SET_NATIVE_METHOD_PREFIX, Capabilities, Event, JVMTI_VERSION_11};
 use crate::messages::{self, Code};
 use crate::this_class;
-use host::{ClassRequest, Loader, natives};
+use host::{ClassRequest, Foundation, Loader, natives};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The environment, once a plugin needed it.
 static ENVIRONMENT: OnceLock<Jvmti> = OnceLock::new();
-/// The wrapped methods, as name and descriptor, by class and loader.
-static WRAPPED: Mutex<BTreeMap<Key, Vec<String>>> = Mutex::new(BTreeMap::new());
+/// What was laid, by class and loader.
+static LAID: Mutex<BTreeMap<Key, Foundation>> = Mutex::new(BTreeMap::new());
 
 /// Internal name of a class, and what loader it has.
 type Key = (Vec<u8>, String);
 
-fn all() -> MutexGuard<'static, BTreeMap<Key, Vec<String>>> {
-    WRAPPED.lock().unwrap_or_else(PoisonError::into_inner)
+fn all() -> MutexGuard<'static, BTreeMap<Key, Foundation>> {
+    LAID.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets native methods of classes that are loaded from now on be wrapped, if a plugin may ask for that.
+/// Lays foundations of classes that are loaded from now on, if a plugin may ask for that.
 pub(crate) fn prepare(agent: &Agent, phase: Live, local: Local<'_>) {
     let current = agent.plugins.current();
-    if !current.is_some_and(|current| current.pipeline.may_wrap()) {
+    if !current.is_some_and(|current| current.pipeline.lays_foundations()) {
         return end(phase);
     }
     let hook = Event::CLASS_FILE_LOAD_HOOK;
@@ -44,13 +45,13 @@ pub(crate) fn prepare(agent: &Agent, phase: Live, local: Local<'_>) {
         messages::warning(
             Code::Refused,
             format_args!(
-                "the JVM does not let native methods be wrapped ({error}); they are not recorded"
+                "the JVM does not let native methods be wrapped ({error}): they are not recorded, and `off` takes no member out of a class"
             ),
         );
     }
 }
 
-/// Wraps nothing from now on. What is wrapped stays, and does nothing by itself.
+/// Lays none from now on. What is laid stays; the wrappers of native methods do nothing by themselves.
 pub(crate) fn end(phase: Live) {
     if let Some(jvmti) = ENVIRONMENT.get() {
         let _ = jvmti.set_event(phase, Event::CLASS_FILE_LOAD_HOOK, false);
@@ -67,7 +68,7 @@ fn environment(phase: Live, local: Local<'_>) -> Result<Jvmti, JvmtiError> {
     jvmti
         .add_capabilities(phase, Capabilities::only(CAN_SET_NATIVE_METHOD_PREFIX))
         .and_then(|()| jvmti.set_native_method_prefix(phase, &prefix))
-        .and_then(|()| jvmti.set_event_callbacks(phase, &wrapping_callbacks()))
+        .and_then(|()| jvmti.set_event_callbacks(phase, &foundation_callbacks()))
         .inspect_err(|_| jvmti.dispose())?;
     Ok(*ENVIRONMENT.get_or_init(|| jvmti))
 }
@@ -88,22 +89,25 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         return;
     };
     let loader = agent.loader(load.local, load.loader.as_ref());
-    let methods = match load.class_being_redefined {
-        Some(_) => of_class(name, &loader),
+    let foundation = match load.class_being_redefined {
+        Some(_) => of_class(name, &loader).unwrap_or_default(),
         None if !generation.wants(name, &loader, true) => return,
-        None => generation.pipeline.natives(&ClassRequest {
-            name,
-            loader: &loader,
-            has_location: agent.has_location(load.local, load.protection_domain.as_ref()),
-            bytes: load.class_data,
-            original: None,
-            retransforming: false,
-        }),
+        None => {
+            let request = ClassRequest {
+                name,
+                loader: &loader,
+                has_location: agent.has_location(load.local, load.protection_domain.as_ref()),
+                bytes: load.class_data,
+                original: None,
+                retransforming: false,
+            };
+            generation.pipeline.foundation(&request, agent.table)
+        }
     };
-    if methods.is_empty() {
+    if foundation.is_empty() {
         return;
     }
-    let Some(bytes) = generation.pipeline.wrap(load.class_data, &methods) else {
+    let Some(bytes) = generation.pipeline.lay(&foundation, load.class_data) else {
         return;
     };
     if let Err(error) = load.set_new_class_data(&bytes) {
@@ -113,16 +117,20 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         );
     }
     agent.rebuilt.keep(name, &bytes, load.class_data);
-    all().insert((name.to_vec(), loader.as_str().to_owned()), methods);
+    all().insert((name.to_vec(), loader.as_str().to_owned()), foundation);
 }
 
-/// The wrapped methods of a class, as name and descriptor.
-fn of_class(name: &[u8], loader: &Loader) -> Vec<String> {
+fn of_class(name: &[u8], loader: &Loader) -> Option<Foundation> {
     let key = (name.to_vec(), loader.as_str().to_owned());
-    all().get(&key).cloned().unwrap_or_default()
+    all().get(&key).cloned()
 }
 
-/// Whether some class of this name has wrapped methods.
+/// Whether plugins changed what the class is.
+pub(crate) fn has_structure(name: &[u8], loader: &Loader) -> bool {
+    of_class(name, loader).is_some_and(|foundation| foundation.has_structure())
+}
+
+/// Whether some class of this name has a foundation.
 pub(crate) fn knows(name: &[u8]) -> bool {
     let from = (name.to_vec(), String::new());
     all()
@@ -132,13 +140,22 @@ pub(crate) fn knows(name: &[u8]) -> bool {
 }
 
 /// Every wrapped method, for people.
-pub(crate) fn list() -> Vec<String> {
+pub(crate) fn natives() -> Vec<String> {
     let all = all();
-    let lines = all.iter().flat_map(|((class, _), methods)| {
+    let lines = all.iter().flat_map(|((class, _), foundation)| {
         let class = decode(class).replace('/', ".");
-        methods
-            .iter()
-            .map(move |method| format!("{class}.{method}"))
+        let methods = foundation.natives().iter();
+        methods.map(move |method| format!("{class}.{method}"))
     });
     lines.collect()
+}
+
+/// Every class that plugins gave members, supertypes, annotations or names, for people.
+pub(crate) fn structures() -> Vec<String> {
+    let all = all();
+    let changed = all
+        .iter()
+        .filter(|(_, foundation)| foundation.has_structure());
+    let names = changed.map(|((class, _), _)| decode(class).replace('/', "."));
+    names.collect()
 }
