@@ -5,7 +5,7 @@ use wasmtime::Result;
 use wasmtime::component::Resource;
 
 use crate::bindings::classhook::plugin::class_file::{
-    Handler, Host, HostClassView, HostMethodView, Instruction, Jump, Line, MemberRef, MethodSummary,
+    Handler, Host, HostClassView, HostMethodView, Jump, MemberRef, MethodSummary,
 };
 use crate::bindings::classhook::plugin::types::{self, Failure, Site};
 use crate::job::{ClassHandle, Job, MethodHandle};
@@ -207,7 +207,7 @@ impl HostMethodView for State {
     fn instructions(
         &mut self,
         of: Resource<MethodHandle>,
-    ) -> Result<std::result::Result<Vec<Instruction>, Failure>> {
+    ) -> Result<std::result::Result<Vec<u64>, Failure>> {
         let index = self.index(&of)?;
         let job = self.job()?;
         match job
@@ -226,14 +226,11 @@ impl HostMethodView for State {
         }
     }
 
-    fn lines(&mut self, of: Resource<MethodHandle>) -> Result<Vec<Line>> {
+    fn lines(&mut self, of: Resource<MethodHandle>) -> Result<Vec<u32>> {
         self.code(&of, |code| {
-            code.lines()
-                .map(|line| Line {
-                    bci: line.bci.0,
-                    number: line.number,
-                })
-                .collect()
+            let number =
+                |line: rewriter::Line| u32::from(line.bci.0) | u32::from(line.number) << 16;
+            code.lines().map(number).collect()
         })
     }
 
@@ -345,19 +342,15 @@ impl HostMethodView for State {
     }
 }
 
-fn instructions(
-    method: &Method<'_, '_>,
-) -> std::result::Result<Vec<Instruction>, rewriter::ReadError> {
+fn instructions(method: &Method<'_, '_>) -> std::result::Result<Vec<u64>, rewriter::ReadError> {
     let Some(code) = method.code()? else {
         return Ok(Vec::new());
     };
     let mut all = Vec::with_capacity(code.bytes().len() / 2 + 1);
     code.visit_instructions(|instruction| {
-        all.push(Instruction {
-            bci: instruction.bci.0,
-            opcode: instruction.opcode,
-            operand: instruction.operand(),
-        });
+        let operand = u64::from(instruction.operand().cast_unsigned());
+        let opcode = u64::from(instruction.opcode);
+        all.push(u64::from(instruction.bci.0) | opcode << 16 | operand << 32);
     })?;
     Ok(all)
 }

@@ -180,10 +180,11 @@ impl MethodSource for class_file::MethodView {
         self.annotations()
     }
     fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
-        self.instructions()
+        let all = self.instructions()?;
+        Ok(all.into_iter().map(Instruction::from).collect())
     }
     fn lines(&self) -> Vec<Line> {
-        self.lines()
+        self.lines().into_iter().map(Line::from).collect()
     }
     fn handlers(&self) -> Vec<Handler> {
         self.handlers()

@@ -49,6 +49,7 @@ mod error;
 #[doc(hidden)]
 pub mod guest;
 pub mod log;
+mod numbers;
 pub mod pattern;
 pub mod plan;
 pub mod snippet;
@@ -73,10 +74,11 @@ pub mod prelude {
 /// The values of the WIT package, the same types natively and in WebAssembly.
 pub mod wit {
     pub use crate::bindings::classhook::plugin::class_file::{
-        Handler, Instruction, Jump, Line, MemberRef, MethodSummary,
+        Handler, Jump, MemberRef, MethodSummary,
     };
     pub use crate::bindings::classhook::plugin::structure::{Element, EnumConstant};
     pub use crate::bindings::classhook::plugin::types::{Constant, Failure, ProbeId, Site};
+    pub use crate::numbers::{Instruction, Line};
 }
 
 /// Generated from `wit/plugin.wit`.
