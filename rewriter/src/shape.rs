@@ -4,6 +4,7 @@
 //! spliced. Its methods keep their indices; those that are added stand behind
 //! them, in the order of the plan.
 
+mod anchored;
 mod annotations;
 mod body;
 mod members;
@@ -116,6 +117,7 @@ pub(crate) fn fits(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), Refusa
 
 fn extended(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<Vec<u8>, Refusal> {
     validate(class, edits)?;
+    anchored::anchored(class)?;
     let renames = |edit: &ClassEdit| {
         matches!(
             edit,

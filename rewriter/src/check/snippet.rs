@@ -158,9 +158,10 @@ impl Host<'_> {
     }
 }
 
+/// For a field it does not matter whether its owner is an interface (JVMS 4.4.2).
 fn is_member(found: &MemberRef<'_>, wanted: &Member) -> bool {
     found.owner.as_bytes() == wanted.owner
         && found.name.as_bytes() == wanted.name
         && found.descriptor.as_bytes() == wanted.descriptor
-        && found.interface == wanted.interface
+        && (found.interface == wanted.interface || !wanted.descriptor.starts_with(b"("))
 }

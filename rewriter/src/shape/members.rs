@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::class::{Attributes, ClassFile};
 use crate::edits::Refusal;
 use crate::edits::{ClassEdit, Constant, NativeWrapper, NewField, NewMethod, Target};
+use crate::error::ReadError;
 use crate::index::MethodIndex;
 use crate::shape::annotations::annotation;
 use crate::shape::body;
@@ -58,6 +59,15 @@ pub(crate) fn extend(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<Vec<u
     edits.iter().try_for_each(|edit| extension.collect(edit))?;
     extension.write()?;
     Ok(extension.out)
+}
+
+/// An attribute of annotations without their count.
+fn cut_off(offset: u32, needed: u32) -> ReadError {
+    ReadError::Truncated {
+        structure: "num_annotations",
+        offset,
+        needed,
+    }
 }
 
 /// Appends `u2`s.
@@ -329,6 +339,10 @@ impl Extension<'_, '_> {
             self.copy(start.wrapping_sub(4), start);
             let merged = left.iter().position(|(name, _)| attribute.name == *name);
             if let Some((_, (bytes, more))) = merged.map(|at| left.remove(at)) {
+                let missing = 2_usize.saturating_sub(attribute.bytes.len());
+                if missing > 0 {
+                    return Err(cut_off(attribute.offset, missing as u32).into());
+                }
                 self.counted(start, *more, "annotations")?;
                 self.copy(start.wrapping_add(2), end);
                 self.out.extend_from_slice(bytes);

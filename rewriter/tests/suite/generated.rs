@@ -381,6 +381,7 @@ fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
             continue;
         };
         if let Err(error) = check_splice(class, plan, storage, &out, &mut scratch) {
+            std::fs::write("/tmp/in.class", class.bytes()).ok();
             panic!("{storage:?}: {error}\n{plan}");
         }
         exercise::read(&out);

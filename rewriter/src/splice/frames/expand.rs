@@ -93,6 +93,10 @@ impl Frames {
             self.locals.push(VerificationType { tag, value });
         }
         let descriptor = method.descriptor().as_bytes();
+        // One whose index leads nowhere would get a meaning when the pool grows.
+        if descriptor.first() != Some(&b'(') {
+            return Err(bad_frame(0, 0));
+        }
         let mut at = 1;
         while let Some((tag, start, end)) = parameter(descriptor, at) {
             let value = ((start as u32) << 16) | (end.wrapping_sub(start) as u32);
