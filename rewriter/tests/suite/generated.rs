@@ -329,8 +329,25 @@ impl Generator {
     }
 }
 
+/// No class is loaded that has members without a name or type, or two of the same.
+fn is_loadable(class: &ClassFile<'_>) -> bool {
+    let fields = class
+        .fields()
+        .map(|field| (field.name(), field.descriptor()));
+    let methods = class
+        .methods()
+        .map(|method| (method.name(), method.descriptor()));
+    let named = fields
+        .chain(methods)
+        .all(|(name, descriptor)| name != "" && descriptor != "");
+    named && schema::compare(class, class).is_empty()
+}
+
 /// What may replace a loaded class adds nothing to it.
 fn stays_loadable(class: &ClassFile<'_>, plan: &EditPlan) {
+    if !is_loadable(class) {
+        return;
+    }
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     if splice(class, plan, &STORAGES[0], &mut scratch, &mut out).is_ok() {
         let new = ClassFile::read(&out).expect("what was written can be read");
