@@ -1,10 +1,14 @@
 //! What a snippet has to know of the method it stands in.
 
 use crate::class::{Attribute, ClassFile, Code, Method};
+use crate::cursor::u16_at;
+use crate::error::ReadError;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::opcode;
 use crate::plan::Place;
-use crate::snippet::{Argument, Kind, Parameters, Setting, parameter_slots, return_type};
+use crate::snippet::{
+    Argument, Kind, Parameters, Setting, is_method, parameter_slots, return_type,
+};
 use crate::splice::SkipReason;
 use crate::verify::{Class, FrameReader, Hierarchy, Type, by_slot};
 
@@ -38,6 +42,16 @@ impl<'t> Facts<'t> {
         let known = Hierarchy::of(class);
         let is_static = method.is_static();
         let descriptor = method.descriptor().as_bytes();
+        // One whose index leads nowhere would get a meaning when the pool grows.
+        if !is_method(descriptor) {
+            let at = method.start().wrapping_add(4);
+            return Err(SkipReason::Unreadable(ReadError::BadPoolIndex {
+                structure: "method_info.descriptor_index",
+                offset: at as u32,
+                expected: "method descriptor",
+                index: u16_at(class.bytes(), at).unwrap_or(0),
+            }));
+        }
         let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
         let own = if constructor {
             Type::UninitializedThis
