@@ -19,6 +19,7 @@ const IDLE_TICKS: u32 = 100;
 ///
 /// * No signal handler is installed: HotSpot's stay as they are.
 /// * Address space is reserved for what an instance may have at most, not 4 GiB; so memory never moves as it grows.
+/// * What memory begins with is copied, not mapped from a file: a process may be forbidden to write files of its size.
 /// * Nothing runs concurrently and nothing is compiled in parallel.
 pub fn new() -> wasmtime::Result<Engine> {
     let mut config = Config::new();
@@ -29,6 +30,7 @@ pub fn new() -> wasmtime::Result<Engine> {
         .memory_reservation(MAX_MEMORY as u64)
         .memory_may_move(false)
         .memory_guard_size(0)
+        .memory_init_cow(false)
         .concurrency_support(false)
         .wasm_memory64(false)
         .cranelift_opt_level(OptLevel::Speed);

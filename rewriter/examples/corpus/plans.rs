@@ -33,8 +33,8 @@ pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArrays {
     },
 };
 
-/// Probe numbers start again here.
-const PROBES: u32 = 32_000;
+/// Probe numbers start again here, so that the largest class has room.
+pub const PROBES: u32 = 32_000;
 
 /// Snippets take turns in what they do, for all of it at once makes methods too
 /// long.

@@ -3,6 +3,8 @@
 use coverage::flow::{Flow, FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement};
 use rewriter::{Bci, ClassFile, Code, EditPlan, Place, PlanBuilder, Site};
 
+use crate::plans;
+
 /// JaCoCo's probes, in every method that has code and no subroutines.
 pub fn plan(class: &ClassFile<'_>) -> Result<EditPlan, String> {
     let mut builder = PlanBuilder::new(class);
@@ -28,7 +30,7 @@ pub fn plan(class: &ClassFile<'_>) -> Result<EditPlan, String> {
             builder
                 .hit(site, probe)
                 .map_err(|error| error.to_string())?;
-            probe += 1;
+            probe = (probe + 1) % plans::PROBES;
         }
     }
     Ok(builder.finish())
