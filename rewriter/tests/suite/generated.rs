@@ -398,8 +398,9 @@ fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
             continue;
         };
         if let Err(error) = check_splice(class, plan, storage, &out, &mut scratch) {
-            std::fs::write("/tmp/in.class", class.bytes()).ok();
-            panic!("{storage:?}: {error}\n{plan}");
+            // Of two members of one name it may find the other: no JVM loads them, and they stay as they are.
+            assert!(!is_loadable(class), "{storage:?}: {error}\n{plan}");
+            continue;
         }
         exercise::read(&out);
         ClassFile::read(&out).expect("what was written can be read");
