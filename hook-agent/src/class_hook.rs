@@ -8,7 +8,8 @@ use crate::ffi::live::decode;
 use crate::messages::{self, Code};
 use crate::plugins::Generation;
 use crate::{foundation, patch, retransform, this_class};
-use host::{ClassRequest, Loader, Outcome, natives};
+use host::foundation::as_wrapped;
+use host::{ClassRequest, Loader, Outcome};
 
 /// The `ClassFileLoadHook` event: rejects what nobody wants, then asks the plugins.
 ///
@@ -39,7 +40,7 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     }
     let loader = agent.loader(load.local, load.loader.as_ref());
     let file = patched.as_deref().map(|class| class.bytes.as_slice());
-    let bytes = file.map(|file| natives::as_wrapped(file, load.class_data));
+    let bytes = file.map(|file| as_wrapped(file, load.class_data));
     let patch = file.zip(bytes.as_deref());
     let mut edits = generation
         .as_deref()
@@ -94,7 +95,7 @@ fn wanted(
         // Plugins that change what a class is do so with the file: what was laid of it is in there again.
         let file = original.filter(|_| !request.retransforming);
         let file = file.filter(|_| foundation::has_structure(name, loader));
-        let bytes = file.map(|file| natives::as_wrapped(file, load.class_data));
+        let bytes = file.map(|file| as_wrapped(file, load.class_data));
         let request = ClassRequest {
             original,
             bytes: bytes.as_deref().unwrap_or(request.bytes),

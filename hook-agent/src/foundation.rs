@@ -127,7 +127,8 @@ fn of_class(name: &[u8], loader: &Loader) -> Option<Foundation> {
 
 /// Whether plugins changed what the class is.
 pub(crate) fn has_structure(name: &[u8], loader: &Loader) -> bool {
-    of_class(name, loader).is_some_and(|foundation| foundation.has_structure())
+    let key = (name.to_vec(), loader.as_str().to_owned());
+    all().get(&key).is_some_and(Foundation::has_structure)
 }
 
 /// Whether some class of this name has a foundation.

@@ -29,7 +29,7 @@ use crate::agent::Agent;
 use crate::ffi::callbacks::ClassFileLoad;
 use crate::ffi::live::decode;
 use crate::messages::{self, Code};
-use host::natives;
+use host::foundation::as_wrapped;
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex};
 use store::Scope;
@@ -76,7 +76,7 @@ fn fits(load: &ClassFileLoad<'_>, class: &PatchedClass) -> bool {
     if class.forced || matches!(class.scope, Scope::Loaded(_)) {
         return true;
     }
-    let bytes = natives::as_wrapped(&class.bytes, load.class_data);
+    let bytes = as_wrapped(&class.bytes, load.class_data);
     let broken = shape::broken_rules(load.class_data, &bytes, None);
     if let Some(rule) = broken.first() {
         let text = format_args!(

@@ -4,7 +4,9 @@
 //! The JVM takes none of it back (JVM TI, Retransform Classes). So it is laid before everything else, and every later
 //! transformation of the class begins with it.
 
-use rewriter::{ClassEdit, ClassFile, EditPlan, NativeWrapper, ProbeStorage, Scratch};
+use std::borrow::Cow;
+
+use rewriter::{ClassEdit, ClassFile, EditPlan, Method, NativeWrapper, ProbeStorage, Scratch};
 
 use crate::natives::{self, PREFIX};
 use crate::storage::{HELPER, HITS_FIELD};
@@ -82,6 +84,27 @@ impl Foundation {
     }
 }
 
+/// A class file that is to stand in for a class, with the native methods wrapped that `present`, the class as the JVM
+/// has it, has wrapped.
+#[must_use]
+pub fn as_wrapped<'b>(bytes: &'b [u8], present: &[u8]) -> Cow<'b, [u8]> {
+    let names = ClassFile::read(present).map_or_else(|_| Vec::new(), |class| wrapped_in(&class));
+    let wrapped = Foundation::of_natives(names).lay(bytes);
+    wrapped.map_or(Cow::Borrowed(bytes), Cow::Owned)
+}
+
+/// The wrapped native methods of a class, as name and descriptor.
+fn wrapped_in(class: &ClassFile<'_>) -> Vec<String> {
+    let native = |method: &Method<'_, '_>| method.access_flags() & natives::ACC_NATIVE != 0;
+    let names = class
+        .methods()
+        .filter(native)
+        .map(|method| natives::heading(&method));
+    names
+        .filter_map(|name| name.strip_prefix(PREFIX).map(str::to_owned))
+        .collect()
+}
+
 /// What of a plan cannot be undone: everything it does to the class but new bodies of methods.
 pub(crate) fn structure_of(plan: &EditPlan) -> impl Iterator<Item = &ClassEdit> {
     let edits = plan.class_edits().iter();
@@ -102,6 +125,32 @@ mod tests {
             descriptor: "I".to_owned(),
             value: None,
         })
+    }
+
+    fn wrap(bytes: &[u8], names: &[String]) -> Option<Vec<u8>> {
+        Foundation::of_natives(names.to_vec()).lay(bytes)
+    }
+
+    #[test]
+    fn a_wrapped_class_has_the_native_method_under_its_prefix_and_code_under_its_name() {
+        let names = ["twice(I)I".to_owned(), "absent()V".to_owned()];
+        let wrapped = wrap(NATIVES, &names).expect("wrapped");
+        let class = ClassFile::read(&wrapped).expect("a class");
+        let find = |name: &[u8]| {
+            let mut methods = class.methods();
+            methods
+                .find(|method| method.name().as_bytes() == name)
+                .expect("there")
+        };
+        assert!(find(b"twice").has_code() && !natives::is_native(&find(b"twice")));
+        let native = find(b"$$classhook$$_twice");
+        assert!(!native.has_code() && !natives::is_native(&native));
+        assert!(natives::is_native(&find(b"plus")));
+        assert_eq!(wrap(&wrapped, &names), None);
+        assert_eq!(wrapped_in(&class), ["twice(I)I"]);
+        assert_eq!(as_wrapped(NATIVES, &wrapped), wrapped);
+        assert_eq!(as_wrapped(NATIVES, NATIVES), NATIVES);
+        assert_eq!(wrap(b"no class", &names), None);
     }
 
     #[test]

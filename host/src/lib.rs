@@ -17,7 +17,7 @@ mod engine;
 pub mod error;
 pub mod explain;
 pub mod facts;
-mod foundation;
+pub mod foundation;
 mod instance;
 mod job;
 pub mod natives;

@@ -7,14 +7,11 @@
 //! That adds a method, so it can be done only while a class is loaded, and never be undone. The wrapper does nothing
 //! by itself; the span lies in its code, as in that of any other method, and comes and goes with retransformations.
 
-use std::borrow::Cow;
-
 use probes::events::SpanInfo;
 use probes::spans::SpanTable;
 use rewriter::{ClassFile, EditPlan, Method, MethodIndex};
 
 use crate::Loader;
-use crate::foundation::Foundation;
 use crate::job::{Recording, Subject};
 use crate::plugin::Plugin;
 use crate::span;
@@ -22,7 +19,7 @@ use crate::span;
 /// What the name of a wrapped native method begins with.
 pub const PREFIX: &str = "$$classhook$$_";
 
-const ACC_NATIVE: u16 = 0x0100;
+pub(crate) const ACC_NATIVE: u16 = 0x0100;
 
 /// Packages of the JVM's own classes whose native methods it links itself, or finds on the stack by their place.
 const INNER: [&[u8]; 3] = [b"java/lang/invoke/", b"java/lang/ref/", b"jdk/internal/"];
@@ -100,27 +97,6 @@ pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", name.to_str_lossless(), descriptor.to_str_lossless())
 }
 
-/// A class file that is to stand in for a class, with the native methods wrapped that `present`, the class as the JVM
-/// has it, has wrapped.
-#[must_use]
-pub fn as_wrapped<'b>(bytes: &'b [u8], present: &[u8]) -> Cow<'b, [u8]> {
-    let names = ClassFile::read(present).map_or_else(|_| Vec::new(), |class| wrapped_in(&class));
-    let wrapped = Foundation::of_natives(names).lay(bytes);
-    wrapped.map_or(Cow::Borrowed(bytes), Cow::Owned)
-}
-
-/// The wrapped native methods of a class, as name and descriptor.
-fn wrapped_in(class: &ClassFile<'_>) -> Vec<String> {
-    let native = |method: &Method<'_, '_>| method.access_flags() & ACC_NATIVE != 0;
-    let names = class
-        .methods()
-        .filter(native)
-        .map(|method| heading(&method));
-    names
-        .filter_map(|name| name.strip_prefix(PREFIX).map(str::to_owned))
-        .collect()
-}
-
 /// Adds the spans over native methods to the plan of a class in which these are wrapped; gives those that are not, by
 /// their index in the subject, and why.
 pub(crate) fn add(
@@ -185,32 +161,6 @@ mod tests {
     use super::*;
 
     const NATIVES: &[u8] = include_bytes!("../tests/fixtures/Natives.class");
-
-    fn wrap(bytes: &[u8], names: &[String]) -> Option<Vec<u8>> {
-        Foundation::of_natives(names.to_vec()).lay(bytes)
-    }
-
-    #[test]
-    fn a_wrapped_class_has_the_native_method_under_its_prefix_and_code_under_its_name() {
-        let names = ["twice(I)I".to_owned(), "absent()V".to_owned()];
-        let wrapped = wrap(NATIVES, &names).expect("wrapped");
-        let class = ClassFile::read(&wrapped).expect("a class");
-        let find = |name: &[u8]| {
-            let mut methods = class.methods();
-            methods
-                .find(|method| method.name().as_bytes() == name)
-                .expect("there")
-        };
-        assert!(find(b"twice").has_code() && !is_native(&find(b"twice")));
-        let native = find(b"$$classhook$$_twice");
-        assert!(!native.has_code() && !is_native(&native));
-        assert!(is_native(&find(b"plus")));
-        assert_eq!(wrap(&wrapped, &names), None);
-        assert_eq!(wrapped_in(&class), ["twice(I)I"]);
-        assert_eq!(as_wrapped(NATIVES, &wrapped), wrapped);
-        assert_eq!(as_wrapped(NATIVES, NATIVES), NATIVES);
-        assert_eq!(wrap(b"no class", &names), None);
-    }
 
     #[test]
     fn only_classes_of_the_jvm_have_natives_that_cannot_be_wrapped() {

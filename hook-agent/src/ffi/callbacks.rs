@@ -24,7 +24,7 @@ pub(crate) fn event_callbacks() -> EventCallbacks {
     }
 }
 
-/// The callbacks of the environment that wraps native methods.
+/// The callbacks of the environment that lays foundations.
 pub(crate) fn foundation_callbacks() -> EventCallbacks {
     EventCallbacks {
         ClassFileLoadHook: Some(class_file_load_hook),

@@ -13,7 +13,7 @@ use control::Refusal;
 use control::patch::{
     BrokenRule, ClassOutcome, ClassState, PatchClass, PatchRequest, Patched, Patches, Rollback,
 };
-use host::natives;
+use host::foundation::as_wrapped;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -346,7 +346,7 @@ impl Context<'_> {
                     part.outcome.state = ClassState::Same;
                     return;
                 }
-                let wrapped = natives::as_wrapped(&new.bytes, &old);
+                let wrapped = as_wrapped(&new.bytes, &old);
                 let broken = shape::broken_rules(&old, &wrapped, self.newest_version());
                 if !broken.is_empty() && !force {
                     part.refuse(broken);

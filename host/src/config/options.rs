@@ -21,8 +21,10 @@ A comma or backslash inside a value is written \\, or \\\\.
   select=A;B;C       which classes; may be repeated. com.acme.**  @annotation
                      <:supertype  loader:app  location:any; ! in front excludes.
                      For the plugins named by plugin=, else for all
-  grant=A;B          capabilities: probes, rewrite, boot (classes of the JDK's
-                     innermost loaders), natives (native methods as spans). For the plugins named by plugin=, else for all
+  grant=A;B          capabilities: probes, rewrite, structure (members and names),
+                     boot (classes of the JDK's innermost loaders), natives
+                     (native methods as spans). For the plugins named by
+                     plugin=, else for all
   settings=JSON      what the plugins named by plugin=, else all, are configured
                      with: their [plugin.config] as JSON
   on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
