@@ -250,6 +250,8 @@ impl Extension<'_, '_> {
     fn write(&mut self) -> Result<(), Refusal> {
         let class = self.class;
         self.annotation_names()?;
+        let (extras, none) = (std::mem::take(&mut self.extras), Extra::default());
+        let extra = |target| extras.get(&target).unwrap_or(&none);
         let end = class.pool().end();
         self.copy(0, end);
         self.out.extend_from_slice(self.pool.bytes());
@@ -270,8 +272,7 @@ impl Extension<'_, '_> {
                 name: field.name().to_str_lossless().into_owned(),
                 descriptor: field.descriptor().to_str_lossless().into_owned(),
             };
-            let extra = self.extras.remove(&target).unwrap_or_default();
-            self.table(start.wrapping_add(6), field.attributes(), &extra)?;
+            self.table(start.wrapping_add(6), field.attributes(), extra(target))?;
         }
         self.out.extend_from_slice(&fields);
         let (methods, more) = std::mem::take(&mut self.methods);
@@ -283,13 +284,12 @@ impl Extension<'_, '_> {
                 let at = self.out.len().wrapping_sub(4);
                 write_at(&mut self.out, at, &name.to_be_bytes());
             }
-            let target = Target::Method(method.index());
-            let extra = self.extras.remove(&target).unwrap_or_default();
-            self.table(start.wrapping_add(6), method.attributes(), &extra)?;
+            let extra = extra(Target::Method(method.index()));
+            self.table(start.wrapping_add(6), method.attributes(), extra)?;
         }
         self.out.extend_from_slice(&methods);
-        let extra = self.extras.remove(&Target::Class).unwrap_or_default();
-        self.table(class.attributes_start(), class.attributes(), &extra)
+        let extra = extra(Target::Class);
+        self.table(class.attributes_start(), class.attributes(), extra)
     }
 
     fn copy(&mut self, from: usize, to: usize) {
