@@ -79,6 +79,11 @@ impl<'t> Machine<'t> {
         self.deepest = self.deepest.max(self.depth);
     }
 
+    /// Whether no more local variables and operand stack slots have been in use than `max_locals` and `max_stack`.
+    pub(crate) fn is_within(&self, (locals, stack): (u16, u16)) -> bool {
+        self.locals.len() <= usize::from(locals) && self.deepest <= u32::from(stack)
+    }
+
     pub(crate) fn push(&mut self, value: Type<'t>) -> Step<'t> {
         self.stack.push(value);
         self.depth = self.depth.wrapping_add(value.slots());

@@ -136,6 +136,7 @@ impl<'t> Sites<'t> {
             keep(&mut sites.types, Moment::At(bci), &machine)?;
             followed
                 .step(&mut machine, &instruction)
+                .filter(|()| machine.is_within(facts.limits))
                 .ok_or(unlike(instruction.bci))?;
             live = opcode::falls_through(instruction.opcode);
             if live {
