@@ -8,8 +8,8 @@
 use rewriter::{
     Annotation, Bci, CallTarget, Change, ClassEdit, ClassFile, EditConstant, EditPlan,
     ElementValue, Instruction, MemberName, MethodIndex, NativeWrapper, NewField, NewMethod, Part,
-    Place, PlanBuilder, ProbeStorage, Scratch, Site, Snippet, Target, check_splice, opcode, print,
-    schema, splice,
+    Place, PlanBuilder, PoolIndex, ProbeStorage, Scratch, Site, Snippet, Target, check_splice,
+    opcode, print, schema, splice,
 };
 
 use crate::random::{self, Random};
@@ -340,7 +340,31 @@ fn is_loadable(class: &ClassFile<'_>) -> bool {
     let named = fields
         .chain(methods)
         .all(|(name, descriptor)| name != "" && descriptor != "");
-    named && schema::compare(class, class).is_empty()
+    named && is_anchored(class) && schema::compare(class, class).is_empty()
+}
+
+/// The classes have names, and the other indices lead into the pool, in the attributes that may not change: else a
+/// longer pool gives them some.
+fn is_anchored(class: &ClassFile<'_>) -> bool {
+    let pool = class.pool();
+    class.attributes().all(|found| {
+        let items = |from| {
+            found
+                .bytes
+                .get(from..)
+                .unwrap_or_default()
+                .as_chunks::<2>()
+                .0
+        };
+        let indices = |from| items(from).iter().map(|item| u16::from_be_bytes(*item));
+        let named = |index| pool.class_name(PoolIndex(index)).is_some();
+        match found.name.as_bytes() {
+            b"NestHost" => indices(0).all(named),
+            b"NestMembers" | b"PermittedSubclasses" => indices(2).all(named),
+            b"Record" => indices(0).all(|index| index < pool.count()),
+            _ => true,
+        }
+    })
 }
 
 /// What may replace a loaded class adds nothing to it.
