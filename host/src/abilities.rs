@@ -47,6 +47,8 @@ const ABILITIES: [Ability; 6] = [
             "[method]class-view.methods",
             "[method]class-view.method",
             "[method]class-view.methods-with-code",
+            "[method]class-view.code",
+            "[method]class-view.sites",
             "[method]method-view.annotations",
             "[method]method-view.instructions",
             "[method]method-view.lines",

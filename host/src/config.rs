@@ -37,6 +37,8 @@ pub struct Agent {
     pub run: Option<String>,
     /// Whether the agent can be spoken to while it runs.
     pub control: bool,
+    /// Whether what was spliced is checked before it is used.
+    pub self_check: bool,
 }
 
 /// What a failure does to the run.
@@ -113,6 +115,7 @@ impl Default for Agent {
             log: LogLevel::Warn,
             run: None,
             control: true,
+            self_check: true,
         }
     }
 }
@@ -232,11 +235,11 @@ fn parse_on_error(value: &str) -> Result<OnError, HostError> {
     }
 }
 
-fn parse_control(value: &str) -> Result<bool, HostError> {
+fn parse_switch(key: &'static str, value: &str) -> Result<bool, HostError> {
     match value {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(wrong_value("control", value, &["on", "off"])),
+        _ => Err(wrong_value(key, value, &["on", "off"])),
     }
 }
 

@@ -242,6 +242,7 @@ impl Job {
             None => Ok(first as u64..self.sites.len() as u64),
             Some((site, error)) => {
                 self.sites.truncate(first);
+                self.method = Some(site.method);
                 Err(self.refuse(place_bci(site.place), "H0317", error.to_string(), None))
             }
         }

@@ -21,6 +21,7 @@ pub mod foundation;
 mod instance;
 mod job;
 pub mod natives;
+mod numbers;
 pub mod outcome;
 pub mod own;
 pub mod pipeline;

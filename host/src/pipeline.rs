@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use probes::ProbeTable;
-use rewriter::{ClassEdit, ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, Scratch, Utf8};
+use rewriter::{ClassEdit, ClassFile, EditPlan, MethodIndex, Part, ProbeStorage, Utf8};
 
 use crate::config::OnError;
 use crate::engine::Ticker;
@@ -21,7 +21,7 @@ use crate::own::{self, OwnProbes};
 use crate::plugin::{Plugin, PluginState};
 use crate::selector::{ClassFacts, Verdict};
 use crate::span;
-use crate::stack::{Benches, quiet_panics};
+use crate::stack::{Benches, Tools, quiet_panics};
 use crate::storage::{HELPER, HITS_FIELD, Storage, array_owner};
 use crate::{
     ClassRequest, Config, Failure, HostError, Loader, MethodRemark, Outcome, Summary, engine,
@@ -81,7 +81,7 @@ impl Pipeline {
         Ok(Self {
             plugins,
             ticker,
-            benches: Benches::default(),
+            benches: Benches::new(config.agent.self_check),
             record: Mutex::default(),
             strict,
         })
@@ -155,10 +155,10 @@ impl Pipeline {
         let Ok(_running) = self.ticker.run() else {
             return Foundation::default();
         };
-        let foundation = self.benches.run(|scratch| match self.asked(request) {
+        let foundation = self.benches.run(|tools| match self.asked(request) {
             Ok(Some((subject, recordings))) => Foundation {
                 natives: natives::to_wrap(&subject, &recordings),
-                structure: structure(&subject, &recordings, request, table, scratch),
+                structure: structure(&subject, &recordings, request, table, tools),
             },
             _ => Foundation::default(),
         });
@@ -185,7 +185,7 @@ impl Pipeline {
         let result = match self.ticker.run() {
             Ok(_running) => self
                 .benches
-                .run(|scratch| self.work(request, storage, scratch, out, observer)),
+                .run(|tools| self.work(request, storage, tools, out, observer)),
             Err(error) => Err(format!("no thread for the clock: {error}")),
         };
         let result = result.unwrap_or_else(|text| {
@@ -294,7 +294,7 @@ impl Pipeline {
         &'p self,
         request: &ClassRequest<'_>,
         storage: Storage<'_>,
-        scratch: &mut Scratch,
+        tools: &mut Tools,
         out: &mut Vec<u8>,
         mut observer: Option<&mut dyn Observer>,
     ) -> Result<Option<bool>, Trouble<'p>> {
@@ -305,7 +305,7 @@ impl Pipeline {
         if let Some(observer) = observer.as_deref_mut() {
             observer.planned(&recordings);
         }
-        apply(&subject, &recordings, request, storage, scratch, out).map(|spliced| {
+        apply(&subject, &recordings, request, storage, tools, out).map(|spliced| {
             if let Some(observer) = observer {
                 observer.spliced(&spliced);
             }
@@ -547,7 +547,7 @@ fn structure(
     recordings: &[(&Plugin, Recording)],
     request: &ClassRequest<'_>,
     table: &ProbeTable,
-    scratch: &mut Scratch,
+    tools: &mut Tools,
 ) -> Vec<ClassEdit> {
     let edits = recordings
         .iter()
@@ -562,7 +562,7 @@ fn structure(
         recordings,
         request,
         storage,
-        scratch,
+        tools,
         &mut Vec::new(),
     ) {
         Ok(_) => edits,
@@ -576,7 +576,7 @@ fn apply<'p>(
     recordings: &[(&'p Plugin, Recording)],
     request: &ClassRequest<'_>,
     storage: Storage<'_>,
-    scratch: &mut Scratch,
+    tools: &mut Tools,
     out: &mut Vec<u8>,
 ) -> Result<Spliced, Trouble<'p>> {
     let spans = match storage {
@@ -594,7 +594,7 @@ fn apply<'p>(
         let skipped = natives(&mut plan, subject.class());
         let mut spliced = Spliced::default();
         if !plan.is_empty() {
-            spliced = splice(subject.class(), &plan, &storage, scratch, out)?;
+            spliced = splice(subject.class(), &plan, &storage, tools, out)?;
         }
         spliced.skipped.extend(skipped);
         return Ok(spliced);
@@ -610,7 +610,7 @@ fn apply<'p>(
     let mut spliced = Spliced::default();
     if !plan.is_empty() {
         let index = |method| index_of(subject.class(), &handed_over, method);
-        spliced = splice(&handed_over, &plan, &storage, scratch, out)?.renumbered(index);
+        spliced = splice(&handed_over, &plan, &storage, tools, out)?.renumbered(index);
     }
     spliced.skipped.extend(skipped);
     Ok(spliced)
@@ -629,7 +629,7 @@ fn splice<'p>(
     class: &ClassFile<'_>,
     plan: &EditPlan,
     storage: &ProbeStorage<'_>,
-    scratch: &mut Scratch,
+    tools: &mut Tools,
     out: &mut Vec<u8>,
 ) -> Result<Spliced, Trouble<'p>> {
     let trouble = |code, cause: String| Trouble {
@@ -637,15 +637,20 @@ fn splice<'p>(
         fault: Fault::new(code, cause),
         method: None,
     };
+    let scratch = &mut tools.scratch;
     let report = rewriter::splice(class, plan, storage, scratch, out)
         .map_err(|error| trouble("H0302", error.to_string()))?;
-    let begun = Instant::now();
-    rewriter::check_splice(class, plan, storage, out, scratch).map_err(|error| {
-        trouble(
-            "H0303",
-            format!("the result did not pass the self-check: {error}"),
-        )
-    })?;
+    let mut check_time = Duration::ZERO;
+    if tools.self_check {
+        let begun = Instant::now();
+        rewriter::check_splice(class, plan, storage, out, scratch).map_err(|error| {
+            trouble(
+                "H0303",
+                format!("the result did not pass the self-check: {error}"),
+            )
+        })?;
+        check_time = begun.elapsed();
+    }
     if let Some(refusal) = report.refused {
         return Err(trouble("H0308", refusal.to_string()));
     }
@@ -655,7 +660,7 @@ fn splice<'p>(
             .map(|(method, reason)| (method, reason.to_string()))
             .collect(),
         huge: report.warnings.into_iter().filter_map(huge).collect(),
-        check_time: begun.elapsed(),
+        check_time,
     })
 }
 

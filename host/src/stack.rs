@@ -13,15 +13,27 @@ const STACK: usize = 1 << 20;
 /// Most benches kept for later.
 const KEPT: usize = 8;
 
-/// What one transform works with: a stack and buffers.
+/// What one transform works with: a stack and tools.
 struct Bench {
     stack: DefaultStack,
-    scratch: Scratch,
+    tools: Tools,
+}
+
+/// What a class is spliced with.
+#[derive(Default)]
+pub struct Tools {
+    /// Buffers.
+    pub scratch: Scratch,
+    /// Whether the result is checked.
+    pub self_check: bool,
 }
 
 /// Benches that are not in use.
 #[derive(Default)]
-pub struct Benches(Mutex<Vec<Bench>>);
+pub struct Benches {
+    free: Mutex<Vec<Bench>>,
+    self_check: bool,
+}
 
 thread_local! {
     /// Set while a panic of this thread is ours to catch.
@@ -31,19 +43,27 @@ thread_local! {
 }
 
 impl Benches {
+    /// None yet; whether results are to be checked.
+    pub fn new(self_check: bool) -> Self {
+        Self {
+            self_check,
+            ..Self::default()
+        }
+    }
+
     /// Runs `work` on a stack of its own.
     ///
     /// # Errors
     /// The text of a panic, or of the failure to get a stack.
-    pub fn run<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> Result<T, String> {
+    pub fn run<T>(&self, work: impl FnOnce(&mut Tools) -> T) -> Result<T, String> {
         let mut bench = match self.free().pop() {
             Some(bench) => bench,
-            None => Bench::new().map_err(|error| format!("no memory for a stack: {error}"))?,
+            None => Bench::new(self.self_check)
+                .map_err(|error| format!("no memory for a stack: {error}"))?,
         };
-        let Bench { stack, scratch } = &mut bench;
+        let Bench { stack, tools } = &mut bench;
         let was_quiet = QUIET.replace(true);
-        let result =
-            corosensei::on_stack(stack, || catch_unwind(AssertUnwindSafe(|| work(scratch))));
+        let result = corosensei::on_stack(stack, || catch_unwind(AssertUnwindSafe(|| work(tools))));
         QUIET.set(was_quiet);
         match result {
             Ok(result) => {
@@ -58,15 +78,19 @@ impl Benches {
     }
 
     fn free(&self) -> std::sync::MutexGuard<'_, Vec<Bench>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Bench {
-    fn new() -> std::io::Result<Self> {
+    fn new(self_check: bool) -> std::io::Result<Self> {
+        let scratch = Scratch::default();
         Ok(Self {
             stack: DefaultStack::new(STACK)?,
-            scratch: Scratch::default(),
+            tools: Tools {
+                scratch,
+                self_check,
+            },
         })
     }
 }

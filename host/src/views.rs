@@ -1,6 +1,8 @@
 //! The interface `class-file`: views over the rewriter's.
 
-use rewriter::{Bci, Code, Method, MethodIndex, Place, PoolIndex, Site as Spot, Utf8, opcode};
+use rewriter::{
+    Bci, Code, Method, MethodIndex, Place, PoolIndex, ReadError, Site as Spot, Utf8, opcode,
+};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -9,6 +11,7 @@ use crate::bindings::classhook::plugin::class_file::{
 };
 use crate::bindings::classhook::plugin::types::{self, Failure, Site};
 use crate::job::{ClassHandle, Job, MethodHandle};
+use crate::numbers;
 use crate::state::State;
 
 impl types::Host for State {}
@@ -183,9 +186,47 @@ impl HostClassView for State {
             .collect())
     }
 
+    fn code(
+        &mut self,
+        _: Resource<ClassHandle>,
+        start: u32,
+    ) -> Result<std::result::Result<Vec<u64>, Failure>> {
+        let job = self.job()?;
+        match numbers::code(job.subject.class(), start) {
+            Ok(numbers) => Ok(Ok(numbers)),
+            Err((method, error)) => {
+                job.method = Some(method);
+                Ok(Err(undecodable(job, &error)))
+            }
+        }
+    }
+
+    fn sites(
+        &mut self,
+        _: Resource<ClassHandle>,
+        at: Vec<u64>,
+    ) -> Result<std::result::Result<Vec<Site>, Failure>> {
+        let job = self.job()?;
+        let mut spots = Vec::with_capacity(at.len());
+        for place in at {
+            let Some(spot) = numbers::place(place) else {
+                let message = format!("expected the number of a place, found {place:#x}");
+                return Ok(Err(job.refuse(None, "H0317", message, None)));
+            };
+            spots.push(spot);
+        }
+        let tokens = job.make_sites(spots.into_iter());
+        Ok(tokens.map(|tokens| tokens.map(|token| Site { token }).collect()))
+    }
+
     fn drop(&mut self, _: Resource<ClassHandle>) -> Result<()> {
         Ok(())
     }
+}
+
+fn undecodable(job: &mut Job, error: &ReadError) -> Failure {
+    let message = format!("the code cannot be decoded: {error}");
+    job.refuse(None, "H0301", message, None)
 }
 
 fn summary(method: Method<'_, '_>) -> MethodSummary {
@@ -214,24 +255,15 @@ impl HostMethodView for State {
             .subject
             .class()
             .method(index)
-            .map_or(Ok(Vec::new()), |method| instructions(&method))
+            .map_or(Ok(Vec::new()), |method| numbers::instructions(&method))
         {
             Ok(instructions) => Ok(Ok(instructions)),
-            Err(error) => Ok(Err(job.refuse(
-                None,
-                "H0301",
-                format!("the code cannot be decoded: {error}"),
-                None,
-            ))),
+            Err(error) => Ok(Err(undecodable(job, &error))),
         }
     }
 
     fn lines(&mut self, of: Resource<MethodHandle>) -> Result<Vec<u32>> {
-        self.code(&of, |code| {
-            let number =
-                |line: rewriter::Line| u32::from(line.bci.0) | u32::from(line.number) << 16;
-            code.lines().map(number).collect()
-        })
+        self.code(&of, |code| code.lines().map(numbers::line).collect())
     }
 
     fn handlers(&mut self, of: Resource<MethodHandle>) -> Result<Vec<Handler>> {
@@ -340,19 +372,6 @@ impl HostMethodView for State {
     fn drop(&mut self, _: Resource<MethodHandle>) -> Result<()> {
         Ok(())
     }
-}
-
-fn instructions(method: &Method<'_, '_>) -> std::result::Result<Vec<u64>, rewriter::ReadError> {
-    let Some(code) = method.code()? else {
-        return Ok(Vec::new());
-    };
-    let mut all = Vec::with_capacity(code.bytes().len() / 2 + 1);
-    code.visit_instructions(|instruction| {
-        let operand = u64::from(instruction.operand().cast_unsigned());
-        let opcode = u64::from(instruction.opcode);
-        all.push(u64::from(instruction.bci.0) | opcode << 16 | operand << 32);
-    })?;
-    Ok(all)
 }
 
 /// Whether the instruction leaves the method: `…return` and `athrow`.

@@ -259,6 +259,21 @@ fn selectors_and_grants_decide() {
 }
 
 #[test]
+fn the_self_check_can_be_switched_off() {
+    let of = |options: &str| {
+        let pipeline = Pipeline::new(&Config::from_options(options).unwrap()).unwrap();
+        let mut out = Vec::new();
+        let outcome = pipeline.transform(&request(SHAPES), &table(), &mut out);
+        assert_eq!(outcome, Outcome::Changed);
+        (out, pipeline.summary().check_time)
+    };
+    let (checked, time) = of("");
+    assert!(!time.is_zero());
+    let (unchecked, none) = of("self-check=off");
+    assert_eq!((unchecked, none), (checked, std::time::Duration::ZERO));
+}
+
+#[test]
 fn two_plugins_share_a_class() {
     let wasm = concat!(
         env!("CARGO_MANIFEST_DIR"),

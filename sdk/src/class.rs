@@ -6,8 +6,11 @@
 use std::cell::OnceCell;
 use std::ops::Deref;
 
+use crate::CodeView;
 use crate::source::{ClassSource, MethodSource};
-use crate::wit::{Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site};
+use crate::wit::{
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
+};
 
 const ACC_SYNTHETIC: u16 = 0x1000;
 
@@ -103,6 +106,34 @@ impl<'a> Class<'a> {
                 let inner = source.method(index)?;
                 Some(MethodView { index, inner })
             })
+    }
+
+    /// Shows the code of all methods that have some to `visit`, for few questions, however many methods there are.
+    ///
+    /// # Errors
+    /// When a code array cannot be decoded, and what `visit` gives.
+    pub fn each_code(
+        &self,
+        mut visit: impl FnMut(&CodeView<'_>) -> crate::Result,
+    ) -> crate::Result {
+        let (mut start, end) = (0, 1 << 16);
+        while start < end {
+            let list = self.source.code(start)?;
+            let (next, mut rest) = list.split_first().unwrap_or((&u64::MAX, &[]));
+            while let Some(code) = CodeView::next(&mut rest) {
+                visit(&code)?;
+            }
+            start = u32::try_from(*next).unwrap_or(end);
+        }
+        Ok(())
+    }
+
+    /// The sites of places in any methods, in their order.
+    ///
+    /// # Errors
+    /// When one of them does not exist.
+    pub fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure> {
+        self.source.sites(at)
     }
 }
 

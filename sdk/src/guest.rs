@@ -9,7 +9,7 @@ use crate::plan::Capture;
 use crate::snippet::{Part, Snippet};
 use crate::source::{ClassSource, CodeSink, MethodSource, PlanSink};
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
 };
 use crate::{Class, Error, Plan, Transformer};
 
@@ -169,6 +169,13 @@ impl ClassSource for class_file::ClassView {
     }
     fn methods_with_code(&self) -> Vec<u16> {
         self.methods_with_code()
+    }
+    fn code(&self, start: u32) -> Result<Vec<u64>, Failure> {
+        self.code(start)
+    }
+    fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure> {
+        let at: Vec<u64> = at.iter().copied().map(u64::from).collect();
+        self.sites(&at)
     }
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
         Some(Box::new(self.method(index)?))

@@ -58,15 +58,16 @@ mod transformer;
 
 pub use class::{Class, Method, MethodView};
 pub use error::{Error, Result};
+pub use numbers::CodeView;
 pub use plan::{Capture, Plan};
 pub use snippet::Snippet;
 pub use transformer::Transformer;
 
 /// What most plugins need.
 pub mod prelude {
-    pub use crate::wit::{Failure, Handler, Instruction, Jump, Line, ProbeId, Site};
+    pub use crate::wit::{At, Failure, Handler, Instruction, Jump, Line, Place, ProbeId, Site};
     pub use crate::{
-        Capture, Class, Error, Method, MethodView, Plan, Result, Snippet, Transformer,
+        Capture, Class, CodeView, Error, Method, MethodView, Plan, Result, Snippet, Transformer,
     };
     pub use serde::Deserialize;
 }
@@ -78,7 +79,7 @@ pub mod wit {
     };
     pub use crate::bindings::classhook::plugin::structure::{Element, EnumConstant};
     pub use crate::bindings::classhook::plugin::types::{Constant, Failure, ProbeId, Site};
-    pub use crate::numbers::{Instruction, Line};
+    pub use crate::numbers::{At, Covered, Instruction, Line, Place};
 }
 
 /// Generated from `wit/plugin.wit`.

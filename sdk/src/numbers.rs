@@ -1,4 +1,4 @@
-//! What travels as plain numbers (`wit/plugin.wit`), taken apart.
+//! What travels as plain numbers (`wit/plugin.wit`): taken apart, and put together.
 
 /// An instruction (JVMS 6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,7 +7,8 @@ pub struct Instruction {
     pub bci: u16,
     /// Its opcode; after `wide` the inner one.
     pub opcode: u8,
-    /// Local variable, immediate value, constant pool index or absolute target bci; 0 if none.
+    /// Local variable, immediate value, constant pool index, absolute target bci or a switch's number of targets; 0
+    /// if none.
     pub operand: i32,
 }
 
@@ -20,6 +21,46 @@ pub struct Line {
     pub number: u16,
 }
 
+/// A site of any method of the class, by what makes it in a [`crate::MethodView`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Index of the method.
+    pub method: u16,
+    /// Where in it.
+    pub at: At,
+}
+
+/// A place in a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// Where an invocation begins.
+    Entry,
+    /// Before the instruction at this bci.
+    Before(u16),
+    /// Behind the instruction at this bci.
+    FallThrough(u16),
+    /// On a jump: the bci of its instruction, and its target.
+    Jump(u16, u16),
+    /// Where an exception leaves the method.
+    Unwind,
+    /// The instruction at this bci itself.
+    Instruction(u16),
+}
+
+impl From<Place> for u64 {
+    fn from(place: Place) -> Self {
+        let (kind, bci, target) = match place.at {
+            At::Entry => (0, 0, 0),
+            At::Before(bci) => (1, bci, 0),
+            At::FallThrough(bci) => (2, bci, 0),
+            At::Jump(source, target) => (3, source, target),
+            At::Unwind => (4, 0, 0),
+            At::Instruction(bci) => (5, bci, 0),
+        };
+        u64::from(place.method) | u64::from(bci) << 16 | u64::from(target) << 32 | kind << 48
+    }
+}
+
 impl From<u64> for Instruction {
     fn from(number: u64) -> Self {
         Self {
@@ -30,12 +71,111 @@ impl From<u64> for Instruction {
     }
 }
 
+impl From<Instruction> for u64 {
+    fn from(instruction: Instruction) -> Self {
+        let operand = u64::from(instruction.operand.cast_unsigned());
+        u64::from(instruction.bci) | u64::from(instruction.opcode) << 16 | operand << 32
+    }
+}
+
+impl From<Line> for u64 {
+    fn from(line: Line) -> Self {
+        u64::from(line.bci) | u64::from(line.number) << 16
+    }
+}
+
 impl From<u32> for Line {
     fn from(number: u32) -> Self {
         Self {
             bci: number as u16,
             number: (number >> 16) as u16,
         }
+    }
+}
+
+/// An entry of the exception table (JVMS 4.7.3), without what it catches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Covered {
+    /// The first bci that is covered.
+    pub start: u16,
+    /// The first that is not any more.
+    pub end: u16,
+    /// Where the handler begins.
+    pub target: u16,
+}
+
+impl From<u64> for Covered {
+    fn from(number: u64) -> Self {
+        Self {
+            start: number as u16,
+            end: (number >> 16) as u16,
+            target: (number >> 32) as u16,
+        }
+    }
+}
+
+/// The code of one method, out of a list with that of many.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeView<'l> {
+    index: u16,
+    instructions: &'l [u64],
+    lines: &'l [u64],
+    switch_targets: &'l [u64],
+    handlers: &'l [u64],
+}
+
+impl<'l> CodeView<'l> {
+    /// Takes the next method off the list.
+    pub(crate) fn next(list: &mut &'l [u64]) -> Option<Self> {
+        let ([first, second], mut rest) = list.split_first_chunk()?;
+        let mut take = |count: u64| {
+            let (numbers, left) = rest.split_at_checked(count as usize)?;
+            rest = left;
+            Some(numbers)
+        };
+        let code = Self {
+            index: *first as u16,
+            instructions: take(first >> 16 & 0xffff)?,
+            lines: take(first >> 32)?,
+            switch_targets: take(second & 0xffff_ffff)?,
+            handlers: take(second >> 32)?,
+        };
+        *list = rest;
+        Some(code)
+    }
+
+    /// Index of the method.
+    #[must_use]
+    pub fn index(&self) -> u16 {
+        self.index
+    }
+
+    /// All instructions, in order.
+    pub fn instructions(&self) -> impl ExactSizeIterator<Item = Instruction> + use<'l> {
+        self.instructions.iter().copied().map(Instruction::from)
+    }
+
+    /// The entries of the `LineNumberTable`, in the order of the file.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = Line> + use<'l> {
+        self.lines.iter().map(|number| Line::from(*number as u32))
+    }
+
+    /// The targets of all switches in order, as many of each as its operand says: default first, then the cases, with
+    /// repetitions.
+    pub fn switch_targets(&self) -> impl ExactSizeIterator<Item = u16> + use<'l> {
+        self.switch_targets.iter().map(|target| *target as u16)
+    }
+
+    /// The exception table, in order.
+    pub fn handlers(&self) -> impl ExactSizeIterator<Item = Covered> + use<'l> {
+        self.handlers.iter().copied().map(Covered::from)
+    }
+
+    /// A place in this method.
+    #[must_use]
+    pub fn place(&self, at: At) -> Place {
+        let method = self.index;
+        Place { method, at }
     }
 }
 
@@ -51,10 +191,51 @@ mod tests {
             operand: -2,
         };
         assert_eq!(Instruction::from(0xffff_fffe_00c8_fffe_u64), instruction);
+        assert_eq!(u64::from(instruction), 0xffff_fffe_00c8_fffe_u64);
         let line = Line {
             bci: 3,
             number: 0xffff,
         };
         assert_eq!(Line::from(0xffff_0003_u32), line);
+        assert_eq!(u64::from(line), 0xffff_0003);
+        let covered = Covered {
+            start: 1,
+            end: 0xffff,
+            target: 2,
+        };
+        assert_eq!(Covered::from(0x0000_0002_ffff_0001), covered);
+    }
+
+    #[test]
+    fn places_are_numbered_as_the_interface_says() {
+        let number = |at| u64::from(Place { method: 0xfffe, at });
+        assert_eq!(number(At::Entry), 0xfffe);
+        assert_eq!(number(At::Before(0x1234)), 0x0001_0000_1234_fffe);
+        assert_eq!(number(At::FallThrough(1)), 0x0002_0000_0001_fffe);
+        assert_eq!(number(At::Jump(1, 0xabcd)), 0x0003_abcd_0001_fffe);
+        assert_eq!(number(At::Unwind), 0x0004_0000_0000_fffe);
+        assert_eq!(number(At::Instruction(1)), 0x0005_0000_0001_fffe);
+    }
+
+    #[test]
+    fn a_list_of_code_is_taken_apart_method_by_method() {
+        let first = [7 | 2 << 16 | 1 << 32, 2 | 1 << 32];
+        let contents = [0x00aa_0000 | 2 << 32, 0x00b1_0001, 3 << 16, 5, 6, 9 << 32];
+        let second = [8, 0];
+        let all = [&first[..], &contents, &second].concat();
+        let mut list = &all[..];
+        let code = CodeView::next(&mut list).expect("a method");
+        let opcodes: Vec<u8> = code.instructions().map(|found| found.opcode).collect();
+        assert_eq!((code.index(), opcodes), (7, vec![0xaa, 0xb1]));
+        assert_eq!(
+            code.instructions().map(|found| found.operand).sum::<i32>(),
+            2
+        );
+        assert!(code.lines().eq([Line { bci: 0, number: 3 }]));
+        assert!(code.switch_targets().eq([5, 6]));
+        assert!(code.handlers().map(|handler| handler.target).eq([9]));
+        let code = CodeView::next(&mut list).expect("another");
+        assert_eq!((code.index(), code.instructions().len()), (8, 0));
+        assert!(CodeView::next(&mut list).is_none());
     }
 }

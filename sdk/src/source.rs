@@ -5,11 +5,15 @@
 use crate::edit::Edit;
 use crate::plan::Capture;
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, ProbeId, Site,
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
 };
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
-#[allow(missing_docs, reason = "documented in wit/plugin.wit")]
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "documented in wit/plugin.wit"
+)]
 pub trait ClassSource {
     fn name(&self) -> String;
     fn super_name(&self) -> Option<String>;
@@ -23,6 +27,8 @@ pub trait ClassSource {
     fn annotations(&self) -> Vec<String>;
     fn methods(&self) -> Vec<MethodSummary>;
     fn methods_with_code(&self) -> Vec<u16>;
+    fn code(&self, start: u32) -> Result<Vec<u64>, Failure>;
+    fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure>;
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>>;
 }
 

@@ -38,7 +38,7 @@ fn main() -> Result<(), Failure> {
     let start = || -> Box<dyn Worker + '_> {
         match task.as_str() {
             "wasm" => Box::new(through_wasm::Worker::new(
-                wasm.get_or_init(through_wasm::pipeline),
+                wasm.get_or_init(|| through_wasm::pipeline(check)),
             )),
             task => Box::new(native::Worker::new(task, check)),
         }

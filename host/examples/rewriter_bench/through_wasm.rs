@@ -9,10 +9,12 @@ pub struct Shared {
     table: ProbeTable,
 }
 
-pub fn pipeline() -> Shared {
+pub fn pipeline(check: bool) -> Shared {
     let table = ProbeTable::new();
     table.set_arrays(u16::MAX);
-    let pipeline = Pipeline::new(&Config::default()).expect("the bundled plugin can be loaded");
+    let mut config = Config::default();
+    config.agent.self_check = check;
+    let pipeline = Pipeline::new(&config).expect("the bundled plugin can be loaded");
     Shared { pipeline, table }
 }
 

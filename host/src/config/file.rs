@@ -8,8 +8,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    Agent, Config, PluginConfig, check_grant, check_selector, parse_control, parse_log,
-    parse_on_error, suggest,
+    Agent, Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error,
+    parse_switch, suggest,
 };
 use crate::HostError;
 
@@ -30,6 +30,7 @@ struct FileAgent {
     log: Option<Spanned<String>>,
     run: Option<String>,
     control: Option<Spanned<String>>,
+    self_check: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -91,9 +92,15 @@ impl Source<'_> {
             result.on_error =
                 parse_on_error(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
         }
-        if let Some(value) = agent.control {
-            result.control =
-                parse_control(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
+        let switches = [
+            ("control", agent.control, &mut result.control),
+            ("self-check", agent.self_check, &mut result.self_check),
+        ];
+        for (key, value, set) in switches {
+            if let Some(value) = value {
+                *set = parse_switch(key, value.get_ref())
+                    .map_err(|error| self.at(error, &value.span()))?;
+            }
         }
         if let Some(value) = agent.log {
             result.log =

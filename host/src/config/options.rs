@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Config, PluginConfig, check_grant, check_selector, parse_control, parse_log, parse_on_error,
+    Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error, parse_switch,
     suggest,
 };
 use crate::HostError;
@@ -31,13 +31,25 @@ A comma or backslash inside a value is written \\, or \\\\.
   run=ID             an id stored in the snapshot
   control=on|off     whether `classhook status PID` and the like can reach the
                      agent while it runs (default: on)
+  self-check=on|off  whether each changed class is taken apart again and compared
+                     with what it was before it is used (default: on)
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 11] = [
-    "config", "output", "plugin", "select", "grant", "settings", "on-error", "run", "control",
-    "log", "help",
+const KEYS: [&str; 12] = [
+    "config",
+    "output",
+    "plugin",
+    "select",
+    "grant",
+    "settings",
+    "on-error",
+    "run",
+    "control",
+    "self-check",
+    "log",
+    "help",
 ];
 
 /// Parses the option string.
@@ -117,7 +129,8 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "settings" => lists.settings = Some(parse_settings(value)?),
         "on-error" => config.agent.on_error = parse_on_error(value)?,
         "run" => config.agent.run = Some(value.to_owned()),
-        "control" => config.agent.control = parse_control(value)?,
+        "control" => config.agent.control = parse_switch("control", value)?,
+        "self-check" => config.agent.self_check = parse_switch("self-check", value)?,
         "log" => config.agent.log = parse_log(value)?,
         "help" => config.help = true,
         _ => return Err(unknown(key)),

@@ -2,8 +2,8 @@
 //!
 //! The placement itself is `coverage::flow`, which the reports use too, so what
 //! is recorded and what is analysed agree by construction. This crate asks the
-//! host for a method's flow, places, and turns placements into sites: about
-//! seven questions per method, one request for probes per class.
+//! host for the code of a class, places, and turns placements into sites: three
+//! questions for most classes.
 
 use std::cell::RefCell;
 
@@ -20,7 +20,7 @@ pub struct Settings {}
 
 /// Sets JaCoCo's probes in every method that has code.
 pub struct Coverage {
-    /// Buffers only: what is in them never outlives a method.
+    /// Buffers only: what is in them never outlives a class.
     scratch: RefCell<Scratch>,
 }
 
@@ -32,6 +32,8 @@ struct Scratch {
     switch_lengths: Vec<u32>,
     lines: Vec<FlowLine>,
     handlers: Vec<FlowHandler>,
+    /// Of all probes of a class.
+    places: Vec<Place>,
 }
 
 impl Transformer for Coverage {
@@ -45,34 +47,38 @@ impl Transformer for Coverage {
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         let scratch = &mut *self.scratch.borrow_mut();
-        let mut sites = Vec::new();
-        for method in class.methods_with_code() {
-            scratch.read(&method)?;
+        let mut places = std::mem::take(&mut scratch.places);
+        places.clear();
+        class.each_code(|code| {
+            scratch.read(code);
             match scratch.place() {
-                Ok(placements) => append_sites(&method, placements, &mut sites)?,
+                Ok(placements) => places.extend(placements.iter().map(|at| code.place(site(*at)))),
                 Err(subroutine) => {
-                    plan.note(method.entry(), &format!("not measured: {subroutine}"))
+                    let entry = class.sites(&[code.place(At::Entry)])?;
+                    let text = format!("not measured: {subroutine}");
+                    entry.into_iter().for_each(|site| plan.note(site, &text));
                 }
             }
+            Ok(())
+        })?;
+        if !places.is_empty() {
+            plan.hit(&class.sites(&places)?, b"")?;
         }
-        if !sites.is_empty() {
-            plan.hit(&sites, b"")?;
-        }
+        scratch.places = places;
         Ok(())
     }
 }
 
 impl Scratch {
-    /// Asks for the flow of one method.
-    fn read(&mut self, method: &MethodView<'_>) -> Result {
+    /// Takes up what the flow analysis has to know of a method.
+    fn read(&mut self, code: &CodeView<'_>) {
         self.instructions.clear();
-        self.switch_targets.clear();
         self.switch_lengths.clear();
         for Instruction {
             bci,
             opcode,
             operand,
-        } in method.instructions()?
+        } in code.instructions()
         {
             self.instructions.push(FlowInstruction {
                 bci,
@@ -80,24 +86,22 @@ impl Scratch {
                 target: operand as u16,
             });
             if matches!(opcode, TABLESWITCH | LOOKUPSWITCH) {
-                let targets = method.switch_targets(bci);
-                self.switch_lengths.push(targets.len() as u32);
-                self.switch_targets.extend(targets);
+                self.switch_lengths.push(operand as u32);
             }
         }
+        self.switch_targets.clear();
+        self.switch_targets.extend(code.switch_targets());
         self.lines.clear();
-        self.lines
-            .extend(method.lines().iter().map(|line| FlowLine {
-                bci: line.bci,
-                number: line.number,
-            }));
+        self.lines.extend(code.lines().map(|line| FlowLine {
+            bci: line.bci,
+            number: line.number,
+        }));
         self.handlers.clear();
         self.handlers
-            .extend(method.handlers().iter().map(|row| FlowHandler {
-                start: row.start,
-                target: row.target,
+            .extend(code.handlers().map(|handler| FlowHandler {
+                start: handler.start,
+                target: handler.target,
             }));
-        Ok(())
     }
 
     fn place(&mut self) -> std::result::Result<&[Placement], coverage::flow::Subroutine> {
@@ -111,45 +115,12 @@ impl Scratch {
     }
 }
 
-/// Asks for all sites of a kind at once and appends them in the order of the placements.
-fn append_sites(
-    method: &MethodView<'_>,
-    placements: &[Placement],
-    sites: &mut Vec<Site>,
-) -> Result {
-    let (mut before, mut fall_throughs, mut jumps) = (Vec::new(), Vec::new(), Vec::new());
-    for placement in placements {
-        match *placement {
-            Placement::Before(bci) => before.push(bci),
-            Placement::FallThrough(bci) => fall_throughs.push(bci),
-            Placement::Jump { source, target } => jumps.push(Jump { source, target }),
-        }
+fn site(placement: Placement) -> At {
+    match placement {
+        Placement::Before(bci) => At::Before(bci),
+        Placement::FallThrough(bci) => At::FallThrough(bci),
+        Placement::Jump { source, target } => At::Jump(source, target),
     }
-    let mut before = ask(&before, |at| method.before(at))?;
-    let mut fall_throughs = ask(&fall_throughs, |at| method.fall_throughs(at))?;
-    let mut jumps = ask(&jumps, |at| method.jumps(at))?;
-    for placement in placements {
-        let next = match placement {
-            Placement::Before(_) => before.next(),
-            Placement::FallThrough(_) => fall_throughs.next(),
-            Placement::Jump { .. } => jumps.next(),
-        };
-        sites.extend(next);
-    }
-    Ok(())
-}
-
-/// The sites for a list of places; an empty list costs no question.
-fn ask<T>(
-    at: &[T],
-    question: impl FnOnce(&[T]) -> std::result::Result<Vec<Site>, Failure>,
-) -> Result<std::vec::IntoIter<Site>> {
-    let sites = if at.is_empty() {
-        Vec::new()
-    } else {
-        question(at)?
-    };
-    Ok(sites.into_iter())
 }
 
 classhook_sdk::export!(Coverage);

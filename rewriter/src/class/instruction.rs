@@ -109,20 +109,37 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// One number for tools that want one: target bci, pool index, local
-    /// variable or immediate, in this order; 0 where there is none.
+    /// One number for tools that want one: target bci, number of targets of a
+    /// switch, pool index, local variable or immediate, in this order; 0 where
+    /// there is none.
     #[must_use]
+    #[inline]
     pub fn operand(&self) -> i32 {
+        let byte = |at: usize| self.bytes.get(at).copied().map(i32::from);
         let found = match opcode::form(self.opcode) {
-            Form::None => None,
+            Form::Slot(slot) => return i32::from(slot),
+            Form::Const(value) => return i32::from(value),
+            Form::Pool2
+            | Form::Field
+            | Form::Method
+            | Form::Interface
+            | Form::Dynamic
+            | Form::MultiNewArray => u16_at(self.bytes, 1).map(i32::from),
             Form::Branch | Form::BranchWide => self.branch_target().map(|at| i32::from(at.0)),
-            Form::Slot(_) | Form::Local | Form::Iinc => self.local().map(i32::from),
-            _ => self
-                .pool_index()
-                .map(|index| i32::from(index.0))
-                .or_else(|| self.immediate()),
+            Form::Local | Form::Iinc if !self.wide => byte(1),
+            Form::Pool1 | Form::NewArray => byte(1),
+            Form::Local | Form::Iinc => self.local().map(i32::from),
+            Form::Byte | Form::Short => self.immediate(),
+            Form::TableSwitch | Form::LookupSwitch => self.targets(),
+            Form::None | Form::Wide | Form::Unassigned => return 0,
         };
         found.unwrap_or(0)
+    }
+
+    /// How many targets a switch has.
+    #[inline(never)]
+    fn targets(&self) -> Option<i32> {
+        Some(self.switch()?.targets().count() as i32)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use classhook_sdk::source::{ClassSource, MethodSource};
 use classhook_sdk::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
+    self, At, Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
 };
 use rewriter::{Bci, ClassFile, Code, Method, MethodIndex, Place, PoolIndex, Utf8, opcode};
 
@@ -65,6 +65,54 @@ impl ClassSource for NativeClass<'_, '_> {
             .filter(Method::has_code)
             .map(|method| method.index().0)
             .collect()
+    }
+    /// One method at a time.
+    fn code(&self, start: u32) -> Result<Vec<u64>, Failure> {
+        let mut methods = self.class.methods().skip(start as usize);
+        let Some(method) = methods.find(Method::has_code) else {
+            return Ok(vec![1 << 16]);
+        };
+        let index = u64::from(method.index().0);
+        let view = NativeMethod {
+            method,
+            recorder: self.recorder,
+        };
+        let (instructions, lines) = (view.instructions()?, view.lines());
+        let is_switch = |op| matches!(op, opcode::TABLESWITCH | opcode::LOOKUPSWITCH);
+        let switches = instructions.iter().filter(|found| is_switch(found.opcode));
+        let switches = switches.flat_map(|found| view.switch_targets(found.bci));
+        let (targets, handlers): (Vec<u16>, _) = (switches.collect(), view.handlers());
+        let mut list = vec![
+            index + 1,
+            index | (instructions.len() as u64) << 16 | (lines.len() as u64) << 32,
+            targets.len() as u64 | (handlers.len() as u64) << 32,
+        ];
+        list.extend(instructions.into_iter().map(u64::from));
+        list.extend(lines.into_iter().map(u64::from));
+        list.extend(targets.into_iter().map(u64::from));
+        let handler = |found: Handler| {
+            let [start, end, target] = [found.start, found.end, found.target].map(u64::from);
+            start | end << 16 | target << 32
+        };
+        list.extend(handlers.into_iter().map(handler));
+        Ok(list)
+    }
+    fn sites(&self, at: &[wit::Place]) -> Result<Vec<Site>, Failure> {
+        let site = |found: &wit::Place| rewriter::Site {
+            method: MethodIndex(found.method),
+            place: match found.at {
+                At::Entry => Place::Entry,
+                At::Before(bci) => Place::Before(Bci(bci)),
+                At::FallThrough(bci) => Place::FallThrough(Bci(bci)),
+                At::Jump(source, target) => Place::Jump {
+                    source: Bci(source),
+                    target: Bci(target),
+                },
+                At::Unwind => Place::Unwind,
+                At::Instruction(bci) => Place::At(Bci(bci)),
+            },
+        };
+        self.recorder.make_sites(at.iter().map(site))
     }
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
         let method = self.class.method(MethodIndex(index))?;

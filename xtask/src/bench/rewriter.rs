@@ -77,7 +77,13 @@ const TASKS: [Task; 4] = [
     Task {
         name: "coverage",
         title: "coverage",
-        sides: &[OURS[0], OURS[1], Side::ClasshookWasm, Side::Jacoco],
+        sides: &[
+            OURS[0],
+            OURS[1],
+            Side::ClasshookWasm,
+            Side::ClasshookWasmChecked,
+            Side::Jacoco,
+        ],
     },
 ];
 
@@ -165,15 +171,13 @@ impl Bench {
                 .args([library, task]);
         } else {
             command = Command::new(&self.native);
-            let task = if side == Side::ClasshookWasm {
-                "wasm"
-            } else {
-                task
+            let (task, check) = match side {
+                Side::ClasshookWasm => ("wasm", None),
+                Side::ClasshookWasmChecked => ("wasm", Some("check")),
+                Side::ClasshookChecked => (task, Some("check")),
+                _ => (task, None),
             };
-            command.arg(&self.pack).arg(task);
-            if side == Side::ClasshookChecked {
-                command.arg("check");
-            }
+            command.arg(&self.pack).arg(task).args(check);
         }
         Peer::start(&mut command)
     }
@@ -221,7 +225,11 @@ impl Bench {
         for (title, side, task) in [
             ("insert at entry", Side::Classhook, "entry"),
             ("coverage", Side::Classhook, "coverage"),
-            ("coverage, WebAssembly", Side::ClasshookWasm, "coverage"),
+            (
+                "coverage, WebAssembly, self-check on",
+                Side::ClasshookWasmChecked,
+                "coverage",
+            ),
         ] {
             let mut peer = self.start(side, task)?;
             let (mut one, mut two) = (Vec::new(), Vec::new());

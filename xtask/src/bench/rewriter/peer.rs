@@ -11,6 +11,7 @@ pub enum Side {
     Classhook,
     ClasshookChecked,
     ClasshookWasm,
+    ClasshookWasmChecked,
     Asm,
     Jdk,
     Jacoco,
@@ -21,7 +22,8 @@ impl Side {
         match self {
             Self::Classhook => "Classhook",
             Self::ClasshookChecked => "Classhook, self-check on",
-            Self::ClasshookWasm => "Classhook, WebAssembly plugin, self-check on",
+            Self::ClasshookWasm => "Classhook, WebAssembly plugin",
+            Self::ClasshookWasmChecked => "Classhook, WebAssembly plugin, self-check on",
             Self::Asm => "ASM 9.11",
             Self::Jdk => "JDK 25 class-file API",
             Self::Jacoco => "JaCoCo 0.8.15 Instrumenter",
@@ -31,7 +33,10 @@ impl Side {
     /// What the harness in Java calls it; none for Classhook.
     pub fn java_library(self) -> Option<&'static str> {
         match self {
-            Self::Classhook | Self::ClasshookChecked | Self::ClasshookWasm => None,
+            Self::Classhook
+            | Self::ClasshookChecked
+            | Self::ClasshookWasm
+            | Self::ClasshookWasmChecked => None,
             Self::Asm => Some("asm"),
             Self::Jdk => Some("jdk"),
             Self::Jacoco => Some("jacoco"),
