@@ -43,20 +43,28 @@ pub(crate) fn code(
     class: &ClassFile<'_>,
     start: u32,
 ) -> Result<Vec<u64>, (MethodIndex, ReadError)> {
-    let mut all = Vec::with_capacity(class.bytes().len().min(LIST) + 1);
-    all.push(END);
-    let mut targets = Vec::new();
+    list(class, start, LIST)
+}
+
+fn list(
+    class: &ClassFile<'_>,
+    start: u32,
+    length: usize,
+) -> Result<Vec<u64>, (MethodIndex, ReadError)> {
+    let mut all = Vec::with_capacity(class.bytes().len().min(length) + 1);
+    let (mut next, mut targets) = (END, Vec::new());
+    all.push(next);
     for method in class.methods().skip(start as usize) {
         let index = method.index();
-        if all.len() > LIST {
-            all[0] = u64::from(index.0);
+        if all.len() > length {
+            next = u64::from(index.0);
             break;
         }
-        let Ok(Some(code)) = method.code() else {
-            continue;
-        };
-        push_code(index, &code, &mut all, &mut targets).map_err(|error| (index, error))?;
+        if let Ok(Some(code)) = method.code() {
+            push_code(index, &code, &mut all, &mut targets).map_err(|error| (index, error))?;
+        }
     }
+    all[0] = next;
     Ok(all)
 }
 
@@ -104,4 +112,39 @@ pub(crate) fn place(number: u64) -> Option<Site> {
         method: MethodIndex(number as u16),
         place,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPES: &[u8] = include_bytes!("../tests/fixtures/Shapes.class");
+
+    #[test]
+    fn short_lists_say_together_what_a_long_one_says() {
+        let class = ClassFile::read(SHAPES).expect("a class");
+        let whole = code(&class, 0).expect("decoded");
+        assert_eq!(whole[0], END);
+        let (mut start, mut parts, mut lists) = (0, vec![END], 0);
+        while u64::from(start) < END {
+            let part = list(&class, start, 1).expect("decoded");
+            parts.extend_from_slice(&part[1..]);
+            start = part[0] as u32;
+            lists += 1;
+        }
+        assert_eq!(parts, whole);
+        assert!(lists >= class.methods().filter(Method::has_code).count());
+        assert_eq!(code(&class, u32::MAX), Ok(vec![END]));
+    }
+
+    #[test]
+    fn a_place_of_no_kind_is_none() {
+        let jump = Place::Jump {
+            source: Bci(1),
+            target: Bci(2),
+        };
+        let site = place(0x0003_0002_0001_0007).expect("a place");
+        assert_eq!((site.method, site.place), (MethodIndex(7), jump));
+        assert_eq!(place(6 << 48), None);
+    }
 }

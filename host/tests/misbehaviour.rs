@@ -119,6 +119,11 @@ fn each_deed_is_named_with_its_cause() {
             "no instruction begins at bci 65535",
         ),
         (
+            "no-method",
+            "H0317",
+            "method 9 does not exist: the class has",
+        ),
+        (
             "flood",
             "H0315",
             "expected at most 32768 edits to one class",

@@ -30,6 +30,8 @@ enum Deed {
     ForgedSite,
     /// Asks for a site within an instruction.
     NoInstruction,
+    /// Asks for a site in a method that there is not.
+    NoMethod,
     /// Asks for more edits than a class may have.
     Flood,
     /// Sets probes, and then says that it failed.
@@ -103,6 +105,11 @@ impl Misbehaving {
                 for method in class.methods_with_code() {
                     method.before(&[u16::MAX])?;
                 }
+            }
+            Deed::NoMethod => {
+                let at = [At::Entry, At::Jump(0, 1)];
+                let places = at.map(|at| Place { method: 9, at });
+                class.sites(&places)?;
             }
             Deed::Flood => {
                 for _ in 0..100_000 {
