@@ -117,18 +117,22 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         );
     }
     agent.rebuilt.keep(name, &bytes, load.class_data);
-    all().insert((name.to_vec(), loader.as_str().to_owned()), foundation);
+    all().insert(key(name, &loader), foundation);
+}
+
+fn key(name: &[u8], loader: &Loader) -> (Vec<u8>, String) {
+    (name.to_vec(), loader.as_str().to_owned())
 }
 
 fn of_class(name: &[u8], loader: &Loader) -> Option<Foundation> {
-    let key = (name.to_vec(), loader.as_str().to_owned());
-    all().get(&key).cloned()
+    all().get(&key(name, loader)).cloned()
 }
 
 /// Whether plugins changed what the class is.
 pub(crate) fn has_structure(name: &[u8], loader: &Loader) -> bool {
-    let key = (name.to_vec(), loader.as_str().to_owned());
-    all().get(&key).is_some_and(Foundation::has_structure)
+    let all = all();
+    let found = all.get(&key(name, loader));
+    found.is_some_and(Foundation::has_structure)
 }
 
 /// Whether some class of this name has a foundation.

@@ -20,7 +20,6 @@ struct Bench {
 }
 
 /// What a class is spliced with.
-#[derive(Default)]
 pub struct Tools {
     /// Buffers.
     pub scratch: Scratch,
@@ -29,7 +28,6 @@ pub struct Tools {
 }
 
 /// Benches that are not in use.
-#[derive(Default)]
 pub struct Benches {
     free: Mutex<Vec<Bench>>,
     self_check: bool,
@@ -46,8 +44,8 @@ impl Benches {
     /// None yet; whether results are to be checked.
     pub fn new(self_check: bool) -> Self {
         Self {
+            free: Mutex::default(),
             self_check,
-            ..Self::default()
         }
     }
 
@@ -136,7 +134,7 @@ mod tests {
     #[test]
     fn a_panic_becomes_its_text_and_place() {
         quiet_panics();
-        let benches = Benches::default();
+        let benches = Benches::new(true);
         let text = benches
             .run(|_| {
                 if true {
@@ -155,7 +153,7 @@ mod tests {
     fn work_may_use_more_stack_than_its_thread_has() {
         let thread = std::thread::Builder::new().stack_size(64 << 10);
         let deep = || {
-            Benches::default().run(|_| {
+            Benches::new(true).run(|_| {
                 std::hint::black_box([7_u8; 600 << 10])
                     .iter()
                     .map(|byte| u32::from(*byte))

@@ -52,7 +52,7 @@ impl Transformer for Coverage {
         class.each_code(|code| {
             scratch.read(code);
             match scratch.place() {
-                Ok(placements) => places.extend(placements.iter().map(|at| code.place(site(*at)))),
+                Ok(placements) => places.extend(placements.iter().map(|at| code.place(place(*at)))),
                 Err(subroutine) => {
                     let entry = class.sites(&[code.place(At::Entry)])?;
                     let text = format!("not measured: {subroutine}");
@@ -115,7 +115,7 @@ impl Scratch {
     }
 }
 
-fn site(placement: Placement) -> At {
+fn place(placement: Placement) -> At {
     match placement {
         Placement::Before(bci) => At::Before(bci),
         Placement::FallThrough(bci) => At::FallThrough(bci),

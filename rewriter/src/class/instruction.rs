@@ -69,6 +69,7 @@ impl<'a> Instruction<'a> {
 
     /// The local variable it names, in its operand or in its opcode.
     #[must_use]
+    #[inline]
     pub fn local(&self) -> Option<u16> {
         match opcode::form(self.opcode) {
             Form::Slot(slot) => Some(u16::from(slot)),
@@ -80,6 +81,7 @@ impl<'a> Instruction<'a> {
 
     /// The constant pool entry it names.
     #[must_use]
+    #[inline]
     pub fn pool_index(&self) -> Option<PoolIndex> {
         match opcode::form(self.opcode) {
             Form::Pool1 => self.bytes.get(1).map(|index| PoolIndex(u16::from(*index))),
@@ -96,6 +98,7 @@ impl<'a> Instruction<'a> {
     /// Its int: of `bipush`, `sipush`, `iconst_…`, the delta of `iinc`, the type
     /// of `newarray`, the dimensions of `multianewarray`.
     #[must_use]
+    #[inline]
     pub fn immediate(&self) -> Option<i32> {
         match opcode::form(self.opcode) {
             Form::Const(value) => Some(i32::from(value)),
@@ -115,23 +118,13 @@ impl<'a> Instruction<'a> {
     #[must_use]
     #[inline]
     pub fn operand(&self) -> i32 {
-        let byte = |at: usize| self.bytes.get(at).copied().map(i32::from);
         let found = match opcode::form(self.opcode) {
-            Form::Slot(slot) => return i32::from(slot),
-            Form::Const(value) => return i32::from(value),
-            Form::Pool2
-            | Form::Field
-            | Form::Method
-            | Form::Interface
-            | Form::Dynamic
-            | Form::MultiNewArray => u16_at(self.bytes, 1).map(i32::from),
+            Form::Unassigned | Form::None | Form::Wide => None,
             Form::Branch | Form::BranchWide => self.branch_target().map(|at| i32::from(at.0)),
-            Form::Local | Form::Iinc if !self.wide => byte(1),
-            Form::Pool1 | Form::NewArray => byte(1),
-            Form::Local | Form::Iinc => self.local().map(i32::from),
-            Form::Byte | Form::Short => self.immediate(),
             Form::TableSwitch | Form::LookupSwitch => self.targets(),
-            Form::None | Form::Wide | Form::Unassigned => return 0,
+            Form::Slot(_) | Form::Local | Form::Iinc => self.local().map(i32::from),
+            Form::Const(_) | Form::Byte | Form::Short | Form::NewArray => self.immediate(),
+            _ => self.pool_index().map(|index| i32::from(index.0)),
         };
         found.unwrap_or(0)
     }
