@@ -1,4 +1,4 @@
-//! Builds the classes that the agent puts into the JVM, `java/lang/$Classhook` and its kin, as templates.
+//! Builds the probe classes, which the agent defines in the JVM (`java/lang/$Classhook` and its siblings), as templates.
 //!
 //! The agent defines any number of siblings (`java/lang/$Classhook1` …) that differ only in their
 //! name, so a class file is cut at the name: `….head` ends before the `length` of the
@@ -40,11 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     write(
         "hits",
-        &Helper::new(("hits", "[B", ArrayType::Byte), None)?.bytes()?,
+        &ProbeClass::new(("hits", "[B", ArrayType::Byte), None)?.bytes()?,
     )?;
     write(
         "counts",
-        &Helper::new(("counts", "[J", ArrayType::Long), None)?.bytes()?,
+        &ProbeClass::new(("counts", "[J", ArrayType::Long), None)?.bytes()?,
     )?;
     for (name, ids) in [
         ("first", ThreadIds::None),
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         write(
             name,
-            &Helper::new(("hits", "[B", ArrayType::Byte), Some(ids))?.bytes()?,
+            &ProbeClass::new(("hits", "[B", ArrayType::Byte), Some(ids))?.bytes()?,
         )?;
     }
     Ok(())
@@ -64,7 +64,7 @@ fn write(name: &str, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
     let at = bytes
         .windows(PLACEHOLDER.len())
         .position(|window| window == PLACEHOLDER.as_bytes())
-        .ok_or("the helper class does not hold its own name")?;
+        .ok_or("the probe class does not hold its own name")?;
     let head = bytes.get(..at - 2).ok_or("the name has no length")?;
     let tail = bytes
         .get(at + PLACEHOLDER.len()..)
@@ -74,15 +74,15 @@ fn write(name: &str, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A class in the making.
-struct Helper {
+/// A probe class while it is built.
+struct ProbeClass {
     pool: ConstantPool<'static>,
     this_class: u16,
     fields: Vec<Field>,
     methods: Vec<Method>,
 }
 
-impl Helper {
+impl ProbeClass {
     /// A class with `public static final T[] name = new T[32768]`, and what the first one has besides.
     fn new(
         (name, descriptor, element): (&str, &str, ArrayType),
@@ -90,20 +90,20 @@ impl Helper {
     ) -> Result<Self, Box<dyn Error>> {
         let mut pool = ConstantPool::new();
         let this_class = pool.add_class(PLACEHOLDER)?;
-        let mut helper = Self {
+        let mut class = Self {
             pool,
             this_class,
             fields: Vec::new(),
             methods: Vec::new(),
         };
-        helper.array(name, descriptor, element)?;
+        class.array(name, descriptor, element)?;
         if let Some(ids) = calls {
-            helper.native("bound", "()V")?;
+            class.native("bound", "()V")?;
             for (name, parameters) in CALLS {
-                helper.call(name, parameters, ids)?;
+                class.call(name, parameters, ids)?;
             }
         }
-        Ok(helper)
+        Ok(class)
     }
 
     fn array(

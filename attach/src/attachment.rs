@@ -1,6 +1,6 @@
 //! The handshake, and the commands of an open attach channel.
 
-use crate::AttachError;
+use crate::error::AttachError;
 use crate::process::Process;
 use crate::protocol::{Answer, Version, fits_v1, request};
 use std::fs;
@@ -71,7 +71,7 @@ impl Attachment {
     /// `library` is a path in the JVM's own file system.
     ///
     /// # Errors
-    /// [`AttachError::Refused`] with the JVM's words, [`AttachError::AgentFailed`] with the agent's code.
+    /// [`AttachError::Refused`] with the JVM's message, [`AttachError::AgentFailed`] with the agent's code.
     pub fn load(&self, library: &Path, options: &str) -> Result<(), AttachError> {
         let path = library.to_string_lossy();
         let answer = self.command("load", &[&path, "true", options])?;
@@ -139,7 +139,7 @@ fn refused(command: &str, text: &str) -> AttachError {
     }
 }
 
-/// A socket that somebody else put there is not the JVM's.
+/// A socket of another user is not the JVM's.
 fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
     let metadata =
         fs::metadata(socket).map_err(AttachError::io(format!("reading {}", socket.display())))?;
@@ -154,7 +154,7 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
     }
 }
 
-/// Whether somebody answers there. A killed JVM leaves its socket behind, and the next process with
+/// Whether a process answers there. A killed JVM leaves its socket behind, and the next process with
 /// its pid is not the one that listened; HotSpot takes a connection that asks nothing for nothing.
 fn listens(socket: &Path) -> Result<bool, AttachError> {
     match UnixStream::connect(socket) {
@@ -216,7 +216,7 @@ fn disables_attach(process: &Process) -> bool {
 struct RequestFile(PathBuf);
 
 impl RequestFile {
-    /// In the JVM's working directory, else in its `/tmp`: the two places where it looks.
+    /// In the JVM's working directory, else in its `/tmp`: the two folders that it searches.
     fn create(process: &Process) -> Result<RequestFile, AttachError> {
         let name = format!(".attach_pid{}", process.namespace_pid());
         let places = [

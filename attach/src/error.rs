@@ -12,7 +12,7 @@ pub enum AttachError {
     /// No `libjvm.so` is mapped in the process.
     #[error("process {0} is no JVM: no libjvm.so is mapped in it")]
     NotJvm(i32),
-    /// The process belongs to somebody else.
+    /// The process belongs to another user.
     #[error("process {pid} belongs to user {owner}, we are user {ours}")]
     OtherUser {
         /// The process asked for.
@@ -50,7 +50,7 @@ pub enum AttachError {
     Refused {
         /// The attach command.
         command: String,
-        /// The JVM's own words.
+        /// The JVM's message.
         answer: String,
     },
     /// The library was loaded, and its `Agent_OnAttach` returned something else than 0.

@@ -10,7 +10,7 @@
 //! # Ok::<(), attach::AttachError>(())
 //! ```
 //!
-//! Where to start reading: [`process`] (what `/proc` tells), [`protocol`] (bytes on the socket),
+//! Where to start reading: [`process`] (what `/proc` says), [`protocol`] (bytes on the socket),
 //! [`attachment`] (the handshake), [`perfdata`] (names and versions of JVMs).
 
 pub mod attachment;

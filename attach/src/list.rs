@@ -19,7 +19,7 @@ pub struct Jvm {
     pub has_library: bool,
 }
 
-/// Every process of this machine that has `libjvm.so` mapped and that we may look at, by pid.
+/// Every process of this machine that has `libjvm.so` mapped and that we may inspect, by pid.
 /// `library` is a file name (`libclasshook.so`) looked for in each.
 #[must_use]
 pub fn jvms(library: &str) -> Vec<Jvm> {

@@ -1,6 +1,6 @@
-//! What `/proc` tells of a process: namespaces, owner, signals, mapped libraries.
+//! What `/proc` says of a process: namespaces, owner, signals, mapped libraries.
 
-use crate::AttachError;
+use crate::error::AttachError;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ struct Status {
     effective_uid: u32,
     namespace_pid: i32,
     caught_signals: u64,
-    /// It has ended, and nobody has asked how.
+    /// It has ended, and its parent has not waited for it.
     ended: bool,
 }
 

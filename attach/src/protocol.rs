@@ -5,7 +5,7 @@
 //! counts the bytes after its own NUL. Both are answered by a decimal status, a line feed, and text
 //! up to the end of the stream.
 
-use crate::AttachError;
+use crate::error::AttachError;
 
 /// Bytes one argument may have in version 1 (HotSpot's `arg_length_max`).
 pub const V1_ARGUMENT_LIMIT: usize = 1024;

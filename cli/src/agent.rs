@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Target;
+use crate::checked_options::CheckedOptions;
 use crate::launch::{self, AGENT_LIBRARY};
-use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::show::show;
 
@@ -27,7 +27,7 @@ impl Agent {
     /// Connects to the agent in the JVM `pid`.
     ///
     /// # Errors
-    /// `H05xx` if there is no such JVM or it is somebody else's, `H07xx` if no agent listens in it.
+    /// `H05xx` if there is no such JVM or it is another user's, `H07xx` if no agent listens in it.
     pub fn connect(pid: i32) -> Result<Self, Problem> {
         match Self::find(pid)? {
             Ok(agent) => Ok(agent),
@@ -45,7 +45,7 @@ impl Agent {
         if !process.maps("libjvm.so") {
             return Err(unreached(AttachError::NotJvm(pid)));
         }
-        let path = control::place::socket_path(process.namespace_uid(), process.namespace_pid());
+        let path = control::socket::socket_path(process.namespace_uid(), process.namespace_pid());
         let peer = Peer {
             pid,
             uid: process.effective_uid(),
@@ -65,7 +65,7 @@ impl Agent {
         self.client.ask(request).map_err(refused)
     }
 
-    /// Asks, and gives the answer taken apart.
+    /// Sends a request and returns the decoded answer.
     ///
     /// # Errors
     /// As [`Agent::ask`].
@@ -109,14 +109,14 @@ impl Target {
 ///
 /// # Errors
 /// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), sees other files (`H0607`), or has
-/// an agent that nobody can speak to (`H0608`).
-pub fn load(pid: i32, plan: &Plan) -> Result<(), Problem> {
+/// an agent that takes no commands (`H0608`).
+pub fn load(pid: i32, checked: &CheckedOptions) -> Result<(), Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
     if !jvm.process().sees(&library) {
         return Err(other_root(pid));
     }
-    let options = plan.options.to_text();
+    let options = checked.options.to_text();
     jvm.load(&library, &options.to_string_lossy())
         .map_err(|error| match error {
             AttachError::AgentFailed(ALREADY_THERE) => already_there()
@@ -151,7 +151,7 @@ fn other_root(pid: i32) -> Problem {
     )
 }
 
-/// An answer taken apart.
+/// A decoded answer.
 ///
 /// # Errors
 /// `H0704` if it is another than the one expected.
@@ -161,7 +161,7 @@ pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
     })
 }
 
-/// What the attach protocol says.
+/// The answer of the attach protocol.
 pub fn unreached(error: AttachError) -> Problem {
     Problem::user(error.code(), error.to_string()).with("help", error.help())
 }
@@ -178,7 +178,7 @@ fn refused(error: ControlError) -> Problem {
         .fold(problem, |problem, (label, text)| problem.with(label, text))
 }
 
-/// No agent listens in a JVM: there is none, or it was told not to.
+/// No agent listens in a JVM: there is none, or its control channel is off.
 fn absent(process: &Process) -> Problem {
     let pid = process.pid();
     let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));

@@ -1,4 +1,4 @@
-//! From recordings and class files to the counters of a whole program.
+//! Computes the counters of a whole program from recordings and class files.
 
 use std::collections::HashSet;
 
@@ -44,7 +44,7 @@ pub fn bundle(
     for place in places {
         analysis.place(place)?;
     }
-    analysis.tell_unknown();
+    analysis.warn_of_unknown();
     analysis.progress.finish_and_clear();
     Ok(analysis.builder.build(name))
 }
@@ -54,7 +54,7 @@ struct Analysis<'r> {
     filter: &'r Filter,
     warnings: &'r mut Warnings,
     builder: BundleBuilder,
-    /// Ids of the classes looked at.
+    /// Ids of the classes analysed.
     done: HashSet<u64>,
     progress: ProgressBar,
 }
@@ -158,8 +158,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Recorded classes of which no class file was found: nothing can be said of them.
-    fn tell_unknown(&mut self) {
+    /// Recorded classes of which no class file was found: they are in no report.
+    fn warn_of_unknown(&mut self) {
         let unknown: Vec<_> = self
             .recorded
             .classes
@@ -237,7 +237,7 @@ fn analyse<'p>(
     }
 }
 
-/// Methods that have no probes are not in the report; that is told.
+/// Methods that have no probes are not in the report; a warning says so.
 fn without_probes(class: &ClassDescription) -> Option<Warning> {
     let mut methods = unmeasured(class);
     let (first, _) = methods.next()?;
@@ -259,7 +259,7 @@ fn not_reported(origin: &str, cause: &dyn std::fmt::Display) -> Warning {
         .with("cause", cause.to_string())
 }
 
-/// What to tell of a class file that is not the one that ran, and whether that one is in the report already.
+/// The warning about a class file that is not the one that ran, and whether that one is in the report already.
 fn no_match(
     found: &Found,
     class: &ClassDescription,

@@ -33,7 +33,7 @@ pub struct Plugins {
     pub names: Vec<OsString>,
 }
 
-/// What plugins see, may do, and are told.
+/// What plugins see and may do, and their options.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PluginSettings {
     /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app; `!` in front excludes; may be repeated
@@ -61,7 +61,7 @@ pub struct Configuration {
     /// Settings of agent and plugins, a classhook.toml; other options come on top of it
     #[arg(id = "config", long = "config", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// What the plugins are told.
+    /// The options of the plugins.
     #[command(flatten)]
     pub plugins: PluginSettings,
     /// What a failure does [default: warn]
@@ -69,7 +69,7 @@ pub struct Configuration {
     pub on_error: Option<OnError>,
 }
 
-/// What an agent is told that is at work already.
+/// Options for an agent that is in the JVM already.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Change {
     /// How it changes classes.
@@ -80,13 +80,13 @@ pub struct Change {
     pub log: Option<String>,
 }
 
-/// What the agent is told, whichever way it gets into a JVM.
+/// Options for an agent, whichever way it gets into a JVM.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Settings {
     /// Folder for snapshots [default: classhook]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// What it may be told later, too.
+    /// Options that can be changed later.
     #[command(flatten)]
     pub change: Change,
 }
@@ -98,7 +98,7 @@ impl Settings {
         &self.change.configuration
     }
 
-    /// What the plugins are told.
+    /// The options of the plugins.
     #[must_use]
     pub fn plugins(&self) -> &PluginSettings {
         &self.configuration().plugins
@@ -146,7 +146,7 @@ pub struct Target {
 /// What starting a command needs.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Start {
-    /// What the agent is told.
+    /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
     /// The command and its arguments, behind `--`

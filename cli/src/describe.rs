@@ -8,8 +8,10 @@ use coverage::class::{
     ClassDescription, CodeDescription, Constant, Dynamic, Handler, Instruction, Line,
     LocalVariable, MemberRef, MethodDescription, Operand,
 };
-use rewriter::opcode::{self, Form};
-use rewriter::{Bci, ClassFile, Code, ConstantPool, Method, PoolIndex, ReadError, Utf8};
+use jvms::access_flags::ACC_SYNTHETIC;
+use jvms::modified_utf8::Utf8;
+use jvms::opcode::{self, Form};
+use rewriter::{Bci, ClassFile, Code, ConstantPool, Method, PoolIndex, ReadError};
 
 /// How much text and how many constants one class may unfold to: a class file of a few kilobytes
 /// that names one long constant over and over must not fill the memory.
@@ -272,18 +274,20 @@ impl<'c, 'a> Describer<'c, 'a> {
     fn constant(&self, index: PoolIndex, depth: usize) -> Result<Constant, Missing> {
         self.spend(CONSTANT_COST)?;
         Ok(match self.pool.constant(index).ok_or(Missing::Constant)? {
-            rewriter::Constant::Integer(value) => Constant::Int(value),
-            rewriter::Constant::Float(value) => Constant::Float(value),
-            rewriter::Constant::Long(value) => Constant::Long(value),
-            rewriter::Constant::Double(value) => Constant::Double(value),
-            rewriter::Constant::String(value) => Constant::String(self.spend_text(value)?),
-            rewriter::Constant::Class(value) => Constant::Class(self.spend_text(value)?),
-            rewriter::Constant::MethodType(value) => Constant::MethodType(self.spend_text(value)?),
-            rewriter::Constant::MethodHandle(handle) => Constant::MethodHandle {
+            rewriter::LoadableConstant::Integer(value) => Constant::Int(value),
+            rewriter::LoadableConstant::Float(value) => Constant::Float(value),
+            rewriter::LoadableConstant::Long(value) => Constant::Long(value),
+            rewriter::LoadableConstant::Double(value) => Constant::Double(value),
+            rewriter::LoadableConstant::String(value) => Constant::String(self.spend_text(value)?),
+            rewriter::LoadableConstant::Class(value) => Constant::Class(self.spend_text(value)?),
+            rewriter::LoadableConstant::MethodType(value) => {
+                Constant::MethodType(self.spend_text(value)?)
+            }
+            rewriter::LoadableConstant::MethodHandle(handle) => Constant::MethodHandle {
                 kind: handle.kind,
                 member: member(handle.member),
             },
-            rewriter::Constant::Dynamic(dynamic) => {
+            rewriter::LoadableConstant::Dynamic(dynamic) => {
                 Constant::Dynamic(Box::new(self.dynamic(dynamic, depth)?))
             }
             _ => return Err(Missing::Constant),
@@ -326,7 +330,6 @@ fn local_variables(code: &Code<'_, '_>) -> Vec<LocalVariable> {
 fn synthetic<'c, 'a: 'c>(
     mut attributes: impl Iterator<Item = rewriter::Attribute<'a>> + 'c,
 ) -> u16 {
-    const ACC_SYNTHETIC: u16 = 0x1000;
     if attributes.any(|attribute| attribute.name == "Synthetic") {
         ACC_SYNTHETIC
     } else {

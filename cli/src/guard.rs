@@ -7,11 +7,13 @@
 //! answer for the class it was reading; the next class gets a new one.
 
 pub mod child;
+pub mod opinion;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use self::opinion::{MAX_ANSWER, Opinion};
 use crate::problem::Problem;
 
 /// The subcommand that [`child::serve`] is behind.
@@ -19,19 +21,6 @@ pub const SUBCOMMAND: &str = "guarded-readers";
 
 /// The readers, in the order in which they are asked.
 pub const READERS: [&str; 2] = ["cafebabe", "ristretto_classfile"];
-
-/// What one reader says of one class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opinion {
-    /// It reads the same as we do.
-    Agrees,
-    /// It reads something else, in words.
-    Differs(String),
-    /// It does not accept the class, for this reason.
-    Refuses(String),
-    /// It panicked, overflowed its stack, or went over a limit.
-    Breaks(String),
-}
 
 /// What all readers say of one class, as [`READERS`].
 pub type Opinions = [Opinion; 2];
@@ -122,15 +111,8 @@ impl Guard {
         self.input.flush().ok()?;
         let mut line = String::new();
         let limited = &mut self.output;
-        limited.take(child::MAX_ANSWER).read_line(&mut line).ok()?;
-        let (kind, text) = line.strip_suffix('\n')?.split_at_checked(1)?;
-        let text = text.to_owned();
-        Some(match kind {
-            "a" => Opinion::Agrees,
-            "d" => Opinion::Differs(text),
-            "r" => Opinion::Refuses(text),
-            _ => Opinion::Breaks(text),
-        })
+        limited.take(MAX_ANSWER).read_line(&mut line).ok()?;
+        Opinion::from_line(line.strip_suffix('\n')?)
     }
 
     /// Why the child is dead.

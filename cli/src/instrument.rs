@@ -1,17 +1,17 @@
-//! Classes made ready to record before they run: `classhook instrument`.
+//! Instruments classes before they run: `classhook instrument`.
 //!
 //! ```text
-//! places: what goes where ── classes: one class file ──┐
+//! paths: inputs and outputs ── classes: one class file ──┐
 //!                         └─ archive: entry by entry ──┴─ Record: what came of it → summary, baseline
 //! ```
 //!
-//! Everything is made beside its place and moved there at the end, so that nothing is ever half-written.
+//! Everything is made in a staging folder beside the output and moved at the end, so that nothing is ever half-written.
 
 pub mod archive;
 pub mod baseline;
 pub mod classes;
 pub mod folder;
-pub mod places;
+pub mod paths;
 pub mod runtime;
 pub mod signature;
 

@@ -30,12 +30,12 @@ const OLDEST: u16 = 8;
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
 ///
 /// `class_path` is used in place of the JVM's own. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
-/// or the first in `PATH`; another one than the JVM's own is told to compile for the JVM's release.
+/// or the first in `PATH`; another one than the JVM's own compiles for the JVM's release.
 /// Where the class path has one of these classes compiled for an older release, they are compiled for that:
-/// how a compiler gives inner classes access to each other differs, and the shape of a class with it.
+/// how a compiler gives inner classes access to each other differs, and the members of a class with it.
 ///
 /// # Errors
-/// If the JVM does not tell of itself (`H05xx`), there is no compiler (`H0725`), or it refuses the sources (`H0726`).
+/// If the JVM does not describe itself (`H05xx`), there is no compiler (`H0725`), or it refuses the sources (`H0726`).
 pub fn compile(
     pid: i32,
     sources: &[PathBuf],

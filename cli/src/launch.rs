@@ -52,7 +52,7 @@ pub fn run(command: &[OsString], options: &AgentOptions) -> Result<u8, Problem> 
 /// The agent's library, as an absolute path.
 ///
 /// # Errors
-/// `H0601` with every place that was looked at.
+/// `H0601` with every path that was tried.
 pub fn agent_library() -> Result<PathBuf, Problem> {
     library::find()
 }

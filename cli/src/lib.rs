@@ -3,7 +3,7 @@
 //! | subcommand | file | what does the work |
 //! |---|---|---|
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
-//! | `coverage` | [`commands::coverage`] | the same, or a [`visit`] to a running JVM; then a report |
+//! | `coverage` | [`commands::coverage`] | the same, or a plugin [`attached`] to a running JVM; then a report |
 //! | `trace` | [`commands::trace`] | a run or a running JVM, then [`traces`] |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
@@ -18,6 +18,8 @@ pub mod agent;
 pub mod analysis;
 pub mod answers;
 pub mod args;
+pub mod attached;
+pub mod checked_options;
 pub mod commands;
 pub mod describe;
 pub mod guard;
@@ -26,7 +28,7 @@ pub mod instrument;
 pub mod javac;
 pub mod launch;
 pub mod outputs;
-pub mod plan;
+
 pub mod plugins;
 pub mod problem;
 pub mod select;
@@ -34,7 +36,7 @@ pub mod show;
 pub mod terminal;
 pub mod traces;
 pub mod until;
-pub mod visit;
+
 pub mod warnings;
 
 use std::process::ExitCode;

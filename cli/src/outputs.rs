@@ -1,6 +1,6 @@
 //! Reports on disk: each appears whole or not at all.
 
-pub mod place;
+pub mod atomic;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl Outputs {
         let mut file = |path: &Option<PathBuf>,
                         content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
             let Some(path) = path else { return Ok(()) };
-            place::file(path, content)?;
+            atomic::file(path, content)?;
             written.push(path.clone());
             Ok::<(), Problem>(())
         };
@@ -69,7 +69,7 @@ impl Outputs {
             report::cobertura::write(bundle, sessions, out)
         })?;
         if let Some(folder) = &self.html {
-            place::folder(folder, &|folder: &Path| {
+            atomic::folder(folder, &|folder: &Path| {
                 report::html::write(bundle, sessions, sources, folder)
             })?;
             written.push(folder.join("index.html"));

@@ -1,4 +1,4 @@
-//! Plugins that look at classes outside any JVM.
+//! Plugins that transform classes outside any JVM.
 
 use std::path::{Path, PathBuf};
 

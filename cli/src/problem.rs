@@ -1,4 +1,4 @@
-//! What the user is told when something cannot be done.
+//! The error that a user sees when something cannot be done.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -11,7 +11,7 @@ use trace::table::Layout;
 use trace::{flame, json_lines, perfetto, table};
 
 use crate::inputs::recordings;
-use crate::outputs::place;
+use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::terminal;
@@ -109,12 +109,12 @@ impl TraceOutputs {
         };
         let summary = Summary::of(traces, self.sort.map_or_else(Order::default, Order::from));
         let mut text = Vec::new();
-        let told = table::write(&summary, &layout, &mut text).and_then(|()| {
+        let printed = table::write(&summary, &layout, &mut text).and_then(|()| {
             written
                 .iter()
                 .try_for_each(|path| writeln!(text, "wrote {}", path.display()))
         });
-        told.map_err(|error| Problem::ours("H0624", error.to_string()))?;
+        printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
         crate::show::show(&String::from_utf8_lossy(&text))?;
         outcome
     }
@@ -135,7 +135,7 @@ impl TraceOutputs {
         for (path, content) in files {
             if let Some(path) = path {
                 has_calls(traces, path)?;
-                place::file(path, content)?;
+                atomic::file(path, content)?;
                 written.push(path.clone());
             }
         }

@@ -8,7 +8,7 @@ use signal_hook::iterator::Signals;
 
 use crate::problem::Problem;
 
-/// How often it is looked whether the JVM is still there.
+/// How often the JVM is checked for being alive.
 const TURN: Duration = Duration::from_millis(50);
 
 /// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.

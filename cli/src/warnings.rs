@@ -1,12 +1,12 @@
-//! What goes wrong without ending the command: each told once, many of a kind summed up.
+//! What goes wrong without ending the command: each printed once, many of a kind summed up.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Of one kind this many are told in full.
-const TOLD: usize = 10;
+/// This many of a kind are printed in full.
+const PRINTED_IN_FULL: usize = 10;
 
-/// One thing to tell.
+/// One warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     code: &'static str,
@@ -64,14 +64,14 @@ impl Warnings {
         warnings.into_iter().for_each(|warning| self.add(warning));
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Tells them on standard error.
-    pub fn tell(&self) {
+    /// Prints them on standard error.
+    pub fn print(&self) {
         let _ = self.write(&mut io::stderr().lock()); // nowhere left to complain
     }
 
@@ -80,20 +80,22 @@ impl Warnings {
     /// # Errors
     /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut told = BTreeMap::<&str, usize>::new();
+        let mut printed = BTreeMap::<&str, usize>::new();
         for warning in &self.all {
-            let count = told.entry(warning.code).or_default();
+            let count = printed.entry(warning.code).or_default();
             *count += 1;
-            if *count <= TOLD {
+            if *count <= PRINTED_IN_FULL {
                 warning.write(out)?;
             }
         }
-        let rest = told.into_iter().filter(|(_, count)| *count > TOLD);
+        let rest = printed
+            .into_iter()
+            .filter(|(_, count)| *count > PRINTED_IN_FULL);
         for (code, count) in rest {
             writeln!(
                 out,
                 "warning[{code}]: and {} more of this kind",
-                count - TOLD
+                count - PRINTED_IN_FULL
             )?;
         }
         Ok(())
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_of_a_kind_are_summed_up_and_none_is_told_twice() {
+    fn many_of_a_kind_are_summed_up_and_none_is_printed_twice() {
         let mut warnings = Warnings::default();
         for number in (0..13).chain(0..13) {
             warnings.add(Warning::new("H0616", format!("number {number}")).with("help", "none"));

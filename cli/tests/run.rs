@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use probes::{Failure, Meta, ProbeTable, Recorder, RecorderOptions, Summary};
+use probes::{Failure, Meta, ProbeTable, SnapshotOptions, SnapshotWriter, Summary};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Compiled, Hits, Ran, classhook, snapshot};
 
@@ -196,13 +196,13 @@ fn jvm() {
     let fails = std::env::args().any(|word| word == "failing");
     if fails {
         fs::create_dir_all(&output).unwrap();
-        let mut recorder = Recorder::create(&output, meta, RecorderOptions::default()).unwrap();
-        recorder.failure(&Failure {
+        let mut writer = SnapshotWriter::create(&output, meta, SnapshotOptions::default()).unwrap();
+        writer.failure(&Failure {
             class: "bank/Bad".into(),
             code: "H0311".into(),
             ..Failure::default()
         });
-        recorder
+        writer
             .complete(&ProbeTable::new(), &Summary::default())
             .unwrap();
     } else {

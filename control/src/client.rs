@@ -1,8 +1,8 @@
 //! The command's side: one connection to an agent.
 
-use crate::message::{Said, write_request};
+use crate::error::ControlError;
+use crate::message::{PROTOCOL, Request, Said, write_request};
 use crate::server::ANSWER_LIMIT;
-use crate::{ControlError, PROTOCOL, Request};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,10 +30,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects, and makes sure that `peer` listens there and nobody else.
+    /// Connects, and checks that the process that listens is `peer`.
     ///
     /// # Errors
-    /// [`ControlError::NoAgent`] if nobody listens, [`ControlError::NotTrusted`] if somebody else does.
+    /// [`ControlError::NoAgent`] if no process listens, [`ControlError::NotTrusted`] if another one does.
     pub fn connect(socket: &Path, peer: Peer) -> Result<Self, ControlError> {
         let stream = UnixStream::connect(socket).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {

@@ -1,11 +1,16 @@
-//! What is said: requests, and the answer that belongs to each.
+//! Requests, and the answer that belongs to each.
 //!
 //! To add a request: a case of [`Request`], a struct for its answer, and a handler in the agent.
 
-use crate::PROTOCOL;
 use crate::patch::{PatchRequest, Rollback};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// Version of the protocol; both ends must speak the same.
+///
+/// It changes when a request or an answer that exists changes its meaning. New requests and new
+/// fields do not change it: an agent refuses what it does not know, and readers skip what they do not.
+pub const PROTOCOL: u32 = 1;
 
 /// What a client asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +29,7 @@ pub enum Request {
     Enable {
         /// Its name.
         plugin: String,
-        /// How to configure it (see the agent's options), if it is new or is to be configured anew.
+        /// How to configure it (see the agent's options), if it is new or is to be configured again.
         options: Option<String>,
     },
     /// Take a plugin's edits out of all classes; answered by [`Change`].
@@ -45,7 +50,7 @@ pub enum Request {
         changed: bool,
         /// How many of them to skip.
         skip: usize,
-        /// How many to tell of at most.
+        /// How many to list at most.
         limit: usize,
     },
     /// Put other class files in the place of loaded classes; answered by [`crate::patch::Patched`].
@@ -172,7 +177,7 @@ pub struct Dump {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reset {
-    /// Probes that are to be hit anew.
+    /// Probes whose hits were cleared.
     pub probes: usize,
 }
 

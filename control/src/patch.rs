@@ -14,7 +14,7 @@ pub struct PatchRequest {
     pub note: String,
     /// Only say what would come of it.
     pub check: bool,
-    /// Ask the JVM even if the shape of a class is another one.
+    /// Ask the JVM even if a class has another structure.
     pub force: bool,
     /// Patch what can be patched, instead of nothing if anything cannot.
     pub partial: bool,
@@ -94,7 +94,7 @@ pub struct BrokenRule {
     pub name: String,
     /// Its number; 0 if it is not the JVM's rule.
     pub number: i32,
-    /// What is broken, in words.
+    /// What is broken, as text.
     pub text: String,
     /// The JVM itself said so.
     pub by_jvm: bool,
@@ -106,7 +106,7 @@ pub struct BrokenRule {
 pub struct Patches {
     /// Oldest first; for each class the newest counts.
     pub patches: Vec<Patch>,
-    /// The file that tells of every change, as the JVM's process sees it.
+    /// The log file of every change, as the JVM's process sees it.
     pub log: String,
 }
 

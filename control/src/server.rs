@@ -1,12 +1,12 @@
 //! The agent's side: one thread that waits for clients, and a function that answers them.
 //!
-//! Requests are answered one after another. While nobody says anything the thread sleeps in `poll`.
+//! Requests are answered one after another. Without requests the thread sleeps in `poll`.
 //! A client can neither block nor kill it: nothing is read or written that would wait, lines and the
 //! number of connections are bounded, and who takes no answer is dropped.
 
-use crate::message::{Said, line, read_request};
-use crate::place::Place;
-use crate::{ControlError, Refusal, Request};
+use crate::error::ControlError;
+use crate::message::{Refusal, Request, Said, line, read_request};
+use crate::socket::Socket;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use serde_json::Value;
@@ -53,7 +53,7 @@ impl Reply {
 #[derive(Debug)]
 pub struct Server {
     listener: UnixListener,
-    place: Place,
+    socket: Socket,
     stop: UnixStream,
 }
 
@@ -64,7 +64,7 @@ pub struct Stopper(UnixStream);
 impl Stopper {
     /// Wakes the server, which ends after what it is doing.
     pub fn stop(&self) {
-        let _ = (&self.0).write(&[0]); // nobody is there any more, or the byte is there already
+        let _ = (&self.0).write(&[0]); // the server has ended, or the byte is there already
     }
 }
 
@@ -87,19 +87,19 @@ struct Connection {
 }
 
 impl Server {
-    /// Makes the socket of this process below `tmp` (see [`crate::place`]).
+    /// Makes the socket of this process below `tmp` (see [`crate::socket`]).
     ///
     /// # Errors
-    /// If it cannot be made, or somebody else's folder is in its place.
+    /// If it cannot be made, or its folder belongs to another user.
     pub fn open(tmp: &Path) -> Result<(Self, Stopper), ControlError> {
-        let (place, listener) = Place::listen(tmp)?;
+        let (socket, listener) = Socket::listen(tmp)?;
         let made = listener
             .set_nonblocking(true)
             .and_then(|()| UnixStream::pair());
         let (stop, stopper) = made.map_err(ControlError::socket("preparing the socket"))?;
         let server = Self {
             listener,
-            place,
+            socket,
             stop,
         };
         Ok((server, Stopper(stopper)))
@@ -108,7 +108,7 @@ impl Server {
     /// The socket, for messages.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.place.path()
+        self.socket.path()
     }
 
     /// Answers requests, each with the user who asks, until [`Stopper::stop`], or until an answer says that it is the last.
@@ -133,7 +133,7 @@ impl Server {
         }
     }
 
-    /// Sleeps until somebody wants something; `None` when the server is to end.
+    /// Sleeps until a client connects or sends something; `None` when the server is to end.
     fn wait(&self, connections: &[Connection]) -> Option<Ready> {
         let mut fds = vec![
             PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
@@ -344,7 +344,7 @@ impl Connection {
         self.ended && self.line_end.is_none() && self.output.is_empty()
     }
 
-    /// Writes the rest of the last answer, waiting for the client if it must.
+    /// Writes the rest of the last answer, blocking until the client has read if it must.
     fn finish(mut self) {
         let _ = self.stream.set_nonblocking(false);
         let _ = self.stream.set_write_timeout(Some(PATIENCE));

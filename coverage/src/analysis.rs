@@ -12,7 +12,7 @@ use graph::Graph;
 use input::FlowInput;
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
-use crate::filter::{self, Nodes, Subject};
+use crate::filter::{self, FilterContext, Nodes};
 use crate::flow::{Kind, Labels, Subroutine};
 use crate::model::{ClassCoverage, MethodCoverage};
 
@@ -127,20 +127,20 @@ impl Analyzer<'_> {
         let nodes = Nodes::new(code);
         let mut graph = Graph::new(code);
         self.next_probe = graph.walk(&nodes, &mut self.labels, self.probes, self.next_probe);
-        let effects = filter::apply_all(&Subject {
+        let output = filter::apply_all(&FilterContext {
             class: self.class,
             method,
             code,
             nodes: &nodes,
         });
-        graph.merge(&effects);
-        graph.replace_branches(&effects);
+        graph.merge(&output);
+        graph.replace_branches(&output);
         let mut coverage = MethodCoverage::new(
             method.name.as_str(),
             method.descriptor.as_str(),
             method.signature.clone(),
         );
-        graph.count(&effects, &mut coverage);
+        graph.count(&output, &mut coverage);
         coverage.close();
         Ok(coverage)
     }

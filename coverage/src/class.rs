@@ -4,6 +4,8 @@
 //! Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices
 //! into the `code` array (JVMS 4.7.3).
 
+use jvms::access_flags::ACC_MODULE;
+
 /// One class file (JVMS 4.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassDescription {
@@ -38,7 +40,6 @@ impl ClassDescription {
     /// Whether this is a `module-info` or `package-info`, which reports leave out.
     #[must_use]
     pub fn is_module_or_package(&self) -> bool {
-        const ACC_MODULE: u16 = 0x8000;
         self.access_flags & ACC_MODULE != 0 || self.name.ends_with("/package-info")
     }
 }

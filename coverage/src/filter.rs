@@ -1,20 +1,21 @@
-//! What the compiler made and nobody wrote is left out of the counters.
+//! Code that the compiler generated, without source, is left out of the counters.
 //!
 //! [`ALL`] lists the filters in the order in which they are applied, [`MISSING`]
-//! those of JaCoCo 0.8.15 that are not here. A filter looks at one method and
+//! those of JaCoCo 0.8.15 that are not here. A filter examines one method and
 //! names instructions to leave out, instructions that are copies of one
 //! another, and branches that stand for others.
 
 mod annotation_generated;
 mod assert;
 mod bridge;
+mod context;
 mod cursor;
-mod effects;
 mod enum_constructor;
 mod enum_methods;
 mod exhaustive_switch;
 mod finally;
 mod nodes;
+mod output;
 mod private_constructor;
 mod record_members;
 mod record_pattern;
@@ -27,19 +28,20 @@ mod try_with_resources_ecj;
 mod try_with_resources_javac;
 mod try_with_resources_javac11;
 
-pub(crate) use effects::{Effects, Replacement};
+pub(crate) use context::FilterContext;
 pub(crate) use nodes::{Node, Nodes};
+pub(crate) use output::FilterOutput;
 
-use crate::class::{ClassDescription, CodeDescription, MethodDescription};
+use crate::class::{ClassDescription, MethodDescription};
 
 /// One filter.
 #[derive(Clone, Copy)]
 pub struct Filter {
-    /// Its name, in words with dashes.
+    /// Its name, in lower case with dashes.
     pub name: &'static str,
     /// What it leaves out, as a sentence.
     pub doc: &'static str,
-    apply: fn(&Subject<'_>, &mut Effects),
+    apply: fn(&FilterContext<'_>, &mut FilterOutput),
 }
 
 impl std::fmt::Debug for Filter {
@@ -59,36 +61,13 @@ pub struct MissingFilter {
     pub doc: &'static str,
 }
 
-/// The method a filter looks at.
-pub(crate) struct Subject<'a> {
-    pub(crate) class: &'a ClassDescription,
-    pub(crate) method: &'a MethodDescription,
-    pub(crate) code: &'a CodeDescription,
-    pub(crate) nodes: &'a Nodes<'a>,
-}
-
-impl Subject<'_> {
-    /// All instructions of the method.
-    fn ignore_all(&self, effects: &mut Effects) {
-        effects.ignore(self.nodes, 0, self.nodes.len().saturating_sub(1));
-    }
-
-    fn is_super(&self, name: &str) -> bool {
-        self.class.super_name.as_deref() == Some(name)
-    }
-
-    fn is(&self, name: &str, descriptor: &str) -> bool {
-        self.method.name == name && self.method.descriptor == descriptor
-    }
-}
-
 /// Applies every filter to one method.
-pub(crate) fn apply_all(subject: &Subject<'_>) -> Effects {
-    let mut effects = Effects::new(subject.code.instructions.len());
+pub(crate) fn apply_all(context: &FilterContext<'_>) -> FilterOutput {
+    let mut output = FilterOutput::new(context.code.instructions.len());
     for filter in ALL {
-        (filter.apply)(subject, &mut effects);
+        (filter.apply)(context, &mut output);
     }
-    effects
+    output
 }
 
 /// A filter that leaves out something of a method.
@@ -109,16 +88,16 @@ pub fn findings(class: &ClassDescription) -> Vec<Finding<'_>> {
             continue;
         };
         let nodes = &Nodes::new(code);
-        let subject = Subject {
+        let context = FilterContext {
             class,
             method,
             code,
             nodes,
         };
         for filter in ALL {
-            let mut effects = Effects::new(code.instructions.len());
-            (filter.apply)(&subject, &mut effects);
-            if !effects.is_empty() {
+            let mut output = FilterOutput::new(code.instructions.len());
+            (filter.apply)(&context, &mut output);
+            if !output.is_empty() {
                 findings.push(Finding { method, filter });
             }
         }

@@ -3,7 +3,7 @@
 //! The placement and numbering of probes, the counters, the filters and the
 //! reports are those of JaCoCo 0.8.15, so its tools and ours read each other's
 //! data. This crate reads no class files and knows nothing of a JVM: its input
-//! is a description somebody else has filled.
+//! is a description that the caller fills.
 //!
 //! ```
 //! use coverage::flow::{FlowInstruction, FlowMethod, Placement, place_probes};

@@ -1,7 +1,7 @@
-//! What was measured, in the formats that people and tools read.
+//! Writes the counters in several formats.
 //!
 //! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`]
-//! and [`cobertura`] are for tools; [`html`] and [`table`] are for people.
+//! and [`cobertura`] are for tools; [`html`] and [`table`] are for reading.
 //! Writers take a bundle and say nothing that is not in it; they list packages,
 //! classes and source files by name, so equal coverage gives equal reports.
 

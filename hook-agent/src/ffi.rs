@@ -1,7 +1,8 @@
 //! The edge: everything that is `unsafe`, and nothing that decides anything.
 //!
-//! Entry points and callbacks ([`entry`], [`callbacks`]) convert their arguments, run safe code
-//! inside [`guard`], and convert the answer back.
+//! Entry points, callbacks and native methods ([`entry`], [`callbacks`], [`natives`]) convert their
+//! arguments, hand over to the [`handlers`] inside [`guard`], and convert the answer back. Of the rest of
+//! the crate only `messages` and `names` are used here.
 
 #![expect(
     unsafe_code,
@@ -9,16 +10,18 @@
 )]
 
 pub(crate) mod callbacks;
+pub(crate) mod class_file_load;
 pub(crate) mod clock;
-pub(crate) mod current;
-mod entry;
+pub(crate) mod entry;
 pub(crate) mod error;
 mod guard;
+pub(crate) mod handlers;
+pub(crate) mod installed;
+pub(crate) mod jvm;
 pub(crate) mod jvmti;
 pub(crate) mod live;
 mod natives;
 pub(crate) mod phases;
-pub(crate) mod place;
 pub(crate) mod process;
 pub(crate) mod refs;
 #[expect(
@@ -26,5 +29,7 @@ pub(crate) mod refs;
     reason = "functions and events bear the names of the specification"
 )]
 pub(crate) mod table;
+pub(crate) mod thread;
+pub(crate) mod thread_cell;
 pub(crate) mod values;
 pub(crate) mod vm;

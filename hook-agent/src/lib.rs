@@ -6,45 +6,54 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `ffi` | all unsafe code: entry points, the JVM TI table, JNI, the panic guard |
-//! | `agent` | the agent's state, how it starts and ends |
-//! | `class_hook` | one class on its way through the hook |
-//! | `retransform` | classes that were loaded before the agent |
-//! | `waiting` | those of them that are not linked yet |
-//! | `foundation` | methods in front of native ones, which stay |
-//! | `patch` | other class files for loaded classes, and the way back |
-//! | `rebuilt` | files of classes whose bytes the JVM rebuilds |
-//! | `recording` | the agent thread: arrays → snapshot |
-//! | `probe_class` | `java/lang/$Classhook` and its siblings |
-//! | `plugins` | the generation of plugins at work, exchanged on request |
-//! | `changed` | which classes hold edits, and whose |
-//! | `slots` | arrays and their table, which outlive the agent |
-//! | `spans` | methods recorded as spans, and the event file |
-//! | `channel`, `commands` | the control thread, and what it is asked for |
 //! | `messages` | everything written to standard error |
+//! | `names` | names of classes |
+//! | `ffi` | all unsafe code: entry points, events and native methods, the JVM TI table, JNI, the panic guard |
+//! | `probe_class` | `java/lang/$Classhook` and its siblings as class files |
+//! | `probe_table` | where each class's probes lie in the probe arrays; it outlives the agent |
+//! | `spans` | methods recorded as spans, and the event file |
+//! | `probe_arrays` | the arrays that probes write to; they outlive the agent |
+//! | `agent`, `current` | the agent's state, and the one agent of this library |
+//! | `structural_edits` | edits that a class keeps: methods in front of native ones, members |
+//! | `loaded`, `originals` | classes that are loaded, and their class files |
+//! | `retransform` | retransforms classes that are loaded |
+//! | `patch` | other class files for loaded classes, and the way back |
+//! | `class_hook` | one class on its way through the hook |
+//! | `recorded` | arrays and spans → snapshot and event file |
+//! | `summary`, `shutdown` | what became of classes, and how the agent ends |
+//! | `commands`, `control_thread` | what the agent does when it is asked, and the thread that listens |
+//! | `agent_thread` | the thread that writes what was recorded |
+//! | `live_phase`, `startup` | how the agent begins |
+//! | `events` | what each call of the JVM leads to |
+//!
+//! Each imports only modules above it in this table.
 //!
 //! A JVM loads it with `-agentpath:/path/libclasshook.so=key=value,…`; a launcher that embeds a JVM
 //! may link the static library instead and name it with `-agentlib:classhook`.
 //!
-//! Start reading at `ffi/entry.rs` for how a JVM comes in, then at `agent.rs`.
+//! Start reading at `events.rs` for how a JVM comes in, then at `startup.rs` and `class_hook.rs`.
 
 mod agent;
-mod changed;
-mod channel;
+mod agent_thread;
 mod class_hook;
 mod commands;
-mod exclusions;
+mod control_thread;
+mod current;
+mod events;
 mod ffi;
-mod foundation;
+mod live_phase;
+mod loaded;
 mod messages;
+mod names;
+mod originals;
 mod patch;
-mod plugins;
+mod probe_arrays;
 mod probe_class;
-mod rebuilt;
-mod recording;
+mod probe_table;
+mod recorded;
 mod retransform;
-mod slots;
+mod shutdown;
 mod spans;
 mod startup;
-mod this_class;
-mod waiting;
+mod structural_edits;
+mod summary;

@@ -131,7 +131,7 @@ pub(crate) fn answer(text: impl Display) {
 }
 
 /// Counts a panic that the guard caught; its message was written by the panic hook.
-pub(crate) fn count_panic(_place: &'static str) {
+pub(crate) fn count_panic() {
     PANICS.fetch_add(1, Ordering::Relaxed);
 }
 

@@ -1,9 +1,10 @@
-//! `java/lang/$Classhook` and its kin: the classes whose arrays the probes write, and whose methods spans call.
+//! The probe classes, `java/lang/$Classhook` and its siblings: probes write to their arrays, and instrumented code
+//! calls the methods of the first to record spans.
 
 use host::storage::{array_owner, counts_owner};
 use std::ffi::CString;
 
-/// A class file made by the build script, without its name: what stands before it and what behind.
+/// A class file made by the build script, without its name: the bytes before it and behind it.
 type Template = (&'static [u8], &'static [u8]);
 
 macro_rules! template {
@@ -17,7 +18,7 @@ macro_rules! template {
 
 /// An array of hits, and the methods that spans call.
 const FIRST: Template = template!("first");
-/// The same where threads are told apart by `Thread.threadId`.
+/// The same for JVMs whose threads are identified by `Thread.threadId`.
 const FIRST_WITH_IDS: Template = template!("first_with_ids");
 /// An array of hits.
 const HITS: Template = template!("hits");
@@ -63,7 +64,7 @@ impl ProbeClass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::this_class;
+    use crate::names::name_in;
 
     /// Every kind of class, with the name it must have.
     fn all() -> Vec<(ProbeClass, &'static str)> {
@@ -83,10 +84,7 @@ mod tests {
     fn every_class_has_its_name_and_reads_on_java_8() {
         for (class, name) in all() {
             assert_eq!(class.bytes[..8], *b"\xCA\xFE\xBA\xBE\x00\x00\x00\x34");
-            assert_eq!(
-                this_class::internal_name(&class.bytes),
-                Some(name.as_bytes())
-            );
+            assert_eq!(name_in(&class.bytes), Some(name.as_bytes()));
             assert_eq!(class.name.to_bytes(), name.as_bytes());
         }
     }
@@ -106,10 +104,10 @@ mod tests {
 
     #[test]
     fn only_the_first_class_has_natives_and_only_newer_jvms_are_asked_for_ids() {
-        for ((class, name), place) in all().into_iter().zip(0..) {
+        for ((class, name), index) in all().into_iter().zip(0..) {
             let holds = |part: &[u8]| class.bytes.windows(part.len()).any(|window| window == part);
-            assert_eq!(holds(b"enter0"), place < 2, "{name}");
-            assert_eq!(holds(b"threadId"), place == 1, "{name}");
+            assert_eq!(holds(b"enter0"), index < 2, "{name}");
+            assert_eq!(holds(b"threadId"), index == 1, "{name}");
         }
     }
 }

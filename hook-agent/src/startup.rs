@@ -2,7 +2,6 @@
 
 use crate::agent::Agent;
 use crate::ffi::callbacks::event_callbacks;
-use crate::ffi::current;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::{Live, OnLoad, OnLoadOrLive};
@@ -12,10 +11,11 @@ use crate::ffi::table::{
 };
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
+use crate::{current, live_phase};
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
-use probes::{Meta, Recorder, RecorderOptions};
+use probes::{Meta, SnapshotOptions, SnapshotWriter};
 
 /// Why the agent does not start.
 #[derive(Debug)]
@@ -49,30 +49,23 @@ pub(crate) fn on_load(vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
     }
 }
 
-/// `Agent_OnAttach`: the JVM goes on in any case, and tells the code to whoever asked.
+/// `Agent_OnAttach`: the JVM goes on in any case, and reports the code to the process that attached.
 pub(crate) fn on_attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
     match start(vm, live, options) {
-        // Whoever attaches must learn that the options did not count.
+        // The process that attached must learn that the options did not count.
         Ok(None) if current::get().is_some() => JNI_EEXIST,
         Ok(None) => JNI_OK,
-        Ok(Some(agent)) if agent.go_live(live, local) => JNI_OK,
+        Ok(Some(agent)) if live_phase::begin(agent, agent.jvm(live, local)) => JNI_OK,
         Ok(Some(agent)) => {
             current::retire();
-            agent.jvmti().dispose();
-            agent.discard_snapshot();
+            agent.jvmti.dispose();
+            agent.snapshot.discard();
             JNI_ERR
         }
         Err((error, _)) => {
             error.report();
             JNI_ERR
         }
-    }
-}
-
-/// `Agent_OnUnload`: what `VMDeath` did not do, because it did not come.
-pub(crate) fn on_unload() {
-    if let Some(agent) = current::get() {
-        agent.unload();
     }
 }
 
@@ -188,10 +181,10 @@ fn equip(
     let recorder = open_snapshot(&meta, &config)?;
     let agent = Agent::new(jvmti, config, pipeline, recorder, meta);
     current::install(Box::new(agent)).map_err(|agent| {
-        agent.discard_snapshot();
+        agent.snapshot.discard();
         StartError::Agent(
             Code::Twice,
-            "the agent was started twice at the same moment".to_owned(),
+            "the agent was started twice at the same time".to_owned(),
         )
     })
 }
@@ -218,7 +211,7 @@ fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
 }
 
 /// Creates the output folder and the snapshot in it.
-fn open_snapshot(meta: &Meta, config: &Config) -> Result<Recorder, StartError> {
+fn open_snapshot(meta: &Meta, config: &Config) -> Result<SnapshotWriter, StartError> {
     let folder = &config.agent.output;
     let failed = |cause: String| {
         let help = "name a folder that can be written with output=DIR";
@@ -231,7 +224,7 @@ fn open_snapshot(meta: &Meta, config: &Config) -> Result<Recorder, StartError> {
         )
     };
     std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
-    Recorder::create(folder, meta.clone(), RecorderOptions::default())
+    SnapshotWriter::create(folder, meta.clone(), SnapshotOptions::default())
         .map_err(|error| failed(error.to_string()))
 }
 

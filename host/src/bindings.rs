@@ -1,4 +1,4 @@
-//! Generated from `wit/plugin.wit`; the host's side is in [`crate::views`], [`crate::recorder`], [`crate::rewrite`] and [`crate::structure`].
+//! Generated from `wit/plugin.wit`; the host's side is in [`crate::imports`].
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
 wasmtime::component::bindgen!({
@@ -6,11 +6,11 @@ wasmtime::component::bindgen!({
     world: "transform-plugin",
     imports: { default: trappable },
     with: {
-        "classhook:plugin/class-file.class-view": crate::job::ClassHandle,
-        "classhook:plugin/class-file.method-view": crate::job::MethodHandle,
-        "classhook:plugin/probes.plan": crate::job::PlanHandle,
+        "classhook:plugin/class-file.class-view": crate::handles::ClassHandle,
+        "classhook:plugin/class-file.method-view": crate::handles::MethodHandle,
+        "classhook:plugin/probes.plan": crate::handles::PlanHandle,
         "classhook:plugin/probes.capture": rewriter::span::Capture,
-        "classhook:plugin/rewrite.snippet": crate::rewrite::Code,
-        "classhook:plugin/structure.annotation": crate::structure::Marked,
+        "classhook:plugin/rewrite.snippet": plan_rules::SnippetBuilder,
+        "classhook:plugin/structure.annotation": plan_rules::AnnotationBuilder,
     },
 });

@@ -6,8 +6,9 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::cache::{Cache, load_bundled, sha256_hex};
 use crate::config::{PluginConfig, PluginSource};
+use crate::error::HostError;
 use crate::state::State;
-use crate::{HostError, abilities, bundled};
+use crate::{abilities, bundled};
 
 /// Reads, checks, compiles and links a plugin.
 pub fn load(

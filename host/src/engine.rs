@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use wasmtime::{Config, Engine, OptLevel};
 
+use crate::error::HostError;
+use crate::stack::quiet_panics;
 use crate::state::MAX_MEMORY;
 
 /// Most of the stack that wasm may use; the stack it runs on is larger.
@@ -35,6 +37,20 @@ pub fn new() -> wasmtime::Result<Engine> {
         .wasm_memory64(false)
         .cranelift_opt_level(OptLevel::Speed);
     Engine::new(&config)
+}
+
+/// The engine that runs plugins, and its clock.
+pub fn start() -> Result<(Engine, Ticker), HostError> {
+    quiet_panics();
+    let engine = new().map_err(|error| broken(&format_args!("{error:#}")))?;
+    let ticker = Ticker::new(&engine);
+    Ok((engine, ticker))
+}
+
+/// There is no engine, or no clock for it.
+pub fn broken(error: &dyn std::fmt::Display) -> HostError {
+    let message = format!("the plugin engine cannot be started: {error}");
+    HostError::new("H0305", message)
 }
 
 /// Advances the epoch of an engine while calls are going on.

@@ -1,13 +1,15 @@
 //! What the plugins want of a class, rather than what comes of it.
 
+use plan_rules::{ProbeKind, Tag};
 use probes::ProbeTable;
 use rewriter::print::{Remark, What};
-use rewriter::{ClassEdit, MethodIndex, Place, Site};
+use rewriter::{ClassEdit, InsertionPoint, Location, MethodIndex};
 
-use crate::job::{Kind, Tag};
-use crate::pipeline::{Observer, Recordings, Spliced};
+use crate::outcome::{ClassRequest, Outcome};
+use crate::pipeline::{Observer, Pipeline};
+use crate::requests::{PlannedClass, PluginRequest};
+use crate::splicing::Spliced;
 use crate::storage::Storage;
-use crate::{ClassRequest, Outcome, Pipeline};
 
 /// The plan for one class, as it was made on the way to its new bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub enum Explained {
         /// Name of the plugin.
         plugin: String,
         /// Where.
-        site: Site,
+        site: InsertionPoint,
         /// What, with the code that is inserted in lines below: `hit 3`, `span 0 arguments 1 returned limit 80`.
         text: String,
     },
@@ -40,7 +42,7 @@ pub enum Explained {
         /// Name of the plugin.
         plugin: String,
         /// Where.
-        site: Site,
+        site: InsertionPoint,
         /// What.
         text: String,
     },
@@ -55,7 +57,7 @@ impl Explained {
             Self::Note { plugin, site, text } => (plugin, site, What::Note(text)),
         };
         Remark {
-            site: *site,
+            point: *site,
             by,
             what,
         }
@@ -63,40 +65,36 @@ impl Explained {
 }
 
 impl Observer for Explanation {
-    fn planned(&mut self, recordings: &Recordings<'_>) {
-        for (plugin, recording) in recordings {
+    fn planned(&mut self, planned: &PlannedClass) {
+        for PluginRequest { plugin, request } in &planned.requests {
             self.asked.push(plugin.name.clone());
-            let class_edits = recording.plan.class_edits().iter();
+            let class_edits = request.plan.class_edits().iter();
             self.class_edits
                 .extend(class_edits.map(|edit| (plugin.name.clone(), edit.clone())));
-            let edits = recording.plan.edits().iter().map(|edit| Explained::Edit {
+            let edits = request.plan.edits().iter().map(|edit| Explained::Edit {
                 plugin: plugin.name.clone(),
-                site: edit.site,
-                text: recording.plan.words(edit.action),
+                site: edit.point,
+                text: request.plan.describe(edit.action),
             });
             self.remarks.extend(edits);
-            let spans = recording
-                .spans
-                .as_slice()
-                .iter()
-                .map(|span| Explained::Edit {
-                    plugin: plugin.name.clone(),
-                    site: Site {
-                        method: span.method,
-                        place: Place::Entry,
-                    },
-                    text: span.to_string(),
-                });
-            self.remarks.extend(spans);
-            let notes = recording.notes.iter().map(|note| Explained::Note {
+            let spans = request.spans.as_slice().iter().map(|span| Explained::Edit {
                 plugin: plugin.name.clone(),
-                site: note.site,
+                site: InsertionPoint {
+                    method: span.method,
+                    location: Location::Entry,
+                },
+                text: span.to_string(),
+            });
+            self.remarks.extend(spans);
+            let notes = request.notes.iter().map(|note| Explained::Note {
+                plugin: plugin.name.clone(),
+                site: note.point,
                 text: note.text.clone(),
             });
             self.remarks.extend(notes);
-            let tags = recording.tags.iter().map(|tag| Explained::Note {
+            let tags = request.tags.iter().map(|tag| Explained::Note {
                 plugin: plugin.name.clone(),
-                site: tag.site,
+                site: tag.point,
                 text: tag_text(tag),
             });
             self.remarks.extend(tags);
@@ -107,9 +105,9 @@ impl Observer for Explanation {
         self.skipped.extend_from_slice(&spliced.skipped);
         let huge = spliced.huge.iter().map(|(method, text)| Explained::Note {
             plugin: "classhook".to_owned(),
-            site: Site {
+            site: InsertionPoint {
                 method: *method,
-                place: Place::Entry,
+                location: Location::Entry,
             },
             text: text.clone(),
         });
@@ -121,9 +119,9 @@ impl Observer for Explanation {
 fn tag_text(tag: &Tag) -> String {
     let (first, last) = (tag.first, tag.first + tag.count.saturating_sub(1));
     let kind = match tag.kind {
-        Kind::Hit => "hits",
-        Kind::Count => "counts",
-        Kind::Span => "spans",
+        ProbeKind::Hit => "hits",
+        ProbeKind::Count => "counts",
+        ProbeKind::Span => "spans",
     };
     format!(
         "tag of {kind} {first} to {last}: {}",

@@ -2,9 +2,9 @@
 
 use crate::cache::sha256_hex;
 use crate::config::{CAPABILITIES, PluginConfig, PluginSource};
+use crate::error::HostError;
 use crate::instance::Instance;
-use crate::pipeline::{broken, start};
-use crate::{HostError, abilities, bundled, component};
+use crate::{abilities, bundled, component, engine};
 
 /// A plugin, seen from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub fn read(config: &PluginConfig) -> Result<PluginFacts, HostError> {
         grant: CAPABILITIES.map(str::to_owned).to_vec(),
         ..config.clone()
     };
-    let (engine, ticker) = start()?;
-    let _running = ticker.run().map_err(|error| broken(error.to_string()))?;
+    let (engine, ticker) = engine::start()?;
+    let _running = ticker.run().map_err(|error| engine::broken(&error))?;
     let component = component::read(&everything, &engine)?;
     let world = component.component_type();
     let interface = |name: &str, functions: Vec<String>| Interface {

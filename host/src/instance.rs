@@ -1,11 +1,12 @@
 //! A plugin at work: one store, one instance, one class at a time.
 
+use plan_rules::{PlanRequest, Transformation};
 use wasmtime::component::Resource;
 use wasmtime::{Store, Trap};
 
 use crate::bindings::{TransformPlugin, TransformPluginPre};
+use crate::class::{Call, TransformedClass};
 use crate::config::LogLevel;
-use crate::job::{Job, Recording, Subject};
 use crate::state::{DEADLINE, MAX_MEMORY, State};
 
 /// An instance is given up after so many classes …
@@ -75,9 +76,12 @@ impl Instance {
     }
 
     /// Runs one class through the plugin.
-    pub fn transform(&mut self, subject: Subject) -> (Option<Subject>, Result<Recording, Fault>) {
+    pub fn transform(
+        &mut self,
+        class: TransformedClass,
+    ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
         self.classes += 1;
-        begin(&mut self.store, Some(Job::new(subject)));
+        begin(&mut self.store, Some(Call::new(class)));
         let transformer = self.plugin.classhook_plugin_transformer();
         let called = transformer.call_transform(
             &mut self.store,
@@ -94,8 +98,8 @@ impl Instance {
             }
         };
         state.flush();
-        match state.job.take() {
-            Some(job) => (Some(job.subject), result.map(|()| job.recording)),
+        match state.call.take().map(Call::finish) {
+            Some((class, request)) => (Some(class), result.map(|()| request)),
             None => (
                 None,
                 Err(Fault::new("H0305", "the class was lost".to_owned())),
@@ -110,8 +114,8 @@ impl Instance {
     }
 }
 
-fn begin(store: &mut Store<State>, job: Option<Job>) {
-    store.data_mut().begin(job);
+fn begin(store: &mut Store<State>, call: Option<Call>) {
+    store.data_mut().begin(call);
     store.set_epoch_deadline(1);
 }
 
@@ -130,33 +134,24 @@ impl Fault {
 
 /// The plugin returned an error; if it gave up over a refusal, that is the cause.
 fn gave_up(text: String, state: &State) -> Fault {
-    let job = state.job.as_ref();
-    let method = job.and_then(|job| job.method);
-    let refusal = job
-        .and_then(|job| job.refusal.as_ref())
-        .filter(|refusal| text.contains(&refusal.failure.message));
-    match refusal {
+    let transformation = state.call.as_ref().map(|call| &call.transformation);
+    let method = transformation.and_then(Transformation::last_method);
+    let refused = transformation
+        .and_then(Transformation::refused)
+        .filter(|refused| text.contains(&refused.message));
+    match refused {
         None => Fault {
             method,
             ..Fault::new("H0316", format!("it returned an error: {text}"))
         },
-        Some(refusal) => Fault {
+        Some(refused) => Fault {
+            code: refused.code,
+            cause: refused.message.clone(),
+            help: refused.help.map(str::to_owned),
             method,
-            bci: refusal.bci,
-            help: refusal.failure.help.clone(),
-            ..Fault::new(
-                known_code(&refusal.failure.code),
-                refusal.failure.message.clone(),
-            )
+            bci: refused.bci,
         },
     }
-}
-
-fn known_code(code: &str) -> &'static str {
-    ["H0301", "H0315", "H0317"]
-        .into_iter()
-        .find(|known| *known == code)
-        .unwrap_or("H0316")
 }
 
 /// Says what a trap means.
@@ -191,7 +186,7 @@ fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
             "look for a function that calls itself",
         )
     } else {
-        let cause = trap.map_or_else(|| format!("{error:#}"), ToString::to_string);
+        let cause = trap.map_or_else(|| error.root_cause().to_string(), ToString::to_string);
         ("H0311", format!("it trapped: {cause}"), "")
     };
     let help = (!help.is_empty()).then(|| help.to_owned());
@@ -200,7 +195,10 @@ fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
         code,
         cause,
         help,
-        method: state.job.as_ref().and_then(|job| job.method),
+        method: state
+            .call
+            .as_ref()
+            .and_then(|call| call.transformation.last_method()),
         bci,
     }
 }

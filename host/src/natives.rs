@@ -4,22 +4,23 @@
 //! native int read()   becomes   int read() { return $$classhook$$_read(); }   native int $$classhook$$_read()
 //! ```
 //!
-//! That adds a method, so it can be done only while a class is loaded, and never be undone. The wrapper does nothing
+//! That adds a method, so it can be done only while a class is loaded, and never be undone. The method in front does nothing
 //! by itself; the span lies in its code, as in that of any other method, and comes and goes with retransformations.
 
+use jvms::access_flags::ACC_NATIVE;
+use plan_rules::PlanRequest;
 use probes::events::SpanInfo;
 use probes::spans::SpanTable;
 use rewriter::{ClassFile, EditPlan, Method, MethodIndex};
 
-use crate::Loader;
-use crate::job::{Recording, Subject};
+use crate::class::TransformedClass;
+use crate::outcome::Loader;
 use crate::plugin::Plugin;
+use crate::requests::PlannedClass;
 use crate::span;
 
-/// What the name of a wrapped native method begins with.
+/// What the name of a prefixed native method begins with.
 pub const PREFIX: &str = "$$classhook$$_";
-
-pub(crate) const ACC_NATIVE: u16 = 0x0100;
 
 /// Packages of the JVM's own classes whose native methods it links itself, or finds on the stack by their place.
 const INNER: [&[u8]; 3] = [b"java/lang/invoke/", b"java/lang/ref/", b"jdk/internal/"];
@@ -40,7 +41,7 @@ const NOT_GRANTED: &str =
     "the plugin was not granted `natives`, without which no method is put in front of a native one";
 const INNER_ONE: &str = "the JVM links, replaces or looks for this native method itself, so no other may stand in front of it";
 
-/// Whether it is native and none of those that a wrapper calls.
+/// Whether it is native and none of those that a method in front calls.
 pub(crate) fn is_native(method: &Method<'_, '_>) -> bool {
     method.access_flags() & ACC_NATIVE != 0
         && !method.name().as_bytes().starts_with(PREFIX.as_bytes())
@@ -65,25 +66,25 @@ fn obstacle(loader: &Loader, method: &Method<'_, '_>) -> Option<&'static str> {
 /// The native methods that plugins want spans over.
 fn wanted<'r>(
     class: &'r ClassFile<'_>,
-    recording: &'r Recording,
+    request: &'r PlanRequest,
 ) -> impl Iterator<Item = &'r rewriter::span::Span> {
     let native = |span: &&rewriter::span::Span| {
         class
             .method(span.method)
             .is_some_and(|method| is_native(&method))
     };
-    recording.spans.as_slice().iter().filter(native)
+    request.spans.as_slice().iter().filter(native)
 }
 
-/// The native methods to be wrapped, as name and descriptor.
-pub(crate) fn to_wrap(subject: &Subject, recordings: &[(&Plugin, Recording)]) -> Vec<String> {
-    let class = subject.class();
-    let mut names: Vec<String> = recordings
-        .iter()
-        .filter(|(plugin, _)| plugin.natives)
-        .flat_map(|(_, recording)| wanted(class, recording))
+/// The native methods to be prefixed, as name and descriptor.
+pub(crate) fn to_prefix(planned: &PlannedClass) -> Vec<String> {
+    let class = planned.class.class();
+    let requests = planned.requests.iter();
+    let mut names: Vec<String> = requests
+        .filter(|asked| asked.plugin.natives)
+        .flat_map(|asked| wanted(class, &asked.request))
         .filter_map(|span| class.method(span.method))
-        .filter(|method| obstacle(&subject.loader, method).is_none())
+        .filter(|method| obstacle(planned.class.loader(), method).is_none())
         .map(|method| heading(&method))
         .collect();
     names.sort();
@@ -97,24 +98,23 @@ pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", name.to_str_lossless(), descriptor.to_str_lossless())
 }
 
-/// Adds the spans over native methods to the plan of a class in which these are wrapped; gives those that are not, by
-/// their index in the subject, and why.
+/// Adds the spans over native methods to the plan of a class in which these are prefixed; gives those that are not, by
+/// their index in the class that the plugins saw, and why.
 pub(crate) fn add(
     plan: &mut EditPlan,
-    subject: &Subject,
+    planned: &PlannedClass,
     class: &ClassFile<'_>,
-    recordings: &[(&Plugin, Recording)],
     spans: &SpanTable,
 ) -> Vec<(MethodIndex, String)> {
-    let mut wanted = recordings.iter().flat_map(|(plugin, recording)| {
-        let spans = wanted(subject.class(), recording);
-        spans.map(move |span| (*plugin, span))
+    let mut wanted = planned.requests.iter().flat_map(|asked| {
+        let spans = wanted(planned.class.class(), &asked.request);
+        spans.map(move |span| (&*asked.plugin, span))
     });
     let Some(first) = wanted.next().filter(|_| spans.is_open()) else {
         return Vec::new();
     };
     let added = std::iter::once(first).chain(wanted).map(|(plugin, span)| {
-        let added = add_one(plan, subject, class, plugin, span, spans);
+        let added = add_one(plan, &planned.class, class, plugin, span, spans);
         added.map_err(|cause| (span.method, cause))
     });
     added.filter_map(Result::err).collect()
@@ -122,35 +122,35 @@ pub(crate) fn add(
 
 fn add_one(
     plan: &mut EditPlan,
-    subject: &Subject,
+    transformed: &TransformedClass,
     class: &ClassFile<'_>,
     plugin: &Plugin,
     span: &rewriter::span::Span,
     spans: &SpanTable,
 ) -> Result<(), String> {
-    let native = subject
+    let native = transformed
         .class()
         .method(span.method)
         .ok_or("there is no such method")?;
     if !plugin.natives {
         return Err(NOT_GRANTED.to_owned());
     }
-    if let Some(cause) = obstacle(&subject.loader, &native) {
+    if let Some(cause) = obstacle(transformed.loader(), &native) {
         return Err(cause.to_owned());
     }
-    let wrapper = class.methods().find(|method| {
+    let in_front = class.methods().find(|method| {
         method.name() == native.name()
             && method.descriptor() == native.descriptor()
             && method.has_code()
     });
-    let wrapper = wrapper.ok_or(TOO_LATE)?;
+    let in_front = in_front.ok_or(TOO_LATE)?;
     let info = SpanInfo {
         mode: span::mode_of(span),
-        ..span::about(subject, &plugin.name, span.method)
+        ..span::about(transformed, &plugin.name, span.method)
     };
     let id = spans.register(&info).map_err(|error| error.to_string())?;
     let here = rewriter::span::Span {
-        method: wrapper.index(),
+        method: in_front.index(),
         ..span.clone()
     };
     span::lower(plan, class, &here, id)
@@ -163,7 +163,7 @@ mod tests {
     const NATIVES: &[u8] = include_bytes!("../tests/fixtures/Natives.class");
 
     #[test]
-    fn only_classes_of_the_jvm_have_natives_that_cannot_be_wrapped() {
+    fn only_classes_of_the_jvm_have_natives_that_cannot_be_prefixed() {
         let class = ClassFile::read(NATIVES).expect("a class");
         let native = class.methods().find(is_native).expect("a native method");
         assert_eq!(obstacle(&Loader::App, &native), None);

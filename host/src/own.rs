@@ -13,8 +13,9 @@
 
 use std::fmt::Write;
 
+use jvms::modified_utf8::{self, Utf8};
 use probes::ARRAY_LENGTH;
-use rewriter::{ClassFile, PoolIndex, Utf8};
+use rewriter::{ClassFile, PoolIndex};
 
 /// Internal name of the class in the runtime jar that hands out arrays.
 pub const RUNTIME: &str = "classhook/runtime/Probes";
@@ -54,29 +55,9 @@ pub(crate) fn key(fingerprint: u64, probes: &[OwnProbes], name: Utf8<'_>) -> Opt
     for OwnProbes { plugin, count } in probes {
         let _ = write!(text, "{count}/{plugin}/"); // a string takes everything
     }
-    let mut key = Vec::with_capacity(text.len() + name.as_bytes().len());
-    text.chars()
-        .for_each(|character| modified(character, &mut key));
+    let mut key = modified_utf8::encode(&text);
     key.extend_from_slice(name.as_bytes());
     Some(key)
-}
-
-/// A character in modified UTF-8 (JVMS 4.4.7), where those beyond the basic plane are two surrogates of three bytes.
-fn modified(character: char, out: &mut Vec<u8>) {
-    let mut units = [0; 2];
-    let mut bytes = [0; 4];
-    match character.encode_utf16(&mut units) {
-        [high, low] => {
-            for unit in [*high, *low] {
-                out.extend([
-                    0xED,
-                    0x80 | (unit >> 6 & 0x3F) as u8,
-                    0x80 | (unit & 0x3F) as u8,
-                ]);
-            }
-        }
-        _ => out.extend_from_slice(character.encode_utf8(&mut bytes).as_bytes()),
-    }
 }
 
 #[cfg(test)]

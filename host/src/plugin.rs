@@ -3,15 +3,18 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use plan_rules::PlanRequest;
 use wasmtime::Engine;
 
 use crate::bindings::TransformPluginPre;
+use crate::class::TransformedClass;
+use crate::component;
 use crate::config::{LogLevel, PluginConfig, suggest};
+use crate::error::HostError;
 use crate::instance::{Fault, Instance};
-use crate::job::{Recording, Subject};
+use crate::outcome::Loader;
 use crate::selector::{ClassFacts, Selection, Verdict};
 use crate::state::State;
-use crate::{HostError, Loader, component};
 
 /// Failures in a row after which a plugin is switched off.
 const MAX_FAILURES: u32 = 3;
@@ -150,19 +153,22 @@ impl Plugin {
     }
 
     /// Runs one class through an instance. The class is given back unless it was lost to a fault.
-    pub fn transform(&self, subject: Subject) -> (Option<Subject>, Result<Recording, Fault>) {
+    pub fn transform(
+        &self,
+        class: TransformedClass,
+    ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
         let mut instance = match self.take() {
             Ok(instance) => instance,
-            Err(fault) => return (Some(subject), Err(self.count(fault))),
+            Err(fault) => return (Some(class), Err(self.count(fault))),
         };
-        let (subject, result) = instance.transform(subject);
+        let (class, result) = instance.transform(class);
         self.give_back(instance);
         match result {
-            Ok(recording) => {
+            Ok(request) => {
                 self.failures_in_a_row.store(0, Ordering::Relaxed);
-                (subject, Ok(recording))
+                (class, Ok(request))
             }
-            Err(fault) => (subject, Err(self.count(fault))),
+            Err(fault) => (class, Err(self.count(fault))),
         }
     }
 

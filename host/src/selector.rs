@@ -15,7 +15,9 @@
 //! Everything that can be decided by name and loader is decided so, on the
 //! bytes the JVM hands over, without allocation.
 
-use crate::Loader;
+use globs::Glob;
+
+use crate::outcome::Loader;
 
 /// Why a selector makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,7 +106,8 @@ impl Selection {
         } else {
             (&mut patterns.names, rest)
         };
-        list.push(Glob::parse(glob).map_err(fail)?);
+        globs::check_class(glob).map_err(fail)?;
+        list.push(Glob::of_class(glob));
         Ok(())
     }
 
@@ -160,118 +163,6 @@ impl Patterns {
 
 fn any(globs: &[Glob], name: &[u8]) -> bool {
     globs.iter().any(|glob| glob.matches(name))
-}
-
-/// A pattern over internal names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Glob {
-    /// Text before the first wildcard: most names are told apart by it alone.
-    prefix: Box<[u8]>,
-    rest: Box<[Token]>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
-    Byte(u8),
-    /// `?`
-    One,
-    /// `*`
-    Level,
-    /// `**`
-    Any,
-}
-
-impl Glob {
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        if text.is_empty() {
-            return Err("names nothing");
-        }
-        let mut tokens = Vec::with_capacity(text.len());
-        for byte in text.bytes() {
-            let token = match (byte, tokens.last()) {
-                (b'*', Some(Token::Any)) => return Err("has more than two `*` in a row"),
-                (b'*', Some(Token::Level)) => {
-                    tokens.pop();
-                    Token::Any
-                }
-                (b'*', _) => Token::Level,
-                (b'?', _) => Token::One,
-                (b'.' | b'/', _) => Token::Byte(b'/'),
-                (b' ' | b'!' | b';' | b'[', _) => {
-                    return Err("has a character that no class name can have");
-                }
-                (byte, _) => Token::Byte(byte),
-            };
-            tokens.push(token);
-        }
-        let literal = tokens
-            .iter()
-            .take_while(|token| matches!(token, Token::Byte(_)))
-            .count();
-        let rest = tokens.split_off(literal);
-        let prefix = tokens.iter().filter_map(|token| {
-            if let Token::Byte(byte) = token {
-                Some(*byte)
-            } else {
-                None
-            }
-        });
-        Ok(Self {
-            prefix: prefix.collect(),
-            rest: rest.into(),
-        })
-    }
-
-    fn matches(&self, name: &[u8]) -> bool {
-        match (name.strip_prefix(&*self.prefix), &*self.rest) {
-            (None, _) => false,
-            (Some(_), [Token::Any]) => true,
-            (Some(rest), tokens) => wildcards(tokens, rest),
-        }
-    }
-}
-
-/// Greedy matching with one place to go back to per kind of star: the latest.
-fn wildcards(tokens: &[Token], name: &[u8]) -> bool {
-    let (mut token, mut at) = (0, 0);
-    let mut level: Option<(usize, usize)> = None;
-    let mut any: Option<(usize, usize)> = None;
-    loop {
-        match (tokens.get(token), name.get(at)) {
-            (None, None) => return true,
-            (Some(Token::Any), _) => {
-                (any, level) = (Some((token + 1, at)), None);
-                token += 1;
-                continue;
-            }
-            (Some(Token::Level), _) => {
-                level = Some((token + 1, at));
-                token += 1;
-                continue;
-            }
-            (Some(Token::Byte(wanted)), Some(found)) if wanted == found => {
-                (token, at) = (token + 1, at + 1);
-                continue;
-            }
-            (Some(Token::One), Some(found)) if *found != b'/' => {
-                (token, at) = (token + 1, at + 1);
-                continue;
-            }
-            _ => {}
-        }
-        match (&mut level, &mut any) {
-            (Some((after, from)), _) if name.get(*from).is_some_and(|byte| *byte != b'/') => {
-                *from += 1;
-                (token, at) = (*after, *from);
-            }
-            (_, Some((after, from))) if *from < name.len() => {
-                *from += 1;
-                (token, at) = (*after, *from);
-                level = None;
-            }
-            _ => return false,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -389,8 +280,8 @@ mod tests {
 
     #[test]
     fn hostile_patterns_end_quickly() {
-        let glob = Glob::parse(&"**a".repeat(50)).unwrap();
-        assert!(!glob.matches(&[b'a'; 40]));
-        assert!(!glob.matches(&[b'b'; 4_000]));
+        let glob = Glob::of_class(&"**a".repeat(50));
+        assert!(!glob.matches([b'a'; 40]));
+        assert!(!glob.matches([b'b'; 4_000]));
     }
 }

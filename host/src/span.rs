@@ -9,15 +9,19 @@
 //! A constructor is entered behind its `super()` or `this()`: before that there is no object, an exception would pass
 //! no handler, and what runs there is the span of another constructor.
 
+use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
+use jvms::modified_utf8::Utf8;
+use jvms::{names, opcode};
+use plan_rules::{PlanRequest, instruction_at};
 use probes::events::{SpanInfo, SpanMode, Which};
 use probes::spans::{CaptureSpec, Counter, SpanTable};
 use rewriter::span::Span;
 use rewriter::{
-    Action, Bci, ClassFile, Code, EditPlan, MemberName, Method, MethodIndex, Place, Site, Snippet,
-    SnippetError, Utf8, opcode,
+    Action, Bci, ClassFile, Code, EditPlan, InsertionPoint, Location, MemberName, Method,
+    MethodIndex, Snippet, SnippetError,
 };
 
-use crate::job::{Recording, Subject, place_bci};
+use crate::class::TransformedClass;
 use crate::storage::{HELPER, counts_owner};
 
 /// Method of the helper: a call begins.
@@ -43,17 +47,17 @@ pub(crate) struct Refused {
 /// JVM cannot record them.
 pub(crate) fn add(
     merged: &mut EditPlan,
-    subject: &Subject,
+    transformed: &TransformedClass,
     plugin: &str,
-    recording: &Recording,
+    request: &PlanRequest,
     spans: &SpanTable,
 ) -> Result<(), Refused> {
-    if recording.counts == 0 && recording.spans.as_slice().is_empty() || !spans.is_open() {
+    if request.counts == 0 && request.spans.as_slice().is_empty() || !spans.is_open() {
         return Ok(());
     }
-    let class = subject.class();
+    let class = transformed.class();
     let refused = |method| move |cause| Refused { method, cause };
-    for span in recording.spans.as_slice() {
+    for span in request.spans.as_slice() {
         if class
             .method(span.method)
             .is_some_and(|method| !method.has_code())
@@ -63,25 +67,25 @@ pub(crate) fn add(
         let id = spans.register(&SpanInfo {
             mode: mode_of(span),
             line: line_at(class, span.method, Bci(0)),
-            ..about(subject, plugin, span.method)
+            ..about(transformed, plugin, span.method)
         });
         id.map_err(|error| error.to_string())
             .and_then(|id| lower(merged, class, span, id))
             .map_err(refused(span.method))?;
     }
-    for edit in recording.plan.edits() {
+    for edit in request.plan.edits() {
         let Action::Count(number) = edit.action else {
             continue;
         };
-        let (method, bci) = (edit.site.method, place_bci(edit.site.place));
+        let (method, bci) = (edit.point.method, instruction_at(edit.point.location));
         let id = spans.register(&SpanInfo {
             mode: SpanMode::Count,
             number,
             line: line_at(class, method, Bci(bci.unwrap_or(0))),
-            ..about(subject, plugin, method)
+            ..about(transformed, plugin, method)
         });
         id.map_err(|error| error.to_string())
-            .and_then(|id| lower_count(merged, edit.site, spans.counter(id)))
+            .and_then(|id| lower_count(merged, edit.point, spans.counter(id)))
             .map_err(refused(method))?;
     }
     Ok(())
@@ -97,8 +101,8 @@ pub(crate) fn mode_of(span: &Span) -> SpanMode {
 }
 
 /// What a span says of its method.
-pub(crate) fn about(subject: &Subject, plugin: &str, method: MethodIndex) -> SpanInfo {
-    let class = subject.class();
+pub(crate) fn about(transformed: &TransformedClass, plugin: &str, method: MethodIndex) -> SpanInfo {
+    let class = transformed.class();
     let found = class.method(method);
     let text = |text: Option<Utf8<'_>>| {
         text.map_or_else(String::new, |text| text.to_str_lossless().into_owned())
@@ -107,7 +111,7 @@ pub(crate) fn about(subject: &Subject, plugin: &str, method: MethodIndex) -> Spa
         class: class.this_class().to_str_lossless().into_owned(),
         method: text(found.as_ref().map(Method::name)),
         descriptor: text(found.as_ref().map(Method::descriptor)),
-        loader: subject.loader.as_str().to_owned(),
+        loader: transformed.loader().as_str().to_owned(),
         plugin: plugin.to_owned(),
         ..SpanInfo::default()
     }
@@ -133,9 +137,9 @@ pub(crate) fn lower(
         return Err("the constructor calls no other constructor".to_owned());
     }
     for (place, snippet) in edits {
-        let site = Site {
+        let site = InsertionPoint {
             method: span.method,
-            place,
+            location: place,
         };
         plan.insert(site, snippet)
             .map_err(|error| error.to_string())?;
@@ -144,7 +148,7 @@ pub(crate) fn lower(
 }
 
 /// Adds a counter to the plan of its class.
-fn lower_count(plan: &mut EditPlan, site: Site, counter: Counter) -> Result<(), String> {
+fn lower_count(plan: &mut EditPlan, site: InsertionPoint, counter: Counter) -> Result<(), String> {
     let snippet = count(counter).map_err(|error| error.to_string())?;
     plan.insert(site, snippet)
         .map_err(|error| error.to_string())
@@ -159,7 +163,7 @@ fn count(counter: Counter) -> Result<Snippet, SnippetError> {
         interface: false,
     };
     code.field(opcode::GETSTATIC, array)?; // array
-    code.push_int(counter.slot.into())?; // array, index
+    code.push_int(counter.index.into())?; // array, index
     for opcode in [
         opcode::DUP2,     // array, index, array, index
         opcode::LALOAD,   // array, index, count (2)
@@ -179,7 +183,7 @@ struct Weave<'m, 'c, 'a> {
     id: i32,
 }
 
-type Edits = Vec<(Place, Snippet)>;
+type Edits = Vec<(Location, Snippet)>;
 
 impl Weave<'_, '_, '_> {
     fn edits(&self, code: &Code<'_, '_>) -> Result<Edits, SnippetError> {
@@ -188,33 +192,33 @@ impl Weave<'_, '_, '_> {
         let entry = self.enter(&overwritten)?;
         if self.is_constructor() {
             for bci in constructed(code, self.method.class()) {
-                edits.push((Place::FallThrough(bci), entry.clone()));
+                edits.push((Location::FallThrough(bci), entry.clone()));
             }
             if edits.is_empty() {
                 return Ok(edits);
             }
         } else {
-            edits.push((Place::Entry, entry));
+            edits.push((Location::Entry, entry));
         }
         let leave = self.exit()?;
         let returns = code.instructions().flatten();
-        for found in returns.filter(|found| is_return(found.opcode)) {
-            edits.push((Place::Before(found.bci), leave.clone()));
+        for found in returns.filter(|found| opcode::is_return(found.opcode)) {
+            edits.push((Location::Before(found.bci), leave.clone()));
         }
-        edits.push((Place::Unwind, self.fail()?));
+        edits.push((Location::Unwind, self.fail()?));
         Ok(edits)
     }
 
     /// `java/lang/Object` has a constructor that calls none.
     fn is_constructor(&self) -> bool {
-        self.method.name().as_bytes() == b"<init>" && self.method.class().super_class().is_some()
+        self.method.name() == names::INIT && self.method.class().super_class().is_some()
     }
 
     fn enter(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
         let capture = &self.span.capture;
         let descriptor = self.method.descriptor();
-        let parameters: Vec<&[u8]> = parameters(descriptor.as_bytes()).collect();
+        let parameters: Vec<FieldType<'_>> = Parameters::of(descriptor.as_bytes()).collect();
         let count = u8::try_from(parameters.len()).unwrap_or(u8::MAX);
         let kept = if capture.sum_up {
             Vec::new()
@@ -223,12 +227,12 @@ impl Weave<'_, '_, '_> {
         };
         let mut first = true;
         for index in kept {
-            let Some(descriptor) = parameters.get(usize::from(index)) else {
+            let Some(found) = parameters.get(usize::from(index)) else {
                 continue;
             };
             let before = parameters.iter().take(index.into());
             let slot =
-                u16::from(!self.method.is_static()) + before.map(|one| width(one)).sum::<u16>();
+                u16::from(!self.method.is_static()) + before.map(|one| one.slots()).sum::<u16>();
             let which = Which::Argument(index);
             if self.is_constructor() && overwritten.contains(&slot) {
                 // What the caller passed is gone by the time that the object is there.
@@ -236,7 +240,7 @@ impl Weave<'_, '_, '_> {
                 self.number(&mut code, b'?', which, first)?;
             } else {
                 code.load_argument(index)?;
-                self.value(&mut code, descriptor, which, first)?;
+                self.value(&mut code, *found, which, first)?;
             }
             first = false;
         }
@@ -248,9 +252,12 @@ impl Weave<'_, '_, '_> {
     fn exit(&self) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
         let descriptor = self.method.descriptor();
-        let returned = returned(descriptor.as_bytes());
-        if self.span.capture.returned && !self.span.capture.sum_up && returned != b"V" {
-            let twice = if width(returned) == 2 {
+        let descriptor = MethodDescriptor::parse(descriptor.as_bytes()).ok();
+        if self.span.capture.returned
+            && !self.span.capture.sum_up
+            && let Some(returned) = descriptor.and_then(|found| found.return_type())
+        {
+            let twice = if returned.slots() == 2 {
                 opcode::DUP2
             } else {
                 opcode::DUP
@@ -271,31 +278,30 @@ impl Weave<'_, '_, '_> {
         Ok(code)
     }
 
-    /// Captures the value on the stack, which is of the type `descriptor`.
+    /// Captures the value on the stack.
     fn value(
         &self,
         code: &mut Snippet,
-        descriptor: &[u8],
+        found: FieldType<'_>,
         which: Which,
         first: bool,
     ) -> Result<(), SnippetError> {
-        let kind = descriptor.first().copied().unwrap_or(b'L');
-        match kind {
-            b'L' | b'[' => {
-                let spec = CaptureSpec::new(b'L', which, self.span.capture.limit, first);
-                code.push_int(spec.0)?;
-                code.push_int(self.id)?;
-                return call(code, OBJECT);
-            }
-            b'J' => {}
-            b'D' => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J")?,
-            b'F' => {
+        let FieldType::Base(base) = found else {
+            let spec = CaptureSpec::new(b'L', which, self.span.capture.limit, first);
+            code.push_int(spec.0)?;
+            code.push_int(self.id)?;
+            return call(code, OBJECT);
+        };
+        match base {
+            BaseType::Long => {}
+            BaseType::Double => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J")?,
+            BaseType::Float => {
                 bits(code, "java/lang/Float", "floatToRawIntBits", "(F)I")?;
                 code.op(opcode::I2L, 0)?;
             }
             _ => code.op(opcode::I2L, 0)?,
         }
-        self.number(code, kind, which, first)
+        self.number(code, base.letter(), which, first)
     }
 
     fn number(
@@ -326,18 +332,6 @@ fn bits(code: &mut Snippet, owner: &str, name: &str, descriptor: &str) -> Result
     code.invoke(opcode::INVOKESTATIC, target)
 }
 
-fn is_return(opcode: u8) -> bool {
-    (opcode::IRETURN..=opcode::RETURN).contains(&opcode)
-}
-
-/// Local variable slots of a type.
-fn width(descriptor: &[u8]) -> u16 {
-    match descriptor {
-        b"J" | b"D" => 2,
-        _ => 1,
-    }
-}
-
 /// Slots that the code stores to.
 fn overwritten(code: &Code<'_, '_>) -> Vec<u16> {
     let stores = code.instructions().flatten().filter(|found| {
@@ -358,7 +352,7 @@ fn constructed(code: &Code<'_, '_>, class: &ClassFile<'_>) -> Vec<Bci> {
                 let member = instruction
                     .pool_index()
                     .and_then(|index| class.pool().member_ref(index));
-                if member.is_some_and(|member| member.name.as_bytes() == b"<init>") {
+                if member.is_some_and(|member| member.name == names::INIT) {
                     match unfinished.checked_sub(1) {
                         Some(left) => unfinished = left,
                         None => found.push(instruction.bci),
@@ -371,28 +365,6 @@ fn constructed(code: &Code<'_, '_>, class: &ClassFile<'_>) -> Vec<Bci> {
     found
 }
 
-/// The parameters' descriptors of a method (JVMS 4.3.3), in order, as far as they are well formed.
-fn parameters(descriptor: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = descriptor.strip_prefix(b"(").unwrap_or_default();
-    std::iter::from_fn(move || {
-        let dimensions = rest.iter().take_while(|byte| **byte == b'[').count();
-        let length = match rest.get(dimensions)? {
-            b')' => return None,
-            b'L' => rest.iter().position(|byte| *byte == b';')? + 1,
-            _ => dimensions + 1,
-        };
-        let (first, others) = rest.split_at_checked(length)?;
-        rest = others;
-        Some(first)
-    })
-}
-
-/// The descriptor of what a method returns.
-fn returned(descriptor: &[u8]) -> &[u8] {
-    let close = descriptor.iter().rposition(|byte| *byte == b')');
-    close.map_or(b"V", |at| descriptor.get(at + 1..).unwrap_or(b"V"))
-}
-
 /// The line of an instruction; 0 if not known.
 fn line_at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> u32 {
     let code = class.method(method).and_then(|method| method.code().ok()?);
@@ -403,21 +375,4 @@ fn line_at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> u32 {
     let before = lines.filter(|line| line.bci <= bci);
     let last = before.max_by_key(|line| line.bci);
     last.map_or(0, |line| line.number.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_told_apart() {
-        let found: Vec<_> = parameters(b"(I[[JLjava/lang/String;[La/B;Z)V").collect();
-        let expected: [&[u8]; 5] = [b"I", b"[[J", b"Ljava/lang/String;", b"[La/B;", b"Z"];
-        assert_eq!(found, expected);
-        assert_eq!(parameters(b"()V").count(), 0);
-        assert_eq!(parameters(b"(Lno/end").count(), 0);
-        assert_eq!(parameters(b"").count(), 0);
-        assert_eq!(returned(b"(I)[La/B;"), b"[La/B;");
-        assert_eq!(returned(b"()V"), b"V");
-    }
 }

@@ -6,30 +6,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once, PoisonError};
 
 use corosensei::stack::DefaultStack;
-use rewriter::Scratch;
+use rewriter::{CheckScratch, Scratch};
 
 /// Size of a stack, in bytes; a guard page lies below it.
 const STACK: usize = 1 << 20;
-/// Most benches kept for later.
+/// Most stacks kept for later.
 const KEPT: usize = 8;
 
-/// What one transform works with: a stack and tools.
-struct Bench {
+/// What one transform works with: a stack and scratch buffers.
+struct WorkerStack {
     stack: DefaultStack,
-    tools: Tools,
+    buffers: ScratchBuffers,
 }
 
 /// What a class is spliced with.
-pub struct Tools {
+pub struct ScratchBuffers {
     /// Buffers.
     pub scratch: Scratch,
+    /// Buffers of the self-check.
+    pub check_scratch: CheckScratch,
     /// Whether the result is checked.
     pub self_check: bool,
 }
 
-/// Benches that are not in use.
-pub struct Benches {
-    free: Mutex<Vec<Bench>>,
+/// Worker stacks that are not in use.
+pub struct WorkerStacks {
+    free: Mutex<Vec<WorkerStack>>,
     self_check: bool,
 }
 
@@ -40,7 +42,7 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-impl Benches {
+impl WorkerStacks {
     /// None yet; whether results are to be checked.
     pub fn new(self_check: bool) -> Self {
         Self {
@@ -53,21 +55,22 @@ impl Benches {
     ///
     /// # Errors
     /// The text of a panic, or of the failure to get a stack.
-    pub fn run<T>(&self, work: impl FnOnce(&mut Tools) -> T) -> Result<T, String> {
-        let mut bench = match self.free().pop() {
-            Some(bench) => bench,
-            None => Bench::new(self.self_check)
+    pub fn run<T>(&self, work: impl FnOnce(&mut ScratchBuffers) -> T) -> Result<T, String> {
+        let mut worker = match self.free().pop() {
+            Some(worker) => worker,
+            None => WorkerStack::new(self.self_check)
                 .map_err(|error| format!("no memory for a stack: {error}"))?,
         };
-        let Bench { stack, tools } = &mut bench;
+        let WorkerStack { stack, buffers } = &mut worker;
         let was_quiet = QUIET.replace(true);
-        let result = corosensei::on_stack(stack, || catch_unwind(AssertUnwindSafe(|| work(tools))));
+        let result =
+            corosensei::on_stack(stack, || catch_unwind(AssertUnwindSafe(|| work(buffers))));
         QUIET.set(was_quiet);
         match result {
             Ok(result) => {
                 let mut free = self.free();
                 if free.len() < KEPT {
-                    free.push(bench);
+                    free.push(worker);
                 }
                 Ok(result)
             }
@@ -75,18 +78,19 @@ impl Benches {
         }
     }
 
-    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Bench>> {
+    fn free(&self) -> std::sync::MutexGuard<'_, Vec<WorkerStack>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Bench {
+impl WorkerStack {
     fn new(self_check: bool) -> std::io::Result<Self> {
         let scratch = Scratch::default();
         Ok(Self {
             stack: DefaultStack::new(STACK)?,
-            tools: Tools {
+            buffers: ScratchBuffers {
                 scratch,
+                check_scratch: CheckScratch::default(),
                 self_check,
             },
         })
@@ -134,8 +138,8 @@ mod tests {
     #[test]
     fn a_panic_becomes_its_text_and_place() {
         quiet_panics();
-        let benches = Benches::new(true);
-        let text = benches
+        let stacks = WorkerStacks::new(true);
+        let text = stacks
             .run(|_| {
                 if true {
                     panic!("number {}", 7)
@@ -146,14 +150,14 @@ mod tests {
             text.starts_with("panicked at ") && text.ends_with(": number 7"),
             "{text}"
         );
-        assert_eq!(benches.run(|_| 1), Ok(1));
+        assert_eq!(stacks.run(|_| 1), Ok(1));
     }
 
     #[test]
     fn work_may_use_more_stack_than_its_thread_has() {
         let thread = std::thread::Builder::new().stack_size(64 << 10);
         let deep = || {
-            Benches::new(true).run(|_| {
+            WorkerStacks::new(true).run(|_| {
                 std::hint::black_box([7_u8; 600 << 10])
                     .iter()
                     .map(|byte| u32::from(*byte))

@@ -1,13 +1,14 @@
-//! What a plugin's store holds beside its memory: the job at hand, limits, log.
+//! What a plugin's store holds beside its memory: the call that is going on, limits, log.
 
 use std::time::Duration;
 
+use plan_rules::Transformation;
 use rustix::time::{ClockId, clock_gettime};
-use wasmtime::component::ResourceTable;
+use wasmtime::component::{Resource, ResourceTable};
 use wasmtime::{ResourceLimiter, UpdateDeadline};
 
+use crate::class::Call;
 use crate::config::LogLevel;
-use crate::job::{Job, truncate};
 
 /// Most linear memory of one instance, in bytes.
 pub const MAX_MEMORY: usize = 64 << 20;
@@ -23,9 +24,9 @@ const MAX_LINE_BYTES: usize = 4 << 10;
 pub struct State {
     /// Name of the plugin, for log lines.
     pub plugin: String,
-    /// The class at hand, during `transform`.
-    pub job: Option<Job>,
-    /// Counts the jobs, so that handles of an earlier class are recognised.
+    /// The call of `transform` that is going on.
+    pub call: Option<Call>,
+    /// Counts the calls, so that handles of an earlier class are recognised.
     pub round: u16,
     /// Set when the time was up.
     pub out_of_time: bool,
@@ -47,7 +48,7 @@ impl State {
     pub fn new(plugin: &str, level: LogLevel) -> Self {
         Self {
             plugin: plugin.to_owned(),
-            job: None,
+            call: None,
             round: 0,
             out_of_time: false,
             out_of_memory: false,
@@ -61,11 +62,31 @@ impl State {
     }
 
     /// Starts the clock of a call.
-    pub fn begin(&mut self, job: Option<Job>) {
-        self.job = job;
+    pub fn begin(&mut self, call: Option<Call>) {
+        self.call = call;
         self.round = self.round.wrapping_add(1);
         self.lines = 0;
         self.started = thread_time();
+    }
+
+    /// The call of `transform` that is going on.
+    pub fn call(&mut self) -> wasmtime::Result<&mut Call> {
+        self.call.as_mut().ok_or_else(outside)
+    }
+
+    /// What the plugin asks for in the class at hand.
+    pub fn transformation(&mut self) -> wasmtime::Result<&mut Transformation> {
+        Ok(&mut self.call()?.transformation)
+    }
+
+    /// A resource of the plugin's, and what it asks for in the class at hand.
+    pub fn resource_and_transformation<T: 'static>(
+        &mut self,
+        resource: &Resource<T>,
+    ) -> wasmtime::Result<(&T, &mut Transformation)> {
+        let found = self.resources.get(resource)?;
+        let call = self.call.as_mut().ok_or_else(outside)?;
+        Ok((found, &mut call.transformation))
     }
 
     /// At a tick of the epoch: goes on while this thread has not used up its time.
@@ -84,7 +105,7 @@ impl State {
 
     /// A line from the plugin. One at level 0 waits for the end of the call.
     pub fn log(&mut self, level: u8, mut text: String) {
-        truncate(&mut text, MAX_LINE_BYTES);
+        text.truncate(text.floor_char_boundary(MAX_LINE_BYTES));
         if level == 0 {
             self.flush();
             self.last_error = Some(text);
@@ -106,6 +127,10 @@ impl State {
             eprintln!("classhook: plugin `{}`: {text}", self.plugin);
         }
     }
+}
+
+fn outside() -> wasmtime::Error {
+    wasmtime::Error::msg("a view was used outside of `transform`")
 }
 
 fn resources() -> ResourceTable {

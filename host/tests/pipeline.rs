@@ -34,8 +34,8 @@ fn the_bundled_plugin_sets_jacocos_probes() {
         .methods()
         .filter_map(|method| method.code().unwrap())
         .flat_map(|code| code.instructions());
-    let stores = stores
-        .filter(|instruction| instruction.as_ref().unwrap().opcode == rewriter::opcode::BASTORE);
+    let stores =
+        stores.filter(|instruction| instruction.as_ref().unwrap().opcode == jvms::opcode::BASTORE);
     assert_eq!(stores.count() as u32, pending[0].probe_count);
 }
 
@@ -47,7 +47,7 @@ fn slots(class: &[u8]) -> Vec<i32> {
         let all: Vec<_> = code.instructions().map(Result::unwrap).collect();
         for window in all
             .windows(3)
-            .filter(|window| window[2].opcode == rewriter::opcode::BASTORE)
+            .filter(|window| window[2].opcode == jvms::opcode::BASTORE)
         {
             slots.push(window[0].immediate().unwrap());
         }

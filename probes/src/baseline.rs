@@ -1,13 +1,14 @@
 //! A snapshot of classes that were instrumented before any JVM ran them: it holds the classes and no hits.
 //!
-//! United with the snapshots of JVMs it gives them the class files, and tells of classes that were never loaded.
+//! Merged with the snapshots of JVMs it adds the class files, and the classes that were never loaded.
 
 use std::io::{self, Write};
 
+use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::format::{Kind, MAGIC, Meta, Summary, write_header, write_record};
 use crate::log::write_json;
-use crate::recorder::write_class;
-use crate::table::{ARRAY_LENGTH, MAX_ARRAYS, PendingClass};
+use crate::snapshot::write_class;
+use crate::table::PendingClass;
 
 /// Writes such a snapshot from front to back; equal classes in equal order give equal bytes.
 #[derive(Debug)]
@@ -15,12 +16,13 @@ pub struct BaselineWriter<W: Write> {
     out: W,
     record: Vec<u8>,
     array: u16,
-    slot: u32,
+    /// The first free element of the array.
+    next: u32,
     classes: u64,
 }
 
 impl<W: Write> BaselineWriter<W> {
-    /// Begins with what `meta` says; a `pid` of 0 tells that no JVM ran.
+    /// Begins with `meta`; its `pid` is 0 if no JVM ran.
     ///
     /// # Errors
     /// Those of `out`.
@@ -29,7 +31,7 @@ impl<W: Write> BaselineWriter<W> {
             out,
             record: Vec::new(),
             array: 0,
-            slot: 0,
+            next: 0,
             classes: 0,
         };
         write_header(&mut writer.record, MAGIC);
@@ -50,8 +52,8 @@ impl<W: Write> BaselineWriter<W> {
     ) -> io::Result<()> {
         self.classes += 1;
         for (plugin, probe_count) in probes {
-            if u64::from(self.slot) + u64::from(probe_count) > ARRAY_LENGTH as u64 {
-                (self.array, self.slot) = (self.array + 1, 0);
+            if u64::from(self.next) + u64::from(probe_count) > ARRAY_LENGTH as u64 {
+                (self.array, self.next) = (self.array + 1, 0);
             }
             if self.array >= MAX_ARRAYS || probe_count as usize > ARRAY_LENGTH {
                 return Err(io::Error::other("more probes than a snapshot holds"));
@@ -62,11 +64,11 @@ impl<W: Write> BaselineWriter<W> {
                 loader: "static".to_owned(),
                 plugin: plugin.to_owned(),
                 array: self.array,
-                base: u16::try_from(self.slot).unwrap_or_default(), // only without probes can it be 32,768
+                base: u16::try_from(self.next).unwrap_or_default(), // only without probes can it be 32,768
                 probe_count,
                 bytes: bytes.to_vec(),
             };
-            self.slot += probe_count;
+            self.next += probe_count;
             self.write(Kind::Class, |out| write_class(out, &class, true))?;
         }
         Ok(())

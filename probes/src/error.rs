@@ -1,12 +1,12 @@
-//! What can go wrong when recordings are written and read.
+//! What can go wrong when snapshots and event files are written and read.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why recording failed.
+/// Why a file could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RecordError {
+pub enum WriteError {
     /// The snapshot file could not be made.
     #[error("cannot create a snapshot in {}: {source}", directory.display())]
     Create {

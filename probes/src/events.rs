@@ -1,7 +1,7 @@
-//! The event file: what spans recorded, beside the snapshot and built like it.
+//! The event file: the calls of spans, beside the snapshot and built like it.
 //!
 //! Header and framing are the snapshot's ([`crate::format`](mod@crate::format)) with another [`MAGIC`].
-//! All times are nanoseconds since the moment that [`Meta::start_ms`](crate::Meta) names.
+//! All times are nanoseconds since [`Meta::start_ms`](crate::Meta).
 //! *varint* is LEB128 of at most 64 bits, *text* a u16 length and UTF-8.
 //!
 //! | kind | name | payload |
@@ -14,7 +14,7 @@
 //! | 6 | aggregate | sums since the last reset, of each span that changed: span varint, then count, errors, total, self, min, max as varints, number of filled buckets varint, each bucket's number and count as varints |
 //! | 7 | counts | span varint, calls varint, until the end of the record: sums since the last reset |
 //! | 8 | lost | [`Lost`] as JSON: sums since the start |
-//! | 9 | time | milliseconds since 1970 u64: when what precedes was recorded |
+//! | 9 | time | milliseconds since 1970 u64: when what precedes was written |
 //! | 10 | reset | empty: forget all calls, aggregates and counts so far |
 //! | 11 | end | empty: the writer ended in good order |
 //!
@@ -102,7 +102,7 @@ pub enum Outcome {
     Returned,
     /// It was left by an exception of this class (internal name), if the name is known.
     Threw(Option<std::sync::Arc<str>>),
-    /// It had not ended when the recording did.
+    /// It had not ended when the trace did.
     Open,
 }
 
@@ -123,7 +123,7 @@ pub struct Call {
     pub captures: Vec<Capture>,
 }
 
-/// What could not be kept, in numbers of calls; never waited for.
+/// What could not be kept, in numbers of calls; the running code never waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lost {
@@ -135,7 +135,7 @@ pub struct Lost {
     pub sums: u64,
     /// Values that found no room; their calls are kept.
     pub captures: u64,
-    /// Calls whose end was never seen, because the JVM had no stack left to tell of it.
+    /// Calls whose end was never seen, because the JVM had no stack left to report it.
     pub unended: u64,
 }
 

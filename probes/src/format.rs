@@ -19,22 +19,20 @@
 //! | … | payload |
 //! | 4 | CRC-32 of the payload |
 //!
-//! Because the head has a checksum of its own, a reader can tell a torn tail (the writer was killed: fine)
+//! Because the head has a checksum of its own, a reader can distinguish a torn tail (the writer was killed: fine)
 //! from damage in the middle (something whole follows: an error).
 //!
 //! | kind | name | payload |
 //! |---|---|---|
 //! | 1 | meta | [`Meta`] as JSON; the first record |
 //! | 2 | class | array u16, base u16, probes u32, fingerprint u64, texts name, loader, plugin (length u16, UTF-8), length of the class file u32, the class file as an LZ4 block (neither if it was not kept) |
-//! | 3 | hits | array u16, then the newly hit slots in rising order, each as LEB128 difference from the one before plus one |
-//! | 4 | time | milliseconds since 1970 u64: when what precedes was recorded |
+//! | 3 | hits | array u16, then the indices newly hit in rising order, each as LEB128 difference from the one before plus one |
+//! | 4 | time | milliseconds since 1970 u64: when what precedes was written |
 //! | 5 | reset | name of a plugin, whose hits so far are forgotten; empty: those of all |
 //! | 6 | failure | [`Failure`] as JSON |
 //! | 7 | end | [`Summary`] as JSON; the writer ended in good order |
 
 use serde::{Deserialize, Serialize};
-
-use crate::crc32::crc32;
 
 /// How a snapshot file begins. Holds a byte above 127 and both line ends, so that a transfer as text is noticed.
 pub const MAGIC: [u8; 8] = *b"\x8EHOOK\r\n\x1A";
@@ -57,11 +55,11 @@ pub const MAX_CLASS_LENGTH: usize = 64 << 20;
 pub enum Kind {
     /// What was run, where and when.
     Meta = 1,
-    /// A class and its slots.
+    /// A class and its range.
     Class = 2,
-    /// Slots hit since the last such record.
+    /// Indices hit since the last such record.
     Hits = 3,
-    /// When what precedes was recorded.
+    /// When what precedes was written.
     Time = 4,
     /// All hits so far are forgotten.
     Reset = 5,
@@ -101,9 +99,9 @@ pub struct Meta {
     pub host: String,
     /// Process id of the JVM.
     pub pid: u32,
-    /// When recording began: milliseconds since 1970.
+    /// When the snapshot began: milliseconds since 1970.
     pub start_ms: u64,
-    /// When the last of it was recorded: milliseconds since 1970. Filled in on reading.
+    /// When the last of it was written: milliseconds since 1970. Filled in on reading.
     #[serde(skip)]
     pub dump_ms: u64,
     /// The JVM: `java.vm.name` and `java.vm.version`.
@@ -140,7 +138,7 @@ pub struct Failure {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
-    /// Classes that the agent was shown.
+    /// Classes that the agent saw.
     pub seen: u64,
     /// Classes that a plugin selected.
     pub selected: u64,
@@ -150,7 +148,7 @@ pub struct Summary {
     pub failed: u64,
     /// Methods left alone within changed classes.
     pub skipped_methods: u64,
-    /// Recorded events that could not be kept.
+    /// Events that could not be kept.
     pub lost: u64,
 }
 
@@ -159,7 +157,7 @@ pub(crate) fn write_header(out: &mut Vec<u8>, magic: [u8; 8]) {
     let start = out.len();
     out.extend_from_slice(&magic);
     out.extend_from_slice(&VERSION.to_le_bytes());
-    let crc = crc32(&out[start..]);
+    let crc = crc32fast::hash(&out[start..]);
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
@@ -171,9 +169,9 @@ pub(crate) fn write_record(out: &mut Vec<u8>, kind: u16, payload: impl FnOnce(&m
     let body = head + HEAD_LENGTH;
     let length = u32::try_from(out.len() - body).unwrap_or(u32::MAX); // class files are capped far below
     out[head..head + 8].copy_from_slice(&head_of(kind, length));
-    let crc = crc32(&out[head..head + 8]);
+    let crc = crc32fast::hash(&out[head..head + 8]);
     out[head + 8..body].copy_from_slice(&crc.to_le_bytes());
-    let crc = crc32(&out[body..]);
+    let crc = crc32fast::hash(&out[body..]);
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
@@ -189,7 +187,8 @@ fn head_of(kind: u16, length: u32) -> [u8; 8] {
 pub(crate) fn read_head(bytes: &[u8]) -> Option<(u16, u32)> {
     let head: &[u8; HEAD_LENGTH] = bytes.first_chunk()?;
     let [m0, m1, k0, k1, l0, l1, l2, l3, c0, c1, c2, c3] = *head;
-    let intact = [m0, m1] == MARKER && crc32(&head[..8]) == u32::from_le_bytes([c0, c1, c2, c3]);
+    let intact =
+        [m0, m1] == MARKER && crc32fast::hash(&head[..8]) == u32::from_le_bytes([c0, c1, c2, c3]);
     intact.then(|| {
         (
             u16::from_le_bytes([k0, k1]),
@@ -206,4 +205,18 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, value: impl Into<u64>) {
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    /// The checksums are CRC-32 as IEEE 802.3 has it: its published check values.
+    #[test]
+    fn published_check_values() {
+        assert_eq!(crc32fast::hash(b""), 0);
+        assert_eq!(crc32fast::hash(b"123456789"), 0xCBF4_3926);
+        assert_eq!(
+            crc32fast::hash(b"The quick brown fox jumps over the lazy dog"),
+            0x414F_A339
+        );
+    }
 }

@@ -9,8 +9,9 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::error::RecordError;
+use crate::error::WriteError;
 use crate::format::{Meta, write_header, write_record};
 
 /// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
@@ -55,8 +56,8 @@ impl Log {
         extension: &str,
         magic: [u8; 8],
         meta: &Meta,
-    ) -> Result<Self, RecordError> {
-        let failed = |source| RecordError::Create {
+    ) -> Result<Self, WriteError> {
+        let failed = |source| WriteError::Create {
             directory: directory.to_owned(),
             source,
         };
@@ -110,7 +111,7 @@ impl Log {
         self.ends.push(self.queue.len());
     }
 
-    /// Copies the file to where it was, folder included, if somebody removed it meanwhile (a build
+    /// Copies the file to where it was, folder included, if it was removed meanwhile (a build
     /// that cleans its output, for example); the kernel keeps it while it is open. True if it was so.
     ///
     /// # Errors
@@ -136,8 +137,8 @@ impl Log {
     /// Writes what waits.
     ///
     /// # Errors
-    /// [`RecordError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
-    pub fn write(&mut self) -> Result<Flush, RecordError> {
+    /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
+    pub fn write(&mut self) -> Result<Flush, WriteError> {
         let before = self.length;
         match self.drain() {
             Ok(()) => {
@@ -147,7 +148,7 @@ impl Log {
             Err(_) if self.stalled => Ok(Flush::Stalled(self.queue.len())),
             Err(source) => {
                 self.stalled = true;
-                Err(RecordError::Write {
+                Err(WriteError::Write {
                     path: self.path.clone(),
                     pending: self.queue.len(),
                     source,
@@ -241,6 +242,14 @@ fn create_new(directory: &Path, extension: &str, meta: &Meta) -> io::Result<(Fil
             outcome => return outcome.map(|file| (file, path)),
         }
     }
+}
+
+/// The time, in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let elapsed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

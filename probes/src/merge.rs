@@ -1,4 +1,4 @@
-//! Uniting several snapshots: the same class of the same bytes has its hits united.
+//! Merges several snapshots: the hits of the same class of the same bytes are united.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ pub struct Merged {
     pub conflicts: Vec<Conflict>,
 }
 
-/// The same class of the same bytes was recorded with different numbers of probes: two versions of a plugin.
+/// The same class of the same bytes has different numbers of probes: two versions of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// Internal name of the class.
@@ -36,7 +36,7 @@ pub struct Conflict {
     pub left_out: usize,
 }
 
-/// Unites snapshots.
+/// Merges snapshots.
 #[must_use]
 pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
     let mut merged = Merged {

@@ -1,21 +1,13 @@
-//! The probe table: which slots of which shared array belong to which class.
+//! The probe table: which range of which shared array belongs to which class.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
 use crate::spans::SpanTable;
 
-/// Slots (bytes) of one shared array: the most that `sipush` reaches (JVMS 6.5, `sipush`).
-pub const ARRAY_LENGTH: usize = 32_768;
-
-/// The most arrays that one JVM may have: 4,096 arrays are 128 MiB of Java heap and 134 million probes.
-pub const MAX_ARRAYS: u16 = 4_096;
-
-/// Arrays that are defined ahead of need, so that threads that load many classes at once find room.
-pub const ARRAYS_AHEAD: u16 = 4;
-
-/// The most slots that one array holds, as the number type in which slots are counted.
-const SLOTS: u32 = ARRAY_LENGTH as u32;
+/// The length of an array, as the number type in which probes are counted.
+const LENGTH: u32 = ARRAY_LENGTH as u32;
 
 /// Where the probes of a class lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,28 +16,28 @@ pub struct Registration {
     pub class: u32,
     /// Which array holds the class's probes.
     pub array: u16,
-    /// Slot of the class's probe 0; probe `n` is at `base + n`, all in the same array.
+    /// Index of the class's probe 0; probe `n` is at `base + n`, all in the same array.
     pub base: u16,
     /// Whether the class was unknown until this call.
     pub fresh: bool,
 }
 
-/// Some slots of one array.
+/// A range of one array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slots {
+pub struct ProbeRange {
     /// Which array.
     pub array: u16,
-    /// The first.
+    /// Index of its first element.
     pub base: u16,
-    /// How many.
+    /// How many elements.
     pub count: u32,
 }
 
-/// Why a class got no slots.
+/// Why a class got no range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The class needs more slots than one array has.
+    /// The class needs more elements than one array has.
     #[error("class {name} needs {probes} probes, one class can have at most {ARRAY_LENGTH}")]
     TooManyProbes {
         /// Internal name of the class.
@@ -65,7 +57,7 @@ pub enum TableError {
         /// Arrays defined so far.
         arrays: u16,
     },
-    /// The class has fewer probes in this snapshot than are asked for now: its plugin is another one, or configured anew.
+    /// The class has fewer probes in this snapshot than are requested now: its plugin is another one, or has another configuration.
     #[error(
         "class {name} is registered with {registered} probes, {probes} are asked for now; `classhook off` and then `classhook attach` begin a snapshot that has room for them"
     )]
@@ -92,7 +84,7 @@ pub struct PendingClass {
     pub plugin: String,
     /// Which array holds the probes.
     pub array: u16,
-    /// Slot of probe 0.
+    /// Index of probe 0.
     pub base: u16,
     /// How many probes.
     pub probe_count: u32,
@@ -100,10 +92,10 @@ pub struct PendingClass {
     pub bytes: Vec<u8>,
 }
 
-/// Gives classes their slots in the shared arrays; may be used from any number of threads.
+/// Gives classes their ranges of the shared arrays; may be used from any number of threads.
 ///
-/// The same (name, fingerprint, plugin) always gets the same slots, whichever loader asks:
-/// so a class loaded twice has its hits united, as JaCoCo does, and a retransformation finds its slots again.
+/// The same (name, fingerprint, plugin) always gets the same range, whichever loader asks:
+/// so a class loaded twice has its hits united, as JaCoCo does, and a retransformation finds its range again.
 #[derive(Debug, Default)]
 pub struct ProbeTable {
     state: Mutex<State>,
@@ -112,7 +104,7 @@ pub struct ProbeTable {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Slots in use at the front of each defined array.
+    /// Elements in use at the front of each defined array.
     used: Vec<u32>,
     /// A request found no room since the last array was added.
     refused: bool,
@@ -120,7 +112,7 @@ struct State {
     /// Fingerprint → the newest class that has it; others follow by `Entry::older`.
     by_fingerprint: HashMap<u64, u32>,
     pending: Vec<PendingClass>,
-    /// Number of the snapshot that classes are recorded in.
+    /// Number of the snapshot that classes are written to.
     snapshot: u32,
 }
 
@@ -132,8 +124,8 @@ struct Entry {
     base: u16,
     probe_count: u32,
     older: Option<u32>,
-    /// The last snapshot that was told of the class.
-    told: u32,
+    /// The last snapshot that the class was pending for.
+    snapshot: u32,
 }
 
 impl ProbeTable {
@@ -143,7 +135,7 @@ impl ProbeTable {
         Self::default()
     }
 
-    /// The methods that are recorded as spans.
+    /// The methods that are instrumented as spans.
     #[must_use]
     pub fn spans(&self) -> &SpanTable {
         &self.spans
@@ -181,7 +173,7 @@ impl ProbeTable {
         state.can_grow() && state.untouched() < usize::from(ARRAYS_AHEAD / 2)
     }
 
-    /// Slots in use at the front of `array`, 0 for an array that is not defined.
+    /// Elements in use at the front of `array`, 0 for an array that is not defined.
     #[must_use]
     pub fn used(&self, array: u16) -> usize {
         self.state()
@@ -204,9 +196,9 @@ impl ProbeTable {
             .map(|(class, entry)| entry.at(class))
     }
 
-    /// Gives a class its slots, or finds those it has.
+    /// Gives a class its range, or finds the one it has.
     ///
-    /// `class_bytes` are kept until the recorder has them; pass none if classes are not to be kept.
+    /// `class_bytes` are kept until [`ProbeTable::take_pending`]; pass none if classes are not to be kept.
     ///
     /// # Errors
     /// See [`TableError`]; a refused class leaves the table as it was, but for [`ProbeTable::wants_arrays`].
@@ -220,14 +212,14 @@ impl ProbeTable {
         class_bytes: &[u8],
     ) -> Result<Registration, TableError> {
         let wanted = [(plugin, probe_count)];
-        let slots = self.register_together(name, fingerprint, loader, &wanted, class_bytes)?;
-        Ok(slots[0])
+        let ranges = self.register_together(name, fingerprint, loader, &wanted, class_bytes)?;
+        Ok(ranges[0])
     }
 
-    /// Gives the probes of several plugins in one class their slots, all in one array: `wanted` is
+    /// Gives the probes of several plugins in one class their ranges, all in one array: `wanted` is
     /// plugin and number of probes, the result has the same order.
     ///
-    /// Only when some of them have slots from an earlier call, and that array is full, do the others lie elsewhere.
+    /// Only when some of them have ranges from an earlier call, and that array is full, do the others lie elsewhere.
     ///
     /// # Errors
     /// As for [`ProbeTable::register`]; what was registered before the failing one stays.
@@ -252,9 +244,9 @@ impl ProbeTable {
                 .fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
             array = Some(state.array_with_room(name, total)?);
         }
-        let mut slots = Vec::with_capacity(wanted.len());
+        let mut ranges = Vec::with_capacity(wanted.len());
         for &(plugin, probe_count) in wanted {
-            slots.push(state.register(
+            ranges.push(state.register(
                 name,
                 fingerprint,
                 loader,
@@ -263,28 +255,28 @@ impl ProbeTable {
                 class_bytes,
             )?);
         }
-        Ok(slots)
+        Ok(ranges)
     }
 
-    /// From now on classes are recorded in another snapshot: each is pending again once it is asked
-    /// for, with the slots that it has, or others if it needs more.
+    /// From now on classes are written to another snapshot: each is pending again once it is registered
+    /// again, with the range that it has, or another if it needs more.
     pub fn begin_again(&self) {
         let mut state = self.state();
         state.snapshot += 1;
         state.pending.clear();
     }
 
-    /// The slots of one plugin's classes, or of all, in order of registration.
+    /// The ranges of one plugin's classes, or of all, in order of registration.
     #[must_use]
-    pub fn slots(&self, plugin: Option<&str>) -> Vec<Slots> {
+    pub fn ranges(&self, plugin: Option<&str>) -> Vec<ProbeRange> {
         let state = self.state();
         let wanted = |entry: &&Entry| plugin.is_none_or(|plugin| *entry.plugin == *plugin);
-        let slots = state.classes.iter().filter(wanted).map(|entry| Slots {
+        let ranges = state.classes.iter().filter(wanted).map(|entry| ProbeRange {
             array: entry.array,
             base: entry.base,
             count: entry.probe_count,
         });
-        slots.filter(|slots| slots.count > 0).collect()
+        ranges.filter(|range| range.count > 0).collect()
     }
 
     /// Takes the classes registered since the last call, in order of registration.
@@ -304,7 +296,7 @@ impl State {
         self.used.len() < usize::from(MAX_ARRAYS)
     }
 
-    /// Arrays of which no slot is in use; they are always the last ones but for large classes.
+    /// Arrays of which no element is in use; they are always the last ones but for large classes.
     fn untouched(&self) -> usize {
         let newest = self.used.iter().rev().take(2 * usize::from(ARRAYS_AHEAD));
         newest.filter(|used| **used == 0).count()
@@ -331,22 +323,22 @@ impl State {
         preferred: Option<u16>,
         class_bytes: &[u8],
     ) -> Result<Registration, TableError> {
-        let pending = |slots: Slots| PendingClass {
+        let pending = |range: ProbeRange| PendingClass {
             name: name.to_owned(),
             fingerprint,
             loader: loader.to_owned(),
             plugin: plugin.to_owned(),
-            array: slots.array,
-            base: slots.base,
-            probe_count: slots.count,
+            array: range.array,
+            base: range.base,
+            probe_count: range.count,
             bytes: class_bytes.to_vec(),
         };
-        let known = self
-            .find(name, fingerprint, plugin)
-            .filter(|(_, entry)| probe_count <= entry.probe_count || entry.told == self.snapshot);
+        let known = self.find(name, fingerprint, plugin).filter(|(_, entry)| {
+            probe_count <= entry.probe_count || entry.snapshot == self.snapshot
+        });
         if let Some((class, entry)) = known {
             let found = entry.again(class, probe_count)?;
-            self.tell(class, pending);
+            self.make_pending(class, pending);
             return Ok(found);
         }
         let (array, base) = self.place(name, probe_count, preferred)?;
@@ -357,10 +349,10 @@ impl State {
             base,
             probe_count,
             older: None,
-            told: self.snapshot.wrapping_sub(1),
+            snapshot: self.snapshot.wrapping_sub(1),
         };
         let class = self.add(fingerprint, entry);
-        self.tell(class, pending);
+        self.make_pending(class, pending);
         Ok(Registration {
             class,
             array,
@@ -369,22 +361,22 @@ impl State {
         })
     }
 
-    /// Makes a class pending if this snapshot was not told of it.
-    fn tell(&mut self, class: u32, pending: impl FnOnce(Slots) -> PendingClass) {
+    /// Makes a class pending if it was not yet for this snapshot.
+    fn make_pending(&mut self, class: u32, pending: impl FnOnce(ProbeRange) -> PendingClass) {
         let Some(entry) = self.classes.get_mut(class as usize) else {
             return;
         };
-        if std::mem::replace(&mut entry.told, self.snapshot) != self.snapshot {
-            let slots = Slots {
+        if std::mem::replace(&mut entry.snapshot, self.snapshot) != self.snapshot {
+            let range = ProbeRange {
                 array: entry.array,
                 base: entry.base,
                 count: entry.probe_count,
             };
-            self.pending.push(pending(slots));
+            self.pending.push(pending(range));
         }
     }
 
-    /// Slots in the preferred array if it has room, else in the first that has.
+    /// A range of the preferred array if it has room, else in the first that has.
     fn place(
         &mut self,
         name: &str,
@@ -397,7 +389,7 @@ impl State {
         let fits = |array: &u16| {
             self.used
                 .get(usize::from(*array))
-                .is_some_and(|used| SLOTS - used >= probe_count)
+                .is_some_and(|used| LENGTH - used >= probe_count)
         };
         let array = match preferred.filter(fits) {
             Some(array) => array,
@@ -413,13 +405,13 @@ impl State {
 
     /// First fit over the arrays defined so far.
     fn array_with_room(&mut self, name: &str, probes: u32) -> Result<u16, TableError> {
-        if probes > SLOTS {
+        if probes > LENGTH {
             return Err(TableError::TooManyProbes {
                 name: name.to_owned(),
                 probes,
             });
         }
-        match self.used.iter().position(|used| SLOTS - used >= probes) {
+        match self.used.iter().position(|used| LENGTH - used >= probes) {
             Some(array) => Ok(array as u16), // array < MAX_ARRAYS
             None => Err(self.no_room(name, probes)),
         }
@@ -483,10 +475,10 @@ mod tests {
     fn class_never_straddles_two_arrays_and_small_ones_fill_the_gap() {
         let table = ProbeTable::new();
         table.set_arrays(2);
-        let slots = [30_000, 3_000, 2_768]
+        let ranges = [30_000, 3_000, 2_768]
             .map(|probes| register(&table, &probes.to_string(), 1, probes).unwrap());
         assert_eq!(
-            slots.map(|at| (at.array, at.base)),
+            ranges.map(|at| (at.array, at.base)),
             [(0, 0), (1, 0), (0, 30_000)]
         );
         assert_eq!(
@@ -496,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn same_class_from_another_loader_finds_its_slots() {
+    fn same_class_from_another_loader_finds_its_range() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         let first = register(&table, "a/A", 7, 5).unwrap();
@@ -516,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_another_plugin_and_another_name_get_slots_of_their_own() {
+    fn other_bytes_another_plugin_and_another_name_get_ranges_of_their_own() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         register(&table, "a/A", 7, 5).unwrap();
@@ -604,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn next_snapshot_is_told_of_a_class_again_with_the_slots_it_has() {
+    fn class_is_pending_for_the_next_snapshot_with_the_range_it_has() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         let first = register(&table, "a/A", 7, 5).unwrap();
@@ -639,23 +631,23 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_listed_by_plugin() {
+    fn ranges_are_listed_by_plugin() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         table.register("a/A", 7, "app", "one", 5, b"").unwrap();
         table.register("a/A", 7, "app", "two", 3, b"").unwrap();
         table.register("a/Marker", 8, "app", "two", 0, b"").unwrap();
-        assert_eq!(table.slots(None).len(), 2);
-        let two = Slots {
+        assert_eq!(table.ranges(None).len(), 2);
+        let two = ProbeRange {
             array: 0,
             base: 5,
             count: 3,
         };
-        assert_eq!(table.slots(Some("two")), [two]);
+        assert_eq!(table.ranges(Some("two")), [two]);
     }
 
     #[test]
-    fn class_without_probes_takes_no_slot() {
+    fn class_without_probes_takes_no_element() {
         let table = ProbeTable::new();
         assert!(register(&table, "a/Marker", 1, 0).unwrap().fresh);
         assert_eq!(table.used(0), 0);
@@ -678,11 +670,11 @@ mod tests {
                 .collect()
         });
         for class in 0..500 {
-            let slots = found
+            let indices = found
                 .iter()
                 .map(|all| (all[class].class, all[class].array, all[class].base));
             assert_eq!(
-                slots.collect::<std::collections::HashSet<_>>().len(),
+                indices.collect::<std::collections::HashSet<_>>().len(),
                 1,
                 "class {class}"
             );

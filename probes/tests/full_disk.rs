@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use probes::{Flush, Meta, ProbeTable, RecordError, Recorder, RecorderOptions, Snapshot, Summary};
+use probes::{
+    Flush, Meta, ProbeTable, Snapshot, SnapshotOptions, SnapshotWriter, Summary, WriteError,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CHILD: &str = "CLASSHOOK_TEST_FULL_DISK";
@@ -60,8 +62,8 @@ fn limit_files_to(bytes: Option<u64>) {
 }
 
 fn record_to_a_full_disk(directory: &Path) {
-    let mut recorder =
-        Recorder::create(directory, Meta::default(), RecorderOptions::default()).unwrap();
+    let mut writer =
+        SnapshotWriter::create(directory, Meta::default(), SnapshotOptions::default()).unwrap();
     let table = ProbeTable::new();
     table.set_arrays(1);
     let register = |class: u64| {
@@ -70,25 +72,25 @@ fn record_to_a_full_disk(directory: &Path) {
             .unwrap()
     };
     (0..3).for_each(|class| assert_eq!(u64::from(register(class).base), class * 3));
-    assert!(matches!(recorder.flush(&table), Ok(Flush::Written(_))));
-    let whole = std::fs::metadata(recorder.path()).unwrap().len();
+    assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
+    let whole = std::fs::metadata(writer.path()).unwrap().len();
 
     limit_files_to(Some(whole + 100)); // room for one record and a part of the next
     (3..9).for_each(|class| assert_eq!(u64::from(register(class).base), class * 3));
-    recorder.absorb(0, &[1; 27]);
+    writer.absorb(0, &[1; 27]);
     assert!(matches!(
-        recorder.flush(&table),
-        Err(RecordError::Write { .. })
+        writer.flush(&table),
+        Err(WriteError::Write { .. })
     ));
-    assert!(matches!(recorder.flush(&table), Ok(Flush::Stalled(_))));
+    assert!(matches!(writer.flush(&table), Ok(Flush::Stalled(_))));
     assert_eq!(
-        std::fs::metadata(recorder.path()).unwrap().len(),
+        std::fs::metadata(writer.path()).unwrap().len(),
         whole,
         "cut back to whole records"
     );
-    assert_eq!(Snapshot::read(recorder.path()).unwrap().classes.len(), 3);
+    assert_eq!(Snapshot::read(writer.path()).unwrap().classes.len(), 3);
 
     limit_files_to(None);
-    assert!(matches!(recorder.flush(&table), Ok(Flush::Written(_))));
-    recorder.complete(&table, &Summary::default()).unwrap();
+    assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
+    writer.complete(&table, &Summary::default()).unwrap();
 }

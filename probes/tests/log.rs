@@ -2,8 +2,8 @@
 
 use probes::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH};
 use probes::{
-    ARRAY_LENGTH, Failure, Meta, ProbeTable, Recorder, RecorderOptions, Registration, Snapshot,
-    SnapshotError, Summary,
+    ARRAY_LENGTH, Failure, Meta, ProbeTable, Registration, Snapshot, SnapshotError,
+    SnapshotOptions, SnapshotWriter, Summary,
 };
 use proptest::prelude::*;
 
@@ -40,11 +40,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// A class as it should be read.
 type Expected = (String, Vec<bool>, Option<Vec<u8>>);
 
-/// Recorder, table and arrays, and beside them a plain model of what should be in the file.
+/// SnapshotWriter, table and arrays, and beside them a plain model of what should be in the file.
 struct Jvm {
     _directory: tempfile::TempDir,
     table: ProbeTable,
-    recorder: Recorder,
+    writer: SnapshotWriter,
     arrays: Vec<Vec<i8>>,
     slots: Vec<Registration>,
     classes: Vec<Expected>,
@@ -54,9 +54,9 @@ struct Jvm {
 }
 
 impl Jvm {
-    fn new(meta: Meta, options: RecorderOptions) -> Self {
+    fn new(meta: Meta, options: SnapshotOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let recorder = Recorder::create(directory.path(), meta, options).unwrap();
+        let writer = SnapshotWriter::create(directory.path(), meta, options).unwrap();
         let table = ProbeTable::new();
         table.set_arrays(1);
         let arrays = vec![vec![0; ARRAY_LENGTH]];
@@ -64,7 +64,7 @@ impl Jvm {
         Self {
             _directory: directory,
             table,
-            recorder,
+            writer,
             arrays,
             slots,
             classes,
@@ -97,14 +97,14 @@ impl Jvm {
 
     fn absorb(&mut self) {
         for (number, array) in (0..).zip(&self.arrays) {
-            self.recorder
+            self.writer
                 .absorb(number, &array[..self.table.used(number)]);
         }
     }
 
     fn flush(&mut self) {
         self.absorb();
-        self.recorder.flush(&self.table).unwrap();
+        self.writer.flush(&self.table).unwrap();
         self.note();
     }
 
@@ -115,7 +115,7 @@ impl Jvm {
     }
 
     fn file(&self) -> Vec<u8> {
-        std::fs::read(self.recorder.path()).unwrap()
+        std::fs::read(self.writer.path()).unwrap()
     }
 
     fn run(&mut self, steps: &[Step]) {
@@ -135,7 +135,7 @@ impl Jvm {
                 }
                 Step::Hit { .. } => (),
                 Step::Failure(class) => {
-                    self.recorder.failure(&Failure {
+                    self.writer.failure(&Failure {
                         class: class.clone(),
                         ..Failure::default()
                     });
@@ -146,13 +146,13 @@ impl Jvm {
                     self.classes
                         .iter_mut()
                         .for_each(|class| class.1.fill(false));
-                    self.recorder.reset(None, &self.table.slots(None));
+                    self.writer.reset(None, &self.table.ranges(None));
                 }
                 Step::Flush => self.flush(),
             }
         }
         self.absorb();
-        self.recorder
+        self.writer
             .complete(
                 &self.table,
                 &Summary {
@@ -196,7 +196,7 @@ proptest! {
 
     #[test]
     fn every_flush_holds_what_was_recorded(steps in steps()) {
-        let mut jvm = Jvm::new(Meta::default(), RecorderOptions::default());
+        let mut jvm = Jvm::new(Meta::default(), SnapshotOptions::default());
         jvm.run(&steps);
         let file = jvm.file();
         for (length, classes, failures) in &jvm.flushed {
@@ -210,7 +210,7 @@ proptest! {
 
     #[test]
     fn any_prefix_holds_exactly_the_records_before_the_cut(steps in steps(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 20)) {
-        let mut jvm = Jvm::new(Meta::default(), RecorderOptions::default());
+        let mut jvm = Jvm::new(Meta::default(), SnapshotOptions::default());
         jvm.run(&steps);
         let file = jvm.file();
         let ends = boundaries(&file);
@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn damage_in_the_middle_is_an_error_that_names_the_record(steps in steps(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
-        let mut jvm = Jvm::new(Meta::default(), RecorderOptions::default());
+        let mut jvm = Jvm::new(Meta::default(), SnapshotOptions::default());
         jvm.run(&steps);
         let mut file = jvm.file();
         let ends = boundaries(&file);
@@ -257,14 +257,14 @@ fn what_was_run_is_kept() {
         plugins: vec!["coverage@0.1.0".into()],
         ..Meta::default()
     };
-    let mut jvm = Jvm::new(meta.clone(), RecorderOptions::default());
+    let mut jvm = Jvm::new(meta.clone(), SnapshotOptions::default());
     jvm.run(&[]);
-    let name = jvm.recorder.path().file_name().unwrap().to_str().unwrap();
+    let name = jvm.writer.path().file_name().unwrap().to_str().unwrap();
     assert!(
         name.starts_with("classhook-4711-1700000000000-") && name.ends_with(".hook"),
         "{name}"
     );
-    let snapshot = Snapshot::read(jvm.recorder.path()).unwrap();
+    let snapshot = Snapshot::read(jvm.writer.path()).unwrap();
     assert!(snapshot.meta.dump_ms >= meta.start_ms);
     assert_eq!(
         Meta {
@@ -277,7 +277,7 @@ fn what_was_run_is_kept() {
     assert_eq!(
         Meta {
             dump_ms: 0,
-            ..Meta::read(jvm.recorder.path()).unwrap()
+            ..Meta::read(jvm.writer.path()).unwrap()
         },
         meta
     );
@@ -288,24 +288,24 @@ fn removed_snapshot_is_put_back_with_its_folder() {
     let parent = tempfile::tempdir().expect("a folder");
     let folder = parent.path().join("deep/er");
     std::fs::create_dir_all(&folder).expect("made");
-    let mut recorder =
-        Recorder::create(&folder, Meta::default(), RecorderOptions::default()).expect("made");
-    assert!(!recorder.restore().expect("it is there"));
+    let mut writer =
+        SnapshotWriter::create(&folder, Meta::default(), SnapshotOptions::default()).expect("made");
+    assert!(!writer.restore().expect("it is there"));
     let table = ProbeTable::new();
     table.set_arrays(1);
     table
         .register("a/A", 7, "app", "coverage", 3, b"bytes")
         .expect("room");
-    recorder.absorb(0, &[0, 1, 0]);
-    recorder.flush(&table).expect("written");
+    writer.absorb(0, &[0, 1, 0]);
+    writer.flush(&table).expect("written");
     std::fs::remove_dir_all(parent.path().join("deep")).expect("removed");
-    recorder.absorb(0, &[0, 1, 1]);
-    recorder
+    writer.absorb(0, &[0, 1, 1]);
+    writer
         .complete(&table, &Summary::default())
         .expect("written");
-    assert!(recorder.restore().expect("put back"));
-    assert!(!recorder.restore().expect("it is there"));
-    let snapshot = Snapshot::read(recorder.path()).expect("readable");
+    assert!(writer.restore().expect("put back"));
+    assert!(!writer.restore().expect("it is there"));
+    let snapshot = Snapshot::read(writer.path()).expect("readable");
     assert!(snapshot.complete && !snapshot.truncated);
     assert_eq!(snapshot.classes[0].probes, [false, true, true]);
 }
@@ -314,19 +314,19 @@ fn removed_snapshot_is_put_back_with_its_folder() {
 fn classes_are_left_out_on_request() {
     let mut jvm = Jvm::new(
         Meta::default(),
-        RecorderOptions {
+        SnapshotOptions {
             keep_classes: false,
         },
     );
     jvm.register(1, 5, b"class file");
     jvm.run(&[]);
-    let snapshot = Snapshot::read(jvm.recorder.path()).unwrap();
+    let snapshot = Snapshot::read(jvm.writer.path()).unwrap();
     assert_eq!(snapshot.classes[0].bytes, None);
 }
 
 #[test]
 fn class_larger_than_one_write_is_stored() {
-    let mut jvm = Jvm::new(Meta::default(), RecorderOptions::default());
+    let mut jvm = Jvm::new(Meta::default(), SnapshotOptions::default());
     let mut seed = 1u32;
     let mut next = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -336,14 +336,14 @@ fn class_larger_than_one_write_is_stored() {
     jvm.register(1, 5, &bytes);
     jvm.register(2, 5, b"small");
     jvm.run(&[]);
-    let snapshot = Snapshot::read(jvm.recorder.path()).unwrap();
+    let snapshot = Snapshot::read(jvm.writer.path()).unwrap();
     assert!(read_classes(&snapshot)[0].2.as_deref() == Some(&bytes[..]));
     assert_eq!(read_classes(&snapshot)[1].2.as_deref(), Some(&b"small"[..]));
 }
 
 #[test]
 fn hits_in_another_array_belong_to_the_classes_there() {
-    let mut jvm = Jvm::new(Meta::default(), RecorderOptions::default());
+    let mut jvm = Jvm::new(Meta::default(), SnapshotOptions::default());
     jvm.table.set_arrays(2);
     jvm.arrays.push(vec![0; ARRAY_LENGTH]);
     jvm.register(1, 32_000, b"first");
@@ -357,7 +357,7 @@ fn hits_in_another_array_belong_to_the_classes_there() {
     );
     jvm.hit(1, 31_999);
     jvm.run(&[]);
-    let snapshot = Snapshot::read(jvm.recorder.path()).unwrap();
+    let snapshot = Snapshot::read(jvm.writer.path()).unwrap();
     assert_eq!(read_classes(&snapshot), jvm.classes);
 }
 
@@ -375,7 +375,7 @@ fn merged_snapshots_unite_hits_of_the_same_bytes_only() {
                 run: name.into(),
                 ..Meta::default()
             },
-            RecorderOptions::default(),
+            SnapshotOptions::default(),
         );
         let slots = jvm
             .table
@@ -385,12 +385,12 @@ fn merged_snapshots_unite_hits_of_the_same_bytes_only() {
         jvm.classes
             .push(("a/A".into(), vec![false; probes as usize], None));
         hits.iter().for_each(|probe| jvm.hit(0, *probe));
-        jvm.recorder.failure(&Failure {
+        jvm.writer.failure(&Failure {
             class: "a/Bad".into(),
             ..Failure::default()
         });
         jvm.run(&[]);
-        Snapshot::read(jvm.recorder.path()).unwrap()
+        Snapshot::read(jvm.writer.path()).unwrap()
     };
     let all = [
         recorded("1", 1, &[0], 3),

@@ -1,5 +1,6 @@
 //! Big-endian reading that knows where it is.
 
+use crate::arithmetic::Exact;
 use crate::error::ReadError;
 
 /// Reads `bytes` forwards; `base` is where they begin in the class file.
@@ -30,7 +31,7 @@ impl<'a> Cursor<'a> {
     /// Position in the class file.
     #[inline]
     pub(crate) fn offset(&self) -> u32 {
-        self.base.wrapping_add(self.at as u32)
+        self.base.plus(self.at as u32)
     }
 
     #[inline]
@@ -54,7 +55,7 @@ impl<'a> Cursor<'a> {
         count: usize,
         structure: &'static str,
     ) -> Result<&'a [u8], ReadError> {
-        let end = self.at.wrapping_add(count);
+        let end = self.at.plus(count);
         match self.bytes.get(self.at..end) {
             Some(taken) => {
                 self.at = end;
@@ -72,7 +73,7 @@ impl<'a> Cursor<'a> {
             .and_then(|rest| rest.first_chunk::<N>())
         {
             Some(array) => {
-                self.at = self.at.wrapping_add(N);
+                self.at = self.at.plus(N);
                 Ok(*array)
             }
             None => Err(self.truncated(structure, N)),

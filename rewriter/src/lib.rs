@@ -11,7 +11,10 @@
     )
 )]
 
-mod check;
+mod arithmetic;
+mod builder;
+mod bytes;
+mod changes;
 mod class;
 mod cursor;
 mod edits;
@@ -19,38 +22,40 @@ mod error;
 mod fingerprint;
 mod index;
 pub mod limits;
-pub mod opcode;
+mod lowering;
 mod plan;
 mod pool;
 pub mod print;
 pub mod schema;
-mod shape;
+mod self_check;
 mod snippet;
 pub mod span;
 mod splice;
+mod stack_map;
 mod storage;
+mod structure;
+mod text;
 mod transfer;
-mod utf8;
-mod verify;
+mod typing;
 
-pub use check::{SelfCheckError, check_splice};
+pub use builder::{PlanBuilder, PlanChecker};
 pub use class::{
-    Annotations, Attribute, Attributes, BootstrapMethod, ClassFile, Code, ExceptionHandler, Field,
-    Instruction, Instructions, Line, LocalVariable, Method, Switch, SwitchCases, Tables,
+    Attribute, Attributes, ClassFile, ClassHeader, Code, ExceptionHandler, Field, Instruction,
+    Line, LocalVariable, Method, Switch, Tables,
 };
 pub use edits::{
-    Annotation, CallTarget, Change, ChangeError, ChangeId, ClassEdit, Constant as EditConstant,
-    ElementValue, NativeWrapper, NewField, NewMethod, Refusal, Target,
+    Annotation, CallTarget, Change, ClassEdit, ElementValue, Literal, NewField, NewMethod,
+    PrefixedNative, StructureError, Target,
 };
 pub use error::ReadError;
 pub use fingerprint::fingerprint;
-pub use index::{Bci, LocalIndex, MethodIndex, PoolIndex};
+pub use index::{Bci, MethodIndex, PoolIndex};
 pub use plan::{
-    Action, Conflict, Edit, EditPlan, Part, Place, PlanBuilder, PlanError, Site, SiteChecker,
+    Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,
 };
-pub use pool::{Constant, ConstantPool, Dynamic, MemberRef, MethodHandle};
-pub use snippet::{Label, MemberName, Snippet, SnippetError, SnippetId};
-pub use splice::{Scratch, SkipReason, SpliceError, SpliceReport, Warning, splice};
+pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle};
+pub use self_check::{CheckScratch, check_splice};
+pub use snippet::{Label, MemberName, Snippet, SnippetError};
+pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
 pub use storage::{ArrayRef, ProbeStorage};
 pub use transfer::{TransferReason, transfer};
-pub use utf8::Utf8;

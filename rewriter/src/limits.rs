@@ -39,4 +39,4 @@ pub const MAX_LOCALS: u32 = 65_535;
 /// Most class edits of one plan.
 pub const MAX_CLASS_EDITS: usize = 1 << 16;
 /// Most bytes of attributes that class edits add.
-pub const MAX_SHAPE_BYTES: usize = 16 << 20;
+pub const MAX_STRUCTURE_BYTES: usize = 16 << 20;

@@ -7,10 +7,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use jvms::access_flags::{ACC_NATIVE, Declaration, mask};
+
 use crate::class::{Attribute, ClassFile, Method};
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::index::PoolIndex;
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
 
 /// A rule, by the JVM TI error that breaking it gives. What only the JVM can
 /// know (60 to 62, 65 and 68: format, circularity, verification, type state,
@@ -99,12 +101,6 @@ impl fmt::Display for SchemaBreak {
         write!(f, "{} {}: {}", self.part, self.change, self.rule)
     }
 }
-
-/// Modifiers of fields and methods that the JVM looks at; it ignores others.
-const FIELD_MODIFIERS: u16 = 0x50DF;
-const METHOD_MODIFIERS: u16 = 0x1DFF;
-/// A method may become native or cease to be.
-const NATIVE: u16 = 0x0100;
 
 /// Every rule that replacing `loaded` by `new` would break, in the order in
 /// which the JVM looks; nothing if it would take the new class. The JVM names
@@ -255,7 +251,7 @@ fn components(class: &ClassFile<'_>) -> Option<Vec<String>> {
             let length = cursor.u4("attribute_info").ok()?;
             let bytes = cursor.take(length as usize, "attribute_info").ok()?;
             if attribute == "Signature" {
-                let signature = text(u16_at(bytes, 0).unwrap_or(0));
+                let signature = text(u16_at(bytes, 0)?);
                 component.push_str(&format!("<{signature}>"));
             }
         }
@@ -272,12 +268,14 @@ fn components(class: &ClassFile<'_>) -> Option<Vec<String>> {
 fn fields(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     let rule = SchemaRule::SchemaChanged;
     type Key<'a> = (Utf8<'a>, Utf8<'a>);
+    // The JVM ignores other bits.
+    let modifiers = mask(Declaration::Field);
     let list = |class: &ClassFile<'_>| -> Vec<(String, u16)> {
         let name = |(name, descriptor): Key<'_>| format!("field {name}:{descriptor}");
         class
             .fields()
             .map(|field| {
-                let flags = field.access_flags() & FIELD_MODIFIERS;
+                let flags = field.access_flags() & modifiers;
                 (name((field.name(), field.descriptor())), flags)
             })
             .collect()
@@ -306,7 +304,9 @@ fn fields(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
 
 fn methods(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     let key = |method: &Method<'_, '_>| format!("method {}{}", method.name(), method.descriptor());
-    let flags = |method: &Method<'_, '_>| method.access_flags() & METHOD_MODIFIERS & !NATIVE;
+    // A method may become native or cease to be; the JVM ignores other bits.
+    let modifiers = mask(Declaration::Method) & !ACC_NATIVE;
+    let flags = |method: &Method<'_, '_>| method.access_flags() & modifiers;
     let mut added: HashMap<String, u16> = new
         .methods()
         .map(|method| (key(&method), flags(&method)))

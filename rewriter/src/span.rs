@@ -2,8 +2,9 @@
 //!
 //! What code a span becomes is decided where it is known how events are recorded.
 
+use jvms::access_flags::ACC_NATIVE;
+use jvms::descriptor::Parameters;
 use std::fmt;
-
 use thiserror::Error;
 
 use crate::class::ClassFile;
@@ -13,8 +14,6 @@ use crate::index::MethodIndex;
 pub const DEFAULT_LIMIT: u32 = 80;
 /// Longest text that can be asked for.
 pub const MAX_LIMIT: u32 = 1_024;
-
-const ACC_NATIVE: u16 = 0x0100;
 
 /// Which arguments are kept, by position; `this` is not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,16 +74,7 @@ impl Capture {
 /// How many parameters a method descriptor (JVMS 4.3.3) has; those after a malformed one are not counted.
 #[must_use]
 pub fn parameter_count(descriptor: &[u8]) -> u8 {
-    let mut rest = descriptor.strip_prefix(b"(").unwrap_or_default().iter();
-    let mut count = 0u8;
-    while let Some(first) = rest.find(|byte| **byte != b'[') {
-        match first {
-            b')' => break,
-            b'L' if !rest.any(|byte| *byte == b';') => break,
-            _ => count = count.saturating_add(1),
-        }
-    }
-    count
+    u8::try_from(Parameters::of(descriptor).count()).unwrap_or(u8::MAX)
 }
 
 /// The time from the entry of one method to its end.

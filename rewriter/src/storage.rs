@@ -1,6 +1,6 @@
 //! Where probes are kept.
 
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
 
 /// A static array and the index of probe 0 in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub enum ProbeStorage<'a> {
     ///
     /// What is added is synthetic, and does not count for a computed
     /// `serialVersionUID` (Java Object Serialization Specification 4.6).
-    OwnArray {
+    ClassArray {
         /// Internal name of the class that hands out arrays.
         runtime: &'a str,
         /// What it is asked with: tells the class, and how long its array is.
@@ -71,7 +71,7 @@ impl<'a> ProbeStorage<'a> {
                 hits,
                 counts,
             } => [owner.len(), hits.field.len(), counts.field.len()],
-            ProbeStorage::OwnArray { runtime, key } => [runtime.len(), key.as_bytes().len(), 0],
+            ProbeStorage::ClassArray { runtime, key } => [runtime.len(), key.as_bytes().len(), 0],
         }
     }
 
@@ -80,14 +80,14 @@ impl<'a> ProbeStorage<'a> {
         match self {
             ProbeStorage::SharedArray { base, .. } => *base,
             ProbeStorage::SharedArrays { hits, .. } => hits.base,
-            ProbeStorage::OwnArray { .. } => 0,
+            ProbeStorage::ClassArray { .. } => 0,
         }
     }
 
     pub(crate) fn counts(&self) -> Option<ArrayRef<'a>> {
         match *self {
             ProbeStorage::SharedArrays { counts, .. } => Some(counts),
-            ProbeStorage::SharedArray { .. } | ProbeStorage::OwnArray { .. } => None,
+            ProbeStorage::SharedArray { .. } | ProbeStorage::ClassArray { .. } => None,
         }
     }
 }

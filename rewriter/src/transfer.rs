@@ -2,11 +2,12 @@
 
 use thiserror::Error;
 
+use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code, Method};
 use crate::error::ReadError;
 use crate::index::MethodIndex;
-use crate::opcode;
-use crate::plan::{Edit, EditPlan};
+use crate::plan::{Edit, EditPlan, InsertionPoint};
+use jvms::opcode;
 
 /// Why the edits of a method were not carried over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -59,10 +60,10 @@ pub fn transfer(
     }
     let mut matches: Vec<Option<Result<MethodIndex, TransferReason>>> = Vec::new();
     for edit in plan.edits() {
-        let method = edit.site.method;
+        let method = edit.point.method;
         let slot = usize::from(method);
         if matches.len() <= slot {
-            matches.resize(slot.wrapping_add(1), None);
+            matches.resize(slot.plus(1), None);
         }
         let Some(known) = matches.get_mut(slot) else {
             continue;
@@ -70,13 +71,13 @@ pub fn transfer(
         let first = known.is_none();
         match *known.get_or_insert_with(|| counterpart(method, from, to)) {
             Ok(method) => {
-                let site = crate::plan::Site {
+                let point = InsertionPoint {
                     method,
-                    place: edit.site.place,
+                    location: edit.point.location,
                 };
                 // The plan it is copied from was not longer.
                 let _ = carried.push(Edit {
-                    site,
+                    point,
                     action: edit.action,
                 });
             }

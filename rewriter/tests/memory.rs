@@ -11,7 +11,7 @@ mod fixtures;
 mod program;
 
 use program::{Op, assemble, class, class_with};
-use rewriter::{ClassFile, Scratch, check_splice, splice};
+use rewriter::{CheckScratch, ClassFile, Scratch, check_splice, splice};
 
 const STACK: usize = 128 * 1024;
 
@@ -46,9 +46,10 @@ fn assert_bounded(name: &str, bytes: &[u8]) {
     let plan = exercise::plan(&class, |_| true);
     let input = bytes.len() + size_of_val(plan.edits());
     let spliced = peak(|| {
+        let mut check_scratch = CheckScratch::default();
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         if splice(&class, &plan, &fixtures::STORAGE, &mut scratch, &mut out).is_ok() {
-            let checked = check_splice(&class, &plan, &fixtures::STORAGE, &out, &mut scratch);
+            let checked = check_splice(&class, &plan, &fixtures::STORAGE, &out, &mut check_scratch);
             assert!(checked.is_ok(), "{name}: {checked:?}");
         }
     });

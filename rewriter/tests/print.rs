@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use rewriter::print::{self, Remark, What};
 use rewriter::{
-    Action, Bci, Change, ClassEdit, ClassFile, EditPlan, MethodIndex, Place, ProbeStorage, Scratch,
-    Site, Snippet, splice,
+    Action, Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
+    ProbeStorage, Scratch, Snippet, splice,
 };
 
 const OLDER: &[u8] = include_bytes!("fixtures/release8/Older$1.class");
@@ -17,33 +17,45 @@ fn class_text(bytes: &[u8]) -> String {
     text
 }
 
-fn site(method: u16, place: Place) -> Site {
+fn site(method: u16, place: Location) -> InsertionPoint {
     let method = MethodIndex(method);
-    Site { method, place }
+    InsertionPoint {
+        method,
+        location: place,
+    }
 }
 
 /// A hit at each place where one can be, one method after the other.
 fn everywhere(class: &ClassFile<'_>) -> EditPlan {
     let mut plan = rewriter::PlanBuilder::new(class);
     let mut probe = 0;
-    let mut try_one = |method: MethodIndex, place: Place| {
-        probe += u32::from(plan.hit(Site { method, place }, probe).is_ok());
+    let mut try_one = |method: MethodIndex, place: Location| {
+        probe += u32::from(
+            plan.hit(
+                InsertionPoint {
+                    method,
+                    location: place,
+                },
+                probe,
+            )
+            .is_ok(),
+        );
     };
     for method in class.methods() {
         let Ok(Some(code)) = method.code() else {
             continue;
         };
-        try_one(method.index(), Place::Entry);
+        try_one(method.index(), Location::Entry);
         for found in code.instructions().map_while(Result::ok) {
             let source = found.bci;
-            try_one(method.index(), Place::Before(source));
-            try_one(method.index(), Place::FallThrough(source));
+            try_one(method.index(), Location::Before(source));
+            try_one(method.index(), Location::FallThrough(source));
             let switch = found.switch();
             let targets = switch.iter().flat_map(|switch| switch.targets());
             let targets: std::collections::BTreeSet<_> =
                 targets.chain(found.branch_target()).collect();
             for target in targets {
-                try_one(method.index(), Place::Jump { source, target });
+                try_one(method.index(), Location::Jump { source, target });
             }
         }
     }
@@ -85,18 +97,18 @@ fn edits_notes_and_skips_stand_in_their_places() {
         .edits()
         .iter()
         .map(|edit| Remark {
-            site: edit.site,
+            point: edit.point,
             by: "coverage",
             what: What::Edit(edit.action),
         })
         .collect();
     remarks.push(Remark {
-        site: site(0, Place::Before(Bci(1))),
+        point: site(0, Location::Before(Bci(1))),
         by: "other",
         what: What::Note("nothing to see\u{1b}[2J"),
     });
     remarks.push(Remark {
-        site: site(0, Place::Before(Bci(9_999))),
+        point: site(0, Location::Before(Bci(9_999))),
         by: "other",
         what: What::Edit(Action::Count(7)),
     });
@@ -119,7 +131,7 @@ fn plan_without_remarks_is_the_class() {
 fn difference_shows_the_inserted_code_and_not_what_only_moved() {
     let class = ClassFile::read(CIRCLE).unwrap();
     let mut plan = EditPlan::new();
-    plan.hit(site(0, Place::Entry), 0).unwrap();
+    plan.hit(site(0, Location::Entry), 0).unwrap();
     assert_eq!(class.method(MethodIndex(0)).unwrap().name(), "<init>");
     let text = difference(CIRCLE, &spliced(CIRCLE, &plan));
     let lines = |sign: char| text.lines().filter(|line| line.starts_with(sign)).count();
@@ -188,7 +200,7 @@ fn print_all(bytes: &[u8]) -> usize {
                 .edits()
                 .iter()
                 .map(|edit| Remark {
-                    site: edit.site,
+                    point: edit.point,
                     by: "p",
                     what: What::Edit(edit.action),
                 })
@@ -251,13 +263,14 @@ fn every_edit_of_a_plan_is_told_in_words() {
     let code = method.code().unwrap().unwrap();
     let mut instructions = code.instructions().map(Result::unwrap);
     let call = instructions
-        .find(|found| found.opcode == rewriter::opcode::INVOKESPECIAL)
+        .find(|found| found.opcode == jvms::opcode::INVOKESPECIAL)
         .unwrap();
-    plan.hit(site(method.index().0, Place::Entry), 3).unwrap();
+    plan.hit(site(method.index().0, Location::Entry), 3)
+        .unwrap();
     plan.change(method.index(), call.bci, Change::Remove(None))
         .unwrap();
     let mut body = Snippet::new();
-    body.op(rewriter::opcode::RETURN, 0).unwrap();
+    body.op(jvms::opcode::RETURN, 0).unwrap();
     for edit in [
         ClassEdit::AddInterface("java/io/Serializable".to_owned()),
         ClassEdit::RenameType {

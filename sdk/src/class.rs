@@ -6,13 +6,14 @@
 use std::cell::OnceCell;
 use std::ops::Deref;
 
-use crate::CodeView;
+use jvms::access_flags::ACC_SYNTHETIC;
+
+use crate::error;
+use crate::numbers::CodeView;
 use crate::source::{ClassSource, MethodSource};
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
 };
-
-const ACC_SYNTHETIC: u16 = 0x1000;
 
 /// The class being loaded.
 pub struct Class<'a> {
@@ -114,8 +115,8 @@ impl<'a> Class<'a> {
     /// When a code array cannot be decoded, and what `visit` gives.
     pub fn each_code(
         &self,
-        mut visit: impl FnMut(&CodeView<'_>) -> crate::Result,
-    ) -> crate::Result {
+        mut visit: impl FnMut(&CodeView<'_>) -> error::Result,
+    ) -> error::Result {
         let (mut start, end) = (0, 1 << 16);
         while start < end {
             let list = self.source.code(start)?;

@@ -8,8 +8,9 @@ pub use crate::wit::{Constant, Element, EnumConstant};
 ///
 /// ```
 /// use classhook_sdk::edit::{Constant, Field};
-/// let field = Field::new(0x0009, "calls", "J").with_value(Constant::Long(1));
-/// assert_eq!(field.access_flags, 0x0009); // public static
+/// use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
+/// let field = Field::new(ACC_PUBLIC | ACC_STATIC, "calls", "J").with_value(Constant::Long(1));
+/// assert_eq!(field.access_flags, 0x0009);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
@@ -122,7 +123,7 @@ pub enum Change {
     Remove(Option<Constant>),
 }
 
-/// Where an annotation goes.
+/// Where an annotation or attribute goes.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Plan")]
@@ -146,4 +147,6 @@ pub enum Edit<'e> {
     AddInterface(&'e str),
     Annotate(Target, bool, &'e Annotation),
     Rename(&'e Member, &'e str),
+    RenameType(&'e str, &'e str),
+    AddAttribute(Target, &'e str, &'e [u8]),
 }

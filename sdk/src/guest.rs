@@ -1,17 +1,13 @@
-//! The WebAssembly side: the WIT interface behind the SDK's traits, and what [`crate::export!`] calls.
+//! What [`crate::export!`] calls: the plugin's side of a call from the host.
 
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
-use crate::bindings::classhook::plugin::{class_file, host, probes, rewrite, structure};
-use crate::edit::{Annotation, Value};
-use crate::plan::Capture;
-use crate::snippet::{Part, Snippet};
-use crate::source::{ClassSource, CodeSink, MethodSource, PlanSink};
-use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
-};
-use crate::{Class, Error, Plan, Transformer};
+use crate::bindings::classhook::plugin::{class_file, host, probes};
+use crate::class::Class;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::transformer::Transformer;
 
 /// Makes a [`Transformer`] the plugin that this crate exports. Does nothing
 /// outside WebAssembly, so the same crate can be tested natively.
@@ -95,30 +91,6 @@ pub fn transform<T: Transformer>(
         .map_err(|error| error.to_string())
 }
 
-/// The host's own copy of what a span keeps.
-fn to_host(capture: &Capture) -> probes::Capture {
-    let resource = probes::Capture::new();
-    if capture.all_arguments {
-        resource.arguments();
-    }
-    for index in &capture.arguments {
-        resource.argument(*index);
-    }
-    if capture.returned {
-        resource.return_value();
-    }
-    if capture.thrown {
-        resource.thrown_class();
-    }
-    if let Some(bytes) = capture.limit {
-        resource.limit(bytes);
-    }
-    if capture.summed_up {
-        resource.sum_up();
-    }
-    resource
-}
-
 /// `panicked at src/lib.rs:42:9: text`, whatever kind of text the panic carried.
 fn panic_text(info: &PanicHookInfo<'_>) -> String {
     let payload = info.payload();
@@ -131,164 +103,4 @@ fn panic_text(info: &PanicHookInfo<'_>) -> String {
         Some(at) => format!("panicked at {at}: {text}"),
         None => format!("panicked: {text}"),
     }
-}
-
-impl ClassSource for class_file::ClassView {
-    fn name(&self) -> String {
-        self.name()
-    }
-    fn super_name(&self) -> Option<String> {
-        self.super_name()
-    }
-    fn interfaces(&self) -> Vec<String> {
-        self.interfaces()
-    }
-    fn access_flags(&self) -> u16 {
-        self.access_flags()
-    }
-    fn major_version(&self) -> u16 {
-        self.major_version()
-    }
-    fn source_file(&self) -> Option<String> {
-        self.source_file()
-    }
-    fn loader(&self) -> String {
-        self.loader()
-    }
-    fn fingerprint(&self) -> Option<u64> {
-        self.fingerprint()
-    }
-    fn retransforming(&self) -> bool {
-        self.retransforming()
-    }
-    fn annotations(&self) -> Vec<String> {
-        self.annotations()
-    }
-    fn methods(&self) -> Vec<MethodSummary> {
-        self.methods()
-    }
-    fn methods_with_code(&self) -> Vec<u16> {
-        self.methods_with_code()
-    }
-    fn code(&self, start: u32) -> Result<Vec<u64>, Failure> {
-        self.code(start)
-    }
-    fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure> {
-        let at: Vec<u64> = at.iter().copied().map(u64::from).collect();
-        self.sites(&at)
-    }
-    fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
-        Some(Box::new(self.method(index)?))
-    }
-}
-
-impl MethodSource for class_file::MethodView {
-    fn annotations(&self) -> Vec<String> {
-        self.annotations()
-    }
-    fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
-        let all = self.instructions()?;
-        Ok(all.into_iter().map(Instruction::from).collect())
-    }
-    fn lines(&self) -> Vec<Line> {
-        self.lines().into_iter().map(Line::from).collect()
-    }
-    fn handlers(&self) -> Vec<Handler> {
-        self.handlers()
-    }
-    fn switch_targets(&self, at: u16) -> Vec<u16> {
-        self.switch_targets(at)
-    }
-    fn member(&self, pool_index: u16) -> Option<MemberRef> {
-        self.member(pool_index)
-    }
-    fn entry(&self) -> Site {
-        self.entry()
-    }
-    fn returns(&self) -> Vec<Site> {
-        self.returns()
-    }
-    fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.before(at)
-    }
-    fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.fall_throughs(at)
-    }
-    fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
-        self.jumps(at)
-    }
-    fn unwind(&self) -> Site {
-        self.unwind()
-    }
-    fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.at(at)
-    }
-}
-
-impl PlanSink for probes::Plan {
-    fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.hit(at, tag)
-    }
-    fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.count(at, tag)
-    }
-    fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure> {
-        self.span(method, &to_host(capture), tag)
-    }
-    fn note(&self, at: Site, text: &str) {
-        self.note(at, text);
-    }
-    fn code_sink(&self) -> CodeSink<'_> {
-        CodeSink::Host(self)
-    }
-}
-
-/// The host's own copy of a snippet.
-pub(crate) fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
-    let resource = rewrite::Snippet::new();
-    let (parts, labels) = snippet.parts();
-    for _ in 0..labels {
-        resource.new_label();
-    }
-    for part in parts {
-        match part {
-            Part::This => resource.load_this(),
-            Part::Argument(index) => resource.load_argument(*index),
-            Part::Int(value) => resource.push_int(*value),
-            Part::Long(value) => resource.push_long(*value),
-            Part::Float(value) => resource.push_float(*value),
-            Part::Double(value) => resource.push_double(*value),
-            Part::String(value) => resource.push_string(value),
-            Part::Class(name) => resource.push_class(name),
-            Part::Null => resource.push_null(),
-            Part::Invoke(opcode, target) => {
-                resource.invoke(*opcode, &target.reference(), target.interface)
-            }
-            Part::Field(opcode, target) => resource.field(*opcode, &target.reference()),
-            Part::WithType(opcode, name) => resource.with_type(*opcode, name),
-            Part::Op(opcode, operand) => resource.op(*opcode, *operand),
-            Part::Increment(slot, by) => resource.increment(*slot, *by),
-            Part::Place(label) => resource.place(*label),
-            Part::Jump(opcode, label) => resource.jump(*opcode, *label),
-        }?;
-    }
-    Ok(resource)
-}
-
-/// The host's own copy of an annotation.
-pub(crate) fn annotation_of(annotation: &Annotation) -> structure::Annotation {
-    let (kind, elements) = annotation.parts();
-    let resource = structure::Annotation::new(kind);
-    for (name, value) in elements {
-        match value {
-            Value::One(value) => resource.put(name, value),
-            Value::Many(values) => resource.put_array(name, values),
-            Value::Nested(value) => resource.nest(name, &annotation_of(value)),
-            Value::NestedMany(values) => {
-                let values: Vec<_> = values.iter().map(annotation_of).collect();
-                resource.nest_array(name, &values.iter().collect::<Vec<_>>());
-            }
-        }
-    }
-    resource
 }

@@ -1,9 +1,10 @@
 //! What a plugin can do to a class.
 
 use crate::bindings::classhook::plugin::{rewrite, structure};
+use crate::capture::Capture;
 use crate::class::MethodView;
 use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
-use crate::guest::{annotation_of, code_of};
+use crate::imports::{annotation_of, code_of};
 use crate::snippet::{Member, Snippet};
 use crate::source::{CodeSink, PlanSink};
 use crate::wit::{Failure, ProbeId, Site};
@@ -89,9 +90,10 @@ impl<'a> Plan<'a> {
     }
 
     /// Lets calls and field accesses call this method instead (capability `rewrite`). It takes what was on the stack,
-    /// the receiver first if `opcode` is `invokestatic` (0xb8), and gives what was expected.
+    /// the receiver first if `opcode` is `invokestatic`, and gives what was expected.
     ///
     /// ```
+    /// use classhook_sdk::opcode::INVOKESTATIC;
     /// use classhook_sdk::prelude::*;
     /// use classhook_sdk::snippet::Member;
     ///
@@ -99,9 +101,9 @@ impl<'a> Plan<'a> {
     /// fn with_our_clock(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     ///     let all = method.instructions()?;
     ///     let asks = |index: i32| method.member(index as u16).is_some_and(|it| it.name == "currentTimeMillis");
-    ///     let calls: Vec<u16> = all.iter().filter(|it| it.opcode == 0xb8 && asks(it.operand)).map(|it| it.bci).collect();
+    ///     let calls: Vec<u16> = all.iter().filter(|it| it.opcode == INVOKESTATIC && asks(it.operand)).map(|it| it.bci).collect();
     ///     let now = Member::of_class("com/acme/Clock", "now", "()J");
-    ///     Ok(plan.redirect_call(&method.at(&calls)?, 0xb8, &now)?)
+    ///     Ok(plan.redirect_call(&method.at(&calls)?, INVOKESTATIC, &now)?)
     /// }
     /// ```
     ///
@@ -296,80 +298,73 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Renames a type by its internal name wherever this class names it, descriptors, signatures and annotations
+    /// included; strings stay as they are (capability `structure`).
+    ///
+    /// # Errors
+    /// As [`Plan::add_field`], and for the class itself, which keeps its name.
+    pub fn rename_type(&mut self, name: &str, to: &str) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::rename_type(plan, name, to),
+            CodeSink::Native(plan) => plan.edit(&Edit::RenameType(name, to)),
+        }
+    }
+
+    /// Adds an attribute that the JVM does not know to the class (capability `structure`); class files are read for it
+    /// by whoever does.
+    ///
+    /// # Errors
+    /// When the class has such an attribute, or the JVM gives the name a meaning (JVMS 4.7).
+    pub fn add_class_attribute(&mut self, name: &str, contents: &[u8]) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::add_class_attribute(plan, name, contents),
+            CodeSink::Native(plan) => plan.edit(&Edit::AddAttribute(Target::Class, name, contents)),
+        }
+    }
+
+    /// Adds an attribute to a field that the class has (capability `structure`).
+    ///
+    /// # Errors
+    /// As [`Plan::add_class_attribute`], and when there is no such field.
+    pub fn add_field_attribute(
+        &mut self,
+        field: &str,
+        descriptor: &str,
+        name: &str,
+        contents: &[u8],
+    ) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => {
+                structure::add_field_attribute(plan, field, descriptor, name, contents)
+            }
+            CodeSink::Native(plan) => {
+                let target = Target::Field(field.to_owned(), descriptor.to_owned());
+                plan.edit(&Edit::AddAttribute(target, name, contents))
+            }
+        }
+    }
+
+    /// Adds an attribute to a method (capability `structure`).
+    ///
+    /// # Errors
+    /// As [`Plan::add_class_attribute`].
+    pub fn add_method_attribute(
+        &mut self,
+        method: &MethodView<'_>,
+        name: &str,
+        contents: &[u8],
+    ) -> Result<(), Failure> {
+        let index = method.index();
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => structure::add_method_attribute(plan, index, name, contents),
+            CodeSink::Native(plan) => {
+                plan.edit(&Edit::AddAttribute(Target::Method(index), name, contents))
+            }
+        }
+    }
+
     /// A line for people: why something was done, or left undone, at a site.
     pub fn note(&mut self, at: Site, text: &str) {
         self.sink.note(at, text);
-    }
-}
-
-/// What a span records besides thread and times.
-///
-/// Values are never called: numbers, strings and boxes are kept as text, arrays
-/// as type and length, other objects as class and identity.
-///
-/// ```
-/// # use classhook_sdk::Capture;
-/// let everything = Capture::default().arguments().returned().thrown().limit(200);
-/// let durations = Capture::default().sum_up();
-/// # assert_ne!(everything, durations);
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Capture {
-    /// Every argument is kept.
-    pub all_arguments: bool,
-    /// Positions of arguments to keep.
-    pub arguments: Vec<u8>,
-    /// The value returned is kept.
-    pub returned: bool,
-    /// The class of what is thrown is kept.
-    pub thrown: bool,
-    /// Longest text kept of one value, in bytes; none for 80.
-    pub limit: Option<u32>,
-    /// Calls are only summed up.
-    pub summed_up: bool,
-}
-
-impl Capture {
-    /// The argument at `index` too; `this` is not counted.
-    #[must_use]
-    pub fn argument(mut self, index: u8) -> Self {
-        self.arguments.push(index);
-        self
-    }
-
-    /// Every argument.
-    #[must_use]
-    pub fn arguments(mut self) -> Self {
-        self.all_arguments = true;
-        self
-    }
-
-    /// The value returned, if the method returns one.
-    #[must_use]
-    pub fn returned(mut self) -> Self {
-        self.returned = true;
-        self
-    }
-
-    /// The class of the exception that leaves the method.
-    #[must_use]
-    pub fn thrown(mut self) -> Self {
-        self.thrown = true;
-        self
-    }
-
-    /// Longest text kept of one value, in bytes of UTF-8: 80 unless set, at most 1,024.
-    #[must_use]
-    pub fn limit(mut self, bytes: u32) -> Self {
-        self.limit = Some(bytes);
-        self
-    }
-
-    /// No events and no values: only how many calls there were, how long they
-    /// took, and how many ended by an exception.
-    #[must_use]
-    pub fn sum_up(mut self) -> Self {
-        self.summed_up = true;
-        self
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Plugins use [`crate::Class`] and [`crate::Plan`] instead.
 
+use crate::capture::Capture;
 use crate::edit::Edit;
-use crate::plan::Capture;
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
 };

@@ -2,7 +2,9 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::{Class, Plan, Result};
+use crate::class::Class;
+use crate::error::Result;
+use crate::plan::Plan;
 
 /// A plugin that runs while classes load.
 ///

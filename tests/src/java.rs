@@ -14,6 +14,9 @@ use std::time::Duration;
 /// How long a program may take, unless a test says otherwise.
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// Compiles once and quickly instead of again and better: what a run of a few seconds never gains from costs it a third.
+const QUICK_COMPILER: &str = "-XX:TieredStopAtLevel=1";
+
 /// A `java` command being put together.
 #[derive(Debug, Clone)]
 pub struct Java {
@@ -41,9 +44,15 @@ pub struct Run {
 }
 
 impl Java {
-    /// This JDK's `java`, without any variable that adds options.
+    /// This JDK's `java` with its quick compiler alone, and without any variable that adds options.
     pub fn new(jdk: &Jdk) -> Self {
-        Self::program(jdk.tool("java"))
+        Self::program(jdk.tool("java")).option(QUICK_COMPILER)
+    }
+
+    /// With the compilers that users have, for tests of what these make of edited code.
+    pub fn all_compilers(mut self) -> Self {
+        self.options.retain(|option| option != QUICK_COMPILER);
+        self
     }
 
     /// Another program run in the same way, for example `classhook`.

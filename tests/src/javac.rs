@@ -1,20 +1,102 @@
 //! Compiling Java sources with a JDK's own compiler.
 
 use crate::jdks::Jdk;
+use crate::workspace;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What makes a short run of a JVM cheap: one quick compiler, no background threads for garbage.
+const SHORT_RUN: [&str; 2] = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
+
 /// Compiles the sources into `folder/classes` with `-g` and further options, and returns that folder.
+///
+/// What was compiled before, by the same compiler with the same options, is copied from `target/test-classes`.
 ///
 /// # Panics
 /// With the compiler's messages, if it refuses.
 pub fn compile(jdk: &Jdk, sources: &[&Path], folder: &Path, options: &[&str]) -> PathBuf {
     let classes = folder.join("classes");
     std::fs::create_dir_all(&classes).expect("the test's folder is writable");
+    if options.iter().any(|option| option.contains('/')) {
+        // A path says nothing about what lies there.
+        run(jdk, sources, &classes, options);
+        return classes;
+    }
+    let mut identity = vec![jdk.home.display().to_string(), jdk.version.clone()];
+    identity.extend(options.iter().map(|option| (*option).to_owned()));
+    kept(&identity, sources, &classes, |fresh| {
+        run(jdk, sources, fresh, options);
+    });
+    classes
+}
+
+/// Lets `compile` fill a folder, once for each identity of the compiler and content of the sources, and copies that
+/// folder into `classes`.
+///
+/// # Panics
+/// If a source cannot be read, or a folder cannot be written.
+pub fn kept(identity: &[String], sources: &[&Path], classes: &Path, compile: impl FnOnce(&Path)) {
+    let parent = workspace::target("test-classes");
+    let kept = parent.join(content_address(identity, sources));
+    if !kept.is_dir() {
+        std::fs::create_dir_all(&parent).expect("target/ is writable");
+        let fresh = tempfile::Builder::new()
+            .prefix("fresh-")
+            .tempdir_in(&parent);
+        let fresh = fresh.expect("target/ is writable");
+        compile(fresh.path());
+        // Another test may have been quicker: what it made is the same.
+        if let Err(error) = std::fs::rename(fresh.keep(), &kept) {
+            assert!(kept.is_dir(), "{}: {error}", kept.display());
+        }
+    }
+    copy(&kept, classes);
+}
+
+/// A digest of the compiler's identity and of names and contents of the sources.
+fn content_address(identity: &[String], sources: &[&Path]) -> String {
+    let mut digest = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        digest.update((bytes.len() as u64).to_be_bytes());
+        digest.update(bytes);
+    };
+    for part in identity {
+        add(part.as_bytes());
+    }
+    for source in sources {
+        let bytes = std::fs::read(source);
+        let bytes = bytes.unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        add(source.file_name().unwrap_or_default().as_encoded_bytes());
+        add(&bytes);
+    }
+    let address = digest.finalize();
+    address[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Copies all files below a folder.
+fn copy(from: &Path, into: &Path) {
+    std::fs::create_dir_all(into).expect("the test's folder is writable");
+    for entry in std::fs::read_dir(from).expect("a readable folder") {
+        let entry = entry.expect("a readable entry").path();
+        let goal = into.join(entry.file_name().expect("a name"));
+        if entry.is_dir() {
+            copy(&entry, &goal);
+        } else {
+            std::fs::copy(&entry, &goal).expect("the test's folder is writable");
+        }
+    }
+}
+
+fn run(jdk: &Jdk, sources: &[&Path], classes: &Path, options: &[&str]) {
     let mut command = Command::new(jdk.tool("javac"));
     command
+        .args(SHORT_RUN)
         .args(["-g", "-nowarn", "-d"])
-        .arg(&classes)
+        .arg(classes)
         .args(options)
         .args(sources);
     let output = command
@@ -25,7 +107,6 @@ pub fn compile(jdk: &Jdk, sources: &[&Path], folder: &Path, options: &[&str]) ->
         "{command:?} failed:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    classes
 }
 
 /// Packs `what` of a folder (`.` is all of it) into a jar with these lines in its manifest.

@@ -21,6 +21,7 @@ pub mod java;
 pub mod javac;
 pub mod jdks;
 pub mod programs;
+pub mod rotation;
 pub mod runtime;
 pub mod servant;
 pub mod time_line;

@@ -6,13 +6,18 @@ pub mod classes;
 
 use crate::java::Java;
 use crate::jdks::{self, Jdk};
-use crate::{artifacts, javac, workspace};
+use crate::{artifacts, javac, rotation, workspace};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Identity hashes come from a sequence of random numbers that every thread starts where the last one left it,
 /// so what an agent does before `main` would decide the order in hash tables of objects without a hash of their own.
 const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2"];
+
+/// Collections that make room for classes or for compiled code would clear soft and weak references at a moment that
+/// depends on how much of both a tool brings.
+const NO_COLLECTIONS_BUT_OF_OBJECTS: [&str; 2] =
+    ["-XX:MetaspaceSize=1g", "-XX:ReservedCodeCacheSize=240m"];
 
 /// One `program.toml`; the first of them, `programs/bank/program.toml`, explains the keys.
 #[derive(Debug, Clone, Deserialize)]
@@ -111,12 +116,24 @@ pub fn named(name: &str) -> Program {
 }
 
 impl Program {
-    /// The JDKs here that it runs on; a program that is a module of the JDK needs a full one.
+    /// The JDKs of this run: the newest that the program runs on, and in rotation one of the others; with
+    /// [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
     pub fn jdks(&self) -> Vec<Jdk> {
         let runs_on = |jdk: &&Jdk| {
             self.releases.contains(&jdk.feature) && (jdk.full || !self.main.contains('/'))
         };
-        jdks::all().iter().filter(runs_on).cloned().collect()
+        let mut found: Vec<Jdk> = jdks::all().iter().filter(runs_on).cloned().collect();
+        if rotation::everything() || found.len() <= 2 {
+            return found;
+        }
+        let newest = found.pop();
+        let other = rotation::turn(&self.name, found.len());
+        found
+            .into_iter()
+            .nth(other)
+            .into_iter()
+            .chain(newest)
+            .collect()
     }
 
     /// The JDK's module that holds it.
@@ -204,7 +221,9 @@ impl Workload<'_> {
     pub fn java(&self, scratch: &Path, name: &str) -> Java {
         let folder = scratch.join(name);
         std::fs::create_dir_all(folder.join("made")).expect("the test's folder is writable");
-        let mut java = Java::new(&self.jdk).folder(&folder);
+        let mut java = Java::new(&self.jdk)
+            .folder(&folder)
+            .options(&NO_COLLECTIONS_BUT_OF_OBJECTS);
         if !self.program.random_identity_hashes {
             java = java.options(&EQUAL_IDENTITY_HASHES);
         }
@@ -284,24 +303,30 @@ fn compile_java(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
 fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
     let classes = scratch.join("classes");
     let compiler = named("kotlinc");
+    let sources: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| javac::files_with_extension(folder, "kt"))
+        .collect();
+    let files: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     let libraries: Vec<PathBuf> = compiler
         .artifacts
         .iter()
         .map(|name| artifacts::path(name))
         .collect();
-    let sources: Vec<PathBuf> = folders
+    let identity: Vec<String> = libraries
         .iter()
-        .flat_map(|folder| javac::files_with_extension(folder, "kt"))
+        .map(|library| library.display().to_string())
         .collect();
-    let java = Java::new(jdk).class_path(&libraries).main(&compiler.main);
-    let java = java
-        .arguments(&["-no-stdlib", "-no-reflect", "-cp"])
-        .argument(artifacts::path("kotlin-stdlib"));
-    java.argument("-d")
-        .argument(&classes)
-        .arguments(&sources)
-        .run()
-        .assert_success();
+    javac::kept(&identity, &files, &classes, |fresh| {
+        let java = Java::new(jdk).class_path(&libraries).main(&compiler.main);
+        java.arguments(&["-no-stdlib", "-no-reflect", "-cp"])
+            .argument(artifacts::path("kotlin-stdlib"))
+            .argument("-d")
+            .argument(fresh)
+            .arguments(&sources)
+            .run()
+            .assert_success();
+    });
     classes
 }
 

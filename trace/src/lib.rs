@@ -1,4 +1,4 @@
-//! From event files to what people look at.
+//! Turns event files into tables, flame graphs, time lines and JSON lines.
 //!
 //! | module | makes |
 //! |---|---|

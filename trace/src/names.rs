@@ -1,7 +1,9 @@
-//! Names of methods for people: `com.acme.Service.find`, with parameters where one name has several methods.
+//! Display names of methods: `com.acme.Service.find`, with parameters where one name has several methods.
 
 use std::collections::{HashMap, HashSet};
 
+use jvms::descriptor::Parameters;
+use jvms::names;
 use probes::events::{SpanInfo, Trace};
 
 /// How each method is called.
@@ -41,13 +43,13 @@ impl Names {
 /// `com.acme.Service` of `com/acme/Service`.
 #[must_use]
 pub fn class(internal: &str) -> String {
-    printable(&internal.replace('/', "."))
+    printable(&names::binary(internal))
 }
 
 /// Longest command line shown, in characters.
 const LONGEST_COMMAND: usize = 90;
 
-/// A command line for people: without the agents that observe it, and cut where it is long.
+/// A command line for display: without the agents that observe it, and shortened.
 #[must_use]
 pub fn command(line: &str) -> String {
     let words = line
@@ -67,43 +69,12 @@ pub(crate) fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{FFFD}")
 }
 
-/// `(String, int[])` of a descriptor (JVMS 4.3.3): classes without their packages.
+/// `(String, int[])` of a descriptor: classes without their packages.
 fn parameters(descriptor: &str) -> String {
-    let mut rest = descriptor.strip_prefix('(').unwrap_or_default();
-    let mut names = Vec::new();
-    while let Some((name, others)) = parameter(rest) {
-        names.push(name);
-        rest = others;
-    }
-    format!("({})", names.join(", "))
-}
-
-/// The first parameter's type and the rest.
-fn parameter(text: &str) -> Option<(String, &str)> {
-    let element = text.trim_start_matches('[');
-    let dimensions = "[]".repeat(text.len() - element.len());
-    let (name, rest) = match element.strip_prefix('L') {
-        Some(class) => {
-            let (name, rest) = class.split_once(';')?;
-            (name.rsplit('/').next().unwrap_or(name), rest)
-        }
-        None => (primitive(element.get(..1)?)?, element.get(1..)?),
-    };
-    Some((printable(name) + &dimensions, rest))
-}
-
-fn primitive(letter: &str) -> Option<&'static str> {
-    Some(match letter {
-        "Z" => "boolean",
-        "B" => "byte",
-        "C" => "char",
-        "S" => "short",
-        "I" => "int",
-        "J" => "long",
-        "F" => "float",
-        "D" => "double",
-        _ => return None,
-    })
+    let simple = |name: &str| printable(names::without_package(name));
+    let types = Parameters::of(descriptor.as_bytes());
+    let types: Vec<String> = types.map(|found| found.to_java(simple)).collect();
+    format!("({})", types.join(", "))
 }
 
 #[cfg(test)]

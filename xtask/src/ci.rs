@@ -12,7 +12,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         "formatting",
         &mut workspace.cargo(["fmt", "--all", "--check"]),
     )?;
-    tidy::run(workspace)?;
+    tidy::run(workspace, &tidy::Options::default())?;
     // The release profile here too: build scripts and macros are then compiled once for lints, docs and tests.
     let mut clippy = workspace.cargo([
         "clippy",

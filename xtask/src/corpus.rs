@@ -1,4 +1,4 @@
-//! `cargo xtask corpus`: the corpus tests with every class instead of a fixed tenth, and the table of what they counted.
+//! `cargo xtask corpus`: the corpus tests with every class instead of the fortieth of the day, and what they counted.
 
 use crate::setup;
 use crate::workspace::{Workspace, say, step};
@@ -8,13 +8,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The document that holds the table, between these two lines.
+/// The document that holds the summary, between these two lines.
 const DOCUMENT: &str = "docs/rewriter.md";
-const BEGIN: &str = "<!-- what `cargo xtask corpus` counted -->\n";
-const END: &str = "<!-- end of what it counted -->\n";
+const BEGIN: &str =
+    "<!-- summary of docs/rewriter-corpus.csv, written by `cargo xtask corpus` -->\n";
+const END: &str = "<!-- end of the summary -->\n";
+/// What was counted for each corpus and kind of edit.
+const COUNTS: &str = "docs/rewriter-corpus.csv";
+const HEAD: &str = "corpus,edits,classes,changed,methods,insertions,methods left alone,verified,new errors,refused before\n";
 
-/// One corpus under one kind of edit, as `tests/tests/corpora.rs` leaves it.
-#[derive(Deserialize)]
+/// One corpus under one kind of edit, as `tests/tests/rewriter/corpora.rs` leaves it.
+#[derive(Clone, Default, Deserialize)]
 struct Row {
     corpus: String,
     kind: String,
@@ -28,7 +32,7 @@ struct Row {
     refused_before: u64,
 }
 
-/// Sets up, runs the corpus tests on every class and writes the table.
+/// Sets up, runs the corpus tests on every class and writes what they counted.
 pub fn run(workspace: &Workspace) -> Result<()> {
     setup::run(workspace, &setup::Options::default())?;
     let report = workspace.target("corpus/report/whole");
@@ -36,14 +40,16 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         std::fs::remove_dir_all(&report)?;
     }
     let mut test = workspace.cargo(["test", "--quiet", "--release", "-p", "e2e-tests"]);
-    test.args(["--test", "corpora"])
-        .env("CLASSHOOK_CORPUS", "all");
+    test.args(["--test", "end-to-end", "--", "rewriter::corpora"])
+        .env("CLASSHOOK_ROTATION", "all");
     step("every class of every corpus", &mut test)?;
+    let rows = rows(&report)?;
+    std::fs::write(workspace.root().join(COUNTS), csv(&rows))?;
     let document = workspace.root().join(DOCUMENT);
     let text = std::fs::read_to_string(&document)?;
-    let text = with_table(&text, &table(&rows(&report)?))?;
+    let text = with_table(&text, &table(&summary(&rows)))?;
     std::fs::write(&document, text)?;
-    say(format!("wrote the table in {DOCUMENT}"));
+    say(format!("wrote {COUNTS} and its summary in {DOCUMENT}"));
     Ok(())
 }
 
@@ -60,30 +66,82 @@ fn rows(report: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn table(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "| corpus | edits | classes | changed | methods | insertions | methods left alone | verified | new errors | refused before |\n|---|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
-    );
+fn csv(rows: &[Row]) -> String {
+    let mut text = HEAD.to_owned();
     for row in rows {
-        let skipped: Vec<String> = row
-            .skipped
-            .iter()
-            .map(|(reason, count)| format!("{count} `{reason}`"))
-            .collect();
-        let skipped = if skipped.is_empty() {
-            "none".to_owned()
-        } else {
-            skipped.join(", ")
-        };
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {skipped} | {} | {} | {} |",
+            "{},{},{},{},{},{},{},{},{},{}",
             row.corpus,
             row.kind,
             row.classes,
             row.rewritten,
             row.methods,
             row.edits,
+            row.skipped("; "),
+            row.verified,
+            row.broken,
+            row.refused_before
+        );
+    }
+    text
+}
+
+/// One row for each kind of edit, over all corpora, in the order of the rows.
+fn summary(rows: &[Row]) -> Vec<Row> {
+    let mut sums: Vec<Row> = Vec::new();
+    for row in rows {
+        match sums.iter_mut().find(|sum| sum.kind == row.kind) {
+            Some(sum) => sum.add(row),
+            None => sums.push(row.clone()),
+        }
+    }
+    sums
+}
+
+impl Row {
+    fn add(&mut self, other: &Self) {
+        self.classes += other.classes;
+        self.rewritten += other.rewritten;
+        self.methods += other.methods;
+        self.edits += other.edits;
+        self.verified += other.verified;
+        self.broken += other.broken;
+        self.refused_before += other.refused_before;
+        for (reason, count) in &other.skipped {
+            *self.skipped.entry(reason.clone()).or_default() += count;
+        }
+    }
+
+    /// The methods left alone, by reason.
+    fn skipped(&self, separator: &str) -> String {
+        let reasons = self.skipped.iter();
+        let reasons: Vec<String> = reasons
+            .map(|(reason, count)| format!("{count} {reason}"))
+            .collect();
+        if reasons.is_empty() {
+            "none".to_owned()
+        } else {
+            reasons.join(separator)
+        }
+    }
+}
+
+/// The rows as a table in Markdown, without their corpora.
+fn table(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| edits | classes | changed | methods | insertions | methods left alone | verified | new errors | refused before |\n|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            row.kind,
+            row.classes,
+            row.rewritten,
+            row.methods,
+            row.edits,
+            row.skipped(", "),
             row.verified,
             row.broken,
             row.refused_before
@@ -110,10 +168,9 @@ fn with_table(document: &str, table: &str) -> Result<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn table_replaces_the_one_before() {
-        let row = Row {
-            corpus: "Scala".to_owned(),
+    fn row(corpus: &str) -> Row {
+        Row {
+            corpus: corpus.to_owned(),
             kind: "entry".to_owned(),
             classes: 9,
             rewritten: 8,
@@ -123,13 +180,57 @@ mod tests {
             verified: 8,
             broken: 0,
             refused_before: 1,
-        };
-        let table = table(&[row]);
-        let row = "| Scala | entry | 9 | 8 | 70 | 71 | 2 `PoolFull` | 8 | 0 | 1 |\n";
-        assert!(table.ends_with(row), "{table}");
+        }
+    }
+
+    /// A row as [`csv`] writes it.
+    fn parse(line: &str) -> Row {
+        let items: Vec<&str> = line.split(',').collect();
+        let number = |index: usize| items[index].parse().expect("a number");
+        let skipped = items[6].split("; ").filter(|reason| *reason != "none");
+        let skipped = skipped.map(|reason| {
+            let (count, name) = reason.split_once(' ').expect("count and reason");
+            (name.to_owned(), count.parse().expect("a number"))
+        });
+        Row {
+            corpus: items[0].to_owned(),
+            kind: items[1].to_owned(),
+            classes: number(2),
+            rewritten: number(3),
+            methods: number(4),
+            edits: number(5),
+            skipped: skipped.collect(),
+            verified: number(7),
+            broken: number(8),
+            refused_before: number(9),
+        }
+    }
+
+    #[test]
+    fn summary_replaces_the_one_before() {
+        let table = table(&summary(&[row("Scala"), row("Kotlin")]));
+        let line = "| entry | 18 | 16 | 140 | 142 | 4 PoolFull | 16 | 0 | 2 |\n";
+        assert!(table.ends_with(line), "{table}");
         let old = format!("a\n{BEGIN}old\n{END}b\n");
         let new = with_table(&old, &table).expect("both lines are there");
         assert_eq!(new, format!("a\n{BEGIN}{table}{END}b\n"));
         assert!(with_table("a\n", &table).is_err());
+    }
+
+    #[test]
+    fn document_has_the_summary_of_the_counts() {
+        let workspace = Workspace::find().expect("the workspace");
+        let read = |file: &str| {
+            std::fs::read_to_string(workspace.root().join(file)).expect("the file is there")
+        };
+        let counts = read(COUNTS);
+        let rows: Vec<Row> = counts.lines().skip(1).map(parse).collect();
+        assert_eq!(csv(&rows), counts);
+        let document = read(DOCUMENT);
+        let summary = table(&summary(&rows));
+        assert_eq!(
+            with_table(&document, &summary).expect("both lines"),
+            document
+        );
     }
 }

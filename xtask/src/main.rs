@@ -42,7 +42,7 @@ enum Task {
     Setup(setup::Options),
     /// Build everything, then measure the bank example and javac with the coverage plugin
     Demo,
-    /// Run every test (corpora: a fixed tenth)
+    /// Run every test (programs and corpora: the part of the day)
     Test(test::Options),
     /// Run exactly what the CI runs: fmt, clippy, tidy, doc, test
     Ci,
@@ -52,10 +52,10 @@ enum Task {
     Plugins,
     /// Compile the runtime of classes instrumented before they run (needs a JDK 17)
     Runtime,
-    /// Run the corpus tests on every class instead of the fixed tenth, and write the table in docs/rewriter.md
+    /// Run the corpus tests on every class instead of the part of the day, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
     Corpus,
-    /// Check what a compiler does not: layers, sizes, unsafe, documentation links
-    Tidy,
+    /// Check what a compiler does not: layers, circles among modules, sizes, unsafe, documentation links
+    Tidy(tidy::Options),
 }
 
 fn main() -> ExitCode {
@@ -79,6 +79,6 @@ fn run(task: Task) -> Result<()> {
         Task::Plugins => plugins::run(&workspace),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
-        Task::Tidy => tidy::run(&workspace),
+        Task::Tidy(options) => tidy::run(&workspace, &options),
     }
 }

@@ -3,7 +3,7 @@
 use crate::workspace::{Workspace, output_of};
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -21,6 +21,9 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
     /// What is built of it.
     pub targets: Vec<Target>,
+    /// Its path below the folder `plugins`, `tests/…` for those of the tests; nothing if it is no plugin.
+    #[serde(skip)]
+    pub plugin: Option<String>,
 }
 
 /// A line of a dependency table.
@@ -41,6 +44,8 @@ pub struct Target {
     pub name: String,
     /// `lib`, `cdylib`, `bin`, …
     pub kind: Vec<String>,
+    /// Its first source file.
+    pub src_path: PathBuf,
 }
 
 /// Every crate of the workspace.
@@ -49,24 +54,26 @@ pub fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
     let json = output_of(&mut command)?;
     let metadata: Metadata =
         serde_json::from_str(&json).context("failed to read cargo's metadata")?;
-    Ok(metadata.packages)
+    let mut packages = metadata.packages;
+    for package in &mut packages {
+        package.plugin = plugin_name(&package.manifest_path, workspace.root());
+    }
+    Ok(packages)
 }
 
-impl Package {
-    /// Its path below the folder `plugins`, `tests/…` for those of the tests; nothing if it is no plugin.
-    pub fn plugin_name(&self) -> Option<String> {
-        let folder = self.manifest_path.parent()?;
-        let above = folder.parent()?;
-        if above.file_name()? != "plugins" {
-            return None;
-        }
-        let name = folder.file_name()?.to_string_lossy();
-        let of_tests = above.parent()?.file_name()? == "tests";
-        Some(if of_tests {
-            format!("tests/{name}")
-        } else {
-            name.into_owned()
-        })
+impl Target {
+    /// Is it a library or a program, rather than a test, an example or a build script?
+    pub fn is_product(&self) -> bool {
+        let kinds = ["lib", "rlib", "cdylib", "staticlib", "bin"];
+        self.kind.iter().any(|kind| kinds.contains(&kind.as_str()))
+    }
+}
+
+fn plugin_name(manifest: &Path, root: &Path) -> Option<String> {
+    let folder = manifest.parent()?.strip_prefix(root).ok()?.to_str()?;
+    match folder.strip_prefix("tests/plugins/") {
+        Some(name) => Some(format!("tests/{name}")),
+        None => Some(folder.strip_prefix("plugins/")?.to_owned()),
     }
 }
 
@@ -74,26 +81,22 @@ impl Package {
 mod tests {
     use super::*;
 
-    fn plugin_name(manifest: &str) -> Option<String> {
-        let package = Package {
-            name: String::new(),
-            manifest_path: manifest.into(),
-            dependencies: Vec::new(),
-            targets: Vec::new(),
-        };
-        package.plugin_name()
+    fn name(root: &str, manifest: &str) -> Option<String> {
+        plugin_name(manifest.as_ref(), root.as_ref())
     }
 
     #[test]
     fn plugins_of_the_product_and_of_the_tests() {
-        assert_eq!(
-            plugin_name("/w/plugins/coverage/Cargo.toml").as_deref(),
-            Some("coverage")
-        );
-        assert_eq!(
-            plugin_name("/w/tests/plugins/trap/Cargo.toml").as_deref(),
-            Some("tests/trap")
-        );
-        assert_eq!(plugin_name("/w/rewriter/Cargo.toml"), None);
+        let product = name("/w", "/w/plugins/coverage/Cargo.toml");
+        assert_eq!(product.as_deref(), Some("coverage"));
+        let of_tests = name("/w", "/w/tests/plugins/trap/Cargo.toml");
+        assert_eq!(of_tests.as_deref(), Some("tests/trap"));
+        assert_eq!(name("/w", "/w/rewriter/Cargo.toml"), None);
+    }
+
+    #[test]
+    fn checkout_may_lie_in_a_folder_named_tests() {
+        let product = name("/w/tests", "/w/tests/plugins/coverage/Cargo.toml");
+        assert_eq!(product.as_deref(), Some("coverage"));
     }
 }

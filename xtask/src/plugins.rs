@@ -31,9 +31,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     for plugin in &plugins {
         wrap(workspace, plugin)?;
     }
-    for name in BUNDLED {
-        precompile(workspace, name)?;
-    }
+    precompile(workspace)?;
     let mut build = workspace.cargo([
         "build",
         "--quiet",
@@ -49,7 +47,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 fn plugins(workspace: &Workspace) -> Result<Vec<Plugin>> {
     let mut plugins = Vec::new();
     for package in metadata::packages(workspace)? {
-        let Some(name) = package.plugin_name() else {
+        let Some(name) = package.plugin else {
             continue;
         };
         let module = package
@@ -117,12 +115,9 @@ fn component(module: &[u8]) -> Result<Vec<u8>> {
         .encode()
 }
 
-/// Lets the host's own engine compile the component.
-fn precompile(workspace: &Workspace, name: &str) -> Result<()> {
-    let component = workspace.target("bundled").join(format!("{name}.wasm"));
-    let precompiled = component.with_extension("cwasm");
+/// Lets the host's own engine compile the components, all in one run: each file it leaves makes `host` stale.
+fn precompile(workspace: &Workspace) -> Result<()> {
     let scratch = tempfile::tempdir()?;
-    let fresh = scratch.path().join("fresh.cwasm");
     let mut command = workspace.cargo([
         "run",
         "--quiet",
@@ -133,19 +128,21 @@ fn precompile(workspace: &Workspace, name: &str) -> Result<()> {
         "precompile",
         "--",
     ]);
-    command.args([component.as_path(), fresh.as_path()]);
-    step(
-        &format!("precompiling the bundled plugin {name}"),
-        &mut command,
-    )?;
-    let bytes =
-        std::fs::read(&fresh).with_context(|| format!("failed to read {}", fresh.display()))?;
-    if write_if_changed(&precompiled, &bytes)? {
-        say(format!(
-            "wrote {} ({} bytes)",
-            precompiled.display(),
-            bytes.len()
-        ));
+    command.arg(scratch.path());
+    command.args(BUNDLED.map(|name| workspace.target("bundled").join(format!("{name}.wasm"))));
+    step("precompiling the bundled plugins", &mut command)?;
+    for name in BUNDLED {
+        let fresh = scratch.path().join(format!("{name}.cwasm"));
+        let bytes =
+            std::fs::read(&fresh).with_context(|| format!("failed to read {}", fresh.display()))?;
+        let precompiled = workspace.target("bundled").join(format!("{name}.cwasm"));
+        if write_if_changed(&precompiled, &bytes)? {
+            say(format!(
+                "wrote {} ({} bytes)",
+                precompiled.display(),
+                bytes.len()
+            ));
+        }
     }
     Ok(())
 }

@@ -1,11 +1,17 @@
-//! `cargo xtask test` and the packages behind it.
+//! `cargo xtask test`: every test, in one profile, binary after binary.
 //!
-//! The pure crates are tested with the dev profile, whose arithmetic is checked for overflow.
-//! Everything that needs wasmtime is tested with the release profile, so that wasmtime is compiled once.
+//! Everything is built with the release profile, so that no dependency is compiled twice.
+//! The crates that work on untrusted bytes are built a second time with the same optimisation and with overflow checks
+//! and debug assertions, and their own tests run on that.
+
+mod binaries;
+mod timings;
 
 use crate::workspace::{Workspace, say, step};
 use crate::{jdks, metadata, plugins, setup};
-use anyhow::Result;
+use anyhow::{Result, bail};
+use binaries::Binary;
+use timings::Timings;
 
 /// How to test.
 #[derive(clap::Args, Default)]
@@ -13,12 +19,16 @@ pub struct Options {
     /// Do not fetch anything: what a test needs and is not there fails that test
     #[arg(long)]
     pub offline: bool,
+    /// Every program on every JDK found, and the corpora whole, instead of the part whose turn it is today
+    #[arg(long)]
+    pub all: bool,
+    /// Say how long each test took: the slowest on the terminal, all of them in target/test-timings.tsv
+    #[arg(long)]
+    pub timings: bool,
 }
 
-/// What is tested with wasmtime below it; all other crates are pure.
-const WITH_HOST: [&str; 3] = ["host", "hook-agent", "cli"];
-/// A real JVM per case.
-const END_TO_END: &str = "e2e-tests";
+/// What is tested with wasmtime below it, as it is handed out; all other crates are pure.
+const AS_HANDED_OUT: [&str; 4] = ["host", "hook-agent", "cli", "e2e-tests"];
 
 /// Sets up, builds and runs every test.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
@@ -26,25 +36,60 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         setup::run(workspace, &setup::Options::default())?;
     }
     plugins::run(workspace)?;
-    tests(workspace)
-}
-
-/// Runs every test; of the corpora a fixed tenth.
-fn tests(workspace: &Workspace) -> Result<()> {
     for jdk in jdks::all() {
         say(format!("testing with {jdk}"));
     }
-    let mut pure = workspace.cargo(["test", "--quiet", "--no-fail-fast"]);
-    packages(&mut pure, &pure_crates(workspace)?);
-    step("tests of the pure crates", &mut pure)?;
+    let pure = pure_crates(workspace)?;
+    let mut binaries = binaries::build(
+        workspace,
+        "the pure crates, checked",
+        &pure,
+        &checked(&pure),
+    )?;
+    let handed_out: Vec<String> = AS_HANDED_OUT.map(str::to_owned).into();
+    binaries.extend(binaries::build(
+        workspace,
+        "host, agent, command, end to end",
+        &handed_out,
+        &[],
+    )?);
+    let mut timings = options.timings.then(Timings::default);
+    let mut failed = Vec::new();
+    for binary in &binaries {
+        if !run_one(workspace, binary, options, timings.as_mut())? {
+            failed.push(binary.title());
+        }
+    }
+    if let Some(timings) = timings {
+        timings.report(workspace)?;
+    }
+    let mut documents =
+        workspace.cargo(["test", "--quiet", "--release", "--doc", "--no-fail-fast"]);
+    binaries::packages(&mut documents, &pure);
+    documents.args(checked(&pure));
+    let documents = step("examples in the documentation", &mut documents);
+    if !failed.is_empty() {
+        bail!("tests failed in {}", failed.join(", "));
+    }
+    documents
+}
 
-    let mut host = workspace.cargo(["test", "--quiet", "--release", "--no-fail-fast"]);
-    packages(&mut host, &WITH_HOST);
-    step("tests of host, agent and command", &mut host)?;
-
-    let mut end_to_end = workspace.cargo(["test", "--quiet", "--release", "--no-fail-fast"]);
-    packages(&mut end_to_end, &[END_TO_END]);
-    step("end-to-end tests, one JVM per case", &mut end_to_end)
+/// Runs the tests of one binary; whether all passed.
+fn run_one(
+    workspace: &Workspace,
+    binary: &Binary,
+    options: &Options,
+    timings: Option<&mut Timings>,
+) -> Result<bool> {
+    say(binary.title());
+    let mut command = binary.command(workspace);
+    if options.all {
+        command.env("CLASSHOOK_ROTATION", "all");
+    }
+    match timings {
+        Some(timings) => timings.run(binary, command),
+        None => Ok(command.status()?.success()),
+    }
 }
 
 /// Every crate of the workspace that needs no wasmtime, so that a new one is tested without being listed.
@@ -52,12 +97,18 @@ fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {
     let all = metadata::packages(workspace)?.into_iter();
     let names = all.map(|package| package.name);
     Ok(names
-        .filter(|name| !WITH_HOST.contains(&name.as_str()) && name != END_TO_END)
+        .filter(|name| !AS_HANDED_OUT.contains(&name.as_str()))
         .collect())
 }
 
-fn packages(command: &mut std::process::Command, names: &[impl AsRef<str>]) {
-    for name in names {
-        command.args(["-p", name.as_ref()]);
+/// Arguments for cargo: arithmetic of these crates is checked for overflow; what they depend on stays as it is.
+fn checked(crates: &[String]) -> Vec<String> {
+    let mut arguments = Vec::new();
+    for name in crates {
+        for check in ["overflow-checks", "debug-assertions"] {
+            arguments.push("--config".to_owned());
+            arguments.push(format!("profile.release.package.{name}.{check}=true"));
+        }
     }
+    arguments
 }

@@ -1,53 +1,49 @@
 //! `cargo xtask tidy`: what a compiler does not check.
 //!
 //! * [`layers`]: which crate may import which;
-//! * [`sources`]: sizes of files and functions, `unsafe` only where it is allowed, module documentation;
+//! * [`circles`]: no circle among the modules of a crate;
+//! * [`sources`]: sizes of files and functions, module documentation;
+//! * [`unsafe_code`]: unsafe code only where it is allowed, and a document that says where;
 //! * [`features`]: wasmtime is compiled once;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`documents`]: links in Markdown lead somewhere, one sentence per line.
 
+mod circles;
 mod documents;
 mod edge_cases;
 mod features;
+mod finding;
 mod layers;
 mod sources;
+mod unsafe_code;
 
 use crate::workspace::{Workspace, output_of, say};
 use anyhow::{Context, Result, bail};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Something that breaks a rule of the house, and where.
-struct Finding {
-    place: String,
-    what: String,
-}
-
-impl Finding {
-    fn new(place: impl fmt::Display, what: impl Into<String>) -> Self {
-        Self {
-            place: place.to_string(),
-            what: what.into(),
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
-    }
+/// What to check.
+#[derive(clap::Args, Default)]
+pub struct Options {
+    /// Show only the circles among the modules of this crate
+    #[arg(long, value_name = "CRATE")]
+    circles: Option<String>,
 }
 
 /// Checks the whole workspace and prints every finding.
-pub fn run(workspace: &Workspace) -> Result<()> {
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    if let Some(name) = &options.circles {
+        return circles::show(workspace, name);
+    }
     let files = tracked_files(workspace.root())?;
     let mut findings = layers::check(workspace)?;
-    let sizes = sources::check(workspace.root(), &files, &mut findings)?;
+    circles::check(workspace, &mut findings)?;
+    let sources = sources::check(workspace.root(), &files, &mut findings)?;
+    unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
     documents::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;
     features::check(workspace, &mut findings)?;
-    say(sizes.to_string());
+    say(sources.sizes.to_string());
     for finding in &findings {
         println!("{finding}");
     }

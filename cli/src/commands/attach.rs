@@ -7,7 +7,7 @@ use control::message::Change;
 use crate::agent::{Agent, already_there, load};
 use crate::answers;
 use crate::args::{Plugins, Settings};
-use crate::plan::Plan;
+use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
 use crate::show::show;
 
@@ -34,7 +34,7 @@ pub struct Attach {
     /// Which plugins work.
     #[command(flatten)]
     pub plugins: Plugins,
-    /// What the agent is told.
+    /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
 }
@@ -45,7 +45,7 @@ impl Attach {
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
     pub fn run(&self) -> Result<u8, Problem> {
-        let plan = Plan::new(&self.settings, &self.plugins.names, None)?;
+        let plan = CheckedOptions::new(&self.settings, &self.plugins.names, None)?;
         if let Ok(agent) = Agent::find(self.pid)? {
             return self.reload(agent);
         }
@@ -70,7 +70,7 @@ impl Attach {
                     "leave --output out to give it the other settings, or `classhook off` it first",
                 ));
         }
-        let options = Plan::change(&self.settings, &self.plugins.names)?;
+        let options = CheckedOptions::change(&self.settings, &self.plugins.names)?;
         let change: Change = agent.ask_for(&Request::Reload { options })?;
         eprintln!(
             "classhook: the agent is in {} already; it has the new settings",

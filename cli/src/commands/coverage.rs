@@ -11,14 +11,14 @@ use probes::Meta;
 use super::dump;
 use super::report;
 use crate::args::{Material, OnError, Outputs, Settings};
+use crate::attached::AttachedPlugin;
+use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::recordings;
 use crate::inputs::sources::Sources;
 use crate::launch;
-use crate::plan::{Plan, run_id};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::until::{self, Until};
-use crate::visit::Visit;
 use crate::warnings::Warnings;
 
 /// The exit code of a strict run in which something failed.
@@ -49,7 +49,7 @@ pub struct Coverage {
     /// How long a running JVM is measured: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
     #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
     pub time: Option<Duration>,
-    /// What the agent is told.
+    /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
     /// Where classes and sources are.
@@ -88,9 +88,10 @@ impl Coverage {
         } else {
             vec!["coverage".into()]
         };
-        let plan = Plan::new(&self.settings, &plugins, Some(run.to_owned()))?;
-        let code = launch::run(&self.command, &plan.options)?;
-        let report = of_run(run, &plan.output).and_then(|found| self.report(&found, &plan.output));
+        let checked = CheckedOptions::new(&self.settings, &plugins, Some(run.to_owned()))?;
+        let code = launch::run(&self.command, &checked.options)?;
+        let report =
+            of_run(run, &checked.output).and_then(|found| self.report(&found, &checked.output));
         match report {
             Ok(failed) if failed && code == 0 && self.is_strict() => Ok(STRICT),
             Ok(_) => Ok(code),
@@ -104,7 +105,7 @@ impl Coverage {
 
     fn visit(&self, pid: i32, run: &str) -> Result<u8, Problem> {
         let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
-        let visit = Visit::begin(pid, "coverage", &self.settings, run)?;
+        let visit = AttachedPlugin::begin(pid, "coverage", &self.settings, run)?;
         let output = visit.output.clone();
         until.wait("measuring", pid);
         let ended = visit.end()?;
@@ -124,7 +125,7 @@ impl Coverage {
         self.settings.configuration().on_error == Some(OnError::Strict)
     }
 
-    /// Mistakes in what the report needs are told before a long run, not after it.
+    /// Mistakes in what the report needs are reported before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
         Filter::new(&self.settings.plugins().select)?;
         Sources::open(&self.material.sources).map(drop)

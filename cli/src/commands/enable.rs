@@ -7,7 +7,7 @@ use control::Request;
 
 use crate::answers;
 use crate::args::{PluginSettings, Target};
-use crate::plan::{self, Plan};
+use crate::checked_options::{self, CheckedOptions};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
@@ -28,7 +28,7 @@ pub struct Enable {
     /// A plugin that is there, a bundled one (coverage, patch, trace), or a component file (.wasm)
     #[arg(value_name = "NAME|FILE")]
     pub plugin: OsString,
-    /// What the plugin is told.
+    /// The options of the plugin.
     #[command(flatten)]
     pub settings: PluginSettings,
 }
@@ -43,10 +43,10 @@ impl Enable {
     }
 
     fn request(&self) -> Result<Request, Problem> {
-        let plugin = plan::plugin_reference(&self.plugin)?;
+        let plugin = checked_options::plugin_reference(&self.plugin)?;
         let plugin = plugin.to_string_lossy().into_owned();
         let options = if self.settings.any() {
-            Some(Plan::change(&self.settings.clone().into(), &[])?)
+            Some(CheckedOptions::change(&self.settings.clone().into(), &[])?)
         } else {
             None
         };

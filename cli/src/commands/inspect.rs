@@ -8,7 +8,8 @@ use host::config::BUNDLED;
 use host::facts::{self, Interface, PluginFacts};
 use rewriter::{ClassFile, print};
 
-use crate::guard::{Guards, Opinion, READERS};
+use crate::guard::opinion::Opinion;
+use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
 use crate::plugins;

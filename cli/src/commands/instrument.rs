@@ -1,4 +1,4 @@
-//! `classhook instrument`: classes made ready to record before they run.
+//! `classhook instrument`: instruments classes before they run.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal};
@@ -13,12 +13,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tempfile::NamedTempFile;
 
 use crate::args::{Configuration, Plugins};
+use crate::checked_options::check;
 use crate::instrument::baseline::Baseline;
 use crate::instrument::classes::Instrumenter;
-use crate::instrument::places::{Job, Places};
+use crate::instrument::paths::{Job, Paths};
 use crate::instrument::{Record, folder, runtime};
-use crate::outputs::place;
-use crate::plan::checked;
+use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::show::show;
 use crate::warnings::Warnings;
@@ -70,27 +70,27 @@ impl Instrument {
     /// # Errors
     /// If inputs, output, plugins or settings are wrong, or something cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
-        let places = match (&self.out, self.inputs.is_empty()) {
-            (Some(out), false) => Some(Places::new(&self.inputs, out)?),
+        let paths = match (&self.out, self.inputs.is_empty()) {
+            (Some(out), false) => Some(Paths::new(&self.inputs, out)?),
             (None, true) if self.runtime.is_some() => None,
             _ => return Err(nothing_to_do(self.inputs.is_empty())),
         };
         if let Some(path) = &self.runtime {
-            place::file(path, &|out| {
+            atomic::file(path, &|out| {
                 let mut jar = std::io::Cursor::new(Vec::new());
                 runtime::write_jar(&mut jar)?;
                 out.write_all(jar.get_ref())
             })?;
         }
-        match places {
-            Some(places) => self.instrument(&places),
+        match paths {
+            Some(paths) => self.instrument(&paths),
             None => Ok(0),
         }
     }
 
-    fn instrument(&self, places: &Places) -> Result<u8, Problem> {
+    fn instrument(&self, paths: &Paths) -> Result<u8, Problem> {
         let settings = self.configuration.clone().into();
-        let (_, config) = checked(&settings, &self.plugins.names, None)?;
+        let (_, config) = check(&settings, &self.plugins.names, None)?;
         let pipeline = Pipeline::new(&config)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);
         let mut threads = rayon::ThreadPoolBuilder::new();
@@ -100,8 +100,8 @@ impl Instrument {
         let threads = threads
             .build()
             .map_err(|error| Problem::ours("H0647", format!("no threads to work with: {error}")))?;
-        let stage = places.stage()?;
-        let jobs = places.jobs(&stage)?;
+        let stage = paths.stage()?;
+        let jobs = paths.jobs(&stage)?;
         let mut baseline = self.begin_baseline(instrumenter.pipeline())?;
         let total = threads.install(|| self.all(&instrumenter, &jobs, &mut baseline))?;
         instrumenter.go_on()?;
@@ -157,7 +157,7 @@ impl Instrument {
             return Ok(None);
         };
         let begun = || {
-            let file = place::temporary(path)?;
+            let file = atomic::temporary(path)?;
             let plugins = pipeline.plugins().map(str::to_owned).collect();
             Baseline::new(BufWriter::new(file), plugins)
         };
@@ -169,7 +169,7 @@ impl Instrument {
     fn sum_up(&self, pipeline: &Pipeline, total: Record) -> Result<(), Problem> {
         let mut warnings = Warnings::default();
         warnings.extend(total.warnings);
-        warnings.tell();
+        warnings.print();
         let tally = total.tally;
         let mut text = String::new();
         let mut line = |number: u64, what: &str| {
@@ -222,7 +222,7 @@ fn nothing_to_do(no_input: bool) -> Problem {
         .with("help", "classhook help instrument")
 }
 
-/// Becomes true when somebody wants the command to end.
+/// Becomes true when a signal asks the command to end.
 fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

@@ -10,9 +10,9 @@ use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequ
 
 use crate::agent::{self, Agent};
 use crate::args::{Settings, Target};
+use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac;
-use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::show::show;
 
@@ -85,7 +85,7 @@ impl Patch {
             return Err(self.refusal(&patched));
         }
         if !self.target.json {
-            show(&self.told(&patched))?;
+            show(&self.describe(&patched))?;
         }
         Ok(0)
     }
@@ -100,7 +100,10 @@ impl Patch {
             output: self.output.clone(),
             ..Settings::default()
         };
-        agent::load(pid, &Plan::new(&settings, &["none".into()], None)?)?;
+        agent::load(
+            pid,
+            &CheckedOptions::new(&settings, &["none".into()], None)?,
+        )?;
         Agent::connect(pid)
     }
 
@@ -165,7 +168,7 @@ impl Patch {
         )
     }
 
-    fn told(&self, patched: &Patched) -> String {
+    fn describe(&self, patched: &Patched) -> String {
         let pid = self.target.pid;
         let mut text = match patched.ids.first() {
             None if self.check => "the JVM would take this patch\n".to_owned(),

@@ -26,11 +26,11 @@ impl Patches {
     /// # Errors
     /// If there is no agent to ask.
     pub fn run(&self) -> Result<u8, Problem> {
-        self.target.answer(&Request::Patches, told)
+        self.target.answer(&Request::Patches, describe)
     }
 }
 
-fn told(answer: &Answer) -> String {
+fn describe(answer: &Answer) -> String {
     if answer.patches.is_empty() {
         return "no patch is in force\n".to_owned();
     }

@@ -28,7 +28,7 @@ pub struct Ps {}
 enum Presence {
     /// It listens.
     Yes,
-    /// Its library is loaded, and nobody listens.
+    /// Its library is loaded, and no agent listens.
     Silent,
     No,
 }

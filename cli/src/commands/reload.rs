@@ -5,7 +5,7 @@ use control::Request;
 
 use crate::answers;
 use crate::args::{Change, Plugins, Target};
-use crate::plan::Plan;
+use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
@@ -26,7 +26,7 @@ pub struct Reload {
     /// Which plugins work.
     #[command(flatten)]
     pub plugins: Plugins,
-    /// What the agent is told.
+    /// The options of the agent.
     #[command(flatten)]
     pub change: Change,
 }
@@ -37,7 +37,7 @@ impl Reload {
     /// # Errors
     /// If there is no agent to ask, or the configuration is wrong; the former then stays.
     pub fn run(&self) -> Result<u8, Problem> {
-        let options = Plan::change(&self.change.clone().into(), &self.plugins.names)?;
+        let options = CheckedOptions::change(&self.change.clone().into(), &self.plugins.names)?;
         self.target
             .answer(&Request::Reload { options }, answers::change)
     }

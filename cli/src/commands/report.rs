@@ -1,4 +1,4 @@
-//! `classhook report`: from recordings to reports.
+//! `classhook report`: makes reports of recordings.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ impl Report {
         if !events.is_empty() {
             let traces = traces::read(&events, &Filter::new(&self.select)?, &mut warnings)?;
             if !self.outputs.any() && !recordings.iter().any(|path| holds_coverage(path)) {
-                warnings.tell();
+                warnings.print();
                 self.trace.make(&traces)?;
                 return Ok(0);
             }
@@ -101,7 +101,7 @@ fn holds_coverage(path: &Path) -> bool {
     Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
 }
 
-/// Reads recordings, analyses, writes and tells; the summary also if a report cannot be written.
+/// Reads recordings, analyses them, writes and prints; the summary also if a report cannot be written.
 pub(super) fn make(
     recordings: &[PathBuf],
     select: &[String],
@@ -123,11 +123,11 @@ pub(super) fn make(
         &filter,
         warnings,
     )?;
-    warnings.tell();
+    warnings.print();
     let mut written = Vec::new();
     let outcome = outputs.write(&bundle, &recorded, &sources, &mut written);
     let mut out = std::io::stdout().lock();
-    let mut told = || -> std::io::Result<()> {
+    let mut print = || -> std::io::Result<()> {
         if summary {
             table::write_with(&bundle, &layout(), &mut out)?;
         }
@@ -135,7 +135,7 @@ pub(super) fn make(
             .iter()
             .try_for_each(|path| writeln!(out, "wrote {}", path.display()))
     };
-    match told() {
+    match print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::args::{Plugins, Start};
+use crate::checked_options::CheckedOptions;
 use crate::launch;
-use crate::plan::Plan;
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
@@ -35,7 +35,7 @@ impl Run {
     /// # Errors
     /// If options, configuration, agent or command are wrong.
     pub fn run(&self) -> Result<u8, Problem> {
-        let plan = Plan::new(&self.start.settings, &self.plugins.names, None)?;
-        launch::run(&self.start.command, &plan.options)
+        let checked = CheckedOptions::new(&self.start.settings, &self.plugins.names, None)?;
+        launch::run(&self.start.command, &checked.options)
     }
 }

@@ -94,9 +94,9 @@ mod tests {
     use control::message::{Failure, Plugin, PluginState};
 
     #[test]
-    fn durations_are_told_in_two_units() {
-        let told = [1_234, 61_000, 7_260_000].map(|ms| duration(Duration::from_millis(ms)));
-        assert_eq!(told, ["1.2 s", "1 min 1 s", "2 h 1 min"]);
+    fn durations_have_two_units() {
+        let durations = [1_234, 61_000, 7_260_000].map(|ms| duration(Duration::from_millis(ms)));
+        assert_eq!(durations, ["1.2 s", "1 min 1 s", "2 h 1 min"]);
     }
 
     #[test]

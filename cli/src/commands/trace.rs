@@ -10,14 +10,14 @@ use probes::events;
 use serde_json::{Map, Value, json};
 
 use crate::args::Settings;
+use crate::attached::{AttachedPlugin, Ended};
+use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::recordings::{self, Kind};
 use crate::launch;
-use crate::plan::{Plan, run_id};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::traces::{self, TraceOutputs};
 use crate::until::{self, Until};
-use crate::visit::{Ended, Visit};
 use crate::warnings::Warnings;
 
 const PLUGIN: &str = "trace";
@@ -46,7 +46,7 @@ pub struct Trace {
     /// What is made of it.
     #[command(flatten)]
     pub outputs: TraceOutputs,
-    /// What the agent is told.
+    /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
     /// How long a running JVM is traced: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
@@ -180,9 +180,9 @@ impl Trace {
     }
 
     fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
-        let plan = plan(settings, run)?;
-        let code = launch::run(&self.command, &plan.options)?;
-        match self.report(run, &plan.output) {
+        let checked = options_of(settings, run)?;
+        let code = launch::run(&self.command, &checked.options)?;
+        match self.report(run, &checked.output) {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
                 eprintln!("{problem}");
@@ -193,9 +193,9 @@ impl Trace {
     }
 
     fn visit(&self, pid: i32, settings: &Settings, run: &str) -> Result<u8, Problem> {
-        plan(settings, run)?;
+        options_of(settings, run)?;
         let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
-        let visit = Visit::begin(pid, PLUGIN, settings, run)?;
+        let visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
         until.wait("tracing", pid);
         let ended = visit.end()?;
         let mut warnings = Warnings::default();
@@ -228,21 +228,21 @@ impl Trace {
 
     fn show(&self, mut traces: Vec<events::Trace>, warnings: Warnings) -> Result<(), Problem> {
         traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
-        warnings.tell();
+        warnings.print();
         self.outputs.make(&traces)
     }
 }
 
-/// What the agent is told; mistakes in it are told before anything is started.
-fn plan(settings: &Settings, run: &str) -> Result<Plan, Problem> {
+/// The options of the agent; mistakes in them are reported before anything is started.
+fn options_of(settings: &Settings, run: &str) -> Result<CheckedOptions, Problem> {
     let plugins = match settings.configuration().file {
         None => vec![PLUGIN.into()],
         Some(_) => vec![],
     };
-    let plan = Plan::new(settings, &plugins, Some(run.to_owned()))?;
-    let options = plan.options.to_text();
+    let checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
+    let options = checked.options.to_text();
     Pipeline::new(&Config::from_options(&options.to_string_lossy())?)?;
-    Ok(plan)
+    Ok(checked)
 }
 
 /// What was traced in the JVMs of one run.

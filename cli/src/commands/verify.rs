@@ -10,7 +10,8 @@ use probes::ProbeTable;
 use rayon::prelude::*;
 use rewriter::ClassFile;
 
-use crate::guard::{Guards, Opinion, READERS};
+use crate::guard::opinion::Opinion;
+use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::{self, Found, Loader};
 use crate::plugins;
 use crate::problem::Problem;
@@ -83,7 +84,7 @@ impl Verify {
                 Ok(())
             })?;
         }
-        warnings.tell();
+        warnings.print();
         show(&table(&counts))?;
         Ok(u8::from(!warnings.is_empty()))
     }

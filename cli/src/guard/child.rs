@@ -10,10 +10,8 @@ use rewriter::ClassFile;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::Opinion;
+use super::opinion::Opinion;
 
-/// Longest answer, in bytes.
-pub const MAX_ANSWER: u64 = 4_096;
 /// Memory that the readers may use, in bytes.
 const MEMORY: u64 = 2 << 30;
 /// CPU time that they may use for one class.
@@ -42,13 +40,7 @@ pub fn serve() -> io::Result<u8> {
         let length = u64::from(u32::from_be_bytes(length));
         (&mut input).take(length).read_to_end(&mut class)?;
         allow_time()?;
-        let (kind, text) = match ask(reader, &class) {
-            Opinion::Agrees => ('a', String::new()),
-            Opinion::Differs(text) => ('d', text),
-            Opinion::Refuses(text) => ('r', text),
-            Opinion::Breaks(text) => ('b', text),
-        };
-        writeln!(output, "{kind}{}", one_line(&text))?;
+        writeln!(output, "{}", ask(reader, &class).to_line())?;
         output.flush()?;
     }
     Ok(0)
@@ -71,12 +63,6 @@ fn allow_time() -> io::Result<()> {
     let wanted = used.saturating_add(TIME.as_secs());
     limit.current = Some(limit.maximum.map_or(wanted, |most| most.min(wanted)));
     setrlimit(Resource::Cpu, limit).map_err(io::Error::from)
-}
-
-/// Half a page on one line, without anything that could end it.
-fn one_line(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().take(800).map(visible).collect()
 }
 
 fn ask(reader: u8, class: &[u8]) -> Opinion {
@@ -138,7 +124,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(what: &str, ours: T, theirs: T) -> Re
 }
 
 fn same_class(ours: &ClassFile<'_>, theirs: &cafebabe::ClassFile<'_>) -> Result<(), String> {
-    let text = |text: rewriter::Utf8<'_>| text.to_str_lossless().into_owned();
+    let text = |text: jvms::modified_utf8::Utf8<'_>| text.to_str_lossless().into_owned();
     compare("major version", ours.major_version(), theirs.major_version)?;
     compare(
         "name",
@@ -169,7 +155,7 @@ fn same_method(
     ours: &rewriter::Method<'_, '_>,
     theirs: &cafebabe::MethodInfo<'_>,
 ) -> Result<(), String> {
-    let text = |text: rewriter::Utf8<'_>| text.to_str_lossless().into_owned();
+    let text = |text: jvms::modified_utf8::Utf8<'_>| text.to_str_lossless().into_owned();
     compare("name", text(ours.name()), theirs.name.to_string())?;
     compare(
         "descriptor",
@@ -254,10 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_refuses_or_we_do_not_read_is_told() {
+    fn class_that_a_reader_refuses_or_we_do_not_read_is_reported() {
         assert!(matches!(ask(0, b"no class"), Opinion::Refuses(_)));
         let panic = by_us(b"no class", |_| Ok(()));
         assert!(matches!(panic, Opinion::Differs(text) if text.contains("we do not")));
-        assert_eq!(one_line("a\nb\u{1b}"), "a b ");
     }
 }

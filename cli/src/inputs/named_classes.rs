@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globs::Glob;
 use rewriter::ClassFile;
 
 use crate::inputs::class_files::{self, Found, Loader};
@@ -57,26 +57,24 @@ fn matching(places: &[String], class: &str) -> Result<Vec<Found>, Problem> {
     Ok(kept)
 }
 
-/// A class that cannot be read matches only the pattern for everything, so that it is told of.
-fn is(wanted: &GlobSet, found: &Found, class: &str) -> bool {
+/// A class that cannot be read matches only the pattern for everything, so that it is reported.
+fn is(wanted: &Glob, found: &Found, class: &str) -> bool {
     match ClassFile::read(&found.bytes) {
-        Ok(read) => wanted.is_match(&*read.this_class().to_str_lossless()),
+        Ok(read) => wanted.matches(read.this_class().as_bytes()),
         Err(_) => class == "**",
     }
 }
 
-fn pattern(class: &str) -> Result<GlobSet, Problem> {
-    let refused = |error: globset::Error| {
-        Problem::user("H0631", format!("`{class}` is no name of a class"))
-            .with("found", error.kind().to_string())
-            .with(
-                "expected",
-                "a name such as com.acme.Foo, or a pattern such as com.acme.**",
-            )
-    };
-    let glob = GlobBuilder::new(&class.replace('.', "/"))
-        .literal_separator(true)
-        .build()
-        .map_err(refused)?;
-    GlobSetBuilder::new().add(glob).build().map_err(refused)
+fn pattern(class: &str) -> Result<Glob, Problem> {
+    globs::check_class(class).map_err(|problem| {
+        Problem::user(
+            "H0631",
+            format!("`{class}` is no name of a class: it {problem}"),
+        )
+        .with(
+            "expected",
+            "a name such as com.acme.Foo, or a pattern such as com.acme.**",
+        )
+    })?;
+    Ok(Glob::of_class(class))
 }

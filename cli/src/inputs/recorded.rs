@@ -1,4 +1,4 @@
-//! Several recordings as one: which probes of which class file were hit, in which sessions.
+//! Several recordings merged: which probes of which class file were hit, in which sessions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -210,7 +210,7 @@ fn loader(meta: &Meta) -> Loader {
     }
 }
 
-/// As JaCoCo names its sessions: machine and something that tells JVMs apart.
+/// As JaCoCo names its sessions: machine and a number that differs between JVMs.
 fn session(meta: &Meta) -> Session {
     let id = match (meta.session.as_str(), meta.host.as_str()) {
         ("", "") => format!("pid-{}", meta.pid),

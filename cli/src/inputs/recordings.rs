@@ -1,4 +1,4 @@
-//! What was recorded: Classhook's snapshots and JaCoCo's `.exec` files, alone or in folders.
+//! Recordings: Classhook's snapshots and event files, and JaCoCo's `.exec` files, alone or in folders.
 
 use std::fs;
 use std::io::Read;
@@ -94,7 +94,7 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
     }
 }
 
-/// Reads a snapshot; one that holds nothing yet is told of and left out.
+/// Reads a snapshot; one that holds nothing yet is left out with a warning.
 ///
 /// # Errors
 /// If it is damaged or of a newer version (`H0611`).
@@ -111,7 +111,7 @@ pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snap
     Ok(snapshot)
 }
 
-/// Reads an event file; one that holds nothing yet is told of and left out.
+/// Reads an event file; one that holds nothing yet is left out with a warning.
 ///
 /// # Errors
 /// If it is damaged or of a newer version (`H0611`).
@@ -144,7 +144,7 @@ fn unless_empty<T>(
     }
 }
 
-/// What to tell of a recording whose JVM has not ended in good order.
+/// The warning about a recording whose JVM has not ended in good order.
 fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
     if truncated {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recordings_are_told_apart_by_their_first_bytes() {
+    fn kind_of_a_recording_is_known_by_its_first_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);

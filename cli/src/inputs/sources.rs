@@ -11,14 +11,14 @@ use zip::ZipArchive;
 use super::archive::{self, Entries};
 use crate::problem::Problem;
 
-/// All places with sources, asked in the order given.
+/// Folders and archives with sources, searched in the order given.
 #[derive(Debug, Default)]
 pub struct Sources {
-    places: Vec<Place>,
+    roots: Vec<SourceRoot>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum SourceRoot {
     /// A folder, and its direct sub-folders: a folder per module.
     Folder {
         root: PathBuf,
@@ -32,19 +32,19 @@ enum Place {
 }
 
 impl Sources {
-    /// Opens the places.
+    /// Opens the folders and archives.
     ///
     /// # Errors
     /// If one cannot be read or is neither folder nor archive.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Problem> {
-        let places = paths
+        let roots = paths
             .iter()
-            .map(|path| Place::open(path))
+            .map(|path| SourceRoot::open(path))
             .collect::<Result<_, _>>()?;
-        Ok(Self { places })
+        Ok(Self { roots })
     }
 
-    /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any place has it; bytes that are not UTF-8 are replaced.
+    /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any root has it; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn find(&self, package: &str, file: &str) -> Option<String> {
         let name = if package.is_empty() {
@@ -53,7 +53,7 @@ impl Sources {
             format!("{package}/{file}")
         };
         let is_plain = name.split('/').all(|part| !matches!(part, "" | "." | ".."));
-        let bytes = is_plain.then(|| self.places.iter().find_map(|place| place.find(&name)))??;
+        let bytes = is_plain.then(|| self.roots.iter().find_map(|root| root.find(&name)))??;
         Some(
             String::from_utf8(bytes)
                 .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -61,7 +61,7 @@ impl Sources {
     }
 }
 
-impl Place {
+impl SourceRoot {
     fn open(path: &Path) -> Result<Self, Problem> {
         let unreadable = |error| Problem::unreadable(path, &error);
         if path.metadata().map_err(unreadable)?.is_dir() {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_place_is_named() {
+    fn missing_root_is_named() {
         let error = Sources::open(&["/nowhere/src".into()]).unwrap_err();
         assert!(error.to_string().contains("/nowhere/src"), "{error}");
     }

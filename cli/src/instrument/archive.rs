@@ -22,9 +22,9 @@ const BATCH_LENGTH: u64 = 64 << 20;
 /// Takes what came of a part of the work, in order.
 pub type Sink<'s> = &'s mut dyn FnMut(Record) -> Result<(), Problem>;
 
-/// Which archive is worked on.
+/// The archive that is being instrumented.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ArchiveContext {
     /// Its path, and those of the archives around it: `app.jar!/lib/a.jar`.
     pub origin: String,
     /// How many archives are around it.
@@ -40,26 +40,27 @@ pub struct Place {
 /// (`H0620`), or if the command was interrupted.
 pub fn rewrite<R: Read + Seek, W: Write + Seek>(
     instrumenter: &Instrumenter,
-    place: &Place,
+    context: &ArchiveContext,
     reader: R,
     mut out: W,
     sink: Sink<'_>,
 ) -> Result<bool, Problem> {
-    let mut archive = ZipArchive::new(reader).map_err(|error| broken(place, &error))?;
-    let facts = Facts::of(place, &mut archive)?;
-    let prefix = facts.prefix;
+    let mut archive = ZipArchive::new(reader).map_err(|error| broken(context, &error))?;
+    let contents = Contents::of(context, &mut archive)?;
+    let prefix = contents.prefix;
     if prefix > 0 {
-        archive = with_prefix(archive, prefix, &mut out).map_err(|error| broken(place, &error))?;
+        archive =
+            with_prefix(archive, prefix, &mut out).map_err(|error| broken(context, &error))?;
     }
     let mut writer = ZipWriter::new(out);
     let comment = archive.comment().into();
     writer
         .set_raw_comment(comment)
-        .map_err(|error| broken(place, &error))?;
+        .map_err(|error| broken(context, &error))?;
     let mut work = Work {
         instrumenter,
-        place,
-        facts,
+        context,
+        contents,
         archive,
         writer,
         changed: false,
@@ -71,19 +72,22 @@ pub fn rewrite<R: Read + Seek, W: Write + Seek>(
 }
 
 /// What has to be known before the first entry is written.
-struct Facts {
+struct Contents {
     signed: bool,
     /// Bytes in front of the first entry, such as a script that starts the archive.
     prefix: u64,
-    /// Where the class loader looks for classes.
+    /// The folder in which the class loader finds classes.
     classes: &'static str,
     embedded: bool,
     duplicates: bool,
 }
 
-impl Facts {
-    fn of<R: Read + Seek>(place: &Place, archive: &mut ZipArchive<R>) -> Result<Self, Problem> {
-        let mut facts = Self {
+impl Contents {
+    fn of<R: Read + Seek>(
+        context: &ArchiveContext,
+        archive: &mut ZipArchive<R>,
+    ) -> Result<Self, Problem> {
+        let mut contents = Self {
             signed: false,
             prefix: u64::MAX,
             classes: "",
@@ -93,22 +97,22 @@ impl Facts {
         for index in 0..archive.len() {
             let entry = archive
                 .by_index_data(index)
-                .map_err(|error| broken(place, &error))?;
-            facts.prefix = facts.prefix.min(entry.header_start());
-            let name = entry.name().map_err(|error| broken(place, &error))?;
+                .map_err(|error| broken(context, &error))?;
+            contents.prefix = contents.prefix.min(entry.header_start());
+            let name = entry.name().map_err(|error| broken(context, &error))?;
             if name.contains("..") && entry.enclosed_name().is_none() {
-                return Err(leads_out(place, &name));
+                return Err(leads_out(context, &name));
             }
-            facts.signed |= signature::is_signature(&name);
-            facts.embedded |= name == runtime::CLASSES[0].0;
+            contents.signed |= signature::is_signature(&name);
+            contents.embedded |= name == runtime::CLASSES[0].0;
             if name.starts_with("WEB-INF/") {
-                facts.classes = "WEB-INF/classes/";
+                contents.classes = "WEB-INF/classes/";
             }
         }
         if archive.is_empty() {
-            facts.prefix = 0;
+            contents.prefix = 0;
         }
-        Ok(facts)
+        Ok(contents)
     }
 }
 
@@ -126,8 +130,8 @@ fn with_prefix<R: Read + Seek, W: Write>(
 
 struct Work<'w, R: Read + Seek, W: Write + Seek> {
     instrumenter: &'w Instrumenter,
-    place: &'w Place,
-    facts: Facts,
+    context: &'w ArchiveContext,
+    contents: Contents,
     archive: ZipArchive<R>,
     writer: ZipWriter<W>,
     changed: bool,
@@ -189,7 +193,7 @@ impl<R: Read + Seek, W: Write + Seek> Work<'_, R, W> {
         let raw = self
             .archive
             .by_index_raw(index)
-            .map_err(|error| broken(self.place, &error))?;
+            .map_err(|error| broken(self.context, &error))?;
         let name = match raw.name() {
             Ok(name) if raw.is_file() && !raw.encrypted() => name.into_owned(),
             _ => return Ok(Item::Copy(index)),
@@ -198,14 +202,14 @@ impl<R: Read + Seek, W: Write + Seek> Work<'_, R, W> {
             Kind::Class
         } else if has_archive_name(&name) {
             Kind::Archive
-        } else if self.facts.signed && signature::is_signature(&name) {
+        } else if self.contents.signed && signature::is_signature(&name) {
             return Ok(Item::Drop);
-        } else if self.facts.signed && name.eq_ignore_ascii_case(MANIFEST) {
+        } else if self.contents.signed && name.eq_ignore_ascii_case(MANIFEST) {
             Kind::SignedManifest
         } else {
             return Ok(Item::Copy(index));
         };
-        let options = options(&raw).map_err(|error| broken(self.place, &error))?;
+        let options = options(&raw).map_err(|error| broken(self.context, &error))?;
         drop(raw);
         Ok(match self.content(index) {
             Ok(bytes) => Item::Ask(Entry {
@@ -215,7 +219,7 @@ impl<R: Read + Seek, W: Write + Seek> Work<'_, R, W> {
                 bytes,
                 options,
             }),
-            Err(found) => Item::Damaged(index, damaged(&self.place.inside(&name), &found)),
+            Err(found) => Item::Damaged(index, damaged(&self.context.inside(&name), &found)),
         })
     }
 
@@ -238,10 +242,10 @@ impl<R: Read + Seek, W: Write + Seek> Work<'_, R, W> {
 
     /// Works on entries in parallel, and writes them in order.
     fn batch(&mut self, items: Vec<Item>, sink: Sink<'_>) -> Result<(), Problem> {
-        let (instrumenter, place) = (self.instrumenter, self.place);
+        let (instrumenter, context) = (self.instrumenter, self.context);
         let made: Vec<Result<(Output, Record), Problem>> = items
             .into_par_iter()
-            .map(|item| made(instrumenter, place, item))
+            .map(|item| made(instrumenter, context, item))
             .collect();
         for made in made {
             let (output, record) = made?;
@@ -261,31 +265,31 @@ impl<R: Read + Seek, W: Write + Seek> Work<'_, R, W> {
                 entry.and_then(|entry| self.writer.raw_copy_file(entry))
             }
         };
-        written.map_err(|error| broken(self.place, &error))
+        written.map_err(|error| broken(self.context, &error))
     }
 
     fn finish(mut self, sink: Sink<'_>) -> Result<(), Problem> {
         if self.changed {
             let mut record = Record::default();
-            let origin = &self.place.origin;
-            if self.facts.signed {
+            let origin = &self.context.origin;
+            if self.contents.signed {
                 record.warnings.push(unsigned(origin));
             }
-            if self.facts.duplicates {
+            if self.contents.duplicates {
                 record.warnings.push(duplicates(origin));
             }
             sink(record)?;
         }
-        if self.changed && self.place.embed && !self.facts.embedded {
+        if self.changed && self.context.embed && !self.contents.embedded {
             for (name, bytes) in runtime::CLASSES {
-                let name = format!("{}{name}", self.facts.classes);
+                let name = format!("{}{name}", self.contents.classes);
                 let entry = PreparedZipFile::from_data(name, runtime::options(), bytes);
                 let added = entry.and_then(|entry| self.writer.add_prepared_file(entry));
-                added.map_err(|error| broken(self.place, &error))?;
+                added.map_err(|error| broken(self.context, &error))?;
             }
         }
         let finished = self.writer.finish().and_then(|mut out| Ok(out.flush()?));
-        finished.map_err(|error| broken(self.place, &error))
+        finished.map_err(|error| broken(self.context, &error))
     }
 }
 
@@ -312,7 +316,7 @@ fn options<R: Read>(
 
 fn made(
     instrumenter: &Instrumenter,
-    place: &Place,
+    context: &ArchiveContext,
     item: Item,
 ) -> Result<(Output, Record), Problem> {
     let mut record = Record::default();
@@ -328,10 +332,10 @@ fn made(
             Output::Copy(index)
         }
         Item::Ask(entry) => {
-            let origin = place.inside(&entry.name);
+            let origin = context.inside(&entry.name);
             let bytes = match entry.kind {
                 Kind::Class => instrumenter.class(&origin, &entry.bytes, &mut record)?,
-                Kind::Archive => inner(instrumenter, place, origin, &entry.bytes, &mut record)?,
+                Kind::Archive => inner(instrumenter, context, origin, &entry.bytes, &mut record)?,
                 Kind::SignedManifest => {
                     record.tally.others += 1;
                     Some(signature::without_digests(&entry.bytes))
@@ -341,7 +345,7 @@ fn made(
                 None => Output::Copy(entry.index),
                 Some(bytes) => {
                     let prepared = PreparedZipFile::from_data(&entry.name, entry.options, &bytes);
-                    Output::Replace(prepared.map_err(|error| broken(place, &error))?)
+                    Output::Replace(prepared.map_err(|error| broken(context, &error))?)
                 }
             }
         }
@@ -352,7 +356,7 @@ fn made(
 /// An archive within an archive; none if it stays as it is.
 fn inner(
     instrumenter: &Instrumenter,
-    outer: &Place,
+    outer: &ArchiveContext,
     origin: String,
     bytes: &[u8],
     record: &mut Record,
@@ -367,7 +371,7 @@ fn inner(
         record.warnings.push(damaged(&origin, &found));
         return Ok(None);
     }
-    let place = Place {
+    let context = ArchiveContext {
         origin,
         depth: outer.depth + 1,
         embed: false,
@@ -379,7 +383,7 @@ fn inner(
     };
     let changed = rewrite(
         instrumenter,
-        &place,
+        &context,
         Cursor::new(bytes),
         &mut out,
         &mut sink,
@@ -387,30 +391,33 @@ fn inner(
     Ok(changed.then(|| out.into_inner()))
 }
 
-impl Place {
+impl ArchiveContext {
     fn inside(&self, name: &str) -> String {
         format!("{}!/{name}", self.origin)
     }
 }
 
 /// The archive is at fault, or the file that is written.
-fn broken(place: &Place, error: &ZipError) -> Problem {
+fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
     let problem = match error {
         ZipError::Io(_) => {
-            let message = format!("cannot rewrite {}", place.origin);
+            let message = format!("cannot rewrite {}", context.origin);
             Problem::user("H0620", message)
                 .with("help", "nothing was changed; check the space left")
         }
-        _ => Problem::user("H0613", format!("cannot read the archive {}", place.origin))
-            .with("help", "build or download it again, or leave it out"),
+        _ => Problem::user(
+            "H0613",
+            format!("cannot read the archive {}", context.origin),
+        )
+        .with("help", "build or download it again, or leave it out"),
     };
     problem.with("found", error.to_string())
 }
 
-fn leads_out(place: &Place, name: &str) -> Problem {
+fn leads_out(context: &ArchiveContext, name: &str) -> Problem {
     Problem::user(
         "H0644",
-        format!("{} holds an entry outside of itself", place.origin),
+        format!("{} holds an entry outside of itself", context.origin),
     )
     .with("expected", "names that stay below the archive's root")
     .with("found", name.escape_debug().to_string())

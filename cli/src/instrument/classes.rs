@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::{Outcome, Pipeline, own};
+use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
 
 use super::Record;
@@ -11,9 +12,6 @@ use super::baseline::KeptClass;
 use crate::plugins;
 use crate::problem::Problem;
 use crate::warnings::Warning;
-
-/// `ACC_MODULE` (JVMS table 4.1-B).
-const MODULE: u16 = 0x8000;
 
 /// Instruments classes; shared by all threads.
 pub struct Instrumenter {
@@ -61,7 +59,7 @@ impl Instrumenter {
         self.go_on()?;
         let tally = &mut record.tally;
         let class = match ClassFile::read(bytes) {
-            Ok(class) if class.access_flags() & MODULE != 0 => {
+            Ok(class) if class.access_flags() & ACC_MODULE != 0 => {
                 tally.others += 1;
                 return Ok(None);
             }

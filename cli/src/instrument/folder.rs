@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::archive::{self, Place, Sink};
+use super::archive::{self, ArchiveContext, Sink};
 use super::classes::{Instrumenter, damaged};
 use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
@@ -172,13 +172,13 @@ fn archive(
     let file = File::open(source).map_err(unreadable)?;
     let permissions = file.metadata().map_err(unreadable)?.permissions();
     let out = File::create(target).map_err(unwritable)?;
-    let place = Place {
+    let context = ArchiveContext {
         origin: source.display().to_string(),
         depth: 0,
         embed,
     };
     let (reader, writer) = (BufReader::new(file), BufWriter::new(out));
-    match archive::rewrite(instrumenter, &place, reader, writer, sink)? {
+    match archive::rewrite(instrumenter, &context, reader, writer, sink)? {
         true => fs::set_permissions(target, permissions).map_err(unwritable),
         false => copy(source, target),
     }

@@ -23,9 +23,9 @@ pub const CLASSES: [File; 7] = files![
     "Log",
     "Log$Payload",
     "Probes",
-    "Recording",
-    "Recording$End",
-    "Recording$Entry",
+    "SnapshotWriter",
+    "SnapshotWriter$End",
+    "SnapshotWriter$Entry",
 ];
 
 const MANIFEST: &str = "Manifest-Version: 1.0\r\nAutomatic-Module-Name: classhook.runtime\r\n\r\n";

@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpgrp, pidfd_open, pidfd_send_s
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Starts the command, waits for it, and hands on the signals that this process is sent meanwhile.
+/// Starts the command, waits for it, and forwards the signals that this process receives meanwhile.
 pub(super) fn run(command: &mut Command) -> io::Result<u8> {
     let ignored = ignored_signals();
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// What the agent is told; what is not set is left to the configuration file and the agent's defaults.
+/// The options of the agent; what is not set is left to the configuration file and the agent's defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentOptions {
     /// `classhook.toml`, absolute.
@@ -21,7 +21,7 @@ pub struct AgentOptions {
     pub settings: Option<String>,
     /// `warn` or `strict`.
     pub on_error: Option<&'static str>,
-    /// How much the agent says.
+    /// The agent's log level.
     pub log: Option<String>,
     /// Id of the run, kept in each snapshot.
     pub run: Option<String>,

@@ -78,7 +78,7 @@ fn java_home(path: &Path) -> Option<PathBuf> {
     is_jdk.then(|| home.to_owned())
 }
 
-/// Refuses a JDK in which the agent cannot work, as far as its `release` file tells.
+/// Refuses a JDK in which the agent cannot work, as its `release` file says.
 fn check_jdk(home: &Path) -> Result<(), Problem> {
     let Ok(release) = std::fs::read_to_string(home.join("release")) else {
         return Ok(()); // nothing is known against it
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_a_jdk_are_told_from_other_commands() {
+    fn tools_of_a_jdk_are_distinguished_from_other_commands() {
         let root = tempfile::tempdir().unwrap();
         jdk(
             &root.path().join("jdk"),

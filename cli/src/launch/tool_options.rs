@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    /// The words that HotSpot sees; nothing on an unmatched quote, at which it refuses to start.
+    /// The options that HotSpot reads; nothing on an unmatched quote, at which it refuses to start.
     fn split_as_hotspot_does(text: &[u8]) -> Option<Vec<Vec<u8>>> {
         let mut words = Vec::new();
         let mut rest = text.iter().copied().peekable();

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use cli::describe::describe;
 use coverage::analysis::probe_count;
-use probes::{ARRAY_LENGTH, Meta, ProbeTable, Recorder, RecorderOptions, Summary};
+use probes::{ARRAY_LENGTH, Meta, ProbeTable, SnapshotOptions, SnapshotWriter, Summary};
 
 /// A folder with the classes of some Java sources, and those sources.
 pub struct Compiled {
@@ -86,7 +86,8 @@ pub fn snapshot(
     fs::create_dir_all(folder).unwrap();
     let table = ProbeTable::new();
     table.set_arrays(1);
-    let mut recorder = Recorder::create(folder, meta, RecorderOptions { keep_classes }).unwrap();
+    let mut writer =
+        SnapshotWriter::create(folder, meta, SnapshotOptions { keep_classes }).unwrap();
     let mut array = vec![0i8; ARRAY_LENGTH];
     for (bytes, hits) in classes {
         let class = describe(bytes).unwrap();
@@ -108,9 +109,9 @@ pub fn snapshot(
         };
         (0..count).for_each(|probe| array[usize::from(slots.base) + probe] |= i8::from(hit(probe)));
     }
-    recorder.absorb(0, &array);
-    recorder.complete(&table, &Summary::default()).unwrap();
-    recorder.path().to_owned()
+    writer.absorb(0, &array);
+    writer.complete(&table, &Summary::default()).unwrap();
+    writer.path().to_owned()
 }
 
 /// What the command did.

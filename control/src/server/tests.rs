@@ -4,7 +4,7 @@ use crate::{Client, Peer};
 use std::io::BufRead;
 use std::thread::JoinHandle;
 
-/// A server in a thread of its own that says the pid, and leaves when it is told to.
+/// A server in a thread of its own that answers with the pid, and ends when it is asked to.
 struct Running {
     tmp: tempfile::TempDir,
     socket: PathBuf,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::class::{CodeDescription, Operand};
-use crate::filter::{Effects, Node, Nodes};
+use crate::filter::{FilterOutput, Node, Nodes};
 use crate::flow::{Kind, Labels};
 use crate::model::{Counter, MethodCoverage};
 
@@ -237,19 +237,19 @@ impl<'a> Graph<'a> {
     }
 
     /// Copies of an instruction are covered together.
-    pub(super) fn merge(&mut self, effects: &Effects) {
-        for (copy, of) in effects.merges() {
+    pub(super) fn merge(&mut self, output: &FilterOutput) {
+        for (copy, of) in output.merges() {
             let covered = self.instructions[copy].covered.clone();
             self.instructions[of].covered.add(&covered);
         }
-        for (copy, of) in effects.merges() {
+        for (copy, of) in output.merges() {
             self.instructions[copy] = self.instructions[of].clone();
         }
     }
 
     /// Gives instructions the branches of others.
-    pub(super) fn replace_branches(&mut self, effects: &Effects) {
-        for (of, by) in effects.replacements() {
+    pub(super) fn replace_branches(&mut self, output: &FilterOutput) {
+        for (of, by) in output.replacements() {
             let mut covered = Branches::default();
             let mut branches = 0;
             for stands_for in by.branches() {
@@ -268,9 +268,9 @@ impl<'a> Graph<'a> {
     }
 
     /// Counts what no filter has left out.
-    pub(super) fn count(&self, effects: &Effects, coverage: &mut MethodCoverage) {
+    pub(super) fn count(&self, output: &FilterOutput, coverage: &mut MethodCoverage) {
         for (index, instruction) in self.instructions.iter().enumerate() {
-            if effects.is_ignored(index) {
+            if output.is_ignored(index) {
                 continue;
             }
             let executed = match instruction.covered.is_empty() {

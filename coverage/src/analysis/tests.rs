@@ -1,12 +1,8 @@
+use jvms::opcode::{GOTO, IFEQ, JSR, NOP, RETURN, TABLESWITCH};
+
 use super::*;
 use crate::class::{Instruction, Line, Operand};
 use crate::model::Counter;
-
-const NOP: u8 = 0;
-const IFEQ: u8 = 153;
-const GOTO: u8 = 167;
-const TABLESWITCH: u8 = 170;
-const RETURN: u8 = 177;
 
 fn op(bci: u16, opcode: u8) -> Instruction {
     Instruction {
@@ -185,7 +181,6 @@ fn another_number_of_probes_is_an_error() {
 
 #[test]
 fn methods_with_subroutines_are_left_out_and_can_be_listed() {
-    const JSR: u8 = 168;
     let class = class(vec![jump(0, JSR, 4), op(3, RETURN), op(4, NOP)], &[]);
     let coverage = analyze(&class, Some(&[])).expect("there are no probes");
     assert!(coverage.methods.is_empty());

@@ -1,15 +1,16 @@
 //! What an annotation says was generated.
 
-use super::{Effects, Subject};
+use super::context::FilterContext;
+use super::output::FilterOutput;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    let mut annotations = subject
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let mut annotations = context
         .class
         .annotations
         .iter()
-        .chain(&subject.method.annotations);
+        .chain(&context.method.annotations);
     if annotations.any(|descriptor| is_generated(descriptor)) {
-        subject.ignore_all(effects);
+        context.ignore_all(output);
     }
 }
 

@@ -1,46 +1,49 @@
 //! `$assertionsDisabled` (JLS 14.10).
 
-use super::cursor::{Cursor, op};
-use super::{Effects, Subject};
+use jvms::opcode;
+
+use super::context::FilterContext;
+use super::cursor::Cursor;
+use super::output::FilterOutput;
 
 const FIELD: &str = "$assertionsDisabled";
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    let initialiser = subject.method.name == "<clinit>";
-    for (node, _) in subject.nodes.iter() {
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let initialiser = context.method.name == "<clinit>";
+    for (node, _) in context.nodes.iter() {
         if initialiser {
-            ignore_initialisation(subject, node, effects);
+            ignore_initialisation(context, node, output);
         }
-        ignore_test(subject, node, effects);
+        ignore_test(context, node, output);
     }
 }
 
 /// `node` is the instruction in front of the call.
-fn ignore_initialisation(subject: &Subject<'_>, node: usize, effects: &mut Effects) {
-    let mut cursor = Cursor::new(subject.nodes);
+fn ignore_initialisation(context: &FilterContext<'_>, node: usize, output: &mut FilterOutput) {
+    let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(node));
     cursor.next_is_member(
-        op::INVOKEVIRTUAL,
+        opcode::INVOKEVIRTUAL,
         "java/lang/Class",
         "desiredAssertionStatus",
         "()Z",
     );
-    cursor.next_is(op::IFNE);
-    cursor.next_is(op::ICONST_1);
-    cursor.next_is(op::GOTO);
-    cursor.next_is(op::ICONST_0);
-    cursor.next_is_member(op::PUTSTATIC, &subject.class.name, FIELD, "Z");
+    cursor.next_is(opcode::IFNE);
+    cursor.next_is(opcode::ICONST_1);
+    cursor.next_is(opcode::GOTO);
+    cursor.next_is(opcode::ICONST_0);
+    cursor.next_is_member(opcode::PUTSTATIC, &context.class.name, FIELD, "Z");
     if let Some(end) = cursor.at() {
-        effects.ignore(subject.nodes, node, end);
+        output.ignore(context.nodes, node, end);
     }
 }
 
-fn ignore_test(subject: &Subject<'_>, node: usize, effects: &mut Effects) {
-    let mut cursor = Cursor::new(subject.nodes);
+fn ignore_test(context: &FilterContext<'_>, node: usize, output: &mut FilterOutput) {
+    let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(node));
-    cursor.next_is_member(op::GETSTATIC, &subject.class.name, FIELD, "Z");
-    cursor.next_is(op::IFNE);
+    cursor.next_is_member(opcode::GETSTATIC, &context.class.name, FIELD, "Z");
+    cursor.next_is(opcode::IFNE);
     if let Some(jump) = cursor.at() {
-        effects.ignore(subject.nodes, jump, jump);
+        output.ignore(context.nodes, jump, jump);
     }
 }

@@ -1,11 +1,12 @@
 //! Bridge methods (JVMS table 4.6-A).
 
-use super::{Effects, Subject};
+use jvms::access_flags::ACC_BRIDGE;
 
-const ACC_BRIDGE: u16 = 0x0040;
+use super::context::FilterContext;
+use super::output::FilterOutput;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    if subject.method.access_flags & ACC_BRIDGE != 0 {
-        subject.ignore_all(effects);
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    if context.method.access_flags & ACC_BRIDGE != 0 {
+        context.ignore_all(output);
     }
 }

@@ -2,44 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::Nodes;
-use crate::class::{MemberRef, Operand};
+use jvms::opcode;
 
-/// Opcodes (JVMS 6.5) the patterns are written with.
-pub(crate) mod op {
-    pub(crate) const ACONST_NULL: u8 = 1;
-    pub(crate) const ICONST_M1: u8 = 2;
-    pub(crate) const ICONST_0: u8 = 3;
-    pub(crate) const ICONST_1: u8 = 4;
-    pub(crate) const LDC: u8 = 18;
-    pub(crate) const ILOAD: u8 = 21;
-    pub(crate) const ALOAD: u8 = 25;
-    pub(crate) const ISTORE: u8 = 54;
-    pub(crate) const ASTORE: u8 = 58;
-    pub(crate) const DUP: u8 = 89;
-    pub(crate) const IFEQ: u8 = 153;
-    pub(crate) const IFNE: u8 = 154;
-    pub(crate) const IF_ACMPEQ: u8 = 165;
-    pub(crate) const GOTO: u8 = 167;
-    pub(crate) const TABLESWITCH: u8 = 170;
-    pub(crate) const LOOKUPSWITCH: u8 = 171;
-    pub(crate) const IRETURN: u8 = 172;
-    pub(crate) const ARETURN: u8 = 176;
-    pub(crate) const RETURN: u8 = 177;
-    pub(crate) const GETSTATIC: u8 = 178;
-    pub(crate) const PUTSTATIC: u8 = 179;
-    pub(crate) const GETFIELD: u8 = 180;
-    pub(crate) const INVOKEVIRTUAL: u8 = 182;
-    pub(crate) const INVOKESPECIAL: u8 = 183;
-    pub(crate) const INVOKESTATIC: u8 = 184;
-    pub(crate) const INVOKEINTERFACE: u8 = 185;
-    pub(crate) const INVOKEDYNAMIC: u8 = 186;
-    pub(crate) const NEW: u8 = 187;
-    pub(crate) const ATHROW: u8 = 191;
-    pub(crate) const MONITOREXIT: u8 = 195;
-    pub(crate) const IFNULL: u8 = 198;
-    pub(crate) const IFNONNULL: u8 = 199;
-}
+use super::nodes::Nodes;
+use crate::class::{MemberRef, Operand};
 
 /// Names for things a pattern mentions more than once.
 pub(crate) type Name = (&'static str, u32);
@@ -69,7 +35,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn at_this(nodes: &'a Nodes<'a>) -> Self {
         let mut cursor = Self::new(nodes);
         cursor.at = nodes.skip_to_instruction(0);
-        cursor.keep_if(op::ALOAD, |operand| *operand == Operand::Local(0));
+        cursor.keep_if(opcode::ALOAD, |operand| *operand == Operand::Local(0));
         cursor
     }
 
@@ -127,7 +93,10 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn next_is_switch(&mut self) {
         self.next();
-        if !matches!(self.opcode(), Some(op::TABLESWITCH | op::LOOKUPSWITCH)) {
+        if !matches!(
+            self.opcode(),
+            Some(opcode::TABLESWITCH | opcode::LOOKUPSWITCH)
+        ) {
             self.at = None;
         }
     }
@@ -181,9 +150,12 @@ impl<'a> Cursor<'a> {
 
     /// A call of a `close()` that is always the same class's for this name.
     pub(crate) fn next_is_close(&mut self, resource: Name) {
-        self.next_is_local(op::ALOAD, resource);
+        self.next_is_local(opcode::ALOAD, resource);
         self.next();
-        if !matches!(self.opcode(), Some(op::INVOKEVIRTUAL | op::INVOKEINTERFACE)) {
+        if !matches!(
+            self.opcode(),
+            Some(opcode::INVOKEVIRTUAL | opcode::INVOKEINTERFACE)
+        ) {
             self.at = None;
             return;
         }

@@ -1,15 +1,16 @@
 //! `values()` and `valueOf(String)`, which every enum has (JLS 8.9.3).
 
-use super::{Effects, Subject};
+use super::context::FilterContext;
+use super::output::FilterOutput;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    if !subject.is_super("java/lang/Enum") {
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    if !context.is_super("java/lang/Enum") {
         return;
     }
-    let name = &subject.class.name;
-    if subject.is("values", &format!("()[L{name};"))
-        || subject.is("valueOf", &format!("(Ljava/lang/String;)L{name};"))
+    let name = &context.class.name;
+    if context.is("values", &format!("()[L{name};"))
+        || context.is("valueOf", &format!("(Ljava/lang/String;)L{name};"))
     {
-        subject.ignore_all(effects);
+        context.ignore_all(output);
     }
 }

@@ -1,20 +1,24 @@
 //! The default branch that an exhaustive `switch` can only take when a class
 //! has changed since it was compiled (JLS 15.28.2).
 
-use super::cursor::{Cursor, op};
-use super::{Effects, Node, Replacement, Subject};
+use jvms::opcode;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
+use super::context::FilterContext;
+use super::cursor::Cursor;
+use super::nodes::Node;
+use super::output::{FilterOutput, Replacement};
+
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let mut line = None;
-    for (at, node) in subject.nodes.iter() {
+    for (at, node) in context.nodes.iter() {
         match node {
             Node::Line(number) => line = Some(number),
             Node::Instruction(index) => {
-                if let Some((default, cases)) = subject.nodes.switch_labels(at)
-                    && let Some(end) = end_of_throw(subject, default, line)
+                if let Some((default, cases)) = context.nodes.switch_labels(at)
+                    && let Some(end) = end_of_throw(context, default, line)
                 {
-                    effects.ignore(subject.nodes, default, end);
-                    effects.replace(index, without_default(index, default, &cases));
+                    output.ignore(context.nodes, default, end);
+                    output.replace(index, without_default(index, default, &cases));
                 }
             }
             Node::Label => {}
@@ -24,8 +28,8 @@ pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
 
 /// The `athrow` of the default branch if that only throws, on the line of the
 /// switch.
-fn end_of_throw(subject: &Subject<'_>, default: usize, line: Option<u16>) -> Option<usize> {
-    let nodes = subject.nodes;
+fn end_of_throw(context: &FilterContext<'_>, default: usize, line: Option<u16>) -> Option<usize> {
+    let nodes = context.nodes;
     let mut at = default;
     while nodes.get(at)? == Node::Label {
         at += 1;
@@ -35,35 +39,35 @@ fn end_of_throw(subject: &Subject<'_>, default: usize, line: Option<u16>) -> Opt
     {
         return None;
     }
-    match_exception(subject, default).or_else(|| incompatible_class_change(subject, default))
+    match_exception(context, default).or_else(|| incompatible_class_change(context, default))
 }
 
-fn match_exception(subject: &Subject<'_>, default: usize) -> Option<usize> {
+fn match_exception(context: &FilterContext<'_>, default: usize) -> Option<usize> {
     const NAME: &str = "java/lang/MatchException";
-    let mut cursor = Cursor::new(subject.nodes);
+    let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(default));
-    cursor.next_is_type(op::NEW, NAME);
-    cursor.next_is(op::DUP);
-    cursor.next_is(op::ACONST_NULL);
-    cursor.next_is(op::ACONST_NULL);
+    cursor.next_is_type(opcode::NEW, NAME);
+    cursor.next_is(opcode::DUP);
+    cursor.next_is(opcode::ACONST_NULL);
+    cursor.next_is(opcode::ACONST_NULL);
     cursor.next_is_member(
-        op::INVOKESPECIAL,
+        opcode::INVOKESPECIAL,
         NAME,
         "<init>",
         "(Ljava/lang/String;Ljava/lang/Throwable;)V",
     );
-    cursor.next_is(op::ATHROW);
+    cursor.next_is(opcode::ATHROW);
     cursor.at()
 }
 
-fn incompatible_class_change(subject: &Subject<'_>, default: usize) -> Option<usize> {
+fn incompatible_class_change(context: &FilterContext<'_>, default: usize) -> Option<usize> {
     const NAME: &str = "java/lang/IncompatibleClassChangeError";
-    let mut cursor = Cursor::new(subject.nodes);
+    let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(default));
-    cursor.next_is_type(op::NEW, NAME);
-    cursor.next_is(op::DUP);
-    cursor.next_is_member(op::INVOKESPECIAL, NAME, "<init>", "()V");
-    cursor.next_is(op::ATHROW);
+    cursor.next_is_type(opcode::NEW, NAME);
+    cursor.next_is(opcode::DUP);
+    cursor.next_is_member(opcode::INVOKESPECIAL, NAME, "<init>", "()V");
+    cursor.next_is(opcode::ATHROW);
     cursor.at()
 }
 

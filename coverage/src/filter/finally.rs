@@ -3,14 +3,17 @@
 
 use std::collections::HashSet;
 
-use super::cursor::op;
-use super::{Effects, Node, Nodes, Subject};
+use jvms::opcode;
+
+use super::context::FilterContext;
+use super::nodes::{Node, Nodes};
+use super::output::FilterOutput;
 use crate::class::{Handler, Operand};
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    for handler in &subject.code.handlers {
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    for handler in &context.code.handlers {
         if handler.catch_type.is_none() {
-            Block::of(subject, handler, effects);
+            Block::of(context, handler, output);
         }
     }
 }
@@ -18,7 +21,7 @@ pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
 /// The copy of the block in a handler of everything.
 struct Block<'a, 's> {
     nodes: &'s Nodes<'a>,
-    effects: &'s mut Effects,
+    output: &'s mut FilterOutput,
     /// The store of the exception; the block follows.
     start: usize,
     /// Number of instructions of the block.
@@ -28,11 +31,15 @@ struct Block<'a, 's> {
 }
 
 impl<'a, 's> Block<'a, 's> {
-    fn of(subject: &'s Subject<'a>, handler: &Handler, effects: &'s mut Effects) -> Option<()> {
-        let nodes = subject.nodes;
+    fn of(
+        context: &'s FilterContext<'a>,
+        handler: &Handler,
+        output: &'s mut FilterOutput,
+    ) -> Option<()> {
+        let nodes = context.nodes;
         let start = nodes.next_instruction(nodes.label(handler.target)?)?;
         let size = size(nodes, start).filter(|&size| size > 0)?;
-        let handlers = &subject.code.handlers;
+        let handlers = &context.code.handlers;
         let ranges = || {
             handlers
                 .iter()
@@ -44,7 +51,7 @@ impl<'a, 's> Block<'a, 's> {
             .collect();
         let mut block = Self {
             nodes,
-            effects,
+            output,
             start,
             size,
             inside,
@@ -76,9 +83,10 @@ impl<'a, 's> Block<'a, 's> {
                     .jump_label(at)
                     .and_then(|label| nodes.next_instruction(label));
                 self.merge_outside(target);
-                falls_through = opcode != op::GOTO;
+                falls_through = opcode != opcode::GOTO;
             } else {
-                falls_through = !matches!(opcode, op::IRETURN..=op::RETURN | op::ATHROW);
+                falls_through =
+                    !matches!(opcode, opcode::IRETURN..=opcode::RETURN | opcode::ATHROW);
             }
         }
         let end = end_of(nodes, range)?;
@@ -120,7 +128,7 @@ impl<'a, 's> Block<'a, 's> {
 
     fn merge(&mut self, mut copy: Option<usize>) {
         let nodes = self.nodes;
-        self.effects.ignore(nodes, self.start, self.start);
+        self.output.ignore(nodes, self.start, self.start);
         let mut own = nodes.next_instruction(self.start);
         for _ in 0..self.size {
             if let (Some(left), Some(right)) = (own, copy) {
@@ -128,7 +136,7 @@ impl<'a, 's> Block<'a, 's> {
                     nodes.instruction_index(left),
                     nodes.instruction_index(right),
                 ) {
-                    self.effects.merge(of, copy);
+                    self.output.merge(of, copy);
                 }
                 own = nodes.next_instruction(left);
                 copy = nodes.next_instruction(right);
@@ -136,10 +144,10 @@ impl<'a, 's> Block<'a, 's> {
         }
         if let Some(load) = own {
             let throw = nodes.next_instruction(load).unwrap_or(load);
-            self.effects.ignore(nodes, load, throw);
+            self.output.ignore(nodes, load, throw);
         }
-        if let Some(end) = copy.filter(|&end| nodes.opcode(end) == Some(op::GOTO)) {
-            self.effects.ignore(nodes, end, end);
+        if let Some(end) = copy.filter(|&end| nodes.opcode(end) == Some(opcode::GOTO)) {
+            self.output.ignore(nodes, end, end);
         }
     }
 }
@@ -147,7 +155,7 @@ impl<'a, 's> Block<'a, 's> {
 /// Number of instructions between the store of the exception at `start` and
 /// its load in front of the `athrow`.
 fn size(nodes: &Nodes<'_>, start: usize) -> Option<usize> {
-    if nodes.opcode(start)? != op::ASTORE {
+    if nodes.opcode(start)? != opcode::ASTORE {
         return None;
     }
     let exception = &nodes.instruction(start)?.operand;
@@ -155,7 +163,7 @@ fn size(nodes: &Nodes<'_>, start: usize) -> Option<usize> {
     let mut size = 0;
     loop {
         at = nodes.next_instruction(at)?;
-        if nodes.opcode(at) == Some(op::ALOAD)
+        if nodes.opcode(at) == Some(opcode::ALOAD)
             && nodes.instruction(at).map(|at| &at.operand) == Some(exception)
         {
             break;
@@ -163,7 +171,7 @@ fn size(nodes: &Nodes<'_>, start: usize) -> Option<usize> {
         size += 1;
     }
     let throw = nodes.next_instruction(at)?;
-    (nodes.opcode(throw) == Some(op::ATHROW)).then_some(size)
+    (nodes.opcode(throw) == Some(opcode::ATHROW)).then_some(size)
 }
 
 fn nodes_of(nodes: &Nodes<'_>, range: &Handler) -> Option<std::ops::Range<usize>> {

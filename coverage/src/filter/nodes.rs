@@ -3,6 +3,8 @@
 //! Where a label or a new line stands between two instructions, some filters
 //! do not see them as neighbours, so the list has to have them.
 
+use jvms::opcode;
+
 use crate::class::{CodeDescription, Instruction, Operand};
 
 /// One entry of the list.
@@ -177,10 +179,9 @@ impl<'a> Nodes<'a> {
 /// `aload_0` is `aload`, `ldc_w` is `ldc`, `goto_w` is `goto`.
 fn plain(opcode: u8) -> u8 {
     match opcode {
-        19 | 20 => 18,
-        26..=45 => 21 + (opcode - 26) / 4,
-        59..=78 => 54 + (opcode - 59) / 4,
-        200 | 201 => opcode - 33,
-        _ => opcode,
+        opcode::LDC_W | opcode::LDC2_W => opcode::LDC,
+        opcode::GOTO_W => opcode::GOTO,
+        opcode::JSR_W => opcode::JSR,
+        _ => opcode::general_form(opcode),
     }
 }

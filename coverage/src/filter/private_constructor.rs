@@ -1,23 +1,25 @@
-//! The private constructor of a class that nobody is meant to create.
+//! The private constructor of a class that is not meant to be instantiated.
 
-use super::cursor::{Cursor, op};
-use super::{Effects, Subject};
+use jvms::access_flags::ACC_PRIVATE;
+use jvms::opcode;
 
-const ACC_PRIVATE: u16 = 0x0002;
+use super::context::FilterContext;
+use super::cursor::Cursor;
+use super::output::FilterOutput;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    let private = subject.method.access_flags & ACC_PRIVATE != 0;
-    if private && subject.is("<init>", "()V") && is_empty(subject) {
-        subject.ignore_all(effects);
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let private = context.method.access_flags & ACC_PRIVATE != 0;
+    if private && context.is("<init>", "()V") && is_empty(context) {
+        context.ignore_all(output);
     }
 }
 
-fn is_empty(subject: &Subject<'_>) -> bool {
-    let Some(super_name) = subject.class.super_name.as_deref() else {
+fn is_empty(context: &FilterContext<'_>) -> bool {
+    let Some(super_name) = context.class.super_name.as_deref() else {
         return false;
     };
-    let mut cursor = Cursor::at_this(subject.nodes);
-    cursor.next_is_member(op::INVOKESPECIAL, super_name, "<init>", "()V");
-    cursor.next_is(op::RETURN);
+    let mut cursor = Cursor::at_this(context.nodes);
+    cursor.next_is_member(opcode::INVOKESPECIAL, super_name, "<init>", "()V");
+    cursor.next_is(opcode::RETURN);
     cursor.is_met()
 }

@@ -1,32 +1,35 @@
 //! A `switch` on strings as a switch on the hash code followed by comparisons:
 //! all of it becomes the branches of the instruction in front.
 
-use super::cursor::{Cursor, op};
-use super::{Effects, Replacement, Subject};
+use jvms::opcode;
+
+use super::context::FilterContext;
+use super::cursor::Cursor;
+use super::output::{FilterOutput, Replacement};
 
 const STRING: (&str, u32) = ("string", 0);
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    for (at, _) in subject.nodes.iter() {
-        if subject.nodes.opcode(at) == Some(op::ASTORE)
-            && let Some(index) = subject.nodes.instruction_index(at)
-            && let Some((replacement, end)) = find(subject, at)
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    for (at, _) in context.nodes.iter() {
+        if context.nodes.opcode(at) == Some(opcode::ASTORE)
+            && let Some(index) = context.nodes.instruction_index(at)
+            && let Some((replacement, end)) = find(context, at)
         {
-            effects.ignore(subject.nodes, at + 1, end);
-            effects.replace(index, replacement);
+            output.ignore(context.nodes, at + 1, end);
+            output.replace(index, replacement);
         }
     }
 }
 
 /// The branches of the switch whose string is stored at `start`, and where its
 /// comparisons end.
-fn find(subject: &Subject<'_>, start: usize) -> Option<(Replacement, usize)> {
-    let nodes = subject.nodes;
+fn find(context: &FilterContext<'_>, start: usize) -> Option<(Replacement, usize)> {
+    let nodes = context.nodes;
     let mut cursor = Cursor::new(nodes);
     cursor.name_local(STRING, start);
     cursor.go_to(Some(start));
     let null_jump = null_check(&mut cursor);
-    cursor.next_is_member(op::INVOKEVIRTUAL, "java/lang/String", "hashCode", "()I");
+    cursor.next_is_member(opcode::INVOKEVIRTUAL, "java/lang/String", "hashCode", "()I");
     cursor.next_is_switch();
     let switch = cursor.at()?;
     let (default, cases) = nodes.switch_labels(switch)?;
@@ -35,7 +38,7 @@ fn find(subject: &Subject<'_>, start: usize) -> Option<(Replacement, usize)> {
     }
     let mut replacement = Replacement::default();
     replacement.add(default, nodes.instruction_index(switch)?, 0);
-    comparisons(subject, &mut cursor, default, cases.len(), &mut replacement)?;
+    comparisons(context, &mut cursor, default, cases.len(), &mut replacement)?;
     if let Some(jump) = null_jump {
         replacement.add(nodes.jump_label(jump)?, nodes.instruction_index(jump)?, 1);
     }
@@ -44,19 +47,19 @@ fn find(subject: &Subject<'_>, start: usize) -> Option<(Replacement, usize)> {
 
 /// Loads the string, with a test for null or without one; the jump of the test.
 fn null_check(cursor: &mut Cursor<'_>) -> Option<usize> {
-    if cursor.neighbour() != Some(op::ALOAD) {
+    if cursor.neighbour() != Some(opcode::ALOAD) {
         return None;
     }
-    cursor.next_is_local(op::ALOAD, STRING);
-    if cursor.neighbour() == Some(op::DUP) {
-        cursor.next_is(op::DUP);
-        cursor.next_is(op::IFNULL);
+    cursor.next_is_local(opcode::ALOAD, STRING);
+    if cursor.neighbour() == Some(opcode::DUP) {
+        cursor.next_is(opcode::DUP);
+        cursor.next_is(opcode::IFNULL);
         return cursor.at();
     }
-    if cursor.neighbour() == Some(op::IFNULL) {
-        cursor.next_is(op::IFNULL);
+    if cursor.neighbour() == Some(opcode::IFNULL) {
+        cursor.next_is(opcode::IFNULL);
         let jump = cursor.at();
-        cursor.next_is_local(op::ALOAD, STRING);
+        cursor.next_is_local(opcode::ALOAD, STRING);
         return jump;
     }
     None
@@ -65,19 +68,19 @@ fn null_check(cursor: &mut Cursor<'_>) -> Option<usize> {
 /// The comparisons of each hash code; a hash code ends with a jump to the
 /// default branch.
 fn comparisons(
-    subject: &Subject<'_>,
+    context: &FilterContext<'_>,
     cursor: &mut Cursor<'_>,
     default: usize,
     hash_codes: usize,
     replacement: &mut Replacement,
 ) -> Option<()> {
-    let nodes = subject.nodes;
+    let nodes = context.nodes;
     let mut done = 0;
     while done < hash_codes {
-        cursor.next_is_local(op::ALOAD, STRING);
-        cursor.next_is(op::LDC);
+        cursor.next_is_local(opcode::ALOAD, STRING);
+        cursor.next_is(opcode::LDC);
         cursor.next_is_member(
-            op::INVOKEVIRTUAL,
+            opcode::INVOKEVIRTUAL,
             "java/lang/String",
             "equals",
             "(Ljava/lang/Object;)Z",
@@ -87,16 +90,16 @@ fn comparisons(
         let label = nodes.jump_label(jump)?;
         cursor.go_to(Some(jump));
         match nodes.opcode(jump) {
-            Some(op::IFNE) => replacement.add(label, index, 1),
-            Some(op::IFEQ) if label == default && done + 1 == hash_codes => {
+            Some(opcode::IFNE) => replacement.add(label, index, 1),
+            Some(opcode::IFEQ) if label == default && done + 1 == hash_codes => {
                 replacement.add(default, index, 1);
                 replacement.add(jump + 1, index, 0);
                 return Some(());
             }
             _ => return None,
         }
-        if nodes.opcode(jump + 1) == Some(op::GOTO) {
-            cursor.next_is(op::GOTO);
+        if nodes.opcode(jump + 1) == Some(opcode::GOTO) {
+            cursor.next_is(opcode::GOTO);
             replacement.add(default, nodes.instruction_index(jump + 1)?, 1);
             done += 1;
         } else if jump + 1 == default {

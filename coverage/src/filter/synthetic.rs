@@ -1,31 +1,32 @@
 //! Synthetic methods, other than the bodies of lambdas.
 
-use super::{Effects, Subject};
+use jvms::access_flags::ACC_SYNTHETIC;
 
-const ACC_SYNTHETIC: u16 = 0x1000;
+use super::context::FilterContext;
+use super::output::FilterOutput;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    let method = subject.method;
-    if method.access_flags & ACC_SYNTHETIC == 0 || is_kotlin(subject) {
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let method = context.method;
+    if method.access_flags & ACC_SYNTHETIC == 0 || is_kotlin(context) {
         return;
     }
     let lambda = method.name.starts_with("lambda$")
-        || (is_scala(subject) && method.name.starts_with("$anonfun$"));
+        || (is_scala(context) && method.name.starts_with("$anonfun$"));
     if !lambda {
-        subject.ignore_all(effects);
+        context.ignore_all(output);
     }
 }
 
-fn is_kotlin(subject: &Subject<'_>) -> bool {
-    subject
+fn is_kotlin(context: &FilterContext<'_>) -> bool {
+    context
         .class
         .annotations
         .iter()
         .any(|annotation| annotation == "Lkotlin/Metadata;")
 }
 
-fn is_scala(subject: &Subject<'_>) -> bool {
-    let attributes = &subject.class.attributes;
+fn is_scala(context: &FilterContext<'_>) -> bool {
+    let attributes = &context.class.attributes;
     attributes
         .iter()
         .any(|name| name == "ScalaSig" || name == "Scala")

@@ -1,11 +1,12 @@
 //! Methods of synthetic classes.
 
-use super::{Effects, Subject};
+use jvms::access_flags::ACC_SYNTHETIC;
 
-const ACC_SYNTHETIC: u16 = 0x1000;
+use super::context::FilterContext;
+use super::output::FilterOutput;
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    if subject.class.access_flags & ACC_SYNTHETIC != 0 {
-        subject.ignore_all(effects);
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    if context.class.access_flags & ACC_SYNTHETIC != 0 {
+        context.ignore_all(output);
     }
 }

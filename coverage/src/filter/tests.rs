@@ -1,6 +1,9 @@
+use jvms::access_flags::ACC_SYNTHETIC;
+use jvms::opcode;
+
 use super::*;
 use crate::analysis::analyze;
-use crate::class::{Handler, Instruction, Line, MemberRef, Operand};
+use crate::class::{CodeDescription, Handler, Instruction, Line, MemberRef, Operand};
 use crate::model::Counter;
 
 /// One instruction per line, `name operand…`; its bci is ten times its number
@@ -33,46 +36,24 @@ fn instruction(bci: u16, name: &str, operands: &[&str]) -> Instruction {
             interface: false,
         })
     };
-    let (opcode, operand) = match name {
-        "nop" => (0, Operand::None),
-        "aconst_null" => (1, Operand::None),
-        "iconst_m1" => (2, Operand::None),
-        "iconst_0" => (3, Operand::None),
-        "iconst_1" => (4, Operand::None),
-        "ldc" => (18, Operand::None),
-        "iload" => (21, Operand::Local(number(0))),
-        "aload" => (25, Operand::Local(number(0))),
-        "aload_0" => (42, Operand::Local(0)),
-        "istore" => (54, Operand::Local(number(0))),
-        "astore" => (58, Operand::Local(number(0))),
-        "dup" => (89, Operand::None),
-        "ifeq" => (153, Operand::Target(10 * number(0))),
-        "ifne" => (154, Operand::Target(10 * number(0))),
-        "ifnull" => (198, Operand::Target(10 * number(0))),
-        "goto" => (167, Operand::Target(10 * number(0))),
-        "switch" => (
-            171,
-            Operand::Switch {
-                default: 10 * number(0),
-                cases: (1..operands.len())
-                    .map(|case| (case as i32, 10 * number(case)))
-                    .collect(),
-            },
-        ),
-        "return" => (177, Operand::None),
-        "getstatic" => (178, member()),
-        "putstatic" => (179, member()),
-        "invokevirtual" => (182, member()),
-        "invokespecial" => (183, member()),
-        "invokestatic" => (184, member()),
-        "new" => (187, Operand::Type(operands[0].into())),
-        "athrow" => (191, Operand::None),
-        "monitorexit" => (195, Operand::None),
-        _ => panic!("unknown instruction {name}"),
+    let operand = match name {
+        "iload" | "aload" | "istore" | "astore" => Operand::Local(number(0)),
+        "aload_0" => Operand::Local(0),
+        "ifeq" | "ifne" | "ifnull" | "goto" => Operand::Target(10 * number(0)),
+        "lookupswitch" => Operand::Switch {
+            default: 10 * number(0),
+            cases: (1..operands.len())
+                .map(|case| (case as i32, 10 * number(case)))
+                .collect(),
+        },
+        "getstatic" | "putstatic" | "invokevirtual" | "invokespecial" | "invokestatic" => member(),
+        "new" => Operand::Type(operands[0].into()),
+        _ => Operand::None,
     };
+    let opcode = (0..=u8::MAX).find(|code| opcode::mnemonic(*code) == Some(name));
     Instruction {
         bci,
-        opcode,
+        opcode: opcode.expect("an instruction"),
         operand,
     }
 }
@@ -168,19 +149,19 @@ fn flags_leave_out_whole_methods() {
         0,
     );
     check(
-        &class("x/Y", method("access$000", "()V", 0x1000, plain())),
+        &class("x/Y", method("access$000", "()V", ACC_SYNTHETIC, plain())),
         &["synthetic"],
         0,
         0,
     );
     check(
-        &class("x/Y", method("lambda$run$0", "()V", 0x1000, plain())),
+        &class("x/Y", method("lambda$run$0", "()V", ACC_SYNTHETIC, plain())),
         &[],
         2,
         0,
     );
     let mut synthetic = run(plain());
-    synthetic.access_flags = 0x1000;
+    synthetic.access_flags = ACC_SYNTHETIC;
     check(&synthetic, &["synthetic-class"], 0, 0);
 }
 
@@ -188,7 +169,7 @@ fn flags_leave_out_whole_methods() {
 fn synthetic_methods_of_kotlin_are_kept() {
     let mut class = class(
         "x/Y",
-        method("run$default", "()V", 0x1000, code("nop\nreturn")),
+        method("run$default", "()V", ACC_SYNTHETIC, code("nop\nreturn")),
     );
     class.annotations = vec!["Lkotlin/Metadata;".into()];
     check(&class, &[], 2, 0);
@@ -291,9 +272,9 @@ fn copies_of_a_finally_block_are_counted_once_and_covered_together() {
 
 #[test]
 fn switch_on_strings_of_javac_keeps_the_second_switch() {
-    let text = "iconst_m1\nistore 2\naload 1\ninvokevirtual java/lang/String hashCode ()I\nswitch 11 5
+    let text = "iconst_m1\nistore 2\naload 1\ninvokevirtual java/lang/String hashCode ()I\nlookupswitch 11 5
         aload 1\nldc\ninvokevirtual java/lang/String equals (Ljava/lang/Object;)Z\nifeq 11\niconst_0\nistore 2
-        iload 2\nswitch 14 13\nreturn\nreturn";
+        iload 2\nlookupswitch 14 13\nreturn\nreturn";
     check(&run(code(text)), &["string-switch-javac"], 4 + 4, 2);
     let other_variable = text.replace("istore 2\n        iload 2", "istore 3\n        iload 3");
     check(&run(code(&other_variable)), &[], 15, 6);
@@ -302,7 +283,7 @@ fn switch_on_strings_of_javac_keeps_the_second_switch() {
 #[test]
 fn switch_on_strings_of_others_becomes_one_switch() {
     let text =
-        "aload 1\nastore 2\naload 2\ninvokevirtual java/lang/String hashCode ()I\nswitch 10 5
+        "aload 1\nastore 2\naload 2\ninvokevirtual java/lang/String hashCode ()I\nlookupswitch 10 5
         aload 2\nldc\ninvokevirtual java/lang/String equals (Ljava/lang/Object;)Z\nifne 11\ngoto 10
         return\nreturn";
     check(&run(code(text)), &["string-switch"], 4, 2);
@@ -310,7 +291,7 @@ fn switch_on_strings_of_others_becomes_one_switch() {
 
 #[test]
 fn impossible_default_is_no_branch_unless_written_elsewhere() {
-    let text = "line 1\nswitch 2 1 1 8\nreturn\nnew java/lang/MatchException\ndup\naconst_null
+    let text = "line 1\nlookupswitch 2 1 1 8\nreturn\nnew java/lang/MatchException\ndup\naconst_null
         aconst_null\ninvokespecial java/lang/MatchException <init> (Ljava/lang/String;Ljava/lang/Throwable;)V\nathrow\nreturn";
     check(&run(code(text)), &["exhaustive-switch"], 3, 2);
     let written = text.replace("new java", "line 2\nnew java");

@@ -1,26 +1,33 @@
 //! The closing of resources as the Eclipse compiler compiles it (JLS 14.20.3).
 
-use super::cursor::{Cursor, Name, op};
-use super::{Effects, Subject};
+use jvms::opcode;
+
+use super::context::FilterContext;
+use super::cursor::{Cursor, Name};
+use super::output::FilterOutput;
 
 const PRIMARY: Name = ("primary", 0);
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    for handler in &subject.code.handlers {
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    for handler in &context.code.handlers {
         if handler.catch_type.is_none()
-            && let Some(handler) = subject.nodes.label(handler.target)
-            && ignore_closing(subject, handler, effects).is_none()
+            && let Some(handler) = context.nodes.label(handler.target)
+            && ignore_closing(context, handler, output).is_none()
         {
-            ignore_closing_without_end(subject, handler, effects);
+            ignore_closing_without_end(context, handler, output);
         }
     }
 }
 
 /// The body of the statement can be left by its end.
-fn ignore_closing(subject: &Subject<'_>, handler: usize, effects: &mut Effects) -> Option<()> {
-    let mut cursor = Cursor::new(subject.nodes);
+fn ignore_closing(
+    context: &FilterContext<'_>,
+    handler: usize,
+    output: &mut FilterOutput,
+) -> Option<()> {
+    let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(handler.checked_sub(1)?));
-    cursor.next_is_local(op::ASTORE, PRIMARY);
+    cursor.next_is_local(opcode::ASTORE, PRIMARY);
     close_and_throw(&mut cursor, 0);
     let mut resource = 1;
     loop {
@@ -29,32 +36,32 @@ fn ignore_closing(subject: &Subject<'_>, handler: usize, effects: &mut Effects) 
             cursor.go_to(back);
             break;
         }
-        cursor.next_is_jump(op::GOTO, ("end", resource));
+        cursor.next_is_jump(opcode::GOTO, ("end", resource));
         suppress(&mut cursor, resource);
         close_and_throw(&mut cursor, resource);
         resource += 1;
     }
     suppress(&mut cursor, LAST);
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is(op::ATHROW);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is(opcode::ATHROW);
     let end = cursor.at()?;
     let from = last_close_before(&mut cursor, handler)?;
-    cursor.next_is(op::GOTO);
+    cursor.next_is(opcode::GOTO);
     let to = cursor.at()?;
-    effects.ignore(subject.nodes, from, to);
-    effects.ignore(subject.nodes, handler, end);
+    output.ignore(context.nodes, from, to);
+    output.ignore(context.nodes, handler, end);
     Some(())
 }
 
 /// The body of the statement is left by a jump, `return` or `throw` only.
 fn ignore_closing_without_end(
-    subject: &Subject<'_>,
+    context: &FilterContext<'_>,
     handler: usize,
-    effects: &mut Effects,
+    output: &mut FilterOutput,
 ) -> Option<()> {
-    let mut cursor = Cursor::new(subject.nodes);
+    let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(handler.checked_sub(1)?));
-    cursor.next_is_local(op::ASTORE, PRIMARY);
+    cursor.next_is_local(opcode::ASTORE, PRIMARY);
     let mut resource = 0;
     loop {
         let back = cursor.at();
@@ -64,8 +71,8 @@ fn ignore_closing_without_end(
         }
         resource += 1;
     }
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is(op::ATHROW);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is(opcode::ATHROW);
     let end = cursor.at()?;
     let from = last_close_before(&mut cursor, handler)?;
     for other in 1..resource {
@@ -73,8 +80,8 @@ fn ignore_closing_without_end(
             return None;
         }
     }
-    effects.ignore(subject.nodes, from, cursor.at()?);
-    effects.ignore(subject.nodes, handler, end);
+    output.ignore(context.nodes, from, cursor.at()?);
+    output.ignore(context.nodes, handler, end);
     Some(())
 }
 
@@ -95,19 +102,19 @@ fn last_close_before(cursor: &mut Cursor<'_>, handler: usize) -> Option<usize> {
 }
 
 fn close(cursor: &mut Cursor<'_>, resource: u32) -> bool {
-    cursor.next_is_local(op::ALOAD, ("resource", resource));
-    cursor.next_is_jump(op::IFNULL, ("end", resource));
+    cursor.next_is_local(opcode::ALOAD, ("resource", resource));
+    cursor.next_is_jump(opcode::IFNULL, ("end", resource));
     cursor.next_is_close(("resource", resource));
     cursor.is_met()
 }
 
 fn close_and_throw(cursor: &mut Cursor<'_>, resource: u32) -> bool {
-    cursor.next_is_local(op::ALOAD, ("resource", resource));
-    cursor.next_is_jump(op::IFNULL, ("throw", resource));
+    cursor.next_is_local(opcode::ALOAD, ("resource", resource));
+    cursor.next_is_jump(opcode::IFNULL, ("throw", resource));
     cursor.next_is_close(("resource", resource));
     cursor.next_is_label(("throw", resource));
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is(op::ATHROW);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is(opcode::ATHROW);
     cursor.is_met()
 }
 
@@ -116,20 +123,20 @@ fn suppress(cursor: &mut Cursor<'_>, resource: u32) -> bool {
     let thrown = ("thrown", resource);
     let start = ("suppress", resource);
     let end = ("suppressed", resource);
-    cursor.next_is_local(op::ASTORE, thrown);
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is_jump(op::IFNONNULL, start);
-    cursor.next_is_local(op::ALOAD, thrown);
-    cursor.next_is_local(op::ASTORE, PRIMARY);
-    cursor.next_is_jump(op::GOTO, end);
+    cursor.next_is_local(opcode::ASTORE, thrown);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is_jump(opcode::IFNONNULL, start);
+    cursor.next_is_local(opcode::ALOAD, thrown);
+    cursor.next_is_local(opcode::ASTORE, PRIMARY);
+    cursor.next_is_jump(opcode::GOTO, end);
     cursor.next_is_label(start);
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is_local(op::ALOAD, thrown);
-    cursor.next_is_jump(op::IF_ACMPEQ, end);
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is_local(op::ALOAD, thrown);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is_local(opcode::ALOAD, thrown);
+    cursor.next_is_jump(opcode::IF_ACMPEQ, end);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is_local(opcode::ALOAD, thrown);
     cursor.next_is_member(
-        op::INVOKEVIRTUAL,
+        opcode::INVOKEVIRTUAL,
         "java/lang/Throwable",
         "addSuppressed",
         "(Ljava/lang/Throwable;)V",

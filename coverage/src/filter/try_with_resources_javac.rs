@@ -1,7 +1,11 @@
 //! The closing of resources as javac 7 to 10 compile it (JLS 14.20.3).
 
-use super::cursor::{Cursor, op};
-use super::{Effects, Nodes, Subject};
+use jvms::opcode;
+
+use super::context::FilterContext;
+use super::cursor::Cursor;
+use super::nodes::Nodes;
+use super::output::FilterOutput;
 
 const RESOURCE: (&str, u32) = ("resource", 0);
 const PRIMARY: (&str, u32) = ("primary", 0);
@@ -37,30 +41,30 @@ const PATTERNS: [Pattern; 4] = [
     },
 ];
 
-pub(super) fn apply(subject: &Subject<'_>, effects: &mut Effects) {
-    for handler in &subject.code.handlers {
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    for handler in &context.code.handlers {
         if handler.catch_type.as_deref() == Some("java/lang/Throwable")
-            && let Some(handler) = subject.nodes.label(handler.target)
+            && let Some(handler) = context.nodes.label(handler.target)
         {
             let mut patterns = PATTERNS.into_iter();
-            patterns.find(|&pattern| ignore_closing(subject, handler, pattern, effects).is_some());
+            patterns.find(|&pattern| ignore_closing(context, handler, pattern, output).is_some());
         }
     }
 }
 
 fn ignore_closing(
-    subject: &Subject<'_>,
+    context: &FilterContext<'_>,
     handler: usize,
     pattern: Pattern,
-    effects: &mut Effects,
+    output: &mut FilterOutput,
 ) -> Option<()> {
-    let mut cursor = Cursor::new(subject.nodes);
+    let mut cursor = Cursor::new(context.nodes);
     let end = end_of_handler(&mut cursor, handler, pattern)?;
-    let (from, to) = last_before(subject.nodes, &mut cursor, handler, |cursor| {
+    let (from, to) = last_before(context.nodes, &mut cursor, handler, |cursor| {
         close(cursor, pattern, 1)
     })?;
-    effects.ignore(subject.nodes, from, to);
-    effects.ignore(subject.nodes, handler, end);
+    output.ignore(context.nodes, from, to);
+    output.ignore(context.nodes, handler, end);
     Some(())
 }
 
@@ -78,7 +82,7 @@ pub(super) fn last_before<'a>(
         close(cursor);
         if let Some(end) = cursor.at() {
             let next = nodes.next_instruction(end);
-            let goto = next.filter(|&next| nodes.opcode(next) == Some(op::GOTO));
+            let goto = next.filter(|&next| nodes.opcode(next) == Some(opcode::GOTO));
             return Some((before + 1, goto.unwrap_or(end)));
         }
         before = before.checked_sub(1)?;
@@ -87,22 +91,22 @@ pub(super) fn last_before<'a>(
 
 fn end_of_handler(cursor: &mut Cursor<'_>, handler: usize, pattern: Pattern) -> Option<usize> {
     cursor.go_to(Some(handler.checked_sub(1)?));
-    cursor.next_is_local(op::ASTORE, FIRST);
-    cursor.next_is_local(op::ALOAD, FIRST);
-    cursor.next_is_local(op::ASTORE, PRIMARY);
-    cursor.next_is_local(op::ALOAD, FIRST);
-    cursor.next_is(op::ATHROW);
-    cursor.next_is_local(op::ASTORE, SECOND);
+    cursor.next_is_local(opcode::ASTORE, FIRST);
+    cursor.next_is_local(opcode::ALOAD, FIRST);
+    cursor.next_is_local(opcode::ASTORE, PRIMARY);
+    cursor.next_is_local(opcode::ALOAD, FIRST);
+    cursor.next_is(opcode::ATHROW);
+    cursor.next_is_local(opcode::ASTORE, SECOND);
     close(cursor, pattern, 0);
-    cursor.next_is_local(op::ALOAD, SECOND);
-    cursor.next_is(op::ATHROW);
+    cursor.next_is_local(opcode::ALOAD, SECOND);
+    cursor.next_is(opcode::ATHROW);
     cursor.at()
 }
 
 fn close(cursor: &mut Cursor<'_>, pattern: Pattern, copy: usize) {
     if pattern.null_check {
-        cursor.next_is_local(op::ALOAD, RESOURCE);
-        cursor.next_is(op::IFNULL);
+        cursor.next_is_local(opcode::ALOAD, RESOURCE);
+        cursor.next_is(opcode::IFNULL);
     }
     if pattern.in_method {
         close_in_method(cursor);
@@ -112,9 +116,9 @@ fn close(cursor: &mut Cursor<'_>, pattern: Pattern, copy: usize) {
 }
 
 fn close_in_method(cursor: &mut Cursor<'_>) {
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is_local(op::ALOAD, RESOURCE);
-    cursor.next_is(op::INVOKESTATIC);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is_local(opcode::ALOAD, RESOURCE);
+    cursor.next_is(opcode::INVOKESTATIC);
     let closes = cursor.member().is_some_and(|method| {
         method.name == "$closeResource"
             && method.descriptor == "(Ljava/lang/Throwable;Ljava/lang/AutoCloseable;)V"
@@ -125,19 +129,19 @@ fn close_in_method(cursor: &mut Cursor<'_>) {
 }
 
 fn close_in_place(cursor: &mut Cursor<'_>, suppressed: (&'static str, u32)) {
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is(op::IFNULL);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is(opcode::IFNULL);
     cursor.next_is_close(RESOURCE);
-    cursor.next_is(op::GOTO);
-    cursor.next_is_local(op::ASTORE, suppressed);
-    cursor.next_is_local(op::ALOAD, PRIMARY);
-    cursor.next_is_local(op::ALOAD, suppressed);
+    cursor.next_is(opcode::GOTO);
+    cursor.next_is_local(opcode::ASTORE, suppressed);
+    cursor.next_is_local(opcode::ALOAD, PRIMARY);
+    cursor.next_is_local(opcode::ALOAD, suppressed);
     cursor.next_is_member(
-        op::INVOKEVIRTUAL,
+        opcode::INVOKEVIRTUAL,
         "java/lang/Throwable",
         "addSuppressed",
         "(Ljava/lang/Throwable;)V",
     );
-    cursor.next_is(op::GOTO);
+    cursor.next_is(opcode::GOTO);
     cursor.next_is_close(RESOURCE);
 }

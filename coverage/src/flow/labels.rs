@@ -1,6 +1,7 @@
 //! The properties of labels, one byte per bci.
 
-use super::{FlowMethod, Kind, Subroutine};
+use super::kind::Kind;
+use super::method::{FlowMethod, Subroutine};
 
 const TARGET: u8 = 1;
 const MULTITARGET: u8 = 2;

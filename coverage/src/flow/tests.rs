@@ -1,3 +1,5 @@
+use jvms::opcode::{ATHROW, GOTO, IFEQ, INVOKESTATIC, JSR, RETURN, TABLESWITCH};
+
 use super::*;
 
 fn plain(bci: u16) -> FlowInstruction {
@@ -27,14 +29,6 @@ fn jump(bci: u16, opcode: u8, target: u16) -> FlowInstruction {
 fn check(method: &FlowMethod<'_>, expect: &[Placement]) {
     assert_eq!(place_probes(method).expect("no subroutine"), expect);
 }
-
-const GOTO: u8 = 167;
-const IFEQ: u8 = 153;
-const RETURN: u8 = 177;
-const ATHROW: u8 = 191;
-const INVOKESTATIC: u8 = 184;
-const TABLESWITCH: u8 = 170;
-const JSR: u8 = 168;
 
 #[test]
 fn straight_line_has_one_probe_at_its_return() {

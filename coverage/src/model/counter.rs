@@ -180,7 +180,7 @@ impl AddAssign for Counters {
 }
 
 impl Counters {
-    /// Adds everything but lines, which are counted anew where nodes share them.
+    /// Adds everything but lines, which are counted again where nodes share them.
     pub(super) fn add_but_lines(&mut self, other: &Self) {
         self.instruction += other.instruction;
         self.branch += other.branch;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jvms::names;
+
 use super::counter::{Counter, Counters, Status};
 
 /// What a source line holds.
@@ -203,7 +205,7 @@ impl ClassCoverage {
         }
     }
 
-    /// Adds a closed method and counts the class anew; methods without
+    /// Adds a closed method and counts the class again; methods without
     /// instructions are left out.
     pub fn add_method(&mut self, method: MethodCoverage) {
         if !method.contains_code() {
@@ -229,17 +231,13 @@ impl ClassCoverage {
     /// Internal name of the package, empty for the unnamed one.
     #[must_use]
     pub fn package(&self) -> &str {
-        self.name
-            .rsplit_once('/')
-            .map_or("", |(package, _)| package)
+        names::package(&self.name)
     }
 
     /// The name without its package.
     #[must_use]
     pub fn simple_name(&self) -> &str {
-        self.name
-            .rsplit_once('/')
-            .map_or(&self.name, |(_, name)| name)
+        names::without_package(&self.name)
     }
 }
 

@@ -99,7 +99,7 @@ fn write_class<W: Write>(xml: &mut Markup<W>, class: &ClassCoverage) -> io::Resu
     } else {
         format!("{}/{file}", class.package())
     };
-    let name = class.name.replace('/', ".");
+    let name = jvms::names::binary(&class.name);
     let attributes = [
         ("name", name.as_str()),
         ("filename", &file),

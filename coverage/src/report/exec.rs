@@ -6,10 +6,11 @@
 //! put one behind the other; what is said twice of a class is united.
 
 mod read;
-mod utf;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+
+use jvms::modified_utf8;
 
 pub use read::{ReadError, read};
 
@@ -107,17 +108,30 @@ pub fn write(
     bytes.extend(VERSION.to_be_bytes());
     for session in Session::sorted(sessions) {
         bytes.push(SESSION);
-        utf::write(&session.id, &mut bytes)?;
+        write_text(&session.id, &mut bytes)?;
         bytes.extend(session.start_ms.to_be_bytes());
         bytes.extend(session.dump_ms.to_be_bytes());
     }
     for class in classes.iter().filter(|class| class.probes.contains(&true)) {
         bytes.push(CLASS);
         bytes.extend(class.id.to_be_bytes());
-        utf::write(&class.name, &mut bytes)?;
+        write_text(&class.name, &mut bytes)?;
         write_probes(&class.probes, &mut bytes);
     }
     out.write_all(&bytes)
+}
+
+/// As `DataOutput.writeUTF` does: a length in bytes, then modified UTF-8.
+fn write_text(text: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let text = modified_utf8::encode(text);
+    let length = u16::try_from(text.len()).map_err(|_| {
+        let length = text.len();
+        let text = format!("a text of {length} bytes where the format allows 65535");
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })?;
+    bytes.extend(length.to_be_bytes());
+    bytes.extend(text);
+    Ok(())
 }
 
 fn write_probes(probes: &[bool], bytes: &mut Vec<u8>) {

@@ -1,9 +1,9 @@
-//! The report for people: a folder of pages that needs neither network nor server.
+//! The HTML report: a folder of pages that needs neither network nor server.
 //!
 //! `index.html` lists the packages, `pkg/NAME/index.html` a package's classes,
 //! `class-NAME.html` a class's methods and `src-FILE.html` the lines. One style
-//! sheet and one script serve all pages; `classes.js` is loaded when somebody
-//! searches. Whatever comes from classes or sources is escaped.
+//! sheet and one script serve all pages; `classes.js` is loaded at the first
+//! search. Whatever comes from classes or sources is escaped.
 
 mod highlight;
 mod links;
@@ -103,7 +103,7 @@ impl Report<'_> {
             page::count(names.len(), "class was", "classes were")
         );
         for class in names {
-            let _ = write!(body, "<li>{}", text(&class.name.replace('/', ".")));
+            let _ = write!(body, "<li>{}", text(&jvms::names::binary(&class.name)));
         }
         body.push_str("</ul></aside>");
     }
@@ -114,7 +114,7 @@ impl Report<'_> {
         for package in &self.bundle.packages {
             for class in package.classes.iter().filter(|class| class.contains_code()) {
                 let link = format!("{}/{}", self.links.folder(package), self.links.class(class));
-                let name = class.name.replace('/', ".");
+                let name = jvms::names::binary(&class.name);
                 let percent = percent(class.counters.instruction).unwrap_or(0);
                 let _ = writeln!(
                     data,
@@ -175,7 +175,7 @@ impl Report<'_> {
             name: names::class(class),
             link: Some(self.links.class(class).to_owned()),
             note: self.place(package, class, class.lines.first()),
-            title: Some(class.name.replace('/', ".")),
+            title: Some(jvms::names::binary(&class.name)),
             counters: class.counters,
         });
         rows::write(

@@ -1,5 +1,8 @@
 //! Names as a Java programmer writes them.
 
+use jvms::descriptor::Parameters;
+use jvms::names;
+
 use crate::model::{ClassCoverage, MethodCoverage};
 
 /// `java.util`, or `default` for the unnamed package.
@@ -7,7 +10,7 @@ pub(super) fn package(internal: &str) -> String {
     if internal.is_empty() {
         "default".to_owned()
     } else {
-        internal.replace('/', ".")
+        names::binary(internal)
     }
 }
 
@@ -25,9 +28,9 @@ pub(super) fn class(class: &ClassCoverage) -> String {
 /// `put(Object, int)`; `Map(int)` for a constructor, `static {...}` for `<clinit>`.
 pub(super) fn method(class: &ClassCoverage, method: &MethodCoverage) -> String {
     let name = match method.name.as_str() {
-        "<clinit>" => return "static {...}".to_owned(),
-        "<init>" if anonymous(&class.name).is_some() => return "{...}".to_owned(),
-        "<init>" => simple(&class.name),
+        names::CLINIT => return "static {...}".to_owned(),
+        names::INIT if anonymous(&class.name).is_some() => return "{...}".to_owned(),
+        names::INIT => simple(&class.name),
         name => name.to_owned(),
     };
     format!("{name}({})", parameters(&method.descriptor).join(", "))
@@ -45,38 +48,13 @@ fn is_identifier_start(first: char) -> bool {
 }
 
 fn simple(name: &str) -> String {
-    let simple = name.rsplit_once('/').map_or(name, |(_, simple)| simple);
-    simple.replace('$', ".")
+    names::without_package(name).replace('$', ".")
 }
 
-/// Simple names of the parameter types (JVMS 4.3.3).
+/// Simple names of the parameter types.
 fn parameters(descriptor: &str) -> Vec<String> {
-    let inner = descriptor
-        .strip_prefix('(')
-        .and_then(|rest| rest.split_once(')'));
-    let mut rest = inner.map_or("", |(parameters, _)| parameters);
-    let mut types = Vec::new();
-    while let Some(kind) = rest.trim_start_matches('[').chars().next() {
-        let dimensions = rest.len() - rest.trim_start_matches('[').len();
-        rest = &rest[dimensions + kind.len_utf8()..];
-        let element = match kind {
-            'B' => "byte".to_owned(),
-            'C' => "char".to_owned(),
-            'D' => "double".to_owned(),
-            'F' => "float".to_owned(),
-            'I' => "int".to_owned(),
-            'J' => "long".to_owned(),
-            'S' => "short".to_owned(),
-            'Z' => "boolean".to_owned(),
-            _ => {
-                let (name, behind) = rest.split_once(';').unwrap_or((rest, ""));
-                rest = behind;
-                simple(name)
-            }
-        };
-        types.push(element + &"[]".repeat(dimensions));
-    }
-    types
+    let types = Parameters::of(descriptor.as_bytes());
+    types.map(|found| found.to_java(simple)).collect()
 }
 
 #[cfg(test)]
@@ -144,8 +122,8 @@ mod tests {
         assert_eq!(method(&class, &method_named("a", "([Lunclosed")), "a()");
         assert_eq!(method(&class, &method_named("a", "([[)V")), "a()");
         assert_eq!(
-            method(&class, &method_named("a", "(Lunclosed)V")),
-            "a(unclosed)"
+            method(&class, &method_named("a", "(ILunclosed)V")),
+            "a(int)"
         );
         assert_eq!(method(&class, &method_named("a", "")), "a()");
     }

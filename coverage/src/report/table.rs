@@ -113,7 +113,7 @@ fn rows(bundle: &BundleCoverage, kind: Rows) -> Vec<(String, Counters)> {
         }
         Rows::Classes => bundle
             .classes()
-            .map(|class| (printable(class.name.replace('/', ".")), class.counters))
+            .map(|class| (printable(jvms::names::binary(&class.name)), class.counters))
             .collect(),
     };
     all.into_iter()

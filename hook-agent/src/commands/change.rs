@@ -1,74 +1,67 @@
 //! `enable`, `disable` and `reload`: other plugins, or other settings of those that are there.
 
-use super::{Jvm, failures, not_configured, status};
+use super::context::Context;
+use super::refusals::{current, failures, known, not_configured};
+use super::status;
 use crate::agent::Agent;
-use crate::changed::Edits;
-use crate::foundation;
-use crate::messages;
-use crate::plugins::Generation;
-use crate::retransform::{self, Loaded, Report};
+use crate::agent::instrumented::Edits;
+use crate::agent::plugins::PluginSet;
+use crate::loaded::Loaded;
+use crate::retransform::{self, Report};
+use crate::{messages, structural_edits};
 use control::Refusal;
 use control::message::Change;
 use host::{Config, Loader, Pipeline};
 use std::sync::Arc;
 
-/// Lets a plugin see classes again; with `options`, or if it is new, configured by them.
-pub(super) fn enable(jvm: Jvm<'_>, plugin: &str, options: Option<&str>) -> Result<Change, Refusal> {
-    let generation = current(jvm.agent)?;
-    let is_known = generation.pipeline.plugins().any(|name| name == plugin);
+/// Hands classes to a plugin again; with `options`, or if it is new, configured by them.
+pub(super) fn enable(
+    context: Context<'_>,
+    plugin: &str,
+    options: Option<&str>,
+) -> Result<Change, Refusal> {
+    let set = current(context.agent)?;
+    let is_known = set.pipeline.plugins().any(|name| name == plugin);
     if !is_known || options.is_some() {
-        return add(jvm, &generation, plugin, options.unwrap_or_default());
+        let config = set.config.clone();
+        // A set that is held is a set that transforms a class, for which an exchange waits.
+        drop(set);
+        return add(context, config, plugin, options.unwrap_or_default());
     }
-    generation.pipeline.enable(plugin, true);
-    renew(jvm.agent, generation);
+    set.pipeline.enable(plugin, true);
+    renew(context.agent, set);
     let wants = |class: &Loaded<'_>, located| {
         let loader = &class.loader;
-        let edits = jvm.agent.plugins.changed.find(&class.name, loader);
+        let edits = context.agent.instrumented.find(&class.name, loader);
         !edits.is_some_and(|edits| holds(&edits, plugin))
-            && jvm.agent.plugins.current().is_some_and(|now| {
+            && context.agent.plugins.current().is_some_and(|now| {
                 now.pipeline
                     .plugin_wants(plugin, &class.name, loader, located)
             })
     };
-    Ok(settled(jvm, |_| false, wants))
+    Ok(settled(context, |_| false, wants))
 }
 
 /// Takes a plugin's edits out of all classes.
-pub(super) fn disable(jvm: Jvm<'_>, plugin: &str) -> Result<Change, Refusal> {
-    known(jvm.agent, plugin)?;
-    let generation = current(jvm.agent)?;
-    generation.pipeline.enable(plugin, false);
-    renew(jvm.agent, generation);
-    Ok(settled(jvm, |edits| holds(edits, plugin), |_, _| false))
+pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refusal> {
+    known(context.agent, plugin)?;
+    let set = current(context.agent)?;
+    set.pipeline.enable(plugin, false);
+    renew(context.agent, set);
+    Ok(settled(context, |edits| holds(edits, plugin), |_, _| false))
 }
 
 /// Puts another configuration in place of the present one.
-pub(super) fn reload(jvm: Jvm<'_>, options: &str) -> Result<Change, Refusal> {
+pub(super) fn reload(context: Context<'_>, options: &str) -> Result<Change, Refusal> {
     let config = Config::from_options(options).map_err(|error| not_configured(&error))?;
-    replace(jvm, config)
+    replace(context, config)
 }
 
-/// Whether there is a plugin of this name.
-pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
-    let generation = current(agent)?;
-    if generation.pipeline.plugins().any(|name| name == plugin) {
-        return Ok(());
-    }
-    let names: Vec<&str> = generation.pipeline.plugins().collect();
-    Err(
-        Refusal::new("H0708", format!("the agent has no plugin `{plugin}`"))
-            .with("expected", names.join(", "))
-            .with(
-                "help",
-                "`classhook enable` brings in a bundled plugin or a .wasm file",
-            ),
-    )
-}
-
-/// The present plugins and one more, or one of them configured anew.
+/// Puts another configuration in place of the present `config`: with one more plugin, or one of its plugins
+/// configured anew.
 fn add(
-    jvm: Jvm<'_>,
-    generation: &Generation,
+    context: Context<'_>,
+    mut config: Config,
     plugin: &str,
     options: &str,
 ) -> Result<Change, Refusal> {
@@ -76,7 +69,6 @@ fn add(
     let escaped = plugin.replace('\\', "\\\\").replace(',', "\\,");
     let options = format!("plugin={escaped}{comma}{options}");
     let added = Config::from_options(&options).map_err(|error| not_configured(&error))?;
-    let mut config = generation.config.clone();
     for plugin in added.plugins {
         match config
             .plugins
@@ -87,67 +79,54 @@ fn add(
             None => config.plugins.push(plugin),
         }
     }
-    replace(jvm, config)
+    replace(context, config)
 }
 
-/// Exchanges the whole pipeline; plugins that were disabled stay so, unless it is they that are new.
-fn replace(jvm: Jvm<'_>, config: Config) -> Result<Change, Refusal> {
+/// Exchanges the whole pipeline. Every plugin of the new one is on, also one that was disabled before.
+fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
     let pipeline = Pipeline::new(&config).map_err(|error| not_configured(&error))?;
     messages::set_level(config.agent.log);
-    jvm.agent
-        .plugins
-        .exchange(Some((config, Arc::new(pipeline))));
-    foundation::prepare(jvm.agent, jvm.phase, jvm.local);
-    let number = current(jvm.agent)?.number;
-    let agent = jvm.agent;
+    let Context { agent, jvm } = context;
+    agent.plugins.exchange(Some((config, Arc::new(pipeline))));
+    structural_edits::prepare(agent, jvm);
+    let revision = current(agent)?.revision;
     let wants = |class: &Loaded<'_>, located| {
         let now = agent.plugins.current();
         now.is_some_and(|now| wants_anew(agent, &now, &class.name, &class.loader, located))
     };
-    Ok(settled(jvm, |edits| edits.generation != number, wants))
+    Ok(settled(context, |edits| edits.revision != revision, wants))
 }
 
-/// Whether a class is wanted and was not changed by this generation already, as it was loaded.
-fn wants_anew(
-    agent: &Agent,
-    generation: &Generation,
-    name: &[u8],
-    loader: &Loader,
-    located: bool,
-) -> bool {
-    let edits = agent.plugins.changed.find(name, loader);
-    edits.is_none_or(|edits| edits.generation != generation.number)
-        && generation.wants(name, loader, located)
+/// Whether a class is wanted and was not instrumented by this plugin set already, as it was loaded.
+fn wants_anew(agent: &Agent, set: &PluginSet, name: &[u8], loader: &Loader, located: bool) -> bool {
+    let edits = agent.instrumented.find(name, loader);
+    edits.is_none_or(|edits| edits.revision != set.revision) && set.wants(name, loader, located)
 }
 
-/// The same plugins as a new generation, so that nobody holds the one before.
-fn renew(agent: &Agent, generation: Arc<Generation>) {
-    let next = (generation.config.clone(), Arc::clone(&generation.pipeline));
-    drop(generation);
+/// The same plugins as a new set, so that no class is transformed by the set before any more.
+fn renew(agent: &Agent, set: Arc<PluginSet>) {
+    let next = (set.config.clone(), Arc::clone(&set.pipeline));
+    drop(set);
     agent.plugins.exchange(Some(next));
 }
 
 fn settled(
-    jvm: Jvm<'_>,
+    context: Context<'_>,
     stale: impl Fn(&Edits) -> bool,
     wants: impl Fn(&Loaded<'_>, bool) -> bool,
 ) -> Change {
-    let Jvm {
-        agent,
-        phase,
-        local,
-    } = jvm;
-    let wanted = |class: &Loaded<'_>| retransform::wanted(agent, phase, local, class, &wants);
+    let Context { agent, jvm } = context;
+    let wanted = |class: &Loaded<'_>| retransform::is_wanted(agent, jvm, class, &wants);
     let before = failed_plugins(agent).len();
     let Report {
         retransformed,
         failed,
-    } = retransform::settle(agent, phase, local, stale, wanted);
+    } = retransform::settle(agent, jvm, stale, wanted);
     let by_plugins = failed_plugins(agent).into_iter().skip(before);
-    let told = by_plugins.take(status::FAILURES).map(status::failure);
+    let of_plugins = by_plugins.take(status::FAILURES).map(status::failure);
     Change {
         retransformed,
-        failed: failures(failed).into_iter().chain(told).collect(),
+        failed: failures(failed).into_iter().chain(of_plugins).collect(),
         plugins: status::plugins(agent),
     }
 }
@@ -160,9 +139,4 @@ fn failed_plugins(agent: &Agent) -> Vec<host::Failure> {
 
 fn holds(edits: &Edits, plugin: &str) -> bool {
     edits.plugins.iter().any(|name| name == plugin)
-}
-
-fn current(agent: &Agent) -> Result<Arc<Generation>, Refusal> {
-    let leaving = || Refusal::new("H0704", "the agent is leaving the JVM");
-    agent.plugins.current().ok_or_else(leaving)
 }

@@ -1,23 +1,24 @@
 //! `off`: everything undone, and the agent gone.
 
-use super::{Jvm, failures};
-use crate::{foundation, patch, retransform};
+use super::context::Context;
+use super::refusals::failures;
+use crate::{patch, retransform, shutdown, structural_edits};
 use control::message::Off;
 
 /// Undoes every edit, completes the snapshot, and makes room for another agent. The control thread
 /// ends with the answer; the JVM TI environment goes with it.
-pub(super) fn off(jvm: Jvm<'_>) -> Off {
-    let agent = jvm.agent;
-    patch::forget_all(agent);
+pub(super) fn off(context: Context<'_>) -> Off {
+    let Context { agent, jvm } = context;
+    patch::change::forget_all(agent);
     // The hook stays on meanwhile, so that classes on their way through it come out known.
     agent.plugins.exchange(None);
-    let report = retransform::settle(agent, jvm.phase, jvm.local, |_| true, |_| false);
-    agent.leave(jvm.phase, jvm.local);
+    let report = retransform::settle(agent, jvm, |_| true, |_| false);
+    shutdown::leave(agent, jvm);
     Off {
         restored: report.retransformed,
         failed: failures(report.failed),
-        snapshot: agent.snapshot.display().to_string(),
-        natives: foundation::natives(),
-        structures: foundation::structures(),
+        snapshot: agent.snapshot.path().display().to_string(),
+        natives: structural_edits::natives(),
+        structures: structural_edits::structures(),
     }
 }

@@ -1,25 +1,25 @@
 //! `status`.
 
-use super::Jvm;
+use super::context::Context;
 use crate::agent::Agent;
-use crate::foundation;
+use crate::structural_edits;
+use crate::summary::Numbers;
 use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
 use std::time::Duration;
 
-/// Failures told of; the snapshot holds all.
+/// Failures reported; the snapshot holds all.
 pub(super) const FAILURES: usize = 20;
 
 /// How the agent is.
-pub(super) fn status(jvm: Jvm<'_>) -> Status {
-    let agent = jvm.agent;
+pub(super) fn status(context: Context<'_>) -> Status {
+    let Context { agent, jvm } = context;
     let property = |name| {
-        agent
-            .jvmti()
-            .system_property(jvm.phase, name)
+        jvm.jvmti
+            .system_property(jvm.live, name)
             .unwrap_or_default()
     };
-    let (_, summary, own_failures) = agent.numbers();
-    let failures = summary.failures.into_iter().take(FAILURES);
+    let numbers = Numbers::of(agent);
+    let failures = numbers.plugins.failures.into_iter().take(FAILURES);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -29,15 +29,15 @@ pub(super) fn status(jvm: Jvm<'_>) -> Status {
             property(c"java.vm.version")
         ),
         uptime_ms: agent.uptime().as_millis().try_into().unwrap_or(u64::MAX),
-        snapshot: agent.snapshot.display().to_string(),
+        snapshot: agent.snapshot.path().display().to_string(),
         run: agent.settings.run.clone().unwrap_or_default(),
         plugins: plugins(agent),
         classes: counts(agent),
         arrays: agent.table.arrays(),
         failures: failures.map(failure).collect(),
-        own_failures,
-        natives: foundation::natives(),
-        structures: foundation::structures(),
+        own_failures: numbers.own_failures,
+        natives: structural_edits::natives(),
+        structures: structural_edits::structures(),
     }
 }
 
@@ -53,7 +53,9 @@ pub(super) fn failure(failure: host::Failure) -> Failure {
 
 /// What became of classes.
 pub(super) fn counts(agent: &Agent) -> ClassCounts {
-    let (summary, plugins, _) = agent.numbers();
+    let Numbers {
+        summary, plugins, ..
+    } = Numbers::of(agent);
     let micros = |time: Duration| time.as_micros().try_into().unwrap_or(u64::MAX);
     ClassCounts {
         seen: summary.seen,
@@ -69,11 +71,11 @@ pub(super) fn counts(agent: &Agent) -> ClassCounts {
 
 /// The plugins and what they do now.
 pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
-    let Some(generation) = agent.plugins.current() else {
+    let Some(set) = agent.plugins.current() else {
         return Vec::new();
     };
-    let states = generation.pipeline.states();
-    let configured = generation.config.plugins.iter().zip(states);
+    let states = set.pipeline.states();
+    let configured = set.config.plugins.iter().zip(states);
     let plugin = |(config, state): (&host::config::PluginConfig, host::PluginState)| Plugin {
         name: config.name.clone(),
         state: match state {
@@ -82,8 +84,7 @@ pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
             host::PluginState::Failed => PluginState::Failed,
         },
         changed: agent
-            .plugins
-            .changed
+            .instrumented
             .count(|edits| edits.plugins.contains(&config.name)),
         select: config.select.clone(),
     };

@@ -37,7 +37,7 @@ fn kernel() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the clock exists on every Linux, and `now` is a place for its answer.
+    // SAFETY: the clock exists on every Linux, and `now` receives its answer.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     (now.tv_sec as u64)
         .wrapping_mul(1_000_000_000)
@@ -60,7 +60,7 @@ fn is_invariant() -> bool {
     false
 }
 
-/// A moment on both clocks.
+/// One time on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Start {
     ticks: u64,
@@ -92,7 +92,7 @@ impl Start {
     }
 }
 
-/// Both clocks at once: of some tries the one in which the least time passed between two looks at the counter.
+/// Both clocks at once: of some tries the one in which the least time passed between two readings of the counter.
 fn pair() -> Start {
     let tries = (0..8).map(|_| {
         let before = ticks();

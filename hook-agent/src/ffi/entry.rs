@@ -5,11 +5,78 @@
 //! the second in the process does not load a library of the same name at all.
 
 use super::guard::guard;
+use super::handlers::{self, Handlers};
 use super::phases::{Live, OnLoad};
 use super::vm::Vm;
-use crate::startup;
 use jni_sys::{JNI_ERR, JNI_OK, JavaVM, jint};
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
+
+/// Exports the entry points of the library, with the [`Handlers`] that everything is handed over to.
+macro_rules! export_entry_points {
+    ($handlers:expr) => {
+        $crate::ffi::entry::export_entry_points! {
+            $handlers => Agent_OnLoad, Agent_OnAttach, Agent_OnUnload
+        }
+        $crate::ffi::entry::export_entry_points! {
+            $handlers => Agent_OnLoad_classhook, Agent_OnAttach_classhook, Agent_OnUnload_classhook
+        }
+    };
+    ($handlers:expr => $on_load:ident, $on_attach:ident, $on_unload:ident) => {
+        /// Starts the agent with the JVM.
+        ///
+        /// # Safety
+        ///
+        /// To be called by a JVM only, in its OnLoad phase (JVM TI, Agent Start-Up).
+        #[expect(
+            unsafe_code,
+            reason = "written in ffi::entry, where unsafe code belongs"
+        )]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "system" fn $on_load(
+            vm: *mut ::jni_sys::JavaVM,
+            options: *const ::std::ffi::c_char,
+            _: *mut ::std::ffi::c_void,
+        ) -> ::jni_sys::jint {
+            // SAFETY: the caller's contract.
+            unsafe { $crate::ffi::entry::on_load($handlers, vm, options) }
+        }
+
+        /// Starts the agent in a JVM that is running.
+        ///
+        /// # Safety
+        ///
+        /// To be called by a JVM only, in its live phase (JVM TI, Agent Start-Up).
+        #[expect(
+            unsafe_code,
+            reason = "written in ffi::entry, where unsafe code belongs"
+        )]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "system" fn $on_attach(
+            vm: *mut ::jni_sys::JavaVM,
+            options: *const ::std::ffi::c_char,
+            _: *mut ::std::ffi::c_void,
+        ) -> ::jni_sys::jint {
+            // SAFETY: the caller's contract.
+            unsafe { $crate::ffi::entry::on_attach($handlers, vm, options) }
+        }
+
+        /// The JVM lets go of the agent.
+        ///
+        /// # Safety
+        ///
+        /// To be called by a JVM only (JVM TI, Agent Shutdown).
+        #[expect(
+            unsafe_code,
+            reason = "written in ffi::entry, where unsafe code belongs"
+        )]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "system" fn $on_unload(_: *mut ::jni_sys::JavaVM) {
+            $crate::ffi::entry::on_unload($handlers);
+        }
+    };
+}
+
+pub(crate) use export_entry_points;
 
 /// A copy of the option string; NULL and "" are the same.
 ///
@@ -24,54 +91,37 @@ unsafe fn copy(options: *const c_char) -> Vec<u8> {
     unsafe { CStr::from_ptr(options) }.to_bytes().to_vec()
 }
 
-/// Starts the agent with the JVM.
+/// The body of `Agent_OnLoad`.
 ///
 /// # Safety
 ///
-/// To be called by a JVM only, in its OnLoad phase (JVM TI, Agent Start-Up).
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnLoad(
+/// The arguments are those that a JVM passed to `Agent_OnLoad`, which has not returned yet.
+pub(crate) unsafe fn on_load(
+    handlers: &'static dyn Handlers,
     vm: *mut JavaVM,
     options: *const c_char,
-    _: *mut c_void,
 ) -> jint {
+    handlers::install(handlers);
     // SAFETY: the JVM passes NULL or a NUL-terminated string (JVM TI, Agent_OnLoad).
     let options = unsafe { copy(options) };
     // SAFETY: `vm` comes from the JVM.
     let Some(vm) = (unsafe { Vm::new(vm) }) else {
         return JNI_ERR;
     };
-    guard("Agent_OnLoad", JNI_OK, || {
-        startup::on_load(vm, OnLoad::entered(), &options)
-    })
+    guard(JNI_OK, || handlers.on_load(vm, OnLoad::entered(), &options))
 }
 
-/// [`Agent_OnLoad`] of an agent linked into the launcher.
+/// The body of `Agent_OnAttach`.
 ///
 /// # Safety
 ///
-/// As for [`Agent_OnLoad`].
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnLoad_classhook(
+/// The arguments are those that a JVM passed to `Agent_OnAttach`, which has not returned yet.
+pub(crate) unsafe fn on_attach(
+    handlers: &'static dyn Handlers,
     vm: *mut JavaVM,
     options: *const c_char,
-    reserved: *mut c_void,
 ) -> jint {
-    // SAFETY: the same contract.
-    unsafe { Agent_OnLoad(vm, options, reserved) }
-}
-
-/// Starts the agent in a JVM that is running.
-///
-/// # Safety
-///
-/// To be called by a JVM only, in its live phase (JVM TI, Agent Start-Up).
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnAttach(
-    vm: *mut JavaVM,
-    options: *const c_char,
-    _: *mut c_void,
-) -> jint {
+    handlers::install(handlers);
     // SAFETY: the JVM passes NULL or a NUL-terminated string (JVM TI, Agent_OnAttach).
     let options = unsafe { copy(options) };
     // SAFETY: `vm` comes from the JVM.
@@ -82,43 +132,12 @@ pub unsafe extern "system" fn Agent_OnAttach(
     let Some(local) = (unsafe { vm.local() }) else {
         return JNI_ERR;
     };
-    guard("Agent_OnAttach", JNI_ERR, || {
-        startup::on_attach(vm, Live::entered(), local, &options)
+    guard(JNI_ERR, || {
+        handlers.on_attach(vm, Live::entered(), local, &options)
     })
 }
 
-/// [`Agent_OnAttach`] of an agent linked into the launcher.
-///
-/// # Safety
-///
-/// As for [`Agent_OnAttach`].
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnAttach_classhook(
-    vm: *mut JavaVM,
-    options: *const c_char,
-    reserved: *mut c_void,
-) -> jint {
-    // SAFETY: the same contract.
-    unsafe { Agent_OnAttach(vm, options, reserved) }
-}
-
-/// The JVM lets go of the agent.
-///
-/// # Safety
-///
-/// To be called by a JVM only (JVM TI, Agent Shutdown).
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnUnload(_: *mut JavaVM) {
-    guard("Agent_OnUnload", (), startup::on_unload);
-}
-
-/// [`Agent_OnUnload`] of an agent linked into the launcher.
-///
-/// # Safety
-///
-/// As for [`Agent_OnUnload`].
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnUnload_classhook(vm: *mut JavaVM) {
-    // SAFETY: the same contract.
-    unsafe { Agent_OnUnload(vm) };
+/// The body of `Agent_OnUnload`.
+pub(crate) fn on_unload(handlers: &'static dyn Handlers) {
+    guard((), || handlers.on_unload());
 }

@@ -1,4 +1,4 @@
-//! `jvmtiError` in words (JVM TI, Error Reference).
+//! `jvmtiError` and what each code means (JVM TI, Error Reference).
 
 use std::fmt;
 
@@ -31,11 +31,9 @@ impl JvmtiError {
     }
 
     /// What it means to a reader.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         self.known()
-            .map_or("an error that this agent does not know", |(.., words)| {
-                words
-            })
+            .map_or("an error that this agent does not know", |(.., text)| text)
     }
 
     fn known(self) -> Option<&'static (i32, &'static str, &'static str)> {
@@ -46,7 +44,7 @@ impl JvmtiError {
 impl fmt::Display for JvmtiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.known() {
-            Some((code, name, words)) => write!(f, "JVMTI_ERROR_{name} ({code}: {words})"),
+            Some((code, name, text)) => write!(f, "JVMTI_ERROR_{name} ({code}: {text})"),
             None => write!(f, "JVM TI error {}", self.0),
         }
     }

@@ -10,8 +10,8 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `body`; a panic is reported once per place and answered with `fallback`.
-pub(super) fn guard<R>(place: &'static str, fallback: R, body: impl FnOnce() -> R) -> R {
+/// Runs `body`; a panic is written to standard error, counted, and answered with `fallback`.
+pub(super) fn guard<R>(fallback: R, body: impl FnOnce() -> R) -> R {
     install_quiet_hook();
     let entered = DEPTH.try_with(|depth| depth.set(depth.get() + 1)).is_ok();
     let outcome = catch_unwind(AssertUnwindSafe(body));
@@ -23,7 +23,7 @@ pub(super) fn guard<R>(place: &'static str, fallback: R, body: impl FnOnce() -> 
         Err(payload) => {
             // The payload's own drop may panic; it is small and panics are bugs, so it is leaked.
             std::mem::forget(payload);
-            let _ = catch_unwind(|| messages::count_panic(place));
+            let _ = catch_unwind(messages::count_panic);
             fallback
         }
     }
@@ -63,15 +63,15 @@ mod tests {
     fn panic_in_a_callback_becomes_the_fallback() {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let before = messages::panics();
-        assert_eq!(guard("test", 7, || panic!("forced")), 7);
+        assert_eq!(guard(7, || panic!("forced")), 7);
         assert_eq!(messages::panics(), before + 1);
-        assert_eq!(guard("test", 7, || 8), 8);
+        assert_eq!(guard(7, || 8), 8);
     }
 
     #[test]
     fn nested_panic_leaves_the_outer_body_running() {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = guard("outer", 0, || guard("inner", 1, || panic!("forced")) + 1);
+        let result = guard(0, || guard(1, || panic!("forced")) + 1);
         assert_eq!(result, 2);
     }
 }

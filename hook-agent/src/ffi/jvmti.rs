@@ -4,8 +4,9 @@ use super::error::JvmtiError;
 use super::phases::{Live, OnLoadOrLive};
 use super::refs::{GlobalRef, Local, LocalRef};
 use super::table::{self, Capabilities, Event, EventCallbacks, JvmtiEnv, StartFunction};
+use crate::names::decode;
 use jni_sys::{jint, jobject};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 
 /// A JVM TI environment of ours.
@@ -125,13 +126,6 @@ impl Jvmti {
         self.take_string(signature).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
-    /// The object's identity hash, which `Object.toString` shows.
-    pub fn object_hash(self, object: &LocalRef<'_>) -> Result<u32, JvmtiError> {
-        let mut hash = 0;
-        call!(self.GetObjectHashCode(object.as_raw(), &raw mut hash))?;
-        Ok(hash.cast_unsigned())
-    }
-
     /// Whether the class is no array and no primitive type, and open to change.
     pub fn is_modifiable(self, class: &LocalRef<'_>) -> bool {
         let mut modifiable = 0_u8;
@@ -182,11 +176,10 @@ impl Jvmti {
         call!(self.GetThreadInfo(thread.as_raw(), &raw mut info)).ok()?;
         drop(local.adopt(info.thread_group));
         drop(local.adopt(info.context_class_loader));
-        self.take_string(info.name)
-            .map(|name| super::live::decode(&name))
+        self.take_string(info.name).map(|name| decode(&name))
     }
 
-    /// The identity hash code of an object; its `hashCode` is not called.
+    /// The identity hash code of an object, which `Object.toString` shows; its `hashCode` is not called.
     pub fn identity_hash(self, object: &LocalRef<'_>) -> Option<u32> {
         let mut hash = 0;
         call!(self.GetObjectHashCode(object.as_raw(), &raw mut hash)).ok()?;
@@ -202,17 +195,17 @@ impl Jvmti {
         call!(self.RetransformClasses(count, raw.as_ptr()))
     }
 
-    /// Starts an agent thread (a daemon that the application does not see) on a new
-    /// `java.lang.Thread` object.
-    pub fn run_agent_thread(
+    /// Starts an agent thread on a new `java.lang.Thread` object, which calls `body` with `argument`.
+    pub(super) fn run_agent_thread(
         self,
         _: Live,
         thread: &GlobalRef,
         body: StartFunction,
+        argument: *const c_void,
     ) -> Result<(), JvmtiError> {
         /// `JVMTI_THREAD_NORM_PRIORITY`.
         const NORMAL: jint = 5;
-        call!(self.RunAgentThread(thread.as_raw(), body, std::ptr::null(), NORMAL))
+        call!(self.RunAgentThread(thread.as_raw(), body, argument, NORMAL))
     }
 
     /// A copy of `bytes` in memory of the JVM, as `new_class_data` must be.

@@ -2,9 +2,9 @@
 //!
 //! Nothing here is called from the class-file load hook.
 
-use super::jvmti::Jvmti;
-use super::phases::Live;
-use super::refs::{GlobalRef, Local, LocalRef};
+use super::jvm::Jvm;
+use super::refs::{GlobalRef, LocalRef};
+use crate::names::{decode, display_name};
 use jni::errors::{Error, Result};
 use jni::objects::{JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue};
 use jni::refs::Global;
@@ -31,56 +31,44 @@ pub(crate) struct BuiltinLoaders {
 
 /// Runs `body` in a local frame; what it threw is cleared and named in the error.
 fn with_env<R>(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    _: Live,
+    jvm: Jvm<'_>,
     body: impl FnOnce(&mut Env<'_>) -> Result<R>,
 ) -> std::result::Result<R, String> {
     // SAFETY: `Local` holds the environment of this thread's running callback.
-    let mut unowned = unsafe { EnvUnowned::from_raw(local.as_raw()) };
+    let mut unowned = unsafe { EnvUnowned::from_raw(jvm.local.as_raw()) };
     let outcome = unowned
         .with_env(|env| env.with_local_frame(16, body))
         .into_outcome();
     match outcome {
         Outcome::Ok(result) => Ok(result),
-        Outcome::Err(error) => Err(describe(jvmti, local, &error)),
+        Outcome::Err(error) => Err(describe(jvm, &error)),
         Outcome::Panic(payload) => std::panic::resume_unwind(payload),
     }
 }
 
-/// The error in words, with the class of the Java exception behind it, which is cleared.
-fn describe(jvmti: Jvmti, local: Local<'_>, error: &Error) -> String {
-    match local.take_exception_class() {
-        Some(class) => match jvmti.class_signature(&class) {
-            Ok(signature) => format!("{} was thrown", readable(&signature)),
+/// The error as text, with the class of the Java exception behind it, which is cleared.
+fn describe(jvm: Jvm<'_>, error: &Error) -> String {
+    match jvm.local.take_exception_class() {
+        Some(class) => match jvm.jvmti.class_signature(&class) {
+            Ok(signature) => format!("{} was thrown", display_name(&signature)),
             Err(_) => error.to_string(),
         },
         None => error.to_string(),
     }
 }
 
-/// `Ljava/io/IOException;` → `java/io/IOException`.
-fn readable(signature: &[u8]) -> String {
-    let name = signature
-        .strip_prefix(b"L")
-        .and_then(|rest| rest.strip_suffix(b";"));
-    String::from_utf8_lossy(name.unwrap_or(signature)).into_owned()
-}
-
 /// Defines a class in the bootstrap loader and returns its static `hits` array.
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn define_probe_class(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     name: &CStr,
     bytes: &[u8],
 ) -> std::result::Result<ProbeArray, String> {
     let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
-    with_env(jvmti, local, live, |env| {
+    with_env(jvm, |env| {
         let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
         let hits = env
             .get_static_field(&class, jni_str!("hits"), jni_sig!("[B"))?
@@ -94,31 +82,27 @@ pub(crate) fn define_probe_class(
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn read_array(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     array: &ProbeArray,
     buffer: &mut [i8],
 ) -> std::result::Result<(), String> {
-    with_env(jvmti, local, live, |env| array.0.get_region(env, 0, buffer))
+    with_env(jvm, |env| array.0.get_region(env, 0, buffer))
 }
 
 /// Defines a class of counters in the bootstrap loader.
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn define_counter_class(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     name: &CStr,
     bytes: &[u8],
 ) -> std::result::Result<CountArray, String> {
     let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
-    with_env(jvmti, local, live, |env| {
+    with_env(jvm, |env| {
         let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
         Ok(CountArray(env.new_global_ref(&class)?))
     })
@@ -128,35 +112,27 @@ pub(crate) fn define_counter_class(
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn read_counters(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     array: &CountArray,
     buffer: &mut [i64],
 ) -> std::result::Result<(), String> {
-    with_env(jvmti, local, live, |env| {
-        counters(env, array)?.get_region(env, 0, buffer)
-    })
+    with_env(jvm, |env| counters(env, array)?.get_region(env, 0, buffer))
 }
 
 /// Sets the first `count` counters to zero.
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn zero_counters(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     array: &CountArray,
     count: usize,
 ) -> std::result::Result<(), String> {
     let zeros = vec![0; count];
-    with_env(jvmti, local, live, |env| {
-        counters(env, array)?.set_region(env, 0, &zeros)
-    })
+    with_env(jvm, |env| counters(env, array)?.set_region(env, 0, &zeros))
 }
 
 fn counters<'local>(env: &mut Env<'local>, array: &CountArray) -> Result<JLongArray<'local>> {
@@ -166,10 +142,10 @@ fn counters<'local>(env: &mut Env<'local>, array: &CountArray) -> Result<JLongAr
     env.cast_local::<JLongArray<'_>>(counts)
 }
 
-/// Whether the JVM finds the native methods of the first helper class by now: it looks for them in an agent's
+/// Whether the JVM finds the native methods of the first probe class by now: it looks for them in an agent's
 /// library once `Agent_OnAttach` has returned.
-pub(crate) fn natives_are_bound(jvmti: Jvmti, local: Local<'_>, live: Live) -> bool {
-    with_env(jvmti, local, live, |env| {
+pub(crate) fn natives_are_bound(jvm: Jvm<'_>) -> bool {
+    with_env(jvm, |env| {
         let class = jni_str!("java/lang/$Classhook");
         env.call_static_method(class, jni_str!("bound"), jni_sig!("()V"), &[])?;
         Ok(())
@@ -181,47 +157,35 @@ pub(crate) fn natives_are_bound(jvmti: Jvmti, local: Local<'_>, live: Live) -> b
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn zero_array(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     array: &ProbeArray,
     base: u16,
     count: u32,
 ) -> std::result::Result<(), String> {
     let zeros = vec![0; count as usize];
-    with_env(jvmti, local, live, |env| {
-        array.0.set_region(env, base.into(), &zeros)
-    })
+    with_env(jvm, |env| array.0.set_region(env, base.into(), &zeros))
 }
 
 /// The JVM's own loaders.
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
-pub(crate) fn builtin_loaders(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
-) -> std::result::Result<BuiltinLoaders, String> {
+/// What the JVM threw.
+pub(crate) fn builtin_loaders(jvm: Jvm<'_>) -> std::result::Result<BuiltinLoaders, String> {
     Ok(BuiltinLoaders {
-        system: loader(jvmti, local, live, jni_str!("getSystemClassLoader"))?,
-        platform: loader(jvmti, local, live, jni_str!("getPlatformClassLoader"))?,
+        system: loader(jvm, jni_str!("getSystemClassLoader"))?,
+        platform: loader(jvm, jni_str!("getPlatformClassLoader"))?,
     })
 }
 
-fn loader(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
-    method: &'static JNIStr,
-) -> std::result::Result<GlobalRef, String> {
-    with_env(jvmti, local, live, |env| {
+fn loader(jvm: Jvm<'_>, method: &'static JNIStr) -> std::result::Result<GlobalRef, String> {
+    with_env(jvm, |env| {
         let class = jni_str!("java/lang/ClassLoader");
         let signature = jni_sig!("()Ljava/lang/ClassLoader;");
         let loader = env.call_static_method(class, method, signature, &[])?.l()?;
+        let local = jvm.local;
         Ok(local
             .borrow(loader.as_raw())
             .and_then(|loader| local.globalize(&loader)))
@@ -233,18 +197,14 @@ fn loader(
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
-pub(crate) fn new_thread(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
-    name: &str,
-) -> std::result::Result<GlobalRef, String> {
-    with_env(jvmti, local, live, |env| {
+/// What the JVM threw.
+pub(crate) fn new_thread(jvm: Jvm<'_>, name: &str) -> std::result::Result<GlobalRef, String> {
+    with_env(jvm, |env| {
         let name = JString::new(env, name)?;
         let arguments = [JValue::from(&name)];
         let signature = jni_sig!("(Ljava/lang/String;)V");
         let thread = env.new_object(jni_str!("java/lang/Thread"), signature, &arguments)?;
+        let local = jvm.local;
         Ok(local
             .borrow(thread.as_raw())
             .and_then(|thread| local.globalize(&thread)))
@@ -257,16 +217,14 @@ pub(crate) fn new_thread(
 ///
 /// # Errors
 ///
-/// What the JVM or the loader threw, in words.
+/// What the JVM or the loader threw.
 pub(crate) fn class_resource(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     loader: Option<&LocalRef<'_>>,
     name: &[u8],
 ) -> std::result::Result<Option<Vec<u8>>, String> {
     let path = format!("{}.class", decode(name));
-    with_env(jvmti, local, live, |env| {
+    with_env(jvm, |env| {
         let path = JString::new(env, path)?;
         let arguments = [JValue::from(&path)];
         let signature = jni_sig!("(Ljava/lang/String;)Ljava/io/InputStream;");
@@ -310,47 +268,19 @@ fn read_all(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Option<Vec<u8>>> 
 ///
 /// # Errors
 ///
-/// What the JVM threw, in words.
+/// What the JVM threw.
 pub(crate) fn with_protection_domain<R>(
-    jvmti: Jvmti,
-    local: Local<'_>,
-    live: Live,
+    jvm: Jvm<'_>,
     class: &LocalRef<'_>,
     body: impl FnOnce(Option<LocalRef<'_>>) -> R,
 ) -> std::result::Result<R, String> {
-    with_env(jvmti, local, live, |env| {
+    with_env(jvm, |env| {
         // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
         let class = unsafe { JObject::from_raw(env, class.as_raw()) };
         let signature = jni_sig!("()Ljava/security/ProtectionDomain;");
         let domain = env
             .call_method(&class, jni_str!("getProtectionDomain"), signature, &[])?
             .l()?;
-        Ok(body(local.borrow(domain.as_raw())))
+        Ok(body(jvm.local.borrow(domain.as_raw())))
     })
-}
-
-/// Modified UTF-8 as text (JVMS 4.4.7); what is not text becomes replacement characters.
-pub(crate) fn decode(name: &[u8]) -> String {
-    let terminated: Vec<u8> = name.iter().copied().chain([0]).collect();
-    CStr::from_bytes_with_nul(&terminated)
-        .ok()
-        .and_then(JNIStr::from_cstr)
-        .map_or_else(
-            || String::from_utf8_lossy(name).into_owned(),
-            |name| name.to_str().into_owned(),
-        )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_decoded_from_modified_utf8() {
-        assert_eq!(decode(b"com/acme/Main"), "com/acme/Main");
-        // U+1F600 as two surrogates of three bytes each
-        assert_eq!(decode(&[0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80]), "\u{1F600}");
-        // a lone surrogate is no text, and no panic either
-        assert!(!decode(&[b'a', 0xED, 0xA0, 0xBD]).is_empty());
-    }
 }

@@ -4,15 +4,14 @@
 //! values are read from their memory, never asked.
 
 use super::clock;
-use super::current;
 use super::guard::guard;
+use super::handlers;
 use super::phases::Live;
-use super::place;
 use super::refs::{Local, LocalRef};
-use crate::spans;
+use super::thread_cell;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
-use probes::spans::runtime::{capture, enter, exit, fail};
-use probes::spans::{CaptureSpec, Joining, Jvm, MAX_TEXT, Place, Seen};
+use probes::spans::calls::{capture, enter, exit, fail};
+use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, ThreadCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -27,20 +26,18 @@ impl Jvm for Caller<'_> {
     }
 
     #[inline(always)]
-    fn with_place<R>(&self, body: impl FnOnce(&Place) -> R) -> R {
-        place::with(body)
+    fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R {
+        thread_cell::with(body)
     }
 
-    fn join(&self) -> Option<Joining> {
+    fn join(&self) -> Option<NewThread> {
         let local = self.0?;
-        guard("thread's first span", None, || {
-            spans::join(current::get()?, Live::entered(), local)
-        })
+        guard(None, || handlers::get()?.first_span(Live::entered(), local))
     }
 }
 
-/// Runs `body`; a panic in it, which would be a fault of ours, costs a record and nothing else. Cheaper than
-/// [`guard`], which what happens rarely goes through as well.
+/// Runs `body`; a panic in it, which would be a fault of ours, loses one call of a span and nothing else. Cheaper than
+/// [`guard`], through which the rare calls go as well.
 #[inline]
 fn quietly(env: *mut JNIEnv, body: impl FnOnce(Caller<'_>)) {
     // SAFETY: the JVM passes the environment of the calling thread, valid until the method returns.
@@ -91,9 +88,9 @@ pub extern "system" fn Java_java_lang__00024Classhook_fail0(
 ) {
     quietly(env, |caller| {
         let class = || {
-            guard("class of an exception", None, || {
+            guard(None, || {
                 let thrown = caller.0?.borrow(thrown)?;
-                spans::class_of(current::get()?, caller.0?, &thrown)
+                handlers::get()?.class_number(caller.0?, &thrown)
             })
         };
         fail(&caller, thread.cast_unsigned(), span.cast_unsigned(), class);
@@ -117,7 +114,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
             thread.cast_unsigned(),
             span.cast_unsigned(),
             spec,
-            |_| Seen::Number(spec.kind(), bits.cast_unsigned()),
+            || Seen::Number(spec.kind(), bits.cast_unsigned()),
         );
     });
 }
@@ -140,7 +137,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
             thread.cast_unsigned(),
             span.cast_unsigned(),
             spec,
-            |_| {
+            || {
                 let value = caller.0.and_then(|local| local.borrow(value));
                 let text = text.insert([0; MAX_TEXT]);
                 seen(caller, value.as_ref(), &mut text[..spec.limit()])
@@ -154,8 +151,5 @@ fn seen<'t>(caller: Caller<'_>, value: Option<&LocalRef<'_>>, text: &'t mut [u16
     let Some(value) = value else {
         return Seen::Null;
     };
-    guard("captured value", None, || {
-        spans::read(current::get()?, caller.0?, value, text)
-    })
-    .unwrap_or(Seen::Unreadable)
+    guard(None, || handlers::get()?.captured(caller.0?, value, text)).unwrap_or(Seen::Unreadable)
 }

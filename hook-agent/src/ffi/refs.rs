@@ -3,7 +3,6 @@
 //! None of them runs Java code: `IsSameObject`, `GetObjectField`, `GetObjectClass`, reference
 //! management, and the exception functions that keep a pending exception as it was.
 
-use super::vm::Vm;
 use jni_sys::{JNIEnv, jfieldID, jint, jobject};
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -79,14 +78,6 @@ impl<'a> Local<'a> {
     /// The raw environment, for the `jni` crate.
     pub(super) fn as_raw(self) -> *mut JNIEnv {
         self.env.as_ptr()
-    }
-
-    /// The JVM of this thread.
-    pub fn vm(self) -> Option<Vm> {
-        let mut vm = std::ptr::null_mut();
-        let answer: jint = jni!(self, v1_1.GetJavaVM, &raw mut vm);
-        // SAFETY: the JVM itself said which it is.
-        unsafe { Vm::new(vm) }.filter(|_| answer == jni_sys::JNI_OK)
     }
 
     /// Takes over a local reference; `None` for NULL.

@@ -1,11 +1,12 @@
-//! Objects as what can be said of them without calling them.
+//! What can be said of an object without calling its methods.
 //!
 //! Everything here is legal in a native method that instrumented code calls: none of the JNI and JVM TI functions
 //! used runs Java code.
 
+use super::jvm::Jvm;
 use super::jvmti::Jvmti;
-use super::live::decode;
 use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
+use crate::names::{decode, internal_name};
 use jni_sys::{_jobject, jint, jobject};
 use probes::spans::{Runtime, Seen};
 use std::ffi::CStr;
@@ -13,9 +14,9 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Classes that are remembered; more are looked at anew each time.
+/// Entries of the table of known classes; a class without one is described anew each time.
 const CLASSES: usize = 8_192;
-/// Places in which a class may be.
+/// Entries that are tried for a class.
 const PROBES: usize = 32;
 
 /// The boxes: class, and the descriptor of the field `value`.
@@ -36,7 +37,7 @@ enum Kind {
     Object,
     Array,
     Text,
-    /// Place in [`BOXES`].
+    /// Index in [`BOXES`].
     Box(u8),
 }
 
@@ -79,7 +80,7 @@ unsafe impl Sync for Threads {}
 
 impl Values {
     /// Looks up the fields of the JVM's own classes.
-    pub fn learn(local: Local<'_>) -> Self {
+    pub fn resolve(local: Local<'_>) -> Self {
         let boxes = BOXES.map(|(class, descriptor)| {
             let class = local.find_class(class)?;
             local.field_id(&class, c"value", descriptor)
@@ -88,11 +89,11 @@ impl Values {
             boxes,
             classes: (0..CLASSES).map(|_| Known::default()).collect(),
             adding: Mutex::default(),
-            threads: Threads::learn(local),
+            threads: Threads::resolve(local),
         }
     }
 
-    /// Whether there is `Thread.threadId` (Java 19), by which threads are told apart.
+    /// Whether there is `Thread.threadId` (Java 19), by which threads are identified.
     pub fn has_thread_ids(&self) -> bool {
         self.threads.as_ref().is_some_and(|threads| threads.has_ids)
     }
@@ -128,9 +129,9 @@ impl Values {
                 );
                 Some(Seen::Text(text.get(..kept)?, length.cast_unsigned()))
             }
-            Kind::Box(place) => {
-                let field = (*self.boxes.get(usize::from(place))?)?;
-                Some(unbox(local, object, place, field))
+            Kind::Box(index) => {
+                let field = (*self.boxes.get(usize::from(index))?)?;
+                Some(unbox(local, object, index, field))
             }
         }
     }
@@ -156,59 +157,52 @@ impl Values {
     ) -> Option<(u32, Kind)> {
         let class = local.object_class(object)?;
         let hash = jvmti.identity_hash(&class)? | 1 << 31;
-        let mut places = (0..PROBES).filter_map(|step| {
-            let place = (hash as usize).wrapping_add(step) % CLASSES;
-            self.classes.get(place)
+        let mut entries = (0..PROBES).filter_map(|step| {
+            let index = (hash as usize).wrapping_add(step) % CLASSES;
+            self.classes.get(index)
         });
-        let known = places.find(|known| match known.hash.load(Ordering::Acquire) {
+        let known = entries.find(|known| match known.hash.load(Ordering::Acquire) {
             0 => true,
             other => other == hash && known.is(local, &class),
         });
         match known {
             Some(known) if known.hash.load(Ordering::Acquire) == hash => Some(known.get()),
-            place => self.look(jvmti, runtime, local, &class, hash, place),
+            free => self.add(jvmti, runtime, local, &class, hash, free),
         }
     }
 
-    /// A class that is seen for the first time, or for which there was no place.
+    /// A class that is seen for the first time, or for which no entry is free.
     #[cold]
-    fn look(
+    fn add(
         &self,
         jvmti: Jvmti,
         runtime: &Runtime,
         local: Local<'_>,
         class: &LocalRef<'_>,
         hash: u32,
-        place: Option<&Known>,
+        free: Option<&Known>,
     ) -> Option<(u32, Kind)> {
         let signature = jvmti.class_signature(class).ok()?;
-        let name = signature
-            .strip_prefix(b"L")
-            .and_then(|rest| rest.strip_suffix(b";"));
-        let name = name.unwrap_or(&signature);
+        let name = internal_name(&signature).unwrap_or(&signature);
         let kind = if signature.starts_with(b"[") {
             Kind::Array
         } else if name == b"java/lang/String" {
             Kind::Text
         } else {
             let found = BOXES.iter().position(|(class, _)| class.to_bytes() == name);
-            found.map_or(Kind::Object, |place| Kind::Box(place as u8))
+            found.map_or(Kind::Object, |index| Kind::Box(index as u8))
         };
         let number = runtime.class(&decode(name));
-        if let Some(place) = place {
+        if let Some(free) = free {
             let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
-            place.set(local, class, hash, number, kind);
+            free.set(local, class, hash, number, kind);
         }
         Some((number, kind))
     }
 
     /// Java's id and name of the platform thread that runs here, also beneath a virtual thread.
-    pub fn current_thread(
-        &self,
-        jvmti: Jvmti,
-        live: super::phases::Live,
-        local: Local<'_>,
-    ) -> Option<(Option<u64>, String)> {
+    pub fn current_thread(&self, jvm: Jvm<'_>) -> Option<(Option<u64>, String)> {
+        let Jvm { jvmti, live, local } = jvm;
         let threads = self.threads.as_ref()?;
         let thread = threads.current(local)?;
         let id = threads.id.map(|field| {
@@ -221,7 +215,7 @@ impl Values {
 }
 
 impl Threads {
-    fn learn(local: Local<'_>) -> Option<Self> {
+    fn resolve(local: Local<'_>) -> Option<Self> {
         let class = local.find_class(c"java/lang/Thread")?;
         let method = |name: &CStr| {
             let descriptor = c"()Ljava/lang/Thread;".as_ptr();
@@ -269,7 +263,7 @@ impl Known {
             0 => Kind::Object,
             1 => Kind::Array,
             2 => Kind::Text,
-            place => Kind::Box((place - 3) as u8),
+            index => Kind::Box((index - 3) as u8),
         };
         (self.number.load(Ordering::Relaxed), kind)
     }
@@ -287,7 +281,7 @@ impl Known {
             Kind::Object => 0,
             Kind::Array => 1,
             Kind::Text => 2,
-            Kind::Box(place) => u32::from(place) + 3,
+            Kind::Box(index) => u32::from(index) + 3,
         };
         self.class.store(weak, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
@@ -297,10 +291,10 @@ impl Known {
 }
 
 /// What is in a box, whose field `value` is read.
-fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, place: u8, field: FieldId) -> Seen<'t> {
+fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, index: u8, field: FieldId) -> Seen<'t> {
     let (object, field) = (object.as_raw(), field.0.as_ptr());
     let kind = BOXES
-        .get(usize::from(place))
+        .get(usize::from(index))
         .and_then(|(_, descriptor)| descriptor.to_bytes().first().copied());
     let signed = |value: i64| value.cast_unsigned();
     let (kind, bits) = match kind {

@@ -1,7 +1,7 @@
 //! The JVM that called an entry point.
 
 use super::jvmti::Jvmti;
-use super::refs::Local;
+use super::refs::{Local, jni};
 use jni_sys::{JNI_OK, JNI_VERSION_1_6, JNIEnv, JavaVM, jint};
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
@@ -18,6 +18,14 @@ impl Vm {
     /// `vm` is the pointer that the JVM handed to the entry point being run, or gave when it was asked.
     pub(super) unsafe fn new(vm: *mut JavaVM) -> Option<Self> {
         NonNull::new(vm).map(Self)
+    }
+
+    /// The JVM of a thread.
+    pub fn of(local: Local<'_>) -> Option<Self> {
+        let mut vm = null_mut();
+        let answer: jint = jni!(local, v1_1.GetJavaVM, &raw mut vm);
+        // SAFETY: the JVM itself said which it is.
+        unsafe { Self::new(vm) }.filter(|_| answer == JNI_OK)
     }
 
     /// A JVM TI environment of its own; `Err` holds the JVM's answer, usually `JNI_EVERSION`.

@@ -1,7 +1,7 @@
-//! The record of who changed what: one JSON object per line, `patches.jsonl` in the output folder.
+//! The log of who changed what: one JSON object per line, `patches.jsonl` in the output folder.
 //!
 //! A change has two lines with the same number: `asked`, on disk before the JVM is asked, and `done`, with
-//! what came of it. A line `asked` without its `done` tells of a JVM that ended in between.
+//! what came of it. A line `asked` without its `done` means that the JVM ended in between.
 
 use control::patch::ClassOutcome;
 use serde::Serialize;
@@ -26,9 +26,9 @@ pub(crate) struct Entry<'a> {
     pub stage: &'static str,
     /// The patches that come or go.
     pub ids: &'a [u32],
-    /// The user that asked, by the operating system's word.
+    /// The user that asked, as the operating system names it.
     pub uid: u32,
-    /// What that user said.
+    /// The user's note.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub note: &'a str,
     /// `applied`, `partly applied`, `refused`; only when done.

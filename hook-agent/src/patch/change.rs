@@ -1,88 +1,31 @@
 //! Patch and rollback: one change of the stack, all of it or nothing.
 
 use crate::agent::Agent;
-use crate::exclusions::is_excluded;
+use crate::agent::loaders::{LoaderId, admits};
+use crate::agent::patches::{Patch, PatchedClass, Scope, Stack};
 use crate::ffi::error::JvmtiError;
-use crate::ffi::live::decode;
-use crate::ffi::phases::Live;
-use crate::ffi::refs::{GlobalRef, Local};
+use crate::ffi::jvm::Jvm;
+use crate::ffi::refs::GlobalRef;
+use crate::messages::{self, Code};
 use crate::patch::audit::{self, Entry};
-use crate::patch::store::{LoaderId, Patch, PatchedClass, Scope, Stack, newest};
-use crate::patch::{loaders, question, shape};
+use crate::patch::new_class::{self, NewClass, digest};
+use crate::patch::target::{self, Target};
+use crate::patch::{dry_run, schema};
 use control::Refusal;
-use control::patch::{
-    BrokenRule, ClassOutcome, ClassState, PatchClass, PatchRequest, Patched, Patches, Rollback,
-};
-use host::foundation::as_wrapped;
-use sha2::{Digest, Sha256};
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use control::patch::{ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
+use host::structural_edits::with_prefixed_natives;
+use host::untouched::is_untouched;
+use std::sync::Arc;
 
-/// Local references asked for while all classes of the JVM are looked at; the JVM's own limit.
-const CAPACITY: i32 = 65_536;
-
-/// Who may ask the JVM for something, on this thread.
+/// One user's change, on the thread that makes it.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub(crate) struct Change<'a> {
+    /// The agent that holds the patches.
     pub agent: &'a Agent,
-    pub phase: Live,
-    pub local: Local<'a>,
-    /// Who asks the agent.
+    /// The JVM.
+    pub jvm: Jvm<'a>,
+    /// The user that asks for it.
     pub uid: u32,
-}
-
-/// A class file of a request.
-struct NewClass {
-    name: Vec<u8>,
-    bytes: Vec<u8>,
-    digest: String,
-}
-
-/// A loaded class.
-struct Target {
-    class: GlobalRef,
-    loader: LoaderId,
-    /// The loader, for people.
-    shown: String,
-    modifiable: bool,
-}
-
-/// One class in one loader, or one that no loader has.
-struct Part {
-    name: Vec<u8>,
-    target: Option<Target>,
-    outcome: ClassOutcome,
-}
-
-impl Part {
-    fn is_refused(&self) -> bool {
-        self.outcome.state == ClassState::Refused
-    }
-
-    /// Whether it is to be changed.
-    fn is_in(&self) -> bool {
-        !matches!(self.outcome.state, ClassState::Refused | ClassState::Same)
-    }
-
-    fn refuse(&mut self, broken: Vec<BrokenRule>) {
-        self.outcome.state = ClassState::Refused;
-        self.outcome.broken = broken;
-    }
-
-    fn covers(&self, scope: &Scope) -> bool {
-        let Some(target) = &self.target else {
-            return false;
-        };
-        match scope {
-            Scope::Loaded(loaders) => loaders.contains(&target.loader),
-            Scope::Later(pattern) => loaders::admits(pattern.as_deref(), &target.shown),
-        }
-    }
-
-    /// The patch of this class in a stack.
-    fn patch_in<'s>(&self, stack: &'s Stack) -> Option<&'s Arc<PatchedClass>> {
-        newest(stack, &self.name, &mut |scope| self.covers(scope))
-    }
 }
 
 /// Puts new class files in the place of loaded classes, or says why that cannot be.
@@ -90,30 +33,30 @@ impl Part {
 /// # Errors
 ///
 /// If the request makes no sense, or the change cannot be logged; nothing is changed then.
-pub(crate) fn patch(context: Context<'_>, request: &PatchRequest) -> Result<Patched, Refusal> {
-    let patching = &context.agent.patching;
-    let _turn = patching.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let new = read(request)?;
-    let admits = |shown: &str| loaders::admits(request.loader.as_deref(), shown);
+pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patched, Refusal> {
+    let patches = &change.agent.patches;
+    let _turn = patches.turn();
+    let new = new_class::read(request)?;
+    let admitted = |loader: &str| admits(request.loader.as_deref(), loader);
     let names: Vec<&[u8]> = new.iter().map(|class| class.name.as_slice()).collect();
-    let mut parts = context.parts(&names, admits)?;
-    let stack = patching.patches.stack();
-    for part in &mut parts {
-        if let Some(class) = new.iter().find(|class| class.name == part.name) {
-            context.look(part, class, &stack, request.force);
+    let mut targets = target::find(change.agent, change.jvm, &names, admitted)?;
+    let stack = patches.stack();
+    for target in &mut targets {
+        if let Some(class) = new.iter().find(|class| class.name == target.name) {
+            change.compare(target, class, &stack, request.force);
         }
     }
     let result = if request.check {
-        context.check(&mut parts, &new, &stack, request);
+        change.check(&mut targets, &new, &stack, request);
         Ok(Vec::new())
-    } else if !parts.iter().any(Part::is_in)
-        || (parts.iter().any(Part::is_refused) && !request.partial)
+    } else if !targets.iter().any(Target::is_in)
+        || (targets.iter().any(Target::is_refused) && !request.partial)
     {
         Ok(Vec::new())
     } else {
-        context.apply(&mut parts, &new, stack, request)
+        change.apply(&mut targets, &new, stack, request)
     };
-    context.finish(parts, result)
+    change.finish(targets, result)
 }
 
 /// Takes patches back, or says why that cannot be.
@@ -121,10 +64,10 @@ pub(crate) fn patch(context: Context<'_>, request: &PatchRequest) -> Result<Patc
 /// # Errors
 ///
 /// If there is no such patch, or the change cannot be logged; nothing is changed then.
-pub(crate) fn rollback(context: Context<'_>, which: Rollback) -> Result<Patched, Refusal> {
-    let patching = &context.agent.patching;
-    let _turn = patching.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let stack = patching.patches.stack();
+pub(crate) fn rollback(change: Change<'_>, which: Rollback) -> Result<Patched, Refusal> {
+    let patches = &change.agent.patches;
+    let _turn = patches.turn();
+    let stack = patches.stack();
     let ids = choose(&stack, which)?;
     let next: Stack = stack
         .iter()
@@ -138,99 +81,27 @@ pub(crate) fn rollback(context: Context<'_>, which: Rollback) -> Result<Patched,
         .collect();
     names.sort_unstable();
     names.dedup();
-    let parts = context.parts(&names, |_| true)?;
-    let changes = |part: &Part| digest_in(part, &stack) != digest_in(part, &next);
-    let (mut parts, others) = parts.into_iter().partition::<Vec<_>, _>(changes);
-    context.release(others);
-    for part in &mut parts {
-        part.outcome.before = digest_in(part, &stack).unwrap_or_default();
-        part.outcome.after = digest_in(part, &next)
-            .or_else(|| context.digest_of_original(part))
+    let targets = target::find(change.agent, change.jvm, &names, |_| true)?;
+    let differs = |target: &Target| target.digest_in(&stack) != target.digest_in(&next);
+    let (mut targets, others) = targets.into_iter().partition::<Vec<_>, _>(differs);
+    target::release(change.jvm, others);
+    for target in &mut targets {
+        target.outcome.before = target.digest_in(&stack).unwrap_or_default();
+        target.outcome.after = target
+            .digest_in(&next)
+            .or_else(|| change.digest_of_original(target))
             .unwrap_or_default();
     }
-    let result = context.roll_back(&mut parts, next, &ids);
-    context.finish(parts, result)
+    let result = change.roll_back(&mut targets, next, &ids);
+    change.finish(targets, result)
 }
 
-/// The patches in force.
-pub(crate) fn list(agent: &Agent) -> Patches {
-    let stack = agent.patching.patches.stack();
-    let patches = stack.iter().enumerate().map(|(at, patch)| {
-        let newer = stack.get(at + 1..).unwrap_or_default();
-        control::patch::Patch {
-            id: patch.id,
-            note: patch.note.clone(),
-            time_ms: patch.time_ms,
-            uid: patch.uid,
-            classes: patch
-                .classes
-                .iter()
-                .map(|class| shown(class, newer))
-                .collect(),
-        }
-    });
-    Patches {
-        patches: patches.collect(),
-        log: audit::file(agent.output()).display().to_string(),
-    }
-}
-
-/// Forgets every patch without a word to the JVM, before all classes are retransformed for the last time.
-/// Gives the names of the classes that had one.
-pub(crate) fn forget_all(agent: &Agent) -> Vec<Vec<u8>> {
-    let patching = &agent.patching;
-    let _turn = patching.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let stack = patching.patches.stack();
-    patching.patches.try_stack(Stack::new());
-    patching.patches.keep();
-    let classes = stack.iter().flat_map(|patch| &patch.classes);
-    classes.map(|class| class.name.clone()).collect()
-}
-
-fn shown(class: &PatchedClass, newer: &[Arc<Patch>]) -> PatchClass {
-    let above = newer.iter().flat_map(|patch| &patch.classes);
-    let mut above = above.filter(|other| other.name == class.name);
-    let covered = above.any(|other| match (&class.scope, &other.scope) {
-        (_, Scope::Later(None)) => true,
-        (Scope::Loaded(these), Scope::Loaded(those)) => these.iter().all(|id| those.contains(id)),
-        (these, those) => these == those,
-    });
-    PatchClass {
-        class: dotted(&class.name),
-        digest: class.digest.clone(),
-        waited: matches!(class.scope, Scope::Later(_)),
-        covered,
-    }
-}
-
-/// The class files of a request.
-fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
-    let mut new: Vec<NewClass> = Vec::with_capacity(request.classes.len());
-    for (control::patch::ClassBytes(bytes), number) in request.classes.iter().zip(1..) {
-        let class = rewriter::ClassFile::read(bytes).map_err(|error| {
-            Refusal::new(
-                "H0721",
-                format!("class file {number} of the request cannot be read"),
-            )
-            .with("found", error.to_string())
-        })?;
-        let name = class.this_class().as_bytes().to_vec();
-        if new.iter().any(|other| other.name == name) {
-            return Err(
-                Refusal::new("H0721", format!("{} is there twice", dotted(&name)))
-                    .with("help", "name each class once"),
-            );
-        }
-        new.push(NewClass {
-            name,
-            digest: digest(bytes),
-            bytes: bytes.clone(),
-        });
-    }
-    if new.is_empty() {
-        return Err(Refusal::new("H0721", "there is no class in the request"));
-    }
-    Ok(new)
+/// Forgets every patch without asking the JVM, before all classes are retransformed for the last time.
+pub(crate) fn forget_all(agent: &Agent) {
+    let patches = &agent.patches;
+    let _turn = patches.turn();
+    patches.try_stack(Stack::new());
+    patches.keep();
 }
 
 fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
@@ -255,101 +126,33 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
     }
 }
 
-impl Context<'_> {
-    /// Every loaded class of these names in the loaders that are admitted; a name that has none stands for itself.
-    fn parts(self, names: &[&[u8]], admits: impl Fn(&str) -> bool) -> Result<Vec<Part>, Refusal> {
-        let listed = self
-            .local
-            .with_frame(CAPACITY, |local| self.targets(local, names, admits));
-        let mut listed = listed
-            .ok_or(JvmtiError::OUT_OF_MEMORY)
-            .flatten()
-            .map_err(|error| {
-                Refusal::new(
-                    "H0724",
-                    format!("the JVM does not list its classes: {error}"),
-                )
-            })?;
-        let parts = names.iter().flat_map(|name| {
-            let part = |target: Option<Target>| Part {
-                name: name.to_vec(),
-                outcome: ClassOutcome {
-                    class: dotted(name),
-                    loader: target
-                        .as_ref()
-                        .map(|it| it.shown.clone())
-                        .unwrap_or_default(),
-                    ..ClassOutcome::default()
-                },
-                target,
-            };
-            match listed.remove(*name) {
-                Some(targets) => targets.into_iter().map(Some).map(part).collect(),
-                None => vec![part(None)],
-            }
-        });
-        Ok(parts.collect())
-    }
-
-    fn targets(
-        self,
-        local: Local<'_>,
-        names: &[&[u8]],
-        admits: impl Fn(&str) -> bool,
-    ) -> Result<HashMap<Vec<u8>, Vec<Target>>, JvmtiError> {
-        let jvmti = self.agent.jvmti();
-        let mut found: HashMap<Vec<u8>, Vec<Target>> = HashMap::new();
-        for class in jvmti.loaded_classes(self.phase, local)? {
-            let signature = jvmti.class_signature(&class)?;
-            let name = signature
-                .strip_prefix(b"L")
-                .and_then(|rest| rest.strip_suffix(b";"));
-            let Some(name) = name.filter(|name| names.contains(name)) else {
-                continue;
-            };
-            let loader = jvmti.class_loader(local, &class)?;
-            let shown = loaders::describe(self.agent, local, loader.as_ref());
-            if !admits(&shown) {
-                continue;
-            }
-            let met = self.agent.patching.loaders.meet(local, loader.as_ref());
-            let target = Target {
-                class: local.globalize(&class).ok_or(JvmtiError::OUT_OF_MEMORY)?,
-                loader: met.ok_or(JvmtiError::OUT_OF_MEMORY)?,
-                shown,
-                modifiable: jvmti.is_modifiable(&class),
-            };
-            found.entry(name.to_vec()).or_default().push(target);
-        }
-        Ok(found)
-    }
-
-    /// Compares a class with what is to take its place.
-    fn look(self, part: &mut Part, new: &NewClass, stack: &Stack, force: bool) {
-        part.outcome.after.clone_from(&new.digest);
-        if is_excluded(&part.name) {
+impl Change<'_> {
+    /// Compares a class with the one that is to take its place; a class that breaks a rule is refused.
+    fn compare(self, target: &mut Target, new: &NewClass, stack: &Stack, force: bool) {
+        target.outcome.after.clone_from(&new.digest);
+        if is_untouched(&target.name) {
             let text = "the JVM or the agent needs this class while classes are changed";
-            return part.refuse(vec![shape::own_rule(text)]);
+            return target.refuse(vec![schema::own_rule(text)]);
         }
-        let Some(target) = &part.target else {
+        let Some(loaded) = &target.loaded else {
             return;
         };
-        if !target.modifiable {
+        if !loaded.modifiable {
             let error = JvmtiError::UNMODIFIABLE_CLASS;
-            return part.refuse(vec![shape::rule(error, error.words().to_owned())]);
+            return target.refuse(vec![schema::rule(error, error.description().to_owned())]);
         }
-        match question::class_file(self.agent, self.phase, &target.class) {
-            Err(error) => part.refuse(vec![shape::said(error)]),
+        match dry_run::class_file(self.jvm, &loaded.class) {
+            Err(error) => target.refuse(vec![schema::refused_by_jvm(error)]),
             Ok(old) => {
-                part.outcome.before = digest_in(part, stack).unwrap_or_else(|| digest(&old));
-                if part.outcome.before == new.digest {
-                    part.outcome.state = ClassState::Same;
+                target.outcome.before = target.digest_in(stack).unwrap_or_else(|| digest(&old));
+                if target.outcome.before == new.digest {
+                    target.outcome.state = ClassState::Same;
                     return;
                 }
-                let wrapped = as_wrapped(&new.bytes, &old);
-                let broken = shape::broken_rules(&old, &wrapped, self.newest_version());
+                let prefixed = with_prefixed_natives(&new.bytes, &old);
+                let broken = schema::broken_rules(&old, &prefixed, self.newest_version());
                 if !broken.is_empty() && !force {
-                    part.refuse(broken);
+                    target.refuse(broken);
                 }
             }
         }
@@ -358,97 +161,115 @@ impl Context<'_> {
     /// The highest class-file version that the JVM reads.
     fn newest_version(self) -> Option<u16> {
         let name = c"java.vm.specification.version";
-        let release = self.agent.jvmti().system_property(self.phase, name)?;
+        let release = self.jvm.jvmti.system_property(self.jvm.live, name)?;
         let release: u16 = release.trim_start_matches("1.").parse().ok()?;
         // Java 17 reads version 61 (JVMS 4.1).
         release.checked_add(44)
     }
 
-    /// What the JVM would say to each class that we have nothing against.
-    fn check(self, parts: &mut [Part], new: &[NewClass], stack: &Stack, request: &PatchRequest) {
-        let patch = self.make(0, parts, new, request);
-        let patches = &self.agent.patching.patches;
+    /// Has the JVM judge each class that is not refused.
+    fn check(
+        self,
+        targets: &mut [Target],
+        new: &[NewClass],
+        stack: &Stack,
+        request: &PatchRequest,
+    ) {
+        let patch = self.make(0, targets, new, request);
+        let patches = &self.agent.patches;
         patches.try_stack(with(stack, patch));
-        for part in parts.iter_mut().filter(|part| part.is_in()) {
-            part.outcome.state = match &part.target {
+        for target in targets.iter_mut().filter(|target| target.is_in()) {
+            target.outcome.state = match &target.loaded {
                 None => ClassState::Waiting,
                 Some(_) => ClassState::Possible,
             };
-            self.ask(part);
+            self.judge(target);
         }
         patches.drop_trial();
     }
 
-    fn ask(self, part: &mut Part) {
-        if let Some(target) = &part.target
-            && let Err(error) = question::verdict(self.agent, self.phase, &target.class)
+    /// Has the JVM judge a class; one that it would not take is refused.
+    fn judge(self, target: &mut Target) {
+        if let Some(loaded) = &target.loaded
+            && let Err(error) = dry_run::verdict(self.jvm, &loaded.class)
         {
-            part.refuse(vec![shape::said(error)]);
+            target.refuse(vec![schema::refused_by_jvm(error)]);
         }
     }
 
     /// Changes the classes that are not refused; gives the patch's id if there is one.
     fn apply(
         self,
-        parts: &mut [Part],
+        targets: &mut [Target],
         new: &[NewClass],
         stack: Stack,
         request: &PatchRequest,
     ) -> Result<Vec<u32>, Refusal> {
-        let id = self.agent.patching.patches.next_id();
+        let id = self.agent.patches.next_id();
         let ids = [id];
         let log = Log {
             action: "patch",
             ids: &ids,
             note: &request.note,
         };
-        self.log(&log, None, parts)?;
+        self.log(&log, None, targets)?;
         let mut applied = false;
-        while parts.iter().any(Part::is_in) {
-            let patch = self.make(id, parts, new, request);
-            applied = self.change(with(&stack, patch), parts);
+        while targets.iter().any(Target::is_in) {
+            let patch = self.make(id, targets, new, request);
+            applied = self.put_in_force(with(&stack, patch), targets);
             if applied || !request.partial {
                 break;
             }
         }
         if applied {
-            self.catch_up(parts, request);
-            let changed = parts.iter_mut().filter(|part| part.is_in());
-            changed.for_each(|part| {
-                part.outcome.state = match part.target {
+            self.catch_up(targets, request);
+            let changed = targets.iter_mut().filter(|target| target.is_in());
+            changed.for_each(|target| {
+                target.outcome.state = match target.loaded {
                     None => ClassState::Waiting,
                     Some(_) => ClassState::Patched,
                 }
             });
         }
-        let some_refused = parts.iter().any(Part::is_refused);
-        self.log(&log, Some(result(applied, some_refused)), parts)?;
+        let some_refused = targets.iter().any(Target::is_refused);
+        self.log(&log, Some(result(applied, some_refused)), targets)?;
         Ok(if applied { vec![id] } else { Vec::new() })
     }
 
-    fn roll_back(self, parts: &mut [Part], next: Stack, ids: &[u32]) -> Result<Vec<u32>, Refusal> {
+    fn roll_back(
+        self,
+        targets: &mut [Target],
+        next: Stack,
+        ids: &[u32],
+    ) -> Result<Vec<u32>, Refusal> {
         let log = Log {
             action: "rollback",
             ids,
             note: "",
         };
-        self.log(&log, None, parts)?;
-        let applied = self.change(next, parts);
+        self.log(&log, None, targets)?;
+        let applied = self.put_in_force(next, targets);
         if applied {
-            let loaded = parts.iter_mut().filter(|part| part.target.is_some());
-            loaded.for_each(|part| part.outcome.state = ClassState::RolledBack);
+            let loaded = targets.iter_mut().filter(|target| target.loaded.is_some());
+            loaded.for_each(|target| target.outcome.state = ClassState::RolledBack);
         }
-        self.log(&log, Some(result(applied, false)), parts)?;
+        self.log(&log, Some(result(applied, false)), targets)?;
         Ok(if applied { ids.to_vec() } else { Vec::new() })
     }
 
     /// A patch of the classes that are not refused.
-    fn make(self, id: u32, parts: &[Part], new: &[NewClass], request: &PatchRequest) -> Arc<Patch> {
+    fn make(
+        self,
+        id: u32,
+        targets: &[Target],
+        new: &[NewClass],
+        request: &PatchRequest,
+    ) -> Arc<Patch> {
         let classes = new.iter().filter_map(|class| {
-            let of_class = |part: &&Part| part.name == class.name && part.is_in();
-            let mine: Vec<&Part> = parts.iter().filter(of_class).collect();
-            let loaders = mine.iter().filter_map(|part| part.target.as_ref());
-            let loaders: Vec<LoaderId> = loaders.map(|target| target.loader).collect();
+            let of_class = |target: &&Target| target.name == class.name && target.is_in();
+            let mine: Vec<&Target> = targets.iter().filter(of_class).collect();
+            let loaders = mine.iter().filter_map(|target| target.loaded.as_ref());
+            let loaders: Vec<LoaderId> = loaders.map(|loaded| loaded.loader).collect();
             let scope = match (mine.is_empty(), loaders.is_empty()) {
                 (true, _) => return None,
                 (false, true) => Scope::Later(request.loader.clone()),
@@ -474,58 +295,58 @@ impl Context<'_> {
 
     /// Puts a stack in force and retransforms the classes that are not refused: all of them, or none.
     /// False if none; the classes at fault are refused then.
-    fn change(self, stack: Stack, parts: &mut [Part]) -> bool {
-        let patches = &self.agent.patching.patches;
+    fn put_in_force(self, stack: Stack, targets: &mut [Target]) -> bool {
+        let patches = &self.agent.patches;
         patches.try_stack(stack);
-        let Err(error) = self.retransform(parts) else {
+        let Err(error) = self.retransform(targets) else {
             if patches.keep() {
-                // Somebody else retransformed one of them meanwhile, to what it was.
-                let _ = self.retransform(parts);
+                // Another thread retransformed one of them meanwhile, to what it was.
+                let _ = self.retransform(targets);
             }
             return true;
         };
-        let before = parts.iter().filter(|part| part.is_in()).count();
-        for part in parts.iter_mut().filter(|part| part.is_in()) {
-            self.ask(part);
+        let before = targets.iter().filter(|target| target.is_in()).count();
+        for target in targets.iter_mut().filter(|target| target.is_in()) {
+            self.judge(target);
         }
         patches.drop_trial();
-        if parts.iter().filter(|part| part.is_in()).count() == before {
+        if targets.iter().filter(|target| target.is_in()).count() == before {
             // It is not one of them alone.
-            let chosen = parts.iter_mut().filter(|part| part.is_in());
-            chosen.for_each(|part| part.refuse(vec![shape::said(error)]));
+            let chosen = targets.iter_mut().filter(|target| target.is_in());
+            chosen.for_each(|target| target.refuse(vec![schema::refused_by_jvm(error)]));
         }
         false
     }
 
-    fn retransform(self, parts: &[Part]) -> Result<(), JvmtiError> {
-        let chosen = parts.iter().filter(|part| part.is_in());
-        let targets = chosen.filter_map(|part| part.target.as_ref());
-        let classes: Vec<&GlobalRef> = targets.map(|target| &target.class).collect();
+    fn retransform(self, targets: &[Target]) -> Result<(), JvmtiError> {
+        let chosen = targets.iter().filter(|target| target.is_in());
+        let loaded_ones = chosen.filter_map(|target| target.loaded.as_ref());
+        let classes: Vec<&GlobalRef> = loaded_ones.map(|loaded| &loaded.class).collect();
         if classes.is_empty() {
             return Ok(());
         }
-        self.agent.jvmti().retransform_classes(self.phase, &classes)
+        self.jvm.jvmti.retransform_classes(self.jvm.live, &classes)
     }
 
-    /// A class that was not loaded when it was looked for may be by the time that its patch is in force.
-    fn catch_up(self, parts: &mut [Part], request: &PatchRequest) {
-        for part in parts.iter_mut().filter(|part| part.target.is_none()) {
-            let admits = |shown: &str| loaders::admits(request.loader.as_deref(), shown);
-            let Ok(found) = self.parts(&[&part.name], admits) else {
+    /// Retransforms classes that were not loaded when the targets were found, and are now that the patch is in force.
+    fn catch_up(self, targets: &mut [Target], request: &PatchRequest) {
+        for target in targets.iter_mut().filter(|target| target.loaded.is_none()) {
+            let admitted = |loader: &str| admits(request.loader.as_deref(), loader);
+            let Ok(found) = target::find(self.agent, self.jvm, &[&target.name], admitted) else {
                 continue;
             };
-            let late = found.iter().any(|late| late.target.is_some());
+            let late = found.iter().any(|late| late.loaded.is_some());
             if late && let Err(error) = self.retransform(&found) {
-                part.refuse(vec![shape::said(error)]);
+                target.refuse(vec![schema::refused_by_jvm(error)]);
             }
-            self.release(found);
+            target::release(self.jvm, found);
         }
     }
 
     /// The digest of the class file that the JVM has.
-    fn digest_of_original(self, part: &Part) -> Option<String> {
-        let target = part.target.as_ref()?;
-        question::class_file(self.agent, self.phase, &target.class)
+    fn digest_of_original(self, target: &Target) -> Option<String> {
+        let loaded = target.loaded.as_ref()?;
+        dry_run::class_file(self.jvm, &loaded.class)
             .ok()
             .map(|bytes| digest(&bytes))
     }
@@ -534,9 +355,12 @@ impl Context<'_> {
         self,
         log: &Log<'_>,
         result: Option<&'static str>,
-        parts: &[Part],
+        targets: &[Target],
     ) -> Result<(), Refusal> {
-        let classes: Vec<ClassOutcome> = parts.iter().map(|part| part.outcome.clone()).collect();
+        let classes: Vec<ClassOutcome> = targets
+            .iter()
+            .map(|target| target.outcome.clone())
+            .collect();
         let entry = Entry {
             time_ms: audit::now_ms(),
             pid: std::process::id(),
@@ -548,7 +372,7 @@ impl Context<'_> {
             result,
             classes: &classes,
         };
-        let folder = self.agent.output();
+        let folder = &self.agent.settings.output;
         let written = audit::append(folder, &entry);
         match (written, result) {
             (Ok(()), _) => Ok(()),
@@ -562,8 +386,8 @@ impl Context<'_> {
             }
             // What is done is done; the answer must not say otherwise.
             (Err(error), Some(_)) => {
-                crate::messages::warning(
-                    crate::messages::Code::Patch,
+                messages::warning(
+                    Code::Patch,
                     format_args!("the log of patches cannot be completed: {error}"),
                 );
                 Ok(())
@@ -574,24 +398,14 @@ impl Context<'_> {
     /// The answer; references are given back.
     fn finish(
         self,
-        parts: Vec<Part>,
+        targets: Vec<Target>,
         changed: Result<Vec<u32>, Refusal>,
     ) -> Result<Patched, Refusal> {
-        let classes = self.release(parts);
+        let classes = target::release(self.jvm, targets);
         Ok(Patched {
             ids: changed?,
             classes,
         })
-    }
-
-    fn release(self, parts: Vec<Part>) -> Vec<ClassOutcome> {
-        let outcomes = parts.into_iter().map(|part| {
-            if let Some(target) = part.target {
-                self.local.release(target.class);
-            }
-            part.outcome
-        });
-        outcomes.collect()
     }
 }
 
@@ -614,22 +428,4 @@ fn with(stack: &Stack, patch: Arc<Patch>) -> Stack {
     let mut next = stack.clone();
     next.push(patch);
     next
-}
-
-fn digest_in(part: &Part, stack: &Stack) -> Option<String> {
-    part.patch_in(stack).map(|class| class.digest.clone())
-}
-
-fn digest(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
-}
-
-fn dotted(name: &[u8]) -> String {
-    decode(name).replace('/', ".")
 }

@@ -1,9 +1,10 @@
 //! Plans made without a plugin, as a program that links the rewriter makes them.
 
 use coverage::flow::{Flow, FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement};
+use jvms::opcode;
 use rewriter::{
-    Bci, ClassFile, Code, EditPlan, MethodIndex, Place, ProbeStorage, Scratch, Site, Tables,
-    check_splice, fingerprint, opcode, splice,
+    Bci, CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, MethodIndex,
+    ProbeStorage, Scratch, Tables, check_splice, fingerprint, splice,
 };
 
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
@@ -28,6 +29,7 @@ enum Task {
 struct Buffers {
     plan: EditPlan,
     scratch: Scratch,
+    check_scratch: CheckScratch,
     tables: Tables,
     out: Vec<u8>,
     /// Bcis of a method's probes.
@@ -86,29 +88,41 @@ impl Buffers {
                 continue;
             };
             match task {
-                Task::Entry => self.hit(method.index(), Place::Entry)?,
+                Task::Entry => self.hit(method.index(), Location::Entry)?,
                 Task::EntryAndExits => self.entry_and_exits(method.index(), &code)?,
                 Task::Lines => self.every_line(method.index(), &code)?,
                 Task::Coverage => self.coverage(method.index(), &code)?,
             }
         }
         let Self {
-            plan, scratch, out, ..
+            plan,
+            scratch,
+            check_scratch,
+            out,
+            ..
         } = self;
         splice(class, plan, &STORAGE, scratch, out).ok()?;
         if check {
-            check_splice(class, plan, &STORAGE, out, scratch).ok()?;
+            check_splice(class, plan, &STORAGE, out, check_scratch).ok()?;
         }
         Some(out.len())
     }
 
-    fn hit(&mut self, method: MethodIndex, place: Place) -> Option<()> {
+    fn hit(&mut self, method: MethodIndex, place: Location) -> Option<()> {
         let probe = self.plan.edits().len() as u32 % PROBES;
-        self.plan.hit(Site { method, place }, probe).ok()
+        self.plan
+            .hit(
+                InsertionPoint {
+                    method,
+                    location: place,
+                },
+                probe,
+            )
+            .ok()
     }
 
     fn entry_and_exits(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
-        self.hit(method, Place::Entry)?;
+        self.hit(method, Location::Entry)?;
         let mut exits = std::mem::take(&mut self.bcis);
         exits.clear();
         let visited = code.visit_instructions(|instruction| {
@@ -118,7 +132,7 @@ impl Buffers {
         });
         visited.ok()?;
         for bci in &exits {
-            self.hit(method, Place::Before(Bci(*bci)))?;
+            self.hit(method, Location::Before(Bci(*bci)))?;
         }
         self.bcis = exits;
         Some(())
@@ -131,7 +145,7 @@ impl Buffers {
         lines.sort_unstable();
         lines.dedup();
         for bci in &lines {
-            self.hit(method, Place::Before(Bci(*bci)))?;
+            self.hit(method, Location::Before(Bci(*bci)))?;
         }
         self.bcis = lines;
         Some(())
@@ -150,9 +164,9 @@ impl Buffers {
         });
         for placement in placements.unwrap_or_default() {
             let place = match *placement {
-                Placement::FallThrough(bci) => Place::FallThrough(Bci(bci)),
-                Placement::Before(bci) => Place::Before(Bci(bci)),
-                Placement::Jump { source, target } => Place::Jump {
+                Placement::FallThrough(bci) => Location::FallThrough(Bci(bci)),
+                Placement::Before(bci) => Location::Before(Bci(bci)),
+                Placement::Jump { source, target } => Location::Jump {
                     source: Bci(source),
                     target: Bci(target),
                 },

@@ -7,11 +7,31 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{
-    Agent, Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error,
-    parse_switch, suggest,
-};
-use crate::HostError;
+use super::settings::{Agent, Config, PluginConfig};
+use super::suggest;
+use super::values::{check_grant, check_selector, parse_log, parse_on_error, parse_switch};
+use crate::error::HostError;
+
+impl Config {
+    /// Reads a `classhook.toml`. Relative paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// `H01xx` or `H02xx` with file, line, what was expected and what was found.
+    pub fn load(path: &Path) -> Result<Self, HostError> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            HostError::new(
+                "H0102",
+                format!("the configuration {} cannot be read", path.display()),
+            )
+            .with("found", error.to_string())
+            .with(
+                "help",
+                "check the path; it is relative to the folder the JVM was started in",
+            )
+        })?;
+        parse(&text, path)
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,7 +66,7 @@ struct FilePlugin {
 }
 
 /// Parses and checks the text of a configuration file.
-pub fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
+fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
     let source = Source { text, path };
     let file: File = toml::from_str(text).map_err(|error| source.syntax(&error))?;
     let mut config = Config {

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{
-    Config, PluginConfig, check_grant, check_selector, parse_log, parse_on_error, parse_switch,
-    suggest,
-};
-use crate::HostError;
+use super::settings::{Config, PluginConfig};
+use super::suggest;
+use super::values::{check_grant, check_selector, parse_log, parse_on_error, parse_switch};
+use crate::error::HostError;
 
 /// The text printed for the option `help`: every key.
 pub const OPTIONS_HELP: &str = "\
@@ -52,8 +51,18 @@ const KEYS: [&str; 12] = [
     "help",
 ];
 
+impl Config {
+    /// Reads the agent's option string, `key=value,key=value`; empty means all defaults. See [`OPTIONS_HELP`].
+    ///
+    /// # Errors
+    /// `H01xx` or `H02xx`, as for [`Config::load`].
+    pub fn from_options(options: &str) -> Result<Self, HostError> {
+        parse(options)
+    }
+}
+
 /// Parses the option string.
-pub fn parse(options: &str) -> Result<Config, HostError> {
+fn parse(options: &str) -> Result<Config, HostError> {
     let pairs = split(options)?;
     let mut config = match pairs.iter().rfind(|(key, _)| key == "config") {
         Some((_, path)) => Config::load(Path::new(path))?,

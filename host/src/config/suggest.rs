@@ -1,6 +1,6 @@
 //! "did you mean …".
 
-use crate::HostError;
+use crate::error::HostError;
 
 /// Adds what was expected, and the candidate closest to what was found.
 pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError {

@@ -7,11 +7,9 @@
 
 use std::cell::RefCell;
 
+use classhook_sdk::opcode::is_switch;
 use classhook_sdk::prelude::*;
 use coverage::flow::{Flow, FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement};
-
-const TABLESWITCH: u8 = 0xaa;
-const LOOKUPSWITCH: u8 = 0xab;
 
 /// The plugin takes no configuration; whatever is given is refused by name.
 #[derive(Deserialize)]
@@ -85,7 +83,7 @@ impl Scratch {
                 opcode,
                 target: operand as u16,
             });
-            if matches!(opcode, TABLESWITCH | LOOKUPSWITCH) {
+            if is_switch(opcode) {
                 self.switch_lengths.push(operand as u32);
             }
         }

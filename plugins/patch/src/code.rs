@@ -1,38 +1,10 @@
 //! Rules as code.
 
+use classhook_sdk::descriptor::{BaseType, FieldType};
 use classhook_sdk::snippet::{Label, Member, Snippet};
+use classhook_sdk::{names, opcode};
 
 use crate::rule::{Action, Constant, Rule};
-
-/// Opcodes (JVMS 6.5).
-mod op {
-    pub const LCONST_0: u8 = 0x09;
-    pub const LLOAD: u8 = 0x16;
-    pub const LSTORE: u8 = 0x37;
-    pub const POP: u8 = 0x57;
-    pub const POP2: u8 = 0x58;
-    pub const DUP: u8 = 0x59;
-    pub const LADD: u8 = 0x61;
-    pub const LSUB: u8 = 0x65;
-    pub const LCMP: u8 = 0x94;
-    pub const DCMPG: u8 = 0x98;
-    pub const IFEQ: u8 = 0x99;
-    pub const IFGE: u8 = 0x9c;
-    pub const IFLE: u8 = 0x9e;
-    pub const IRETURN: u8 = 0xac;
-    pub const LRETURN: u8 = 0xad;
-    pub const FRETURN: u8 = 0xae;
-    pub const DRETURN: u8 = 0xaf;
-    pub const ARETURN: u8 = 0xb0;
-    pub const RETURN: u8 = 0xb1;
-    pub const GETSTATIC: u8 = 0xb2;
-    pub const INVOKEVIRTUAL: u8 = 0xb6;
-    pub const INVOKESPECIAL: u8 = 0xb7;
-    pub const INVOKESTATIC: u8 = 0xb8;
-    pub const NEW: u8 = 0xbb;
-    pub const ATHROW: u8 = 0xbf;
-    pub const CHECKCAST: u8 = 0xc0;
-}
 
 /// What is on the stack where a rule takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +20,11 @@ pub enum Stack {
 /// Why a rule cannot take effect in a method.
 pub type Misfit = String;
 
-/// The code of a rule for a method that returns a value of this type (a descriptor).
+/// The code of a rule for a method that returns a value of this type; none is `void`.
 ///
 /// # Errors
 /// When the constant to return is of another type.
-pub fn code(rule: &Rule, stack: Stack, returned: &str) -> Result<Snippet, Misfit> {
+pub fn code(rule: &Rule, stack: Stack, returned: Option<FieldType<'_>>) -> Result<Snippet, Misfit> {
     let mut code = Snippet::new();
     let end = (rule.probability < 1.0).then(|| code.new_label());
     if let Some(end) = end {
@@ -65,7 +37,7 @@ pub fn code(rule: &Rule, stack: Stack, returned: &str) -> Result<Snippet, Misfit
         Action::Throw(class, message) => throw(&mut code, class, message.as_deref()),
         Action::Log(text) => log(&mut code, text),
         Action::Call(method) => {
-            code.invoke(op::INVOKESTATIC, method.clone());
+            code.invoke(opcode::INVOKESTATIC, method.clone());
         }
         Action::Delay(milliseconds) => delay(&mut code, *milliseconds),
     }
@@ -79,14 +51,14 @@ pub fn code(rule: &Rule, stack: Stack, returned: &str) -> Result<Snippet, Misfit
 fn chance(code: &mut Snippet, probability: f64, end: Label) {
     const RANDOM: &str = "java/util/concurrent/ThreadLocalRandom";
     let current = Member::of_class(RANDOM, "current", &format!("()L{RANDOM};"));
-    code.invoke(op::INVOKESTATIC, current)
+    code.invoke(opcode::INVOKESTATIC, current)
         .invoke(
-            op::INVOKEVIRTUAL,
+            opcode::INVOKEVIRTUAL,
             Member::of_class(RANDOM, "nextDouble", "()D"),
         )
         .push_double(probability)
-        .op(op::DCMPG, 0)
-        .jump(op::IFGE, end);
+        .op(opcode::DCMPG, 0)
+        .jump(opcode::IFGE, end);
 }
 
 /// Before a return instruction the value takes the place of the one that is there; elsewhere the method returns.
@@ -94,13 +66,13 @@ fn leave_with(
     code: &mut Snippet,
     value: Option<&Constant>,
     stack: Stack,
-    returned: &str,
+    returned: Option<FieldType<'_>>,
 ) -> Result<(), Misfit> {
     if stack == Stack::Returned {
-        match returned {
-            "V" => {}
-            "J" | "D" => drop(code.op(op::POP2, 0)),
-            _ => drop(code.op(op::POP, 0)),
+        match returned.map(FieldType::slots) {
+            None => {}
+            Some(2) => drop(code.op(opcode::POP2, 0)),
+            Some(_) => drop(code.op(opcode::POP, 0)),
         }
     }
     push(code, value, returned)?;
@@ -110,54 +82,73 @@ fn leave_with(
     Ok(())
 }
 
-fn return_opcode(returned: &str) -> u8 {
+fn return_opcode(returned: Option<FieldType<'_>>) -> u8 {
     match returned {
-        "V" => op::RETURN,
-        "Z" | "B" | "C" | "S" | "I" => op::IRETURN,
-        "J" => op::LRETURN,
-        "F" => op::FRETURN,
-        "D" => op::DRETURN,
-        _ => op::ARETURN,
+        None => opcode::RETURN,
+        Some(FieldType::Base(BaseType::Long)) => opcode::LRETURN,
+        Some(FieldType::Base(BaseType::Float)) => opcode::FRETURN,
+        Some(FieldType::Base(BaseType::Double)) => opcode::DRETURN,
+        Some(FieldType::Base(_)) => opcode::IRETURN,
+        Some(FieldType::Class(_) | FieldType::Array(_)) => opcode::ARETURN,
     }
 }
 
-fn push(code: &mut Snippet, value: Option<&Constant>, returned: &str) -> Result<(), Misfit> {
-    use Constant::{Boolean, Integer, Number, Text};
+fn push(
+    code: &mut Snippet,
+    value: Option<&Constant>,
+    returned: Option<FieldType<'_>>,
+) -> Result<(), Misfit> {
     match (returned, value) {
-        ("V", None) => {}
-        ("Z" | "B" | "C" | "S" | "I", None) => drop(code.push_int(0)),
-        ("J", None) => drop(code.push_long(0)),
-        ("F", None) => drop(code.push_float(0.0)),
-        ("D", None) => drop(code.push_double(0.0)),
-        (_, None) => drop(code.push_null()),
-        ("Z", Some(Boolean(value))) => drop(code.push_int(i32::from(*value))),
-        ("B", Some(Integer(value))) => drop(code.push_int(fit::<i8>(*value, "byte")?.into())),
-        ("S", Some(Integer(value))) => drop(code.push_int(fit::<i16>(*value, "short")?.into())),
-        ("C", Some(Integer(value))) => drop(code.push_int(fit::<u16>(*value, "char")?.into())),
-        ("I", Some(Integer(value))) => drop(code.push_int(fit::<i32>(*value, "int")?)),
-        ("C", Some(Text(text))) => drop(code.push_int(only_char(text)?.into())),
-        ("J", Some(Integer(value))) => drop(code.push_long(*value)),
-        ("F", Some(Integer(value))) => drop(code.push_float(*value as f32)),
-        ("F", Some(Number(value))) => drop(code.push_float(*value as f32)),
-        ("D", Some(Integer(value))) => drop(code.push_double(*value as f64)),
-        ("D", Some(Number(value))) => drop(code.push_double(*value)),
+        (None, None) => {}
+        (Some(FieldType::Base(base)), None) => push_zero(code, base),
+        (Some(_), None) => drop(code.push_null()),
+        (Some(FieldType::Base(base)), Some(value)) => push_base(code, value, base)?,
         (
-            "Ljava/lang/String;" | "Ljava/lang/Object;" | "Ljava/lang/CharSequence;",
-            Some(Text(text)),
+            Some(FieldType::Class(
+                b"java/lang/String" | b"java/lang/Object" | b"java/lang/CharSequence",
+            )),
+            Some(Constant::Text(text)),
         ) => drop(code.push_string(text)),
-        (_, Some(value)) => {
-            return Err(format!(
-                "expected a constant of the method's type {}, found {value}",
-                readable(returned)
-            ));
-        }
+        (_, Some(value)) => return Err(misfit(value, returned)),
     }
     Ok(())
 }
 
-fn fit<T: TryFrom<i64>>(value: i64, name: &str) -> Result<T, Misfit> {
-    T::try_from(value)
-        .map_err(|_| format!("expected a constant of the method's type {name}, found {value}"))
+fn push_zero(code: &mut Snippet, base: BaseType) {
+    match base {
+        BaseType::Long => drop(code.push_long(0)),
+        BaseType::Float => drop(code.push_float(0.0)),
+        BaseType::Double => drop(code.push_double(0.0)),
+        _ => drop(code.push_int(0)),
+    }
+}
+
+fn push_base(code: &mut Snippet, value: &Constant, base: BaseType) -> Result<(), Misfit> {
+    use BaseType::{Boolean, Byte, Char, Double, Float, Int, Long, Short};
+    match (base, value) {
+        (Boolean, Constant::Boolean(value)) => drop(code.push_int(i32::from(*value))),
+        (Byte, Constant::Integer(value)) => drop(code.push_int(fit::<i8>(*value, base)?.into())),
+        (Short, Constant::Integer(value)) => drop(code.push_int(fit::<i16>(*value, base)?.into())),
+        (Char, Constant::Integer(value)) => drop(code.push_int(fit::<u16>(*value, base)?.into())),
+        (Int, Constant::Integer(value)) => drop(code.push_int(fit::<i32>(*value, base)?)),
+        (Char, Constant::Text(text)) => drop(code.push_int(only_char(text)?.into())),
+        (Long, Constant::Integer(value)) => drop(code.push_long(*value)),
+        (Float, Constant::Integer(value)) => drop(code.push_float(*value as f32)),
+        (Float, Constant::Number(value)) => drop(code.push_float(*value as f32)),
+        (Double, Constant::Integer(value)) => drop(code.push_double(*value as f64)),
+        (Double, Constant::Number(value)) => drop(code.push_double(*value)),
+        _ => return Err(misfit(value, Some(FieldType::Base(base)))),
+    }
+    Ok(())
+}
+
+fn misfit(value: &Constant, returned: Option<FieldType<'_>>) -> Misfit {
+    let name = returned.map_or_else(|| "void".to_owned(), |found| found.to_java(names::binary));
+    format!("expected a constant of the method's type {name}, found {value}")
+}
+
+fn fit<T: TryFrom<i64>>(value: i64, base: BaseType) -> Result<T, Misfit> {
+    T::try_from(value).map_err(|_| misfit(&Constant::Integer(value), Some(FieldType::Base(base))))
 }
 
 fn only_char(text: &str) -> Result<u16, Misfit> {
@@ -179,27 +170,8 @@ impl std::fmt::Display for Constant {
     }
 }
 
-/// A type descriptor for people.
-fn readable(descriptor: &str) -> String {
-    let element = descriptor.trim_start_matches('[');
-    let name = match element {
-        "V" => "void",
-        "Z" => "boolean",
-        "B" => "byte",
-        "C" => "char",
-        "S" => "short",
-        "I" => "int",
-        "J" => "long",
-        "F" => "float",
-        "D" => "double",
-        _ => element.trim_start_matches('L').trim_end_matches(';'),
-    };
-    let arrays = descriptor.len() - element.len();
-    format!("{}{}", name.replace('/', "."), "[]".repeat(arrays))
-}
-
 fn throw(code: &mut Snippet, class: &str, message: Option<&str>) {
-    code.with_type(op::NEW, class).op(op::DUP, 0);
+    code.with_type(opcode::NEW, class).op(opcode::DUP, 0);
     let descriptor = match message {
         Some(message) => {
             code.push_string(message);
@@ -209,20 +181,20 @@ fn throw(code: &mut Snippet, class: &str, message: Option<&str>) {
     };
     // Who extends whom is not known here; the cast says that the class is one that can be thrown.
     code.invoke(
-        op::INVOKESPECIAL,
-        Member::of_class(class, "<init>", descriptor),
+        opcode::INVOKESPECIAL,
+        Member::of_class(class, names::INIT, descriptor),
     )
-    .with_type(op::CHECKCAST, "java/lang/Throwable")
-    .op(op::ATHROW, 0);
+    .with_type(opcode::CHECKCAST, "java/lang/Throwable")
+    .op(opcode::ATHROW, 0);
 }
 
 /// `System.err`, because it needs no configuration, cannot throw, and never waits for the application's own locks.
 fn log(code: &mut Snippet, text: &str) {
     let err = Member::of_class("java/lang/System", "err", "Ljava/io/PrintStream;");
     let println = Member::of_class("java/io/PrintStream", "println", "(Ljava/lang/String;)V");
-    code.field(op::GETSTATIC, err)
+    code.field(opcode::GETSTATIC, err)
         .push_string(text)
-        .invoke(op::INVOKEVIRTUAL, println);
+        .invoke(opcode::INVOKEVIRTUAL, println);
 }
 
 /// `LockSupport.parkNanos` until the time is over or the thread is interrupted, which it stays: `Thread.sleep`
@@ -234,24 +206,24 @@ fn delay(code: &mut Snippet, milliseconds: u64) {
     let now = || Member::of_class("java/lang/System", "nanoTime", "()J");
     let thread = |name, descriptor| Member::of_class("java/lang/Thread", name, descriptor);
     let (again, over) = (code.new_label(), code.new_label());
-    code.invoke(op::INVOKESTATIC, now())
+    code.invoke(opcode::INVOKESTATIC, now())
         .push_long(nanos)
-        .op(op::LADD, 0)
-        .op(op::LSTORE, DEADLINE)
-        .op(op::LCONST_0, 0)
-        .op(op::LSTORE, LEFT)
+        .op(opcode::LADD, 0)
+        .op(opcode::LSTORE, DEADLINE)
+        .op(opcode::LCONST_0, 0)
+        .op(opcode::LSTORE, LEFT)
         .place(again)
-        .op(op::LLOAD, DEADLINE)
-        .invoke(op::INVOKESTATIC, now())
-        .op(op::LSUB, 0)
-        .op(op::LSTORE, LEFT)
-        .op(op::LLOAD, LEFT)
-        .op(op::LCONST_0, 0)
-        .op(op::LCMP, 0)
-        .jump(op::IFLE, over)
-        .op(op::LLOAD, LEFT)
+        .op(opcode::LLOAD, DEADLINE)
+        .invoke(opcode::INVOKESTATIC, now())
+        .op(opcode::LSUB, 0)
+        .op(opcode::LSTORE, LEFT)
+        .op(opcode::LLOAD, LEFT)
+        .op(opcode::LCONST_0, 0)
+        .op(opcode::LCMP, 0)
+        .jump(opcode::IFLE, over)
+        .op(opcode::LLOAD, LEFT)
         .invoke(
-            op::INVOKESTATIC,
+            opcode::INVOKESTATIC,
             Member::of_class(
                 "java/util/concurrent/locks/LockSupport",
                 "parkNanos",
@@ -259,10 +231,10 @@ fn delay(code: &mut Snippet, milliseconds: u64) {
             ),
         )
         .invoke(
-            op::INVOKESTATIC,
+            opcode::INVOKESTATIC,
             thread("currentThread", "()Ljava/lang/Thread;"),
         )
-        .invoke(op::INVOKEVIRTUAL, thread("isInterrupted", "()Z"))
-        .jump(op::IFEQ, again)
+        .invoke(opcode::INVOKEVIRTUAL, thread("isInterrupted", "()Z"))
+        .jump(opcode::IFEQ, again)
         .place(over);
 }

@@ -5,16 +5,14 @@
 mod code;
 mod rule;
 
+use classhook_sdk::descriptor::MethodDescriptor;
+use classhook_sdk::names;
+use classhook_sdk::opcode::{INVOKEINTERFACE, INVOKEVIRTUAL, is_return};
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
 
 use code::Stack;
 use rule::{Action, Rule, Settings, Where};
-
-const IRETURN: u8 = 0xac;
-const RETURN: u8 = 0xb1;
-const INVOKEVIRTUAL: u8 = 0xb6;
-const INVOKEINTERFACE: u8 = 0xb9;
 
 /// Inserts what the rules say.
 pub struct Patch {
@@ -76,7 +74,8 @@ fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     if at.is_empty() {
         return Ok(());
     }
-    let returned = method.descriptor().rsplit(')').next().unwrap_or("V");
+    let descriptor = MethodDescriptor::parse(method.descriptor().as_bytes());
+    let returned = descriptor.ok().and_then(|found| found.return_type());
     let misfit = match code::code(rule, stack, returned) {
         Ok(_) if is_half_made(rule, method) => {
             "a constructor cannot return before it has called that of its super class".to_owned()
@@ -90,7 +89,7 @@ fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
 
 /// At the entry of a constructor there is no object yet that could be returned.
 fn is_half_made(rule: &Rule, method: &Method<'_>) -> bool {
-    method.name() == "<init>"
+    method.name() == names::INIT
         && matches!(rule.action, Action::Return(_))
         && rule.place == Where::Entry
 }
@@ -98,9 +97,7 @@ fn is_half_made(rule: &Rule, method: &Method<'_>) -> bool {
 /// Before the return instructions.
 fn returns(method: &Method<'_>) -> Result<Vec<Site>> {
     let all = method.instructions()?;
-    let at = all
-        .iter()
-        .filter(|it| (IRETURN..=RETURN).contains(&it.opcode));
+    let at = all.iter().filter(|it| is_return(it.opcode));
     let at: Vec<u16> = at.map(|it| it.bci).collect();
     Ok(method.before(&at)?)
 }

@@ -3,12 +3,13 @@
 //! Methods are chosen by patterns over class, name and descriptor, and by annotations of method or class. Classes
 //! that no pattern can match are never shown to the plugin: the patterns' classes are its selectors.
 
+use classhook_sdk::access_flags::{ACC_BRIDGE, ACC_NATIVE, ACC_STATIC};
+use classhook_sdk::names;
+use classhook_sdk::opcode::{
+    ALOAD_0, ALOAD_3, ARETURN, GETFIELD, GETSTATIC, ILOAD, IRETURN, PUTFIELD, PUTSTATIC, RETURN,
+};
 use classhook_sdk::pattern::{Glob, Pattern};
 use classhook_sdk::prelude::*;
-
-const ACC_STATIC: u16 = 0x0008;
-const ACC_BRIDGE: u16 = 0x0040;
-const ACC_NATIVE: u16 = 0x0100;
 
 /// The plugin's table in `classhook.toml`.
 #[derive(Deserialize, Default)]
@@ -168,8 +169,8 @@ impl Trace {
         let lambda = method.is_synthetic() && method.name().starts_with("lambda$");
         for skip in &self.skip {
             let skipped = match skip {
-                Skip::Constructors => method.name() == "<init>",
-                Skip::StaticInitialisers => method.name() == "<clinit>",
+                Skip::Constructors => method.name() == names::INIT,
+                Skip::StaticInitialisers => method.name() == names::CLINIT,
                 Skip::Synthetic => method.is_synthetic() && !bridge && !lambda,
                 Skip::Bridges => bridge,
                 Skip::Lambdas => lambda,
@@ -224,14 +225,14 @@ fn is_accessor(method: &Method<'_>) -> Result<bool> {
     let instructions = method.instructions()?;
     let mut opcodes = instructions.iter().map(|instruction| instruction.opcode);
     let (field_read, field_written) = match method.access_flags() & ACC_STATIC {
-        0 if opcodes.next() != Some(0x2a) => return Ok(false), // aload_0
-        0 => (0xb4, 0xb5),                                     // getfield, putfield
-        _ => (0xb2, 0xb3),                                     // getstatic, putstatic
+        0 if opcodes.next() != Some(ALOAD_0) => return Ok(false),
+        0 => (GETFIELD, PUTFIELD),
+        _ => (GETSTATIC, PUTSTATIC),
     };
     let rest: Vec<u8> = opcodes.collect();
     Ok(match *rest {
-        [read, end] => read == field_read && matches!(end, 0xac..=0xb0), // ireturn … areturn
-        [load, written, 0xb1] => matches!(load, 0x15..=0x2d) && written == field_written, // iload … aload_3, return
+        [read, end] => read == field_read && matches!(end, IRETURN..=ARETURN),
+        [load, written, RETURN] => matches!(load, ILOAD..=ALOAD_3) && written == field_written,
         _ => false,
     })
 }

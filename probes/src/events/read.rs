@@ -35,7 +35,7 @@ pub struct Trace {
     pub truncated: bool,
 }
 
-/// What happened to a call at a moment.
+/// What happened to a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EventKind {
     /// It was entered.
@@ -44,7 +44,7 @@ pub enum EventKind {
     Exit,
 }
 
-/// A moment in a thread's life.
+/// An event of a thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event<'t> {
     /// Nanoseconds since the start.

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use jvms::descriptor::FieldType;
+use jvms::names;
+
 /// Which value of a call was captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Which {
@@ -90,38 +93,17 @@ impl fmt::Display for Value {
                 f.write_str(if shortened { "…" } else { "" })
             }
             Value::Array { class, length } => {
-                let (element, dimensions) = element_of(class);
-                write!(
-                    f,
-                    "{element}[{length}]{}",
-                    "[]".repeat(dimensions.saturating_sub(1))
-                )
+                let (dimensions, element) = FieldType::Array(class.as_bytes()).element();
+                let element = element.to_java(names::binary);
+                let others = "[]".repeat(dimensions.saturating_sub(1));
+                write!(f, "{element}[{length}]{others}")
             }
             Value::Object { class, identity } => {
-                write!(f, "{}@{identity:x}", class.replace('/', "."))
+                write!(f, "{}@{identity:x}", names::binary(class))
             }
             Value::Missing => f.write_str("?"),
         }
     }
-}
-
-/// `[[I` → `int` and 2.
-fn element_of(descriptor: &str) -> (String, usize) {
-    let element = descriptor.trim_start_matches('[');
-    let dimensions = descriptor.len() - element.len();
-    let name = match element {
-        "Z" => "boolean",
-        "B" => "byte",
-        "C" => "char",
-        "S" => "short",
-        "I" => "int",
-        "J" => "long",
-        "F" => "float",
-        "D" => "double",
-        class => class.strip_prefix('L').unwrap_or(class),
-    };
-    let name = name.strip_suffix(';').unwrap_or(name);
-    (name.replace('/', "."), dimensions)
 }
 
 #[cfg(test)]

@@ -6,11 +6,9 @@ use super::{
     Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SpanInfo, THREW,
     ThreadInfo, VIRTUAL, Value, Which,
 };
-use crate::error::RecordError;
+use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
-use crate::log::Flush;
-use crate::log::{Log, write_json, write_text};
-use crate::recorder::now_ms;
+use crate::log::{Flush, Log, now_ms, write_json, write_text};
 
 /// Writes one event file; owned by the agent's thread.
 ///
@@ -26,8 +24,8 @@ impl EventWriter {
     /// Creates `classhook-<pid>-<start>-<nonce>.events` in `directory`, which must exist, and writes `meta` to it.
     ///
     /// # Errors
-    /// [`RecordError::Create`] if the file cannot be made or its first record not be written.
-    pub fn create(directory: &Path, meta: &Meta) -> Result<Self, RecordError> {
+    /// [`WriteError::Create`] if the file cannot be made or its first record not be written.
+    pub fn create(directory: &Path, meta: &Meta) -> Result<Self, WriteError> {
         Ok(Self {
             log: Log::create(directory, "events", MAGIC, meta)?,
             names: Vec::new(),
@@ -224,8 +222,8 @@ impl EventWriter {
     /// Writes what was added since the last flush.
     ///
     /// # Errors
-    /// [`RecordError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
-    pub fn flush(&mut self) -> Result<Flush, RecordError> {
+    /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
+    pub fn flush(&mut self) -> Result<Flush, WriteError> {
         if self.log.pending() == 0 {
             return Ok(Flush::Unchanged);
         }
@@ -240,8 +238,8 @@ impl EventWriter {
     /// Writes what is left and the end record.
     ///
     /// # Errors
-    /// [`RecordError::Write`] if it cannot be written, also if that was reported before.
-    pub fn complete(&mut self) -> Result<(), RecordError> {
+    /// [`WriteError::Write`] if it cannot be written, also if that was reported before.
+    pub fn complete(&mut self) -> Result<(), WriteError> {
         self.log.report_again();
         self.enqueue(Kind::Time, |out| {
             out.extend_from_slice(&now_ms().to_le_bytes())

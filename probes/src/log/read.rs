@@ -1,10 +1,9 @@
-//! Reading such a file again, record by record, also one that was cut off and one that lies.
+//! Reads such a file record by record, also one that was cut off or is damaged.
 
-use crate::crc32::crc32;
 use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH, VERSION, read_head};
 
-/// Asks whether a file begins as it should.
+/// Checks how a file begins.
 pub(crate) fn check_header(bytes: &[u8], magic: [u8; 8]) -> Result<(), SnapshotError> {
     let begins = bytes.len().min(magic.len());
     if bytes[..begins] != magic[..begins] {
@@ -19,7 +18,10 @@ pub(crate) fn check_header(bytes: &[u8], magic: [u8; 8]) -> Result<(), SnapshotE
         });
     };
     let [.., v0, v1, v2, v3, c0, c1, c2, c3] = *header;
-    let (stored, actual) = (u32::from_le_bytes([c0, c1, c2, c3]), crc32(&header[..12]));
+    let (stored, actual) = (
+        u32::from_le_bytes([c0, c1, c2, c3]),
+        crc32fast::hash(&header[..12]),
+    );
     if stored != actual {
         return Err(corrupt(
             12,
@@ -64,7 +66,7 @@ pub(crate) fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>
         return Ok(None);
     };
     let (payload, tail) = framed.split_at(length as usize);
-    if crc32(payload).to_le_bytes() != *tail {
+    if crc32fast::hash(payload).to_le_bytes() != *tail {
         return torn_or("a payload that fits its checksum", bytes, offset);
     }
     Ok(Some(Record {

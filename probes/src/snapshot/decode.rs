@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{ClassBytes, Snapshot, SnapshotClass};
+use super::contents::{ClassBytes, Snapshot, SnapshotClass};
+use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
-use crate::table::{ARRAY_LENGTH, MAX_ARRAYS};
 
 /// LZ4 cannot expand a block more than this: a match costs at least one byte per 255.
 const MAX_EXPANSION: usize = 256;
@@ -54,7 +54,7 @@ pub(super) fn meta(bytes: &[u8]) -> Result<Meta, SnapshotError> {
         .map(|snapshot| snapshot.meta)
 }
 
-/// Hit slots of one array, one bit each.
+/// One bit for each element of an array.
 type Bits = Box<[u64; ARRAY_LENGTH / 64]>;
 
 #[derive(Default)]
@@ -62,8 +62,8 @@ struct Decoder {
     meta: Option<Meta>,
     snapshot: Snapshot,
     /// Array and base of each class in `snapshot.classes`.
-    places: Vec<(u16, u16)>,
-    /// Slots that belong to a class already read: no two classes may share one.
+    ranges: Vec<(u16, u16)>,
+    /// Elements that belong to a class already read: no two classes may share one.
     taken: BTreeMap<u16, Bits>,
     hits: BTreeMap<u16, Bits>,
 }
@@ -96,12 +96,12 @@ impl Decoder {
         if plugin.is_empty() {
             return self.hits.clear();
         }
-        for (class, (array, base)) in self.snapshot.classes.iter().zip(&self.places) {
+        for (class, (array, base)) in self.snapshot.classes.iter().zip(&self.ranges) {
             if class.plugin.as_bytes() == plugin
                 && let Some(bits) = self.hits.get_mut(array)
             {
                 let from = usize::from(*base);
-                (from..from + class.probes.len()).for_each(|slot| clear(bits, slot));
+                (from..from + class.probes.len()).for_each(|index| clear(bits, index));
             }
         }
     }
@@ -118,12 +118,12 @@ impl Decoder {
             probes: vec![false; probes as usize],
             bytes: fields.class_bytes()?,
         };
-        self.places.push((array, base));
+        self.ranges.push((array, base));
         self.snapshot.classes.push(class);
         Ok(())
     }
 
-    /// Marks the slots of a class, which must lie within the array and belong to no other class.
+    /// Marks the range of a class, which must lie within the array and belong to no other class.
     fn reserve(
         &mut self,
         offset: usize,
@@ -133,10 +133,10 @@ impl Decoder {
     ) -> Result<(), SnapshotError> {
         let end = usize::from(base).saturating_add(probes as usize);
         if end > ARRAY_LENGTH {
-            let found = format!("{probes} probes from slot {base}");
+            let found = format!("{probes} probes from index {base}");
             return Err(corrupt(
                 offset,
-                format!("slots below {ARRAY_LENGTH}"),
+                format!("indices below {ARRAY_LENGTH}"),
                 found,
             ));
         }
@@ -144,12 +144,12 @@ impl Decoder {
             return Ok(());
         }
         let taken = self.taken.entry(array).or_insert_with(no_bits);
-        for slot in usize::from(base)..end {
-            if test(taken, slot) {
-                let found = format!("slot {slot} of array {array} again");
-                return Err(corrupt(offset, "slots that no other class has", found));
+        for index in usize::from(base)..end {
+            if test(taken, index) {
+                let found = format!("index {index} of array {array} again");
+                return Err(corrupt(offset, "indices that no other class has", found));
             }
-            set(taken, slot);
+            set(taken, index);
         }
         Ok(())
     }
@@ -159,14 +159,14 @@ impl Decoder {
         let bits = self.hits.entry(fields.array()?).or_insert_with(no_bits);
         let mut next = 0;
         while !fields.rest.is_empty() {
-            let slot = u32::saturating_add(next, fields.slot_difference()?);
-            if slot as usize >= ARRAY_LENGTH {
+            let index = u32::saturating_add(next, fields.index_difference()?);
+            if index as usize >= ARRAY_LENGTH {
                 return Err(
-                    fields.corrupt(format!("a slot below {ARRAY_LENGTH}"), slot.to_string())
+                    fields.corrupt(format!("an index below {ARRAY_LENGTH}"), index.to_string())
                 );
             }
-            set(bits, slot as usize);
-            next = slot + 1;
+            set(bits, index as usize);
+            next = index + 1;
         }
         Ok(())
     }
@@ -177,14 +177,14 @@ impl Decoder {
                 length: length as u64,
             });
         };
-        for (class, (array, base)) in self.snapshot.classes.iter_mut().zip(&self.places) {
+        for (class, (array, base)) in self.snapshot.classes.iter_mut().zip(&self.ranges) {
             if let Some(bits) = self.hits.get(array) {
-                let slots = usize::from(*base)..;
+                let indices = usize::from(*base)..;
                 class
                     .probes
                     .iter_mut()
-                    .zip(slots)
-                    .for_each(|(probe, slot)| *probe = test(bits, slot));
+                    .zip(indices)
+                    .for_each(|(probe, index)| *probe = test(bits, index));
             }
         }
         let dump_ms = self.snapshot.meta.dump_ms.max(meta.start_ms);
@@ -199,27 +199,27 @@ fn no_bits() -> Bits {
     Box::new([0; ARRAY_LENGTH / 64])
 }
 
-fn test(bits: &Bits, slot: usize) -> bool {
-    bits.get(slot / 64)
-        .is_some_and(|word| word >> (slot % 64) & 1 == 1)
+fn test(bits: &Bits, index: usize) -> bool {
+    bits.get(index / 64)
+        .is_some_and(|word| word >> (index % 64) & 1 == 1)
 }
 
-fn set(bits: &mut Bits, slot: usize) {
-    if let Some(word) = bits.get_mut(slot / 64) {
-        *word |= 1 << (slot % 64);
+fn set(bits: &mut Bits, index: usize) {
+    if let Some(word) = bits.get_mut(index / 64) {
+        *word |= 1 << (index % 64);
     }
 }
 
-fn clear(bits: &mut Bits, slot: usize) {
-    if let Some(word) = bits.get_mut(slot / 64) {
-        *word &= !(1 << (slot % 64));
+fn clear(bits: &mut Bits, index: usize) {
+    if let Some(word) = bits.get_mut(index / 64) {
+        *word &= !(1 << (index % 64));
     }
 }
 
 /// What only snapshots hold.
 trait SnapshotFields {
     fn array(&mut self) -> Result<u16, SnapshotError>;
-    fn slot_difference(&mut self) -> Result<u32, SnapshotError>;
+    fn index_difference(&mut self) -> Result<u32, SnapshotError>;
     fn class_bytes(&mut self) -> Result<Option<ClassBytes>, SnapshotError>;
 }
 
@@ -232,7 +232,7 @@ impl SnapshotFields for Fields<'_> {
         Ok(array)
     }
 
-    fn slot_difference(&mut self) -> Result<u32, SnapshotError> {
+    fn index_difference(&mut self) -> Result<u32, SnapshotError> {
         let mut value = 0;
         for shift in (0..21).step_by(7) {
             let [byte] = self.number()?;
@@ -266,7 +266,6 @@ impl SnapshotFields for Fields<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::crc32::crc32;
     use proptest::prelude::*;
 
     use super::*;
@@ -306,13 +305,13 @@ mod tests {
 
     #[test]
     fn declared_lengths_are_checked() {
-        refused(&[class(0, 32_767, 2, b"")], "slots below 32768");
-        refused(&[class(0, 0, u32::MAX, b"")], "slots below 32768");
+        refused(&[class(0, 32_767, 2, b"")], "indices below 32768");
+        refused(&[class(0, 0, u32::MAX, b"")], "indices below 32768");
         refused(&[class(4_096, 0, 1, b"")], "an array below 4096");
         refused(&[(Kind::Hits, vec![0, 16])], "an array below 4096");
         refused(
             &[(Kind::Hits, vec![0, 0, 0xFF, 0xFF, 0x03])],
-            "a slot below 32768",
+            "an index below 32768",
         );
         refused(
             &[(Kind::Hits, vec![0, 0, 0x80, 0x80, 0x80, 0x01])],
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn two_classes_may_not_share_slots() {
+    fn two_classes_may_not_share_elements() {
         assert!(
             Snapshot::from_bytes(&file(&[
                 class(0, 0, 5, b""),
@@ -358,7 +357,7 @@ mod tests {
         );
         refused(
             &[class(0, 0, 5, b""), class(0, 4, 5, b"")],
-            "slot 4 of array 0 again",
+            "index 4 of array 0 again",
         );
     }
 
@@ -368,7 +367,7 @@ mod tests {
         let head = bytes.len();
         write_record(&mut bytes, Kind::Reset as u16, |_| ());
         bytes[head + 2] = 9;
-        let crc = crc32(&bytes[head..head + 8]).to_le_bytes();
+        let crc = crc32fast::hash(&bytes[head..head + 8]).to_le_bytes();
         bytes[head + 8..head + 12].copy_from_slice(&crc);
         let text = Snapshot::from_bytes(&bytes).unwrap_err().to_string();
         assert!(
@@ -381,7 +380,7 @@ mod tests {
     fn newer_version_is_refused_politely() {
         let mut bytes = file(&[]);
         bytes[8] = 2;
-        let crc = crc32(&bytes[..12]).to_le_bytes();
+        let crc = crc32fast::hash(&bytes[..12]).to_le_bytes();
         bytes[12..16].copy_from_slice(&crc);
         let error = Snapshot::from_bytes(&bytes).unwrap_err();
         assert!(

@@ -105,8 +105,8 @@ pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) ->
         u64::from_le_bytes(word)
     });
     let all = std::iter::once(head).chain(payload).chain(tail);
-    for (slot, word) in place.iter().zip(all) {
-        slot.store(word, Ordering::Relaxed);
+    for (word, value) in place.iter().zip(all) {
+        word.store(value, Ordering::Relaxed);
     }
     Some(count + 1)
 }

@@ -1,4 +1,4 @@
-//! A queue of records between one thread that writes and one that reads.
+//! A queue of entries between one thread that writes and one that reads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 struct Line<T>(T);
 
-/// A ring of words. The writer never waits: a record for which there is no room is refused.
+/// A ring of words. The writer never waits: an entry for which there is no room is refused.
 #[derive(Debug)]
 pub(crate) struct Ring {
     words: Box<[AtomicU64]>,
@@ -28,7 +28,7 @@ impl Ring {
         }
     }
 
-    /// Writes a record of `head` and `tail` words, all or nothing. Called by one thread only.
+    /// Writes an entry of `head` and `tail` words, all or nothing. Called by one thread only.
     #[inline]
     pub fn push(&self, head: &[u64], tail: &[AtomicU64]) -> bool {
         let (written, seen) = &self.head.0;
@@ -43,14 +43,14 @@ impl Ring {
             }
         }
         let mask = self.words.len() - 1;
-        for (word, at) in head.iter().zip(at as usize..) {
-            if let Some(slot) = self.words.get(at & mask) {
-                slot.store(*word, Ordering::Relaxed);
+        for (value, at) in head.iter().zip(at as usize..) {
+            if let Some(word) = self.words.get(at & mask) {
+                word.store(*value, Ordering::Relaxed);
             }
         }
-        for (word, at) in tail.iter().zip(at as usize + head.len()..) {
-            if let Some(slot) = self.words.get(at & mask) {
-                slot.store(word.load(Ordering::Relaxed), Ordering::Relaxed);
+        for (value, at) in tail.iter().zip(at as usize + head.len()..) {
+            if let Some(word) = self.words.get(at & mask) {
+                word.store(value.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
         written.store(end, Ordering::Release);
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn record_without_room_is_refused_whole_and_order_is_kept() {
+    fn entry_without_room_is_refused_whole_and_order_is_kept() {
         let ring = Ring::new(8);
         let rest = [AtomicU64::new(9)];
         assert!(ring.push(&[1, 2, 3], &rest));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn reader_beside_a_writer_sees_whole_records_in_order() {
+    fn reader_beside_a_writer_sees_whole_entries_in_order() {
         let ring = Ring::new(64);
         let (mut taken, mut refused) = (Vec::new(), 0_u64);
         std::thread::scope(|scope| {

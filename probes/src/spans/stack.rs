@@ -11,8 +11,8 @@ const CHUNKS: usize = 14;
 /// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
 pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
 
-/// Nobody's captures are waiting.
-const NOBODY: u64 = u64::MAX;
+/// There are no staged captures.
+const NO_SPAN: u64 = u64::MAX;
 
 /// One open call.
 #[derive(Debug, Default)]
@@ -45,8 +45,8 @@ pub(crate) struct Left {
 /// The stack of one Java thread. Written by whichever native thread runs that thread, one at a time.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadStack {
-    /// Java's id of the thread; 0 while a stack for virtual threads has none, and always where threads are not told
-    /// apart by id.
+    /// Java's id of the thread; 0 while a stack for virtual threads has none, and always where threads are not
+    /// identified by id.
     pub owner: AtomicU64,
     depth: AtomicU64,
     /// The last time given out.
@@ -58,10 +58,10 @@ pub(crate) struct ThreadStack {
     arena: OnceLock<Box<[AtomicU64]>>,
     /// End of the captures of open calls.
     top: AtomicU64,
-    /// End of the captures that wait for their call to be entered or left.
+    /// End of the captures staged for a call that is about to be entered or left.
     staged: AtomicU64,
-    /// The span they wait for.
-    waiting: AtomicU64,
+    /// The span they belong to.
+    staged_for: AtomicU64,
 }
 
 #[inline(always)]
@@ -81,7 +81,7 @@ impl ThreadStack {
         get(&self.depth) == 0
     }
 
-    /// A moment later than every one before it on this thread.
+    /// A time later than every one before it on this thread.
     #[inline]
     pub fn moment(&self, now: u64) -> u64 {
         let now = now.max(get(&self.last) + 1);
@@ -127,9 +127,9 @@ impl ThreadStack {
         set(&frame.start, start);
         set(&frame.within, 0);
         set(&frame.arena, top);
-        if get(&self.waiting) == u64::from(span) {
+        if get(&self.staged_for) == u64::from(span) {
             set(&self.top, get(&self.staged));
-            set(&self.waiting, NOBODY);
+            set(&self.staged_for, NO_SPAN);
         }
         true
     }
@@ -149,7 +149,7 @@ impl ThreadStack {
         self.leave_outer(span, depth)
     }
 
-    /// The innermost call is another one: its end was not seen, because there was no stack left to tell of it.
+    /// The innermost call is another one: its end was not seen, because the JVM had no stack left to report it.
     #[cold]
     fn leave_outer(&self, span: u32, depth: u64) -> Option<Left> {
         let outer = |at: &u64| {
@@ -164,8 +164,8 @@ impl ThreadStack {
     #[inline(always)]
     fn pop(&self, span: u32, depth: u64, frame: &Frame, unended: u64) -> Left {
         let arena = get(&frame.arena);
-        let end = if get(&self.waiting) == u64::from(span) {
-            set(&self.waiting, NOBODY);
+        let end = if get(&self.staged_for) == u64::from(span) {
+            set(&self.staged_for, NO_SPAN);
             get(&self.staged)
         } else {
             get(&self.top)
@@ -196,10 +196,10 @@ impl ThreadStack {
     pub fn clear(&self) {
         set(&self.depth, 0);
         set(&self.top, 0);
-        set(&self.waiting, NOBODY);
+        set(&self.staged_for, NO_SPAN);
     }
 
-    /// Calls `write` with the words behind the captures that wait for `span`, all those before being forgotten if
+    /// Calls `write` with the words behind the captures staged for `span`, all those before being forgotten if
     /// `first`; `write` says how many it used, none if it had no room.
     pub fn stage(
         &self,
@@ -207,9 +207,9 @@ impl ThreadStack {
         first: bool,
         write: impl FnOnce(&[AtomicU64]) -> Option<usize>,
     ) -> bool {
-        if first || get(&self.waiting) != u64::from(span) {
+        if first || get(&self.staged_for) != u64::from(span) {
             set(&self.staged, get(&self.top));
-            set(&self.waiting, u64::from(span));
+            set(&self.staged_for, u64::from(span));
         }
         let arena = self
             .arena

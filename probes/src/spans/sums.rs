@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::MAX_SPANS;
+use super::table::MAX_SPANS;
 use crate::events::{Aggregate, BUCKETS, bucket_of};
 
 /// Spans of one page of the directory.
@@ -23,7 +23,7 @@ struct Sum {
     max: AtomicU64,
     /// All this is to be forgotten: set by the reader, done by the writer.
     stale: AtomicBool,
-    /// `count` when the reader last looked.
+    /// `count` at the reader's last visit.
     seen: AtomicU64,
     buckets: [AtomicU64; BUCKETS],
 }

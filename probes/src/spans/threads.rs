@@ -1,10 +1,10 @@
-//! What belongs to one native thread, and where the stacks of virtual threads are.
+//! What belongs to one native thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::ring::Ring;
-use super::runtime::Runtime;
+use super::shared::Shared;
 use super::stack::ThreadStack;
 use super::sums::{Sums, raise};
 use crate::events::{Lost, ThreadInfo};
@@ -12,8 +12,8 @@ use crate::events::{Lost, ThreadInfo};
 /// Everything that one native thread writes. Never freed: a new thread takes over what an ended one has left.
 #[derive(Debug)]
 pub(crate) struct ThreadLog {
-    /// Where it belongs to.
-    pub runtime: &'static Runtime,
+    /// What it shares with all other threads.
+    pub shared: &'static Shared,
     /// The open calls of the platform thread itself.
     pub own: ThreadStack,
     /// Java's id of the platform thread.
@@ -29,9 +29,9 @@ pub(crate) struct ThreadLog {
 }
 
 impl ThreadLog {
-    fn new(runtime: &'static Runtime) -> Self {
+    fn new(shared: &'static Shared) -> Self {
         Self {
-            runtime,
+            shared,
             own: ThreadStack::default(),
             id: AtomicU64::default(),
             info: Mutex::default(),
@@ -40,6 +40,21 @@ impl ThreadLog {
             lost: Losses::default(),
             ended: AtomicBool::default(),
         }
+    }
+
+    /// The thread's ring, which it gets on the first request; nothing if no memory is left for it.
+    #[inline]
+    pub fn ring(&self) -> Option<&Ring> {
+        match self.ring.get() {
+            Some(ring) => Some(ring),
+            None => self.make_ring(),
+        }
+    }
+
+    #[cold]
+    fn make_ring(&self) -> Option<&Ring> {
+        let words = self.shared.take_ring_words()?;
+        Some(self.ring.get_or_init(|| Ring::new(words)))
     }
 }
 
@@ -71,71 +86,6 @@ impl Losses {
     }
 }
 
-/// Stacks of one group.
-const GROUP: usize = 16;
-/// Groups; a virtual thread uses a stack of the group that its id names.
-const GROUPS: usize = 4_096;
-
-type Group = Box<[ThreadStack; GROUP]>;
-
-/// The stacks of virtual threads that have a call open: 65,536 of them at most.
-///
-/// A virtual thread runs on one native thread at a time, so nobody else touches its stack; which stacks are in use is
-/// told by their owners alone.
-#[derive(Debug)]
-pub(crate) struct VirtualStacks {
-    groups: Box<[OnceLock<Group>]>,
-}
-
-impl Default for VirtualStacks {
-    fn default() -> Self {
-        Self {
-            groups: (0..GROUPS).map(|_| OnceLock::new()).collect(),
-        }
-    }
-}
-
-impl VirtualStacks {
-    /// The stack that a virtual thread has.
-    pub fn find(&self, thread: u64) -> Option<&ThreadStack> {
-        let group = self.groups.get(thread as usize % GROUPS)?.get()?;
-        let owned = |stack: &&ThreadStack| stack.owner.load(Ordering::Relaxed) == thread;
-        group.iter().find(owned)
-    }
-
-    /// The stack that a virtual thread has, or a free one; none if its group has none left.
-    pub fn claim(&self, thread: u64) -> Option<&ThreadStack> {
-        if let Some(found) = self.find(thread) {
-            return Some(found);
-        }
-        let group = self.groups.get(thread as usize % GROUPS)?;
-        let group = group.get_or_init(|| Box::new(std::array::from_fn(|_| ThreadStack::default())));
-        let free = |stack: &&ThreadStack| {
-            let owner = &stack.owner;
-            owner.load(Ordering::Relaxed) == 0
-                && owner
-                    .compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-        };
-        let stack = group.iter().find(free)?;
-        stack.clear();
-        Some(stack)
-    }
-
-    /// Stacks in use, with their owners.
-    pub fn used(&self) -> impl Iterator<Item = (u64, &ThreadStack)> {
-        let stacks = self
-            .groups
-            .iter()
-            .filter_map(OnceLock::get)
-            .flat_map(|group| group.iter());
-        stacks.filter_map(|stack| {
-            let owner = stack.owner.load(Ordering::Acquire);
-            (owner != 0).then_some((owner, stack))
-        })
-    }
-}
-
 /// The native threads, living and dead.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
@@ -147,7 +97,7 @@ struct State {
     all: Vec<&'static ThreadLog>,
     /// Of ended threads, read to the end.
     free: Vec<&'static ThreadLog>,
-    /// Not yet told to the reader.
+    /// Not yet reported to the reader.
     joined: Vec<ThreadInfo>,
 }
 
@@ -155,7 +105,7 @@ impl Threads {
     /// Gives a thread its log. `owner` is the id by which its calls name it.
     pub fn join(
         &self,
-        runtime: &'static Runtime,
+        shared: &'static Shared,
         thread: ThreadInfo,
         owner: u64,
     ) -> &'static ThreadLog {
@@ -163,7 +113,7 @@ impl Threads {
         let log = match state.free.pop() {
             Some(log) => log,
             None => {
-                let log: &'static ThreadLog = Box::leak(Box::new(ThreadLog::new(runtime)));
+                let log: &'static ThreadLog = Box::leak(Box::new(ThreadLog::new(shared)));
                 state.all.push(log);
                 log
             }
@@ -177,8 +127,8 @@ impl Threads {
         log
     }
 
-    /// Lets the reader be told of every living thread again.
-    pub fn tell_again(&self) {
+    /// Lets every living thread be reported to the reader again.
+    pub fn report_again(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let living = state
             .all
@@ -211,34 +161,5 @@ impl Threads {
             log.ended.store(false, Ordering::Relaxed);
             state.free.push(log);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn virtual_threads_of_one_group_find_their_own_stacks_until_it_is_full() {
-        let stacks = VirtualStacks::default();
-        let ids: Vec<u64> = (0..=GROUP as u64).map(|n| 7 + n * GROUPS as u64).collect();
-        for id in &ids[..GROUP] {
-            stacks.claim(*id).expect("a free stack").enter(1, 1, *id);
-        }
-        assert!(stacks.claim(ids[GROUP]).is_none());
-        for id in &ids[..GROUP] {
-            assert_eq!(
-                stacks.find(*id).expect("its stack").leave(1).unwrap().start,
-                *id
-            );
-        }
-        stacks
-            .find(ids[3])
-            .unwrap()
-            .owner
-            .store(0, Ordering::Release);
-        assert!(stacks.claim(ids[GROUP]).is_some());
-        assert!(stacks.find(ids[3]).is_none());
-        assert_eq!(stacks.used().count(), GROUP);
     }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use plans::STORAGE;
-use rewriter::{ClassFile, Scratch, Tables, check_splice, fingerprint, splice};
+use rewriter::{CheckScratch, ClassFile, Scratch, Tables, check_splice, fingerprint, splice};
 
 struct Options {
     classes: PathBuf,
@@ -118,6 +118,7 @@ fn main() {
 
 fn run(options: &Options, files: &[PathBuf], inputs: &[Vec<u8>], output: Option<&Path>) -> Totals {
     let mut totals = Totals::default();
+    let mut check_scratch = CheckScratch::default();
     let (mut scratch, mut out, mut tables) = (Scratch::default(), Vec::new(), Tables::default());
     for (file, bytes) in files.iter().zip(inputs) {
         totals.classes += 1;
@@ -146,7 +147,7 @@ fn run(options: &Options, files: &[PathBuf], inputs: &[Vec<u8>], output: Option<
             splice(&class, &plan, &STORAGE, &mut scratch, &mut out).expect("a plan for this class");
         totals.splice += start.elapsed();
         let start = Instant::now();
-        if let Err(error) = check_splice(&class, &plan, &STORAGE, &out, &mut scratch) {
+        if let Err(error) = check_splice(&class, &plan, &STORAGE, &out, &mut check_scratch) {
             totals.check_failures += 1;
             eprintln!("{}: {error}", file.display());
         }

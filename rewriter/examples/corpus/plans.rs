@@ -1,13 +1,14 @@
 //! Plans that edit a class everywhere, one for each kind of edit; the corpus tests use them too.
 
+use jvms::opcode;
 use rewriter::{
-    ArrayRef, ClassFile, Code, EditPlan, Instruction, Place, PlanBuilder, PlanError, ProbeStorage,
-    Site, opcode,
+    ArrayRef, ClassFile, Code, EditPlan, InsertionPoint, Instruction, Location, PlanBuilder,
+    PlanError, ProbeStorage,
 };
 
-#[expect(dead_code, reason = "snippets take turns here")]
+#[allow(dead_code, reason = "snippets take turns here")]
 #[path = "../../tests/suite/busy.rs"]
-mod busy;
+pub mod busy;
 #[path = "../../tests/suite/edited.rs"]
 mod edited;
 
@@ -58,9 +59,9 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
         let Ok(Some(code)) = method.code() else {
             continue;
         };
-        let at = |place| Site {
+        let at = |place| InsertionPoint {
             method: method.index(),
-            place,
+            location: place,
         };
         let wants = |name: &str| kind == name || kind == "all";
         for place in places(&code, wants) {
@@ -68,7 +69,7 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
             probe = (probe + 1) % PROBES;
         }
         if wants("counts") {
-            plan.count(at(Place::Entry), probe)?;
+            plan.count(at(Location::Entry), probe)?;
         }
         let with_snippet = |name: &str| {
             ["snippets", "all"].contains(&kind)
@@ -83,16 +84,16 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
 }
 
 /// Where probes are set in one method, in code order.
-fn places(code: &Code<'_, '_>, wants: impl Fn(&str) -> bool) -> Vec<Place> {
+fn places(code: &Code<'_, '_>, wants: impl Fn(&str) -> bool) -> Vec<Location> {
     let mut places = Vec::new();
     if wants("entry") {
-        places.push(Place::Entry);
+        places.push(Location::Entry);
     }
     if wants("unwind") {
-        places.push(Place::Unwind);
+        places.push(Location::Unwind);
     }
     if wants("loops") {
-        places.extend(code.loop_heads().into_iter().map(Place::Before));
+        places.extend(code.loop_heads().into_iter().map(Location::Before));
     }
     let mut lines: Vec<u16> = code.lines().map(|line| line.bci.0).collect();
     lines.sort_unstable();
@@ -101,11 +102,11 @@ fn places(code: &Code<'_, '_>, wants: impl Fn(&str) -> bool) -> Vec<Place> {
     for instruction in code.instructions().map_while(Result::ok) {
         let bci = instruction.bci;
         if wants("lines") && lines.binary_search(&bci.0).is_ok() {
-            places.push(Place::Before(bci));
+            places.push(Location::Before(bci));
         }
         let leaves = opcode::is_return(instruction.opcode) || instruction.opcode == opcode::ATHROW;
         if wants("exits") && leaves {
-            places.push(Place::Before(bci));
+            places.push(Location::Before(bci));
         }
         if wants("edges") {
             edges(&instruction, end, &mut places);
@@ -114,13 +115,13 @@ fn places(code: &Code<'_, '_>, wants: impl Fn(&str) -> bool) -> Vec<Place> {
     places
 }
 
-fn edges(instruction: &Instruction<'_>, end: u32, places: &mut Vec<Place>) {
+fn edges(instruction: &Instruction<'_>, end: u32, places: &mut Vec<Location>) {
     let source = instruction.bci;
     if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
         return;
     }
     if let Some(target) = instruction.branch_target() {
-        places.push(Place::Jump { source, target });
+        places.push(Location::Jump { source, target });
     }
     if let Some(switch) = instruction.switch() {
         let mut targets: Vec<_> = switch.targets().collect();
@@ -129,10 +130,10 @@ fn edges(instruction: &Instruction<'_>, end: u32, places: &mut Vec<Place>) {
         places.extend(
             targets
                 .into_iter()
-                .map(|target| Place::Jump { source, target }),
+                .map(|target| Location::Jump { source, target }),
         );
     }
     if opcode::falls_through(instruction.opcode) && instruction.next() < end {
-        places.push(Place::FallThrough(source));
+        places.push(Location::FallThrough(source));
     }
 }

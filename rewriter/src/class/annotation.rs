@@ -1,12 +1,13 @@
 //! Annotations (JVMS 4.7.16): their types, and how long they are.
 
+use crate::arithmetic::Exact;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::index::PoolIndex;
 use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::pool::ConstantPool;
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
 
 /// The descriptors of the annotations in one attribute.
 #[derive(Debug, Clone)]
@@ -76,7 +77,7 @@ pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<
             offset: cursor.offset(),
         });
     }
-    let deeper = depth.wrapping_add(1);
+    let deeper = depth.plus(1);
     match cursor.u1("element_value")? {
         b'e' => cursor.u4("element_value").map(drop),
         b'@' => skip_annotation(cursor, deeper),

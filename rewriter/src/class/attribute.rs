@@ -1,10 +1,11 @@
 //! Attributes (JVMS 4.7).
 
+use crate::arithmetic::{Exact, Known};
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
 
 /// One attribute: its name and what follows `attribute_length`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
     /// Starts at the `attributes_count` at `at`.
     pub(crate) fn new(pool: &'c ConstantPool<'a>, bytes: &'a [u8], at: usize) -> Self {
         let mut cursor = Cursor::at(bytes, at, 0);
-        let left = cursor.u2("attributes_count").unwrap_or(0);
+        let left = cursor.u2("attributes_count").ok().known();
         Attributes { pool, cursor, left }
     }
 
@@ -68,7 +69,10 @@ impl<'a> Iterator for Attributes<'_, 'a> {
 
 /// Steps over an attribute table.
 #[inline]
-pub(crate) fn skip(cursor: &mut Cursor<'_>, structure: &'static str) -> Result<(), ReadError> {
+pub(crate) fn skip_attributes(
+    cursor: &mut Cursor<'_>,
+    structure: &'static str,
+) -> Result<(), ReadError> {
     for _ in 0..cursor.u2(structure)? {
         cursor.u2(structure)?;
         let length = cursor.u4(structure)?;
@@ -103,9 +107,7 @@ pub(crate) fn bootstrap_methods<'a>(
         left = left.checked_sub(1)?;
         let method_handle = PoolIndex(cursor.u2("bootstrap_method_ref").ok()?);
         let count = usize::from(cursor.u2("num_bootstrap_arguments").ok()?);
-        let arguments = cursor
-            .take(count.wrapping_mul(2), "bootstrap_arguments")
-            .ok()?;
+        let arguments = cursor.take(count.times(2), "bootstrap_arguments").ok()?;
         Some(BootstrapMethod {
             method_handle,
             arguments,

@@ -1,15 +1,16 @@
 //! The `Code` attribute (JVMS 4.7.3).
 
-use crate::class::attribute::{Attribute, Attributes};
+use crate::arithmetic::{Exact, Known};
+use crate::class::attribute::{Attribute, Attributes, skip_attributes};
 use crate::class::instruction::{Instruction, Instructions};
-use crate::class::{MethodRecord, attribute};
+use crate::class::record::MethodRecord;
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
 use crate::index::{Bci, LocalIndex, PoolIndex};
 use crate::limits::MAX_CODE_LENGTH;
-use crate::opcode;
 use crate::pool::ConstantPool;
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
+use jvms::opcode;
 
 /// Where the parts of a `Code` attribute stand in the class file.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,23 +28,23 @@ pub(crate) struct CodeLayout {
 impl CodeLayout {
     pub(crate) fn read(bytes: &[u8], record: &MethodRecord) -> Result<Self, ReadError> {
         let start = record.code as usize;
-        let end = start.wrapping_add(record.code_length as usize);
+        let end = start.plus(record.code_length as usize);
         let contents = bytes.get(start..end).unwrap_or_default();
         let mut cursor = Cursor::new(contents, record.code);
         let max_stack = cursor.u2("Code.max_stack")?;
         let max_locals = cursor.u2("Code.max_locals")?;
         let length = cursor.u4("Code.code_length")?;
         if length == 0 || length as usize > MAX_CODE_LENGTH {
-            let offset = cursor.offset().wrapping_sub(4);
+            let offset = cursor.offset().minus(4);
             return Err(ReadError::BadCodeLength { offset, length });
         }
         let code = (cursor.offset(), length);
         cursor.take(length as usize, "Code.code")?;
-        let handlers = u32::from(cursor.u2("Code.exception_table_length")?).wrapping_mul(8);
+        let handlers = u32::from(cursor.u2("Code.exception_table_length")?).times(8);
         let handlers = (cursor.offset(), handlers);
         cursor.take(handlers.1 as usize, "Code.exception_table")?;
         let attributes = cursor.offset();
-        attribute::skip(&mut cursor, "Code attributes")?;
+        skip_attributes(&mut cursor, "Code attributes")?;
         cursor.finish("Code")?;
         Ok(CodeLayout {
             max_stack,
@@ -58,7 +59,7 @@ impl CodeLayout {
 pub(crate) fn part(bytes: &[u8], (offset, length): (u32, u32)) -> &[u8] {
     let start = offset as usize;
     bytes
-        .get(start..start.wrapping_add(length as usize))
+        .get(start..start.plus(length as usize))
         .unwrap_or_default()
 }
 
@@ -150,7 +151,7 @@ impl<'c, 'a> Code<'c, 'a> {
     pub fn exception_table(&self) -> impl ExactSizeIterator<Item = ExceptionHandler> + 'a {
         let entries = part(self.class_bytes, self.layout.handlers);
         entries.chunks_exact(8).map(|entry| {
-            let item = |at| u16_at(entry, at).unwrap_or(0);
+            let item = |at| u16_at(entry, at).known();
             ExceptionHandler {
                 start: Bci(item(0)),
                 end: item(2),
@@ -174,8 +175,8 @@ impl<'c, 'a> Code<'c, 'a> {
     /// Entries of the `LineNumberTable`s in the order of the file (JVMS 4.7.12).
     pub fn lines(&self) -> impl Iterator<Item = Line> + 'c {
         rows::<4>(self.attributes(), "LineNumberTable").map(|row| Line {
-            bci: Bci(u16_at(&row, 0).unwrap_or(0)),
-            number: u16_at(&row, 2).unwrap_or(0),
+            bci: Bci(u16_at(&row, 0).known()),
+            number: u16_at(&row, 2).known(),
         })
     }
 
@@ -193,7 +194,7 @@ impl<'c, 'a> Code<'c, 'a> {
     fn variables(&self, table: &'static str) -> impl Iterator<Item = LocalVariable<'a>> + 'c {
         let pool = self.pool;
         rows::<10>(self.attributes(), table).map(move |row| {
-            let item = |at| u16_at(&row, at).unwrap_or(0);
+            let item = |at| u16_at(&row, at).known();
             LocalVariable {
                 start: Bci(item(0)),
                 length: item(2),

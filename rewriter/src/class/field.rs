@@ -1,10 +1,12 @@
 //! Fields (JVMS 4.5).
 
-use crate::class::attribute::{self, Attributes};
-use crate::class::{ClassFile, annotation};
+use crate::arithmetic::{Exact, Known};
+use crate::class::annotation;
+use crate::class::attribute::{Attributes, skip_attributes};
+use crate::class::file::ClassFile;
 use crate::cursor::{Cursor, u16_at};
 use crate::index::PoolIndex;
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
 
 /// One field of a [`ClassFile`].
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +18,7 @@ pub struct Field<'c, 'a> {
 
 impl<'c, 'a> Field<'c, 'a> {
     fn item(&self, at: usize) -> u16 {
-        u16_at(self.bytes(), at).unwrap_or(0)
+        u16_at(self.bytes(), at).known()
     }
 
     fn text(&self, at: usize) -> Utf8<'a> {
@@ -45,7 +47,7 @@ impl<'c, 'a> Field<'c, 'a> {
     /// Its attributes.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
-        let at = (self.start as usize).wrapping_add(6);
+        let at = (self.start as usize).plus(6);
         Attributes::new(self.class.pool(), self.class.bytes(), at)
     }
 
@@ -73,13 +75,20 @@ pub(super) fn fields<'c, 'a>(
     count_at: usize,
 ) -> impl Iterator<Item = Field<'c, 'a>> {
     let mut cursor = Cursor::at(class.bytes(), count_at, 0);
-    let mut left = cursor.u2("fields_count").unwrap_or(0);
+    let mut left = cursor.u2("fields_count").ok().known();
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
         let start = cursor.offset();
         cursor.take(6, "field_info").ok()?;
-        attribute::skip(&mut cursor, "field_info attributes").ok()?;
+        skip_attributes(&mut cursor, "field_info attributes").ok()?;
         let end = cursor.offset();
         Some(Field { class, start, end })
     })
+}
+
+impl<'a> ClassFile<'a> {
+    /// The fields in the order of the class file.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'_, 'a>> {
+        fields(self, self.fields_start())
+    }
 }

@@ -1,9 +1,11 @@
 //! Instructions (JVMS 6.5), decoded one at a time.
 
+use crate::arithmetic::Exact;
 use crate::cursor::{i16_at, i32_at, u16_at};
 use crate::error::ReadError;
 use crate::index::{Bci, PoolIndex};
-use crate::opcode::{self, Form};
+use jvms::opcode;
+use jvms::opcode::Form;
 
 /// One instruction. After `wide` the opcode is that of the widened instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,7 @@ impl<'a> Instruction<'a> {
     /// Bci of what follows it; may be the length of the code.
     #[must_use]
     pub fn next(&self) -> u32 {
-        u32::from(self.bci.0).wrapping_add(self.length())
+        u32::from(self.bci.0).plus(self.length())
     }
 
     /// Distance of a `Branch` or `BranchWide` form.
@@ -137,7 +139,7 @@ impl<'a> Instruction<'a> {
 }
 
 fn absolute(source: Bci, distance: i32) -> Option<Bci> {
-    let target = i64::from(source.0).wrapping_add(i64::from(distance));
+    let target = i64::from(source.0).plus(i64::from(distance));
     u16::try_from(target).ok().map(Bci)
 }
 
@@ -228,15 +230,12 @@ impl Iterator for SwitchCases<'_> {
             ..
         } = self.switch;
         let (key, distance) = if pairs {
-            let at = index.wrapping_mul(8);
-            (i32_at(entries, at)?, i32_at(entries, at.wrapping_add(4))?)
+            let at = index.times(8);
+            (i32_at(entries, at)?, i32_at(entries, at.plus(4))?)
         } else {
-            (
-                low.wrapping_add(index as i32),
-                i32_at(entries, index.wrapping_mul(4))?,
-            )
+            (low.plus(index as i32), i32_at(entries, index.times(4))?)
         };
-        self.at = index.wrapping_add(1);
+        self.at = index.plus(1);
         Some((key, absolute(bci, distance)))
     }
 }
@@ -245,7 +244,7 @@ impl Iterator for SwitchCases<'_> {
 /// where a switch at `at` has its default.
 #[inline]
 pub(crate) fn padding_end(at: usize, from: usize) -> usize {
-    (at | 3).wrapping_add(1).wrapping_sub(from)
+    (at | 3).plus(1).minus(from)
 }
 
 /// Where the parts of the switch at `at` stand in `code`: its default, its
@@ -260,24 +259,22 @@ pub(crate) struct SwitchLayout {
 
 pub(crate) fn switch_layout(code: &[u8], at: usize) -> Option<SwitchLayout> {
     let default = padding_end(at, 0);
-    let first = i32_at(code, default.wrapping_add(4))?;
+    let first = i32_at(code, default.plus(4))?;
     let (entries, stride, count) = if *code.get(at)? == opcode::TABLESWITCH {
-        let high = i32_at(code, default.wrapping_add(8))?;
-        let count = i64::from(high)
-            .wrapping_sub(i64::from(first))
-            .wrapping_add(1);
+        let high = i32_at(code, default.plus(8))?;
+        let count = i64::from(high).minus(i64::from(first)).plus(1);
         (
-            default.wrapping_add(12),
+            default.plus(12),
             4,
             u32::try_from(count).ok().filter(|count| *count > 0)?,
         )
     } else {
-        (default.wrapping_add(8), 8, u32::try_from(first).ok()?)
+        (default.plus(8), 8, u32::try_from(first).ok()?)
     };
     if count > 16_384 {
         return None;
     }
-    let end = entries.wrapping_add((count as usize).wrapping_mul(stride));
+    let end = entries.plus((count as usize).times(stride));
     (end <= code.len()).then_some(SwitchLayout {
         default,
         entries,
@@ -295,21 +292,21 @@ pub(crate) fn decode(code: &[u8], at: usize) -> Option<usize> {
     if length == 0 {
         return decode_variable(code, at, opcode);
     }
-    (at.wrapping_add(length) <= code.len()).then_some(length)
+    (at.plus(length) <= code.len()).then_some(length)
 }
 
 #[inline(never)]
 fn decode_variable(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
     let length = match opcode {
-        opcode::TABLESWITCH | opcode::LOOKUPSWITCH => switch_layout(code, at)?.end.wrapping_sub(at),
-        opcode::WIDE => match opcode::form(*code.get(at.wrapping_add(1))?) {
+        opcode::TABLESWITCH | opcode::LOOKUPSWITCH => switch_layout(code, at)?.end.minus(at),
+        opcode::WIDE => match opcode::form(*code.get(at.plus(1))?) {
             Form::Local => 4,
             Form::Iinc => 6,
             _ => return None,
         },
         _ => return None,
     };
-    (at.wrapping_add(length) <= code.len()).then_some(length)
+    (at.plus(length) <= code.len()).then_some(length)
 }
 
 /// The instructions of a code array. The first that cannot be decoded is an
@@ -347,7 +344,7 @@ impl<'a> Iterator for Instructions<'a> {
             self.at = usize::MAX;
             return Some(Err(undecodable(first, at, self.offset)));
         };
-        self.at = at.wrapping_add(instruction.bytes.len());
+        self.at = at.plus(instruction.bytes.len());
         Some(Ok(instruction))
     }
 }
@@ -362,7 +359,7 @@ impl<'a> Instructions<'a> {
             let Some(instruction) = at_bci(self.code, at, *first) else {
                 return Err(undecodable(*first, at, self.offset));
             };
-            at = at.wrapping_add(instruction.bytes.len());
+            at = at.plus(instruction.bytes.len());
             visit(instruction);
         }
         Ok(())
@@ -373,7 +370,7 @@ impl<'a> Instructions<'a> {
 #[inline(always)]
 fn at_bci(code: &[u8], at: usize, first: u8) -> Option<Instruction<'_>> {
     let length = decode(code, at)?;
-    let bytes = code.get(at..at.wrapping_add(length))?;
+    let bytes = code.get(at..at.plus(length))?;
     let wide = first == opcode::WIDE;
     let opcode = if wide { *bytes.get(1)? } else { first };
     Some(Instruction {
@@ -387,7 +384,7 @@ fn at_bci(code: &[u8], at: usize, first: u8) -> Option<Instruction<'_>> {
 #[cold]
 pub(crate) fn undecodable(opcode: u8, at: usize, offset: u32) -> ReadError {
     let bci = at as u32;
-    let offset = offset.wrapping_add(bci);
+    let offset = offset.plus(bci);
     match opcode::form(opcode) {
         Form::Unassigned => ReadError::UnknownOpcode {
             bci,

@@ -1,12 +1,16 @@
 //! Methods (JVMS 4.6).
 
+use crate::arithmetic::{Exact, Known};
+use crate::class::annotation;
 use crate::class::attribute::{Attribute, Attributes};
-use crate::class::{ClassFile, Code, MethodRecord, annotation};
-use crate::cursor::{Cursor, u16_at};
+use crate::class::code::Code;
+use crate::class::file::ClassFile;
+use crate::class::record::MethodRecord;
+use crate::cursor::u16_at;
 use crate::error::ReadError;
 use crate::index::{MethodIndex, PoolIndex};
-use crate::pool::ConstantPool;
-use crate::utf8::Utf8;
+use jvms::access_flags::ACC_STATIC;
+use jvms::modified_utf8::Utf8;
 
 /// One method of a [`ClassFile`].
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +30,7 @@ impl<'c, 'a> Method<'c, 'a> {
     }
 
     fn field(&self, at: usize) -> u16 {
-        u16_at(
-            self.class.bytes(),
-            (self.record.start as usize).wrapping_add(at),
-        )
-        .unwrap_or(0)
+        u16_at(self.class.bytes(), (self.record.start as usize).plus(at)).known()
     }
 
     /// Its position among the class's methods.
@@ -66,7 +66,7 @@ impl<'c, 'a> Method<'c, 'a> {
     /// True with `ACC_STATIC`.
     #[must_use]
     pub fn is_static(&self) -> bool {
-        self.access_flags() & 0x0008 != 0
+        self.access_flags() & ACC_STATIC != 0
     }
 
     /// The text of `Signature` (JVMS 4.7.9).
@@ -80,7 +80,7 @@ impl<'c, 'a> Method<'c, 'a> {
     /// Its attributes, `Code` included.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
-        let at = (self.record.start as usize).wrapping_add(6);
+        let at = (self.record.start as usize).plus(6);
         Attributes::new(self.class.pool(), self.class.bytes(), at)
     }
 
@@ -131,37 +131,19 @@ impl<'c, 'a> Method<'c, 'a> {
     }
 }
 
-/// Walks `methods_count` and the methods.
-pub(crate) fn read_records(
-    cursor: &mut Cursor<'_>,
-    pool: &ConstantPool<'_>,
-    mut records: Vec<MethodRecord>,
-) -> Result<Vec<MethodRecord>, ReadError> {
-    records.clear();
-    for _ in 0..cursor.u2("methods_count")? {
-        let mut record = MethodRecord {
-            start: cursor.offset(),
-            ..MethodRecord::default()
-        };
-        cursor.take(6, "method_info")?;
-        for _ in 0..cursor.u2("method_info attributes")? {
-            let name = PoolIndex(cursor.u2("method_info attributes")?);
-            let length = cursor.u4("method_info attributes")?;
-            let offset = cursor.offset();
-            cursor.take(length as usize, "method_info attributes")?;
-            if pool.utf8(name).is_some_and(|name| name == "Code") {
-                if record.code != 0 {
-                    return Err(ReadError::DuplicateAttribute {
-                        attribute: "Code",
-                        offset,
-                    });
-                }
-                record.code = offset;
-                record.code_length = length;
-            }
-        }
-        record.end = cursor.offset();
-        records.push(record);
+impl<'a> ClassFile<'a> {
+    /// The methods in the order of the class file.
+    pub fn methods(&self) -> impl ExactSizeIterator<Item = Method<'_, 'a>> + '_ {
+        self.records()
+            .iter()
+            .enumerate()
+            .map(|(index, record)| Method::new(self, MethodIndex(index as u16), *record))
     }
-    Ok(records)
+
+    /// One method.
+    #[must_use]
+    pub fn method(&self, index: MethodIndex) -> Option<Method<'_, 'a>> {
+        let record = self.records().get(usize::from(index.0))?;
+        Some(Method::new(self, index, *record))
+    }
 }

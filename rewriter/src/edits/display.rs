@@ -1,10 +1,13 @@
-//! Edits in words: the same edit is the same text in every release.
+//! Edits as text: the same edit is the same text in every release.
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::edits::{Annotation, Change, ClassEdit, Constant, ElementValue, NativeWrapper, Target};
-use crate::opcode::mnemonic;
-use crate::snippet::MemberName;
+use crate::edits::change::Change;
+use crate::edits::class_edit::{Annotation, ClassEdit, ElementValue, PrefixedNative, Target};
+use crate::edits::literal::Literal;
+use crate::limits::MAX_ELEMENT_DEPTH;
+use crate::snippet::{MemberName, Snippet};
+use jvms::opcode::mnemonic;
 
 /// A member as `OWNER.NAME:DESCRIPTOR`.
 pub(crate) struct Member<'m>(pub(crate) &'m MemberName);
@@ -21,14 +24,14 @@ impl Display for Member<'_> {
     }
 }
 
-impl Display for Constant {
+impl Display for Literal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Constant::Int(value) => write!(f, "{value}"),
-            Constant::Long(value) => write!(f, "{value}L"),
-            Constant::Float(bits) => write!(f, "{:?}f", f32::from_bits(*bits)),
-            Constant::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
-            Constant::String(text) => write!(f, "{text:?}"),
+            Literal::Int(value) => write!(f, "{value}"),
+            Literal::Long(value) => write!(f, "{value}L"),
+            Literal::Float(bits) => write!(f, "{:?}f", f32::from_bits(*bits)),
+            Literal::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+            Literal::String(text) => write!(f, "{text:?}"),
         }
     }
 }
@@ -66,7 +69,7 @@ fn nested(annotation: &Annotation, depth: u32, f: &mut Formatter<'_>) -> fmt::Re
 }
 
 fn element(value: &ElementValue, depth: u32, f: &mut Formatter<'_>) -> fmt::Result {
-    if depth >= crate::limits::MAX_ELEMENT_DEPTH {
+    if depth >= MAX_ELEMENT_DEPTH {
         return f.write_str("...");
     }
     let deeper = depth.saturating_add(1);
@@ -77,8 +80,8 @@ fn element(value: &ElementValue, depth: u32, f: &mut Formatter<'_>) -> fmt::Resu
         ElementValue::Short(value) => write!(f, "(short) {value}"),
         ElementValue::Int(value) => write!(f, "{value}"),
         ElementValue::Long(value) => write!(f, "{value}L"),
-        ElementValue::Float(bits) => Constant::Float(*bits).fmt(f),
-        ElementValue::Double(bits) => Constant::Double(*bits).fmt(f),
+        ElementValue::Float(bits) => Literal::Float(*bits).fmt(f),
+        ElementValue::Double(bits) => Literal::Double(*bits).fmt(f),
         ElementValue::String(text) => write!(f, "{text:?}"),
         ElementValue::Enum {
             descriptor,
@@ -137,7 +140,7 @@ impl Display for ClassEdit {
                 write!(f, "rename {} to {to}", Member(member))
             }
             ClassEdit::RenameType { from, to } => write!(f, "rename type {from} to {to}"),
-            ClassEdit::WrapNative(wrapper) => native(wrapper, f),
+            ClassEdit::PrefixNative(wrapper) => native(wrapper, f),
             ClassEdit::ReplaceBody { method, body } => {
                 write!(f, "method {method}: replace body:")?;
                 self::body(Some(body), f)
@@ -146,28 +149,16 @@ impl Display for ClassEdit {
     }
 }
 
-fn native(wrapper: &NativeWrapper, f: &mut Formatter<'_>) -> fmt::Result {
+fn native(wrapper: &PrefixedNative, f: &mut Formatter<'_>) -> fmt::Result {
     write!(
         f,
         "method {}: wrap native with prefix {}",
         wrapper.method, wrapper.prefix
-    )?;
-    let parts = [
-        ("entry", &wrapper.entry),
-        ("exit", &wrapper.exit),
-        ("unwind", &wrapper.unwind),
-    ];
-    for (name, snippet) in parts {
-        if let Some(snippet) = snippet {
-            write!(f, "\n  {name}:")?;
-            body(Some(snippet), f)?;
-        }
-    }
-    Ok(())
+    )
 }
 
 /// The operations of a snippet, each on its line; the last without line feed.
-fn body(snippet: Option<&crate::snippet::Snippet>, f: &mut Formatter<'_>) -> fmt::Result {
+fn body(snippet: Option<&Snippet>, f: &mut Formatter<'_>) -> fmt::Result {
     let text = snippet.map(ToString::to_string).unwrap_or_default();
     text.lines()
         .try_for_each(|line| write!(f, "\n    {}", line.trim_start()))

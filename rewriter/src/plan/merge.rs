@@ -1,12 +1,14 @@
 //! Several plans for one class made one.
 
 use std::collections::HashMap;
-
 use thiserror::Error;
 
 use crate::edits::ClassEdit;
 use crate::index::{Bci, MethodIndex};
-use crate::plan::{Action, Edit, EditPlan, Place, PlanError, Site};
+use crate::plan::edit_plan::{Action, Edit, EditPlan};
+use crate::plan::error::PlanError;
+use crate::plan::location::{InsertionPoint, Location};
+use crate::snippet::SnippetId;
 
 /// One of the plans that are merged.
 #[derive(Debug, Clone, Copy)]
@@ -85,12 +87,12 @@ impl Once {
                 member.owner, member.name, member.descriptor
             )),
             ClassEdit::RenameType { from, .. } => Once::Name(format!("type {from}")),
-            ClassEdit::WrapNative(wrapper) => Once::Body(wrapper.method),
+            ClassEdit::PrefixNative(wrapper) => Once::Body(wrapper.method),
             ClassEdit::ReplaceBody { method, .. } => Once::Body(*method),
         })
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Once::Member(member) => format!("add {member}"),
             Once::Annotation(what) => format!("add annotation {what}"),
@@ -118,7 +120,7 @@ impl EditPlan {
     /// stands first. Probes get new numbers as each part says.
     ///
     /// An interface that several add is added once, and the same new name that
-    /// several give is given once. All else that can be done once only, and a
+    /// several give is given once; one plan may add several attributes of one name. All else that can be done once only, and a
     /// body replaced by one and edited by another, is a conflict.
     ///
     /// # Errors
@@ -141,7 +143,8 @@ impl<'p> Merge<'p> {
         by: &'p str,
         edit: Option<&'p ClassEdit>,
     ) -> Result<bool, Conflict> {
-        let words = once.words();
+        let words = once.describe();
+        let is_attribute = matches!(once, Once::Attribute(_));
         let Some((first, known)) = self.done.insert(once, (by, edit)) else {
             return Ok(true);
         };
@@ -151,6 +154,10 @@ impl<'p> Merge<'p> {
         );
         if renames && known == edit {
             return Ok(false);
+        }
+        if is_attribute && first == by {
+            // A plan may add several of one name; those that occur once were refused when they were asked for.
+            return Ok(true);
         }
         Err(Conflict::Both {
             first: first.to_owned(),
@@ -180,8 +187,8 @@ impl<'p> Merge<'p> {
 
     fn edits(&mut self, part: &Part<'p>) -> Result<(), Conflict> {
         for edit in part.plan.edits() {
-            let Site { method, place } = edit.site;
-            if let Place::At(bci) = place {
+            let InsertionPoint { method, location } = edit.point;
+            if let Location::At(bci) = location {
                 self.once(Once::Instruction(method, bci), part.by, None)?;
             }
             self.edit(part, *edit).map_err(Conflict::TooLong)?;
@@ -190,7 +197,7 @@ impl<'p> Merge<'p> {
     }
 
     fn edit(&mut self, part: &Part<'p>, edit: Edit) -> Result<(), PlanError> {
-        let site = edit.site;
+        let point = edit.point;
         let action = match edit.action {
             Action::Hit(probe) => Action::Hit(probe.saturating_add(part.hits)),
             Action::Count(probe) => match part.counts {
@@ -200,18 +207,18 @@ impl<'p> Merge<'p> {
             Action::Insert(id) => match part.plan.snippet(id) {
                 Some(snippet) => Action::Insert(self.plan.keep(snippet.clone())?),
                 // A number of another plan: the method is going to be left alone.
-                None => Action::Insert(crate::snippet::SnippetId(u32::MAX)),
+                None => Action::Insert(SnippetId(u32::MAX)),
             },
             Action::Change(id) => {
-                return match (part.plan.changed(id), site.place) {
-                    (Some(change), Place::At(bci)) => {
-                        self.plan.change(site.method, bci, change.clone())
+                return match (part.plan.changed(id), point.location) {
+                    (Some(change), Location::At(bci)) => {
+                        self.plan.change(point.method, bci, change.clone())
                     }
                     _ => Ok(()),
                 };
             }
         };
-        self.plan.push(Edit { site, action })
+        self.plan.push(Edit { point, action })
     }
 }
 
@@ -224,7 +231,7 @@ fn replaced_and_edited(parts: &[Part<'_>]) -> Result<(), Conflict> {
             };
             let edits = |part: &&Part<'_>| {
                 let mut edits = part.plan.edits().iter();
-                part.by != replacing.by && edits.any(|edit| edit.site.method == *method)
+                part.by != replacing.by && edits.any(|edit| edit.point.method == *method)
             };
             if let Some(editing) = parts.iter().find(edits) {
                 return Err(Conflict::ReplacedAndEdited {

@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Write};
 
-use crate::print::MAX_OUTPUT;
-
 /// Hands text on until [`MAX_OUTPUT`] bytes have passed.
 pub(super) struct Bounded<'w> {
     out: &'w mut dyn Write,
@@ -44,6 +42,9 @@ impl Write for Bounded<'_> {
         }
     }
 }
+
+/// Most bytes that one call writes before it says that it is cut off.
+pub const MAX_OUTPUT: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -1,21 +1,26 @@
-//! A method: heading, instructions with their operands in words, and tables.
+//! A method: heading, instructions with their operands, and tables.
 
 use std::fmt::{self, Write};
 
+use jvms::access_flags::Declaration;
+
+use crate::arithmetic::Exact;
 use crate::class::{Attribute, ClassFile, Code, Instruction, Method, Switch};
 use crate::index::PoolIndex;
-use crate::opcode::{self, Form};
 use crate::print::constant::Entry;
+use crate::print::flags::Flags;
 use crate::print::frames;
-use crate::print::names::{Flags, Name, Text};
 use crate::print::row::{Row, Rows, row};
+use crate::text::{Name, Text};
+use jvms::opcode;
+use jvms::opcode::Form;
 
 /// Writes a method with all that belongs to it.
 pub(super) fn method(method: &Method<'_, '_>, rows: Rows<'_>) -> fmt::Result {
     rows(heading(method))?;
     rows(row!(
         "    flags: {}",
-        Flags::of_method(method.access_flags())
+        Flags(Declaration::Method, method.access_flags())
     ))?;
     match method.code() {
         Ok(Some(code)) => self::code(method.class(), &code, rows)?,
@@ -212,7 +217,7 @@ fn variables(code: &Code<'_, '_>, rows: Rows<'_>) -> fmt::Result {
         let mut row = row!("        from ");
         row.place(u32::from(found.start.0));
         row.say(" to ");
-        row.place(u32::from(found.start.0).wrapping_add(u32::from(found.length)));
+        row.place(u32::from(found.start.0).plus(u32::from(found.length)));
         let (name, descriptor) = (Name(found.name), Text(found.descriptor));
         write!(row, " slot {}: {name} {descriptor}", found.index.0)?;
         rows(row)?;

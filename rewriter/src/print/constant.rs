@@ -1,13 +1,14 @@
-//! Pool entries in words, as `javap` says them. Nothing is followed from one
+//! Pool entries as text, in the form of `javap`. Nothing is followed from one
 //! dynamic constant to the next, so no class can make this recurse.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::class::ClassFile;
 use crate::index::PoolIndex;
-use crate::pool::{Constant, Dynamic, MemberRef, MethodHandle, tag};
-use crate::print::names::{Name, Text};
-use crate::utf8::Utf8;
+use crate::pool::{Dynamic, LoadableConstant, MemberRef, MethodHandle};
+use crate::text::{Name, Text};
+use jvms::constant_tag;
+use jvms::modified_utf8::Utf8;
 
 /// The entry at `.1`, as seen from its class: kind and value.
 pub(super) struct Entry<'c, 'a>(pub(super) &'c ClassFile<'a>, pub(super) PoolIndex);
@@ -19,8 +20,8 @@ impl Display for Entry<'_, '_> {
         let kind = pool.tag(index);
         if let Some(member) = pool.member_ref(index) {
             let kind = match kind {
-                Some(tag::FIELD) => "Field",
-                Some(tag::INTERFACE_METHOD) => "InterfaceMethod",
+                Some(constant_tag::FIELD_REF) => "Field",
+                Some(constant_tag::INTERFACE_METHOD_REF) => "InterfaceMethod",
                 _ => "Method",
             };
             write!(f, "{kind} ")?;
@@ -31,7 +32,7 @@ impl Display for Entry<'_, '_> {
         }
         if let Some(found) = pool.dynamic(index) {
             let kind = match kind {
-                Some(tag::DYNAMIC) => "Dynamic",
+                Some(constant_tag::DYNAMIC) => "Dynamic",
                 _ => "InvokeDynamic",
             };
             write!(f, "{kind} ")?;
@@ -46,20 +47,20 @@ impl Display for Entry<'_, '_> {
 }
 
 /// A loadable constant with its kind.
-fn constant(value: &Constant<'_>, f: &mut Formatter<'_>) -> fmt::Result {
+fn constant(value: &LoadableConstant<'_>, f: &mut Formatter<'_>) -> fmt::Result {
     match value {
-        Constant::Integer(value) => write!(f, "int {value}"),
-        Constant::Float(value) => number("float", &format!("{value:?}"), 'f', f),
-        Constant::Long(value) => write!(f, "long {value}l"),
-        Constant::Double(value) => number("double", &format!("{value:?}"), 'd', f),
-        Constant::String(text) => write!(f, "String {}", Text(*text)),
-        Constant::Class(name) => write!(f, "class {}", Name(*name)),
-        Constant::MethodHandle(value) => {
+        LoadableConstant::Integer(value) => write!(f, "int {value}"),
+        LoadableConstant::Float(value) => number("float", &format!("{value:?}"), 'f', f),
+        LoadableConstant::Long(value) => write!(f, "long {value}l"),
+        LoadableConstant::Double(value) => number("double", &format!("{value:?}"), 'd', f),
+        LoadableConstant::String(text) => write!(f, "String {}", Text(*text)),
+        LoadableConstant::Class(name) => write!(f, "class {}", Name(*name)),
+        LoadableConstant::MethodHandle(value) => {
             f.write_str("MethodHandle ")?;
             handle(value, f)
         }
-        Constant::MethodType(text) => write!(f, "MethodType {}", Text(*text)),
-        Constant::Dynamic(value) => {
+        LoadableConstant::MethodType(text) => write!(f, "MethodType {}", Text(*text)),
+        LoadableConstant::Dynamic(value) => {
             f.write_str("Dynamic ")?;
             dynamic(value, f)
         }

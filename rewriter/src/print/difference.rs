@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
+use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Method};
+use crate::print::bounded::Bounded;
 use crate::print::row::{Row, Rows};
 use crate::print::{code, header};
-use crate::utf8::Utf8;
+use jvms::modified_utf8::Utf8;
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
@@ -87,7 +89,7 @@ fn section(title: &str, before: &[Row], after: &[Row], out: &mut dyn Write) -> f
         .filter(|(_, step)| !matches!(step, Step::Same(..)))
         .map(|(at, _)| at)
         .collect();
-    let near = |a: &usize, b: &usize| b.saturating_sub(*a) <= CONTEXT.wrapping_mul(2);
+    let near = |a: &usize, b: &usize| b.saturating_sub(*a) <= CONTEXT.times(2);
     for hunk in changed.chunk_by(near) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
             continue;
@@ -227,4 +229,20 @@ impl Correspondence {
                 }
             })
     }
+}
+
+/// Writes in what two versions of a class differ, as a unified difference of
+/// their header and of each method that is not the same; nothing if they agree.
+///
+/// Lines are matched by what they say, with bcis compared by what stands there:
+/// code that has only moved is no difference.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn difference(
+    before: &ClassFile<'_>,
+    after: &ClassFile<'_>,
+    out: &mut dyn fmt::Write,
+) -> fmt::Result {
+    Bounded::write(out, |out| write(before, after, out))
 }

@@ -2,12 +2,16 @@
 
 use std::fmt::{self, Write};
 
+use jvms::access_flags::Declaration;
+
 use crate::class::{Attribute, ClassFile};
+use crate::cursor::u16_at;
 use crate::index::PoolIndex;
 use crate::print::code::attributes;
 use crate::print::constant::Entry;
-use crate::print::names::{Flags, Name, Text};
+use crate::print::flags::Flags;
 use crate::print::row::{Rows, row};
+use crate::text::{Name, Text};
 
 /// Name, version, flags, and the attributes of the class.
 pub(super) fn head(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
@@ -21,7 +25,10 @@ pub(super) fn head(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
     }
     rows(name)?;
     rows(row!("  version: {}", Version(class)))?;
-    rows(row!("  flags: {}", Flags::of_class(class.access_flags())))?;
+    rows(row!(
+        "  flags: {}",
+        Flags(Declaration::Class, class.access_flags())
+    ))?;
     rows(row!("  constant pool: {} entries", class.pool().count()))?;
     let rest = class
         .attributes()
@@ -48,7 +55,10 @@ pub(super) fn fields(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
     for field in class.fields() {
         let (name, descriptor) = (Name(field.name()), Text(field.descriptor()));
         rows(row!("  field {name}: {descriptor}"))?;
-        rows(row!("    flags: {}", Flags::of_field(field.access_flags())))?;
+        rows(row!(
+            "    flags: {}",
+            Flags(Declaration::Field, field.access_flags())
+        ))?;
         for found in field.attributes() {
             field_attribute(class, found, rows)?;
         }
@@ -57,7 +67,7 @@ pub(super) fn fields(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
 }
 
 fn field_attribute<'a>(class: &ClassFile<'a>, found: Attribute<'a>, rows: Rows<'_>) -> fmt::Result {
-    match crate::cursor::u16_at(found.bytes, 0) {
+    match u16_at(found.bytes, 0) {
         Some(index) if found.name == "ConstantValue" => rows(row!(
             "    ConstantValue: {}",
             Entry(class, PoolIndex(index))

@@ -6,10 +6,11 @@ use std::fmt::{self, Write};
 use crate::class::{ClassFile, Method};
 use crate::edits::ClassEdit;
 use crate::index::MethodIndex;
-use crate::plan::{Action, Place, Site};
-use crate::print::names::escape;
+use crate::plan::{Action, EditPlan, InsertionPoint, Location};
+use crate::print::bounded::Bounded;
 use crate::print::row::Row;
 use crate::print::{code, header};
+use crate::text::escape;
 
 /// What is remarked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +18,9 @@ use crate::print::{code, header};
 pub enum What<'t> {
     /// Something that is inserted.
     Edit(Action),
-    /// Something that is inserted or changed, in words; further lines stand below.
+    /// Something that is inserted or changed, as text; further lines stand below.
     Insert(&'t str),
-    /// A line for people.
+    /// A line to be displayed.
     Note(&'t str),
 }
 
@@ -27,7 +28,7 @@ pub enum What<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remark<'t> {
     /// Where.
-    pub site: Site,
+    pub point: InsertionPoint,
     /// Who says so: the name of a plugin.
     pub by: &'t str,
     /// What.
@@ -36,19 +37,19 @@ pub struct Remark<'t> {
 
 /// Where remarks stand: before or behind the instruction at a bci.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Spot {
+enum Position {
     Before(u16),
     Behind(u16),
 }
 
-type Spots<'r> = BTreeMap<(MethodIndex, Spot), Vec<&'r Remark<'r>>>;
+type Positions<'r> = BTreeMap<(MethodIndex, Position), Vec<&'r Remark<'r>>>;
 
-fn spot(place: Place) -> Spot {
-    match place {
-        Place::Entry => Spot::Before(0),
-        Place::Unwind => Spot::Behind(u16::MAX),
-        Place::Before(bci) | Place::At(bci) => Spot::Before(bci.0),
-        Place::FallThrough(bci) | Place::Jump { source: bci, .. } => Spot::Behind(bci.0),
+fn position(location: Location) -> Position {
+    match location {
+        Location::Entry => Position::Before(0),
+        Location::Unwind => Position::Behind(u16::MAX),
+        Location::Before(bci) | Location::At(bci) => Position::Before(bci.0),
+        Location::FallThrough(bci) | Location::Jump { source: bci, .. } => Position::Behind(bci.0),
     }
 }
 
@@ -77,24 +78,24 @@ pub(super) fn annotated(
     for (by, edit) in class_edits {
         class_edit(by, edit, out)?;
     }
-    let mut spots = Spots::new();
+    let mut positions = Positions::new();
     for remark in remarks {
-        let place = (remark.site.method, spot(remark.site.place));
-        spots.entry(place).or_default().push(remark);
+        let location = (remark.point.method, position(remark.point.location));
+        positions.entry(location).or_default().push(remark);
     }
     let mut line = |row: Row| writeln!(out, "{}", row.text);
     header::head(class, &mut line)?;
     header::fields(class, &mut line)?;
     for method in class.methods() {
-        annotated_method(&method, &mut spots, left_out, out)?;
+        annotated_method(&method, &mut positions, left_out, out)?;
     }
     header::bootstrap_methods(class, &mut |row| writeln!(out, "{}", row.text))?;
-    spots.values().try_for_each(|stray| say(stray, out))
+    positions.values().try_for_each(|stray| say(stray, out))
 }
 
 fn annotated_method(
     method: &Method<'_, '_>,
-    spots: &mut Spots<'_>,
+    positions: &mut Positions<'_>,
     left_out: &[(MethodIndex, String)],
     out: &mut dyn Write,
 ) -> fmt::Result {
@@ -105,10 +106,10 @@ fn annotated_method(
         // The rows of a switch belong to it: what stands behind it waits for the brace.
         let inside = row.bci.is_none() && row.text.starts_with("            ");
         if let Some(bci) = behind.take_if(|_| !inside) {
-            say_at(spots, (index, Spot::Behind(bci)), out)?;
+            say_at(positions, (index, Position::Behind(bci)), out)?;
         }
         if let Some(bci) = row.bci {
-            say_at(spots, (index, Spot::Before(bci)), out)?;
+            say_at(positions, (index, Position::Before(bci)), out)?;
             behind = Some(bci);
         }
         writeln!(out, "{}", row.text)?;
@@ -118,10 +119,10 @@ fn annotated_method(
         Ok(())
     })?;
     if let Some(bci) = behind {
-        say_at(spots, (index, Spot::Behind(bci)), out)?;
+        say_at(positions, (index, Position::Behind(bci)), out)?;
     }
     // What stands at no instruction of this method.
-    let stray: Vec<_> = spots
+    let stray: Vec<_> = positions
         .extract_if(.., |(found, _), _| *found == index)
         .collect();
     stray.iter().try_for_each(|(_, remarks)| say(remarks, out))
@@ -141,8 +142,12 @@ fn reasons(
     Ok(())
 }
 
-fn say_at(spots: &mut Spots<'_>, at: (MethodIndex, Spot), out: &mut dyn Write) -> fmt::Result {
-    match spots.remove(&at) {
+fn say_at(
+    positions: &mut Positions<'_>,
+    at: (MethodIndex, Position),
+    out: &mut dyn Write,
+) -> fmt::Result {
+    match positions.remove(&at) {
         Some(remarks) => say(&remarks, out),
         None => Ok(()),
     }
@@ -151,11 +156,11 @@ fn say_at(spots: &mut Spots<'_>, at: (MethodIndex, Spot), out: &mut dyn Write) -
 /// In the order in which their code runs; of one place in the order given.
 fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
     let mut ordered = remarks.to_vec();
-    ordered.sort_by_key(|remark| match remark.site.place {
-        Place::Entry | Place::FallThrough(_) => 0,
-        Place::Before(_) => 1,
-        Place::At(_) => 3,
-        Place::Jump { .. } | Place::Unwind => 2,
+    ordered.sort_by_key(|remark| match remark.point.location {
+        Location::Entry | Location::FallThrough(_) => 0,
+        Location::Before(_) => 1,
+        Location::At(_) => 3,
+        Location::Jump { .. } | Location::Unwind => 2,
     });
     for remark in ordered {
         let sign = match remark.what {
@@ -179,7 +184,7 @@ fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
             }
         };
         escaped(first, out)?;
-        writeln!(out, " ({})", remark.site.place)?;
+        writeln!(out, " ({})", remark.point.location)?;
         for line in more.lines() {
             out.write_str("          + ")?;
             escaped(line, out)?;
@@ -191,4 +196,63 @@ fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
 
 fn escaped(text: &str, out: &mut dyn Write) -> fmt::Result {
     text.chars().try_for_each(|c| escape(c, out))
+}
+
+/// Writes a whole class: header, fields, methods with their code, bootstrap
+/// methods, and other attributes by name.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn class(class: &ClassFile<'_>, out: &mut dyn fmt::Write) -> fmt::Result {
+    Bounded::write(out, |out| annotated(class, &[], &[], &[], out))
+}
+
+/// Writes a whole class with what is going to be done to it: class edits in
+/// front, with the name of who makes them, and each remark where its code goes,
+/// marked with `+` for edits and `#` for notes.
+///
+/// Edits on edges stand behind the instruction that they leave. `left_out` says
+/// which methods are not going to be changed after all, and why.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn plan(
+    class: &ClassFile<'_>,
+    class_edits: &[(&str, &ClassEdit)],
+    remarks: &[Remark<'_>],
+    left_out: &[(MethodIndex, String)],
+    out: &mut dyn fmt::Write,
+) -> fmt::Result {
+    Bounded::write(out, |out| {
+        annotated(class, class_edits, remarks, left_out, out)
+    })
+}
+
+/// Writes a whole class with everything that `plan` does to it: class edits in
+/// front, one line each, and the others in their places as [`plan()`] does.
+/// `by` says whose plan it is.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn edits(
+    class: &ClassFile<'_>,
+    by: &str,
+    plan: &EditPlan,
+    out: &mut dyn fmt::Write,
+) -> fmt::Result {
+    let edits = plan.edits().iter();
+    let words: Vec<String> = edits
+        .clone()
+        .map(|edit| plan.describe(edit.action))
+        .collect();
+    let remarks: Vec<Remark<'_>> = edits
+        .zip(&words)
+        .map(|(edit, words)| Remark {
+            point: edit.point,
+            by,
+            what: What::Insert(words),
+        })
+        .collect();
+    let class_edits: Vec<_> = plan.class_edits().iter().map(|edit| (by, edit)).collect();
+    self::plan(class, &class_edits, &remarks, &[], out)
 }

@@ -77,7 +77,7 @@ macro_rules! row {
         row
     }};
 }
-pub(super) use row;
 
 /// Takes lines as they are made.
 pub(super) type Rows<'r> = &'r mut dyn FnMut(Row) -> fmt::Result;
+pub(super) use row;

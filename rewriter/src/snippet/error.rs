@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_TEXT};
-use crate::opcode;
+use jvms::opcode;
 
 /// Why a snippet was refused. Operations are counted from 0, labels included.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -1,9 +1,12 @@
-//! Names that a class file may hold (JVMS 4.2).
+//! Names in operations, checked.
 
-use crate::opcode;
-use crate::snippet::descriptor::{self, Kind};
-use crate::snippet::{Member, MemberName, SnippetError, parameter_slots, return_type};
-use crate::utf8;
+use crate::arithmetic::Exact;
+use crate::snippet::error::SnippetError;
+use crate::snippet::operation::{Member, MemberName};
+use jvms::descriptor::{FieldType, MethodDescriptor};
+use jvms::modified_utf8;
+use jvms::names::{is_internal, is_unqualified};
+use jvms::opcode;
 
 /// Longest name shown in an error.
 const SHOWN: usize = 80;
@@ -23,7 +26,7 @@ pub(super) fn bad(expected: &'static str, found: &str, at: u32) -> SnippetError 
 
 /// The text in modified UTF-8, if the pool has room for it.
 fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
-    let bytes = utf8::encode(text);
+    let bytes = modified_utf8::encode(text);
     if bytes.len() > usize::from(u16::MAX) {
         let length = bytes.len() as u64;
         return Err(SnippetError::TextTooLong { length });
@@ -31,47 +34,11 @@ fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
     Ok(bytes)
 }
 
-/// An internal name: segments between slashes, none of them empty.
-pub(crate) fn is_internal(name: &[u8]) -> bool {
-    let forbidden = |byte: &u8| matches!(byte, b'.' | b';' | b'[');
-    !name.iter().any(forbidden)
-        && name
-            .split(|byte| *byte == b'/')
-            .all(|part| !part.is_empty())
-}
-
-pub(crate) fn is_unqualified(name: &[u8]) -> bool {
-    !name.is_empty()
-        && !name
-            .iter()
-            .any(|byte| matches!(byte, b'.' | b';' | b'[' | b'/'))
-}
-
-/// The classes that a descriptor names have proper names.
-fn names_classes(descriptor: &[u8]) -> bool {
-    let mut kinds = descriptor::Parameters::of(descriptor)
-        .chain(return_type(descriptor))
-        .filter_map(class_of);
-    kinds.all(is_internal)
-}
-
-fn class_of(kind: Kind<'_>) -> Option<&[u8]> {
-    match kind {
-        Kind::Class(name) => Some(name),
-        Kind::Array(descriptor) => {
-            let element = descriptor.iter().position(|byte| *byte != b'[')?;
-            match descriptor::first(descriptor.get(element..)?)?.0 {
-                Kind::Class(name) => Some(name),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
 fn is_array(name: &[u8]) -> bool {
-    matches!(descriptor::first(name), Some((kind @ Kind::Array(_), []))
-        if class_of(kind).is_none_or(is_internal))
+    match FieldType::parse(name) {
+        Ok(found @ FieldType::Array(_)) => found.class_name().is_none_or(is_internal),
+        _ => false,
+    }
 }
 
 /// An internal name or array descriptor.
@@ -99,8 +66,8 @@ pub(super) fn field(opcode: u8, target: &MemberName, at: u32) -> Result<Member, 
     if !is_unqualified(&member.name) {
         return Err(bad("field name", &target.name, at));
     }
-    let kind = descriptor::first(&member.descriptor).and_then(|(kind, _)| class_of(kind));
-    if !descriptor::is_field(&member.descriptor) || !kind.is_none_or(is_internal) {
+    let found = FieldType::parse(&member.descriptor).ok();
+    if !found.is_some_and(|found| found.class_name().is_none_or(is_internal)) {
         return Err(bad("field descriptor", &target.descriptor, at));
     }
     Ok(member)
@@ -112,11 +79,13 @@ pub(super) fn method(opcode: u8, target: &MemberName, at: u32) -> Result<Member,
         return Err(SnippetError::opcode(at, opcode, expected));
     }
     let member = member(target, at)?;
-    if !descriptor::is_method(&member.descriptor) || !names_classes(&member.descriptor) {
+    let found = MethodDescriptor::parse(&member.descriptor).ok();
+    let found = found.filter(|found| found.class_names().all(is_internal));
+    let Some(found) = found else {
         return Err(bad("method descriptor", &target.descriptor, at));
-    }
+    };
     let receiver = u32::from(opcode != opcode::INVOKESTATIC);
-    if parameter_slots(&member.descriptor).wrapping_add(receiver) > 255 {
+    if found.parameter_slots().plus(receiver) > 255 {
         let expected = "method descriptor of at most 255 argument slots";
         return Err(bad(expected, &target.descriptor, at));
     }
@@ -126,7 +95,7 @@ pub(super) fn method(opcode: u8, target: &MemberName, at: u32) -> Result<Member,
     if !plain && !constructor {
         return Err(bad("method name", &target.name, at));
     }
-    if constructor && (return_type(&member.descriptor) != Some(Kind::Void) || member.interface) {
+    if constructor && (found.return_type().is_some() || member.interface) {
         return Err(bad("constructor's descriptor", &target.descriptor, at));
     }
     let expected = match opcode {
@@ -144,4 +113,16 @@ fn member(target: &MemberName, at: u32) -> Result<Member, SnippetError> {
         descriptor: encode(&target.descriptor)?,
         interface: target.interface,
     })
+}
+
+impl Member {
+    /// A method by its names, checked.
+    pub(crate) fn method(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
+        method(opcode, target, 0)
+    }
+
+    /// A field by its names, checked.
+    pub(crate) fn field(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
+        field(opcode, target, 0)
+    }
 }

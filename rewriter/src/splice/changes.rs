@@ -1,13 +1,14 @@
 //! The changed instructions of one method.
 
+use crate::arithmetic::Exact;
+use crate::changes::{ChangedMethod, Replacement};
 use crate::class::{ClassFile, Code, Method};
-use crate::edits::{Place, Replacement};
-use crate::plan::{Action, Edit, EditPlan, Place as Site};
-use crate::splice::SkipReason;
-use crate::splice::layout::edit_index;
-use crate::splice::pool::PoolWriter;
-use crate::splice::snippets::{Facts, lower};
-use crate::verify::Hierarchy;
+use crate::index::Bci;
+use crate::lowering::lower;
+use crate::plan::{Action, Edit, EditPlan, Location, SkipReason};
+use crate::pool::PoolWriter;
+use crate::splice::order::edit_index;
+use crate::typing::{Hierarchy, MethodContext};
 
 /// One changed instruction.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(crate) struct Changed {
 impl Changed {
     /// Length of its code.
     pub(crate) fn size(&self) -> u32 {
-        self.end.wrapping_sub(self.start)
+        self.end.minus(self.start)
     }
 }
 
@@ -73,7 +74,7 @@ impl Changes {
         needed.max().unwrap_or(0)
     }
 
-    /// Makes out the changes among the edits of a method.
+    /// Resolves the changes among the edits of a method.
     pub(crate) fn resolve(
         &mut self,
         class: &ClassFile<'_>,
@@ -92,7 +93,7 @@ impl Changes {
         }
         self.note_starts(code)?;
         let known = Hierarchy::of(class);
-        let place = Place {
+        let target = ChangedMethod {
             class,
             method,
             code,
@@ -101,23 +102,23 @@ impl Changes {
         for key in order {
             let edit = plan.edits().get(edit_index(*key)).copied();
             let Some(Edit {
-                site,
+                point,
                 action: Action::Change(id),
             }) = edit
             else {
                 continue;
             };
-            let Site::At(bci) = site.place else {
+            let Location::At(bci) = point.location else {
                 continue; // no plan holds such an edit
             };
             let change = plan
                 .changed(id)
                 .ok_or(SkipReason::NoSuchChange { change: id })?;
             if self.starts.get(usize::from(bci)) != Some(&1) {
-                return Err(SkipReason::NoSuchSite { bci });
+                return Err(SkipReason::NoSuchLocation { bci });
             }
             let wrong = |error| SkipReason::Change { bci, error };
-            let replacements = place.resolve(bci, change).map_err(wrong)?;
+            let replacements = target.resolve(bci, change).map_err(wrong)?;
             self.found
                 .extend(replacements.into_iter().map(|replacement| Changed {
                     replacement,
@@ -133,7 +134,7 @@ impl Changes {
         });
         match twice {
             Some(bci) => Err(SkipReason::ChangedTwice {
-                bci: crate::index::Bci(bci as u16),
+                bci: Bci(bci as u16),
             }),
             None => Ok(()),
         }
@@ -153,13 +154,13 @@ impl Changes {
     /// Makes the code of all changes.
     pub(crate) fn lower(
         &mut self,
-        facts: &Facts<'_>,
+        context: &MethodContext<'_>,
         pool: &mut PoolWriter,
     ) -> Result<(), SkipReason> {
         for changed in &mut self.found {
             changed.start = self.code.len() as u32;
             let code = &changed.replacement.code;
-            lower(facts, code, pool, &mut self.code, &mut self.offsets)
+            lower(context, code, pool, &mut self.code, &mut self.offsets)
                 .ok_or(SkipReason::PoolFull)?;
             changed.end = self.code.len() as u32;
         }

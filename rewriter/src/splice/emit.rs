@@ -1,14 +1,15 @@
 //! Writing the code array.
 
+use crate::arithmetic::{Exact, Known, distance, moved, short_distance};
+use crate::bytes::write_at;
 use crate::class::switch_layout;
 use crate::cursor::i32_at;
-use crate::opcode;
 use crate::plan::Edit;
-use crate::splice::layout::{
-    Detour, Gap, ISLAND_MARK, Jump, JumpKind, Layout, Positions, edit_index,
-};
-use crate::splice::probe::Inserts;
-use crate::splice::write_at;
+use crate::splice::inserts::Inserts;
+use crate::splice::layout::{Gap, Jump, JumpKind, Layout, TRAMPOLINE_MARK, Trampoline};
+use crate::splice::order::edit_index;
+use crate::splice::positions::Positions;
+use jvms::opcode;
 
 /// From `goto` to `goto_w`, and from `jsr` to `jsr_w`.
 const TO_WIDE: u8 = opcode::GOTO_W - opcode::GOTO;
@@ -39,14 +40,14 @@ impl Emitter<'_> {
                 self.gap(gap, out);
             }
             self.copy(&mut copied, jump.bci, out);
-            copied = self.resized(jump, out.len().wrapping_sub(base) as u32, out);
+            copied = self.resized(jump, out.len().minus(base) as u32, out);
         }
         for gap in gaps {
             self.copy(&mut copied, gap.bci, out);
             self.gap(gap, out);
         }
         self.copy(&mut copied, self.layout.length, out);
-        self.detours(self.layout.length, out);
+        self.trampolines(self.layout.length, out);
         let unwind = self.layout.unwind_keys.len() as u32;
         self.edits(&self.layout.unwind_keys, 0, unwind, out);
         if unwind > 0 {
@@ -63,14 +64,14 @@ impl Emitter<'_> {
 
     fn gap(&self, gap: &Gap, out: &mut Vec<u8>) {
         if gap.home > 0 {
-            self.detours(gap.bci, out);
+            self.trampolines(gap.bci, out);
         }
-        let count = gap.pre_count.wrapping_add(gap.at_count);
+        let count = gap.pre_count.plus(gap.at_count);
         self.edits(&self.layout.keys, gap.first, count, out);
     }
 
     fn edits(&self, keys: &[u64], first: u32, count: u32, out: &mut Vec<u8>) {
-        let range = first as usize..first.wrapping_add(count) as usize;
+        let range = first as usize..first.plus(count) as usize;
         for key in keys.get(range).unwrap_or_default() {
             if let Some(edit) = self.edits.get(edit_index(*key)) {
                 self.inserts.write(edit.action, out);
@@ -92,21 +93,17 @@ impl Emitter<'_> {
                 at_gap = (gap.bci, gap.at);
             }
             let inserted = if at_gap.0 == jump.bci { at_gap.1 } else { 0 };
-            let from = self
-                .layout
-                .label(jump.bci)
-                .unwrap_or(0)
-                .wrapping_add(inserted);
+            let from = self.layout.label(jump.bci).known().plus(inserted);
             let to = match jump.kind {
                 JumpKind::Conditional => self.layout.destination(jump.bci, jump.target),
                 _ => self.layout.label(jump.target),
             };
-            let distance = to.unwrap_or(0).wrapping_sub(from);
-            let operand = base.wrapping_add(from as usize).wrapping_add(1);
+            let to = to.known();
+            let operand = base.plus(from as usize).plus(1);
             if wide {
-                write_at(out, operand, &distance.to_be_bytes());
+                write_at(out, operand, &distance(from, to).to_be_bytes());
             } else {
-                write_at(out, operand, &(distance as u16).to_be_bytes());
+                write_at(out, operand, &short_distance(from, to).to_be_bytes());
             }
         }
     }
@@ -115,22 +112,18 @@ impl Emitter<'_> {
     /// `from`; returns the bci behind it.
     fn resized(&self, jump: &Jump, from: u32, out: &mut Vec<u8>) -> u32 {
         let at = jump.bci as usize;
-        let opcode = self.code.get(at).copied().unwrap_or(0);
+        let opcode = self.code.get(at).copied().known();
         if jump.kind == JumpKind::Replaced {
             out.extend_from_slice(self.inserts.changes.code(jump.bci));
-            return jump.bci.wrapping_add(jump.length);
+            return jump.bci.plus(jump.length);
         }
         if jump.kind == JumpKind::Switch {
             return self.switch(jump.bci, from, opcode, out);
         }
-        let distance = self
-            .layout
-            .label(jump.target)
-            .unwrap_or(0)
-            .wrapping_sub(from);
-        out.push(opcode.wrapping_add(TO_WIDE));
-        out.extend_from_slice(&distance.to_be_bytes());
-        jump.bci.wrapping_add(3)
+        let to = self.layout.label(jump.target).known();
+        out.push(opcode.plus(TO_WIDE));
+        out.extend_from_slice(&distance(from, to).to_be_bytes());
+        jump.bci.plus(3)
     }
 
     fn switch(&self, bci: u32, from: u32, opcode: u8, out: &mut Vec<u8>) -> u32 {
@@ -138,56 +131,56 @@ impl Emitter<'_> {
         let Some(layout) = switch_layout(self.code, bci as usize) else {
             return bci;
         };
-        let distance = |operand: usize| {
-            let old = i32_at(self.code, operand).unwrap_or(0);
-            let target = bci.wrapping_add(old as u32);
-            let to = self.layout.destination(bci, target);
-            to.map_or(0, |to| to.wrapping_sub(from)).to_be_bytes()
+        let moved_distance = |operand: usize| {
+            let target = moved(bci, i32_at(self.code, operand).known());
+            let to = self.layout.destination(bci, target).known();
+            distance(from, to).to_be_bytes()
         };
         out.push(opcode);
-        let padding = 3_u32.wrapping_sub(from & 3) as usize;
+        let padding = 3_u32.minus(from & 3) as usize;
         out.extend_from_slice([0; 3].get(..padding).unwrap_or_default());
-        out.extend_from_slice(&distance(layout.default));
-        let fixed = layout.default.wrapping_add(4)..layout.entries;
+        out.extend_from_slice(&moved_distance(layout.default));
+        let fixed = layout.default.plus(4)..layout.entries;
         out.extend_from_slice(self.code.get(fixed).unwrap_or_default());
         for entry in (layout.entries..layout.end).step_by(layout.stride) {
-            let operand = entry.wrapping_add(layout.stride).wrapping_sub(4);
+            let operand = entry.plus(layout.stride).minus(4);
             out.extend_from_slice(self.code.get(entry..operand).unwrap_or_default());
-            out.extend_from_slice(&distance(operand));
+            out.extend_from_slice(&moved_distance(operand));
         }
         layout.end as u32
     }
 
-    /// Writes the detours that stand in front of `home`.
-    fn detours(&self, home: u32, out: &mut Vec<u8>) {
-        for detour in self
+    /// Writes the trampolines that stand in front of `home`.
+    fn trampolines(&self, home: u32, out: &mut Vec<u8>) {
+        for trampoline in self
             .layout
-            .detours
+            .trampolines
             .iter()
-            .filter(|detour| detour.home == home)
+            .filter(|trampoline| trampoline.home == home)
         {
-            self.detour(detour, out);
+            self.trampoline(trampoline, out);
         }
     }
 
-    fn detour(&self, detour: &Detour, out: &mut Vec<u8>) {
-        let mut from = detour.position.wrapping_add(detour.edits);
-        if detour.home != self.layout.length {
-            out.extend_from_slice(&[opcode::NOP; ISLAND_MARK as usize]);
-            from = from.wrapping_add(ISLAND_MARK);
+    fn trampoline(&self, trampoline: &Trampoline, out: &mut Vec<u8>) {
+        let mut from = trampoline.position.plus(trampoline.edits);
+        if trampoline.home != self.layout.length {
+            out.extend_from_slice(&[opcode::NOP; TRAMPOLINE_MARK as usize]);
+            from = from.plus(TRAMPOLINE_MARK);
         }
-        self.edits(&self.layout.edge_keys, detour.first, detour.count, out);
-        let distance = self
-            .layout
-            .label(detour.target)
-            .unwrap_or(0)
-            .wrapping_sub(from);
-        if detour.wide {
+        self.edits(
+            &self.layout.edge_keys,
+            trampoline.first,
+            trampoline.count,
+            out,
+        );
+        let to = self.layout.label(trampoline.target).known();
+        if trampoline.wide {
             out.push(opcode::GOTO_W);
-            out.extend_from_slice(&distance.to_be_bytes());
+            out.extend_from_slice(&distance(from, to).to_be_bytes());
         } else {
             out.push(opcode::GOTO);
-            out.extend_from_slice(&(distance as u16).to_be_bytes());
+            out.extend_from_slice(&short_distance(from, to).to_be_bytes());
         }
     }
 }

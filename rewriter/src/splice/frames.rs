@@ -1,37 +1,20 @@
 //! `StackMapTable` (JVMS 4.7.4): frames moved, kinds chosen anew, and frames
-//! for detours, which are those of their targets written out in full.
+//! for trampolines, which are those of their targets written out in full.
 
-mod expand;
-
-pub(crate) use expand::{FrameContext, MOST_FRAME_BYTES, PARAMETER};
-
+use crate::arithmetic::Exact;
 use crate::class::Attribute;
-use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::index::Bci;
-use crate::splice::SkipReason;
-use crate::splice::layout::{Layout, Positions};
+use crate::plan::SkipReason;
+use crate::pool::PoolWriter;
+use crate::splice::layout::Layout;
+use crate::splice::positions::Positions;
+use crate::stack_map::{
+    Deltas, FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, VerificationType,
+    bad_frame, item, parameter_name,
+};
 
-/// A verification type while frames are followed. `tag` is that of the JVMS,
-/// or [`PARAMETER`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct VerificationType {
-    pub(crate) tag: u8,
-    /// Pool index, bci, or place in the descriptor.
-    pub(crate) value: u32,
-}
-
-pub(crate) mod item {
-    pub(crate) const INTEGER: u8 = 1;
-    pub(crate) const FLOAT: u8 = 2;
-    pub(crate) const DOUBLE: u8 = 3;
-    pub(crate) const LONG: u8 = 4;
-    pub(crate) const UNINITIALIZED_THIS: u8 = 6;
-    pub(crate) const OBJECT: u8 = 7;
-    pub(crate) const UNINITIALIZED: u8 = 8;
-}
-
-/// The frame of one detour target, written out.
+/// The frame of one trampoline target, written out.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     target: u32,
@@ -42,140 +25,91 @@ struct Snapshot {
 /// Buffers for the frames of one method.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
-    pub(crate) locals: Vec<VerificationType>,
-    pub(crate) stack: Vec<VerificationType>,
+    state: FrameState,
     snapshots: Vec<Snapshot>,
     /// Full frames without tag and delta.
     bodies: Vec<u8>,
-    /// Detours by position.
-    detours: Vec<(u32, u32)>,
-}
-
-fn bad_frame(bci: u32, offset: u32) -> SkipReason {
-    ReadError::BadInstruction { bci, offset }.into()
+    /// Trampolines by position.
+    trampolines: Vec<(u32, u32)>,
 }
 
 /// Copies verification types, moving the `new` that an uninitialized one names.
 fn copy_types(
-    cursor: &mut Cursor<'_>,
+    reader: &mut StackMapReader<'_>,
     count: u16,
     layout: &Layout,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     for _ in 0..count {
-        let tag = cursor.u1("verification_type_info")?;
-        out.push(tag);
-        match tag {
-            0..=6 => {}
-            item::OBJECT => {
-                out.extend_from_slice(cursor.take(2, "verification_type_info")?);
-            }
-            item::UNINITIALIZED => {
-                let bci = u32::from(cursor.u2("verification_type_info")?);
-                let moved = layout
-                    .instruction(bci)
-                    .ok_or(bad_frame(bci, cursor.offset()))?;
-                out.extend_from_slice(&(moved as u16).to_be_bytes());
-            }
-            _ => {
-                let offset = cursor.offset().wrapping_sub(1);
-                return Err(ReadError::UnknownFrame { offset, tag }.into());
-            }
+        let mut found = reader.verification_type()?;
+        if found.tag == item::UNINITIALIZED {
+            found.value = moved(found.value, reader.offset(), layout)?;
         }
+        found.write(out);
     }
     Ok(())
 }
 
-/// The distance to the next frame as frames count it (JVMS 4.7.4).
-#[derive(Debug, Default)]
-struct Deltas {
-    last: Option<u32>,
-}
-
-impl Deltas {
-    fn next(&mut self, position: u32) -> Option<u16> {
-        let delta = match self.last {
-            None => position,
-            Some(last) => position.checked_sub(last)?.checked_sub(1)?,
-        };
-        self.last = Some(position);
-        u16::try_from(delta).ok()
-    }
-}
-
-/// Reads `offset_delta` and adds it up to a bci.
-pub(crate) fn next_bci(
-    cursor: &mut Cursor<'_>,
-    tag: u8,
-    last: Option<u32>,
-) -> Result<u32, ReadError> {
-    let delta = match tag {
-        0..=63 => u16::from(tag),
-        64..=127 => u16::from(tag).wrapping_sub(64),
-        247..=255 => cursor.u2("stack_map_frame")?,
-        _ => {
-            let offset = cursor.offset().wrapping_sub(1);
-            return Err(ReadError::UnknownFrame { offset, tag });
-        }
-    };
-    let base = last.map_or(0, |last| last.wrapping_add(1));
-    Ok(base.wrapping_add(u32::from(delta)))
+/// The new position of the `new` at `bci`.
+fn moved(bci: u16, offset: u32, layout: &Layout) -> Result<u16, ReadError> {
+    let bci = u32::from(bci);
+    let position = layout.instruction(bci);
+    let position = position.and_then(|position| u16::try_from(position).ok());
+    position.ok_or(bad_frame(bci, offset))
 }
 
 impl Frames {
-    /// Appends the table with all frames moved, and those of the detours.
+    /// Appends the table with all frames moved, and those of the trampolines.
     pub(crate) fn write(
         &mut self,
         attribute: &Attribute<'_>,
         layout: &Layout,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
-        self.detours.clear();
+        self.trampolines.clear();
         let places = layout
-            .detours
+            .trampolines
             .iter()
-            .map(|detour| (detour.position, detour.target));
-        self.detours.extend(places);
-        self.detours.sort_unstable();
-        let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
-        let count = usize::from(cursor.u2("StackMapTable")?);
-        let all = count.wrapping_add(self.detours.len());
-        let all = u16::try_from(all).map_err(|_| SkipReason::FramesTooLarge)?;
+            .map(|trampoline| (trampoline.position, trampoline.target));
+        self.trampolines.extend(places);
+        self.trampolines.sort_unstable();
+        let mut reader = StackMapReader::new(attribute.bytes, attribute.offset)?;
+        let added = u16::try_from(self.trampolines.len()).ok();
+        let all = added.and_then(|added| reader.left().checked_add(added));
+        let all = all.ok_or(SkipReason::FramesTooLarge)?;
         out.extend_from_slice(&all.to_be_bytes());
-        let mut detours = self.detours.iter().peekable();
+        let mut trampolines = self.trampolines.iter().peekable();
         let mut deltas = Deltas::default();
-        let mut last = None;
-        for _ in 0..count {
-            let tag = cursor.u1("stack_map_frame")?;
-            let bci = next_bci(&mut cursor, tag, last)?;
-            last = Some(bci);
+        while let Some((kind, bci)) = reader.frame()? {
             let bad = || bad_frame(bci, attribute.offset);
             let position = layout
                 .label(bci)
                 .filter(|_| bci < layout.length)
                 .ok_or_else(bad)?;
-            let mut follows_detour = false;
-            while let Some((position, target)) = detours.next_if(|detour| detour.0 < position) {
+            let mut follows_trampoline = false;
+            while let Some((position, target)) =
+                trampolines.next_if(|trampoline| trampoline.0 < position)
+            {
                 let delta = deltas.next(*position).ok_or_else(bad)?;
                 self.write_full(*target, delta, out)?;
-                follows_detour = true;
+                follows_trampoline = true;
             }
             let delta = deltas.next(position).ok_or_else(bad)?;
             let start = out.len();
-            write_frame(tag, delta, &mut cursor, layout, out)?;
-            if follows_detour {
-                // Its short form would build on the detour's frame.
+            write_frame(kind, delta, &mut reader, layout, out)?;
+            if follows_trampoline {
+                // Its short form would build on the trampoline's frame.
                 out.truncate(start);
                 self.write_full(bci, delta, out)?;
             }
         }
-        for (position, target) in detours {
+        for (position, target) in trampolines {
             let delta = deltas
                 .next(*position)
                 .ok_or(bad_frame(*target, attribute.offset))?;
             self.write_full(*target, delta, out)?;
         }
-        Ok(cursor.finish("StackMapTable")?)
+        Ok(reader.finish()?)
     }
 
     /// Appends the frame of `bci` in full.
@@ -191,54 +125,140 @@ impl Frames {
             .filter(|snapshot| snapshot.length > 0)
             .ok_or(missing)?;
         let start = snapshot.start as usize;
-        let body = self
-            .bodies
-            .get(start..start.wrapping_add(snapshot.length as usize));
-        out.push(255);
-        out.extend_from_slice(&delta.to_be_bytes());
-        out.extend_from_slice(body.unwrap_or_default());
+        let body = self.bodies.get(start..start.plus(snapshot.length as usize));
+        FrameKind::Full.write(delta, out);
+        out.extend_from_slice(body.ok_or(bad_frame(bci, 0))?);
         Ok(())
     }
 }
 
 /// Appends one frame with a new delta.
 fn write_frame(
-    tag: u8,
+    kind: FrameKind,
     delta: u16,
-    cursor: &mut Cursor<'_>,
+    reader: &mut StackMapReader<'_>,
     layout: &Layout,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
-    let short = u8::try_from(delta).ok().filter(|delta| *delta < 64);
-    let head = |tag: u8, out: &mut Vec<u8>| {
-        out.push(tag);
-        out.extend_from_slice(&delta.to_be_bytes());
-    };
-    match tag {
-        0..=63 | 251 => match short {
-            Some(delta) => out.push(delta),
-            None => head(251, out),
-        },
-        64..=127 | 247 => {
-            match short {
-                Some(delta) => out.push(delta.wrapping_add(64)),
-                None => head(247, out),
-            }
-            copy_types(cursor, 1, layout, out)?;
-        }
-        248..=250 => head(tag, out),
-        252..=254 => {
-            head(tag, out);
-            copy_types(cursor, u16::from(tag).wrapping_sub(251), layout, out)?;
-        }
-        _ => {
-            head(tag, out);
+    kind.write(delta, out);
+    match kind {
+        FrameKind::Same | FrameKind::Chop(_) => Ok(()),
+        FrameKind::SameLocals1StackItem => copy_types(reader, 1, layout, out),
+        FrameKind::Append(count) => copy_types(reader, u16::from(count), layout, out),
+        FrameKind::Full => {
             for _ in 0..2 {
-                let count = cursor.u2("full_frame")?;
+                let count = reader.count()?;
                 out.extend_from_slice(&count.to_be_bytes());
-                copy_types(cursor, count, layout, out)?;
+                copy_types(reader, count, layout, out)?;
             }
+            Ok(())
         }
     }
+}
+
+/// Most bytes of full frames kept for one method.
+pub(crate) const MOST_FRAME_BYTES: usize = 512 * 1024;
+
+impl Frames {
+    /// Follows the frames and keeps that of every trampoline's target. A target
+    /// without a frame is found out when its frame is needed.
+    pub(crate) fn snapshot(
+        &mut self,
+        context: &FrameContext<'_, '_>,
+        attribute: &Attribute<'_>,
+        layout: &Layout,
+        pool: &mut PoolWriter,
+    ) -> Result<(), SkipReason> {
+        self.snapshots.clear();
+        self.bodies.clear();
+        // The frame behind a trampoline in the middle is written in full as well.
+        let homes = layout.trampolines.iter().map(|trampoline| trampoline.home);
+        let targets = layout
+            .trampolines
+            .iter()
+            .map(|trampoline| trampoline.target);
+        let targets = targets.chain(homes.filter(|home| *home != layout.length));
+        let blank = targets.map(|target| Snapshot {
+            target,
+            start: 0,
+            length: 0,
+        });
+        self.snapshots.extend(blank);
+        self.snapshots
+            .sort_unstable_by_key(|snapshot| snapshot.target);
+        self.snapshots.dedup_by_key(|snapshot| snapshot.target);
+        self.state.initial(context)?;
+        let mut reader = StackMapReader::new(attribute.bytes, attribute.offset)?;
+        let mut kept = 0_usize;
+        while let Some(bci) = self.state.step(&mut reader, context.limits)? {
+            while self
+                .snapshots
+                .get(kept)
+                .is_some_and(|snapshot| snapshot.target < bci)
+            {
+                kept = kept.plus(1);
+            }
+            if self
+                .snapshots
+                .get(kept)
+                .is_some_and(|next| next.target == bci)
+            {
+                self.keep(kept, context, layout, pool)?;
+                kept = kept.plus(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the state as the full frame of snapshot `index`.
+    fn keep(
+        &mut self,
+        index: usize,
+        context: &FrameContext<'_, '_>,
+        layout: &Layout,
+        pool: &mut PoolWriter,
+    ) -> Result<(), SkipReason> {
+        let start = self.bodies.len();
+        for types in [&self.state.locals, &self.state.stack] {
+            self.bodies
+                .extend_from_slice(&(types.len() as u16).to_be_bytes());
+            for found in types {
+                write_type(*found, context, layout, pool, &mut self.bodies)?;
+            }
+        }
+        if self.bodies.len() > MOST_FRAME_BYTES {
+            return Err(SkipReason::FramesTooLarge);
+        }
+        if let Some(snapshot) = self.snapshots.get_mut(index) {
+            snapshot.start = start as u32;
+            snapshot.length = self.bodies.len().minus(start) as u32;
+        }
+        Ok(())
+    }
+}
+
+fn write_type(
+    found: FollowedType,
+    context: &FrameContext<'_, '_>,
+    layout: &Layout,
+    pool: &mut PoolWriter,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let written = match found {
+        FollowedType::Parameter(start, length) => {
+            let descriptor = context.method.descriptor().as_bytes();
+            let name = parameter_name(descriptor, (start, length)).ok_or(bad_frame(0, 0))?;
+            VerificationType {
+                tag: item::OBJECT,
+                value: pool.class(name).ok_or(SkipReason::PoolFull)?,
+            }
+        }
+        FollowedType::Written(found) if found.tag == item::UNINITIALIZED => VerificationType {
+            tag: found.tag,
+            value: moved(found.value, 0, layout)?,
+        },
+        FollowedType::Written(found) => found,
+    };
+    written.write(out);
     Ok(())
 }

@@ -1,20 +1,28 @@
 //! One method, rewritten.
 
+use crate::arithmetic::Exact;
+use crate::bytes::{copy, write_at};
 use crate::class::{Attribute, Attributes, ClassFile, Code, CodeLayout, MethodRecord};
 use crate::cursor::u16_at;
-use crate::index::MethodIndex;
+use crate::error::ReadError;
+use crate::index::{Bci, MethodIndex};
 use crate::limits::{FRAMES_REQUIRED_SINCE, HUGE_METHOD, MAX_STACK};
-use crate::plan::{Action, EditPlan, Place};
+use crate::plan::{Action, EditPlan, Location, SkipReason};
+use crate::pool::PoolWriter;
+use crate::splice::added_frames::{Extra, Placed, Placement, extras, write_frames};
+use crate::splice::analysis::{Analysis, is_special};
 use crate::splice::changes::Changes;
 use crate::splice::emit::Emitter;
-use crate::splice::frames::{FrameContext, Frames};
-use crate::splice::layout::{Layout, edit_index};
-use crate::splice::pool::PoolWriter;
-use crate::splice::probe::{Inserts, ProbeWriter};
-use crate::splice::snippets::{
-    Analysis, Extra, Facts, Placed, Placement, Snippets, extras, is_special, write_frames,
-};
-use crate::splice::{SkipReason, Warning, tables, write_at};
+use crate::splice::frames::Frames;
+use crate::splice::inserts::Inserts;
+use crate::splice::layout::Layout;
+use crate::splice::order::edit_index;
+use crate::splice::probe::ProbeWriter;
+use crate::splice::report::Warning;
+use crate::splice::snippets::Snippets;
+use crate::splice::tables::{exception_table, relocate};
+use crate::stack_map::FrameContext;
+use crate::typing::MethodContext;
 
 /// Buffers for the work on one method.
 #[derive(Debug, Default)]
@@ -72,7 +80,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
 
         let start = self.record.start as usize;
         let contents = self.record.code as usize;
-        super::copy(bytes, start, contents.wrapping_sub(4), out);
+        copy(bytes, start, contents.minus(4), out);
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&max_stack.to_be_bytes());
@@ -89,16 +97,16 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let covered = analysis
             .as_ref()
             .map_or(&[][..], |analysis| &analysis.covered);
-        tables::exception_table(handlers, covered, positions, out)?;
+        exception_table(handlers, covered, positions, out)?;
         let extras = match analysis.as_ref().filter(|analysis| analysis.needs_frames()) {
             Some(analysis) => Some((analysis, self.extras(analysis)?)),
             None => None,
         };
         self.attributes(&view, index, extras.as_ref(), out)?;
-        let length = out.len().wrapping_sub(length_at).wrapping_sub(4) as u32;
+        let length = out.len().minus(length_at).minus(4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
-        let end = contents.wrapping_add(self.record.code_length as usize);
-        super::copy(bytes, end, self.record.end as usize, out);
+        let end = contents.plus(self.record.code_length as usize);
+        copy(bytes, end, self.record.end as usize, out);
         Ok(huge(index, layout.code.1, total))
     }
 
@@ -153,19 +161,19 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                 });
             }
         });
-        let detours = layout
-            .detours
+        let trampolines = layout
+            .trampolines
             .iter()
-            .map(|detour| (detour.position, detour.target));
+            .map(|trampoline| (trampoline.position, trampoline.target));
         let placement = Placement {
             placed,
-            detours: detours.collect(),
+            trampolines: trampolines.collect(),
             unwind: (!analysis.covered.is_empty()).then_some(layout.unwind),
         };
         extras(self.class, analysis, &placement, layout)
     }
 
-    /// Makes out the method's changed instructions and makes their code.
+    /// Resolves the method's changed instructions and makes their code.
     fn changes(&mut self, view: &Code<'_, 'a>, index: MethodIndex) -> Result<(), SkipReason> {
         let MethodScratch { changes, .. } = &mut *self.buffers;
         changes.clear();
@@ -177,8 +185,8 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         if changes.is_empty() {
             return Ok(());
         }
-        let facts = Facts::of(self.class, &method, view)?;
-        changes.lower(&facts, self.pool)
+        let context = MethodContext::of(self.class, &method, view)?;
+        changes.lower(&context, self.pool)
     }
 
     /// Room for the deepest edit: at entry the stack is empty, elsewhere it may
@@ -195,12 +203,12 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             changes: &self.buffers.changes,
         };
         let needed = edits.map(|edit| {
-            let below = match edit.site.place {
-                Place::Entry => 0,
-                Place::Unwind => 1,
+            let below = match edit.point.location {
+                Location::Entry => 0,
+                Location::Unwind => 1,
                 _ => deepest,
             };
-            below.wrapping_add(inserts.stack(edit.action))
+            below.plus(inserts.stack(edit.action))
         });
         let needed = needed.max().unwrap_or(0).max(deepest);
         if needed > MAX_STACK {
@@ -222,12 +230,12 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let bytes = self.class.bytes();
         let count_at = view.layout().attributes as usize;
         let new_count_at = out.len();
-        super::copy(bytes, count_at, count_at.wrapping_add(2), out);
-        let detours = !self.buffers.layout.detours.is_empty();
+        copy(bytes, count_at, count_at.plus(2), out);
+        let trampolines = !self.buffers.layout.trampolines.is_empty();
         let mut has_frames = false;
         for attribute in Attributes::new(self.class.pool(), bytes, count_at) {
             let head = attribute.offset as usize;
-            super::copy(bytes, head.wrapping_sub(6), head, out);
+            copy(bytes, head.minus(6), head, out);
             let start = out.len();
             if attribute.name == "StackMapTable" {
                 if has_frames {
@@ -238,10 +246,10 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                     Some((analysis, extras)) => self.retyped(analysis, extras, out)?,
                     None => self.frames(view, index, &attribute, out)?,
                 }
-                let length = out.len().wrapping_sub(start) as u32;
-                write_at(out, start.wrapping_sub(4), &length.to_be_bytes());
+                let length = out.len().minus(start) as u32;
+                write_at(out, start.minus(4), &length.to_be_bytes());
             } else {
-                tables::relocate(&attribute, &self.buffers.layout, out)?;
+                relocate(&attribute, &self.buffers.layout, out)?;
             }
         }
         if let Some((analysis, extras)) = extras
@@ -251,10 +259,12 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             return self.new_frames(analysis, extras, new_count_at, out);
         }
         let required = self.class.major_version() >= FRAMES_REQUIRED_SINCE;
-        match self.buffers.layout.detours.first() {
-            Some(detour) if detours && !has_frames && required => Err(SkipReason::NoFrame {
-                bci: crate::index::Bci(detour.target as u16),
-            }),
+        match self.buffers.layout.trampolines.first() {
+            Some(trampoline) if trampolines && !has_frames && required => {
+                Err(SkipReason::NoFrame {
+                    bci: Bci(trampoline.target as u16),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -298,7 +308,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         self.retyped(analysis, extras, out)?;
-        let length = out.len().wrapping_sub(length_at).wrapping_sub(4) as u32;
+        let length = out.len().minus(length_at).minus(4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
         let count = u16_at(out, count_at).and_then(|count| count.checked_add(1));
         let count = count.ok_or(SkipReason::FramesTooLarge)?;
@@ -314,7 +324,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
         let MethodScratch { layout, frames, .. } = &mut *self.buffers;
-        if !layout.detours.is_empty() {
+        if !layout.trampolines.is_empty() {
             let method = self.class.method(index).ok_or(SkipReason::NoCode)?;
             let limits = (view.max_locals(), view.max_stack());
             let context = FrameContext {
@@ -330,7 +340,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
 
 fn duplicate(attribute: &Attribute<'_>) -> SkipReason {
     let offset = attribute.offset;
-    crate::error::ReadError::DuplicateAttribute {
+    ReadError::DuplicateAttribute {
         attribute: "StackMapTable",
         offset,
     }

@@ -1,15 +1,15 @@
 //! The code of a probe.
 
+use crate::arithmetic::Exact;
 use crate::class::ClassFile;
 use crate::limits::MAX_PROBE_INDEX;
-use crate::opcode;
 use crate::plan::{Action, EditPlan};
-use crate::splice::SpliceError;
-use crate::splice::changes::Changes;
-use crate::splice::own_array::{self, Added, Fetch};
-use crate::splice::pool::PoolWriter;
-use crate::splice::snippets::{Lowered, Snippets};
+use crate::pool::PoolWriter;
+use crate::splice::class_array::prepare;
+use crate::splice::class_array::{Added, Fetch};
+use crate::splice::report::SpliceError;
 use crate::storage::ProbeStorage;
+use jvms::opcode;
 
 /// Bytes of a hit, but for what pushes the array.
 const HIT: u32 = 5;
@@ -48,9 +48,7 @@ impl ProbeWriter {
                 ProbeStorage::SharedArrays { owner, hits, .. } => {
                     (Fetch::Field(pool.field(owner, hits.field, "[B")?), None)
                 }
-                ProbeStorage::OwnArray { runtime, key } => {
-                    own_array::prepare(class, runtime, key, pool)?
-                }
+                ProbeStorage::ClassArray { runtime, key } => prepare(class, runtime, key, pool)?,
             };
             (writer.hits.0, writer.added) = (fetch, added);
         }
@@ -68,11 +66,23 @@ impl ProbeWriter {
         self.added
     }
 
+    /// Bytes of a hit.
+    #[inline]
+    pub(super) fn hit_size(&self) -> u32 {
+        self.hits.0.size().plus(HIT)
+    }
+
+    /// Bytes of a count.
+    #[inline]
+    pub(super) fn count_size(&self) -> u32 {
+        self.counts.0.size().plus(COUNT)
+    }
+
     /// Writes the code of a hit, whose index has been checked.
     #[inline]
-    fn hit(&self, probe: u32, out: &mut Vec<u8>) {
+    pub(super) fn hit(&self, probe: u32, out: &mut Vec<u8>) {
         let (fetch, base) = self.hits;
-        let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
+        let [i0, i1] = base.plus(probe as u16).to_be_bytes();
         let [f0, f1, f2] = fetch.write(out);
         out.extend_from_slice(&[
             f0,
@@ -88,9 +98,9 @@ impl ProbeWriter {
 
     /// Writes the code of a count, whose index has been checked.
     #[inline]
-    fn count(&self, probe: u32, out: &mut Vec<u8>) {
+    pub(super) fn count(&self, probe: u32, out: &mut Vec<u8>) {
         let (fetch, base) = self.counts;
-        let [i0, i1] = base.wrapping_add(probe as u16).to_be_bytes();
+        let [i0, i1] = base.plus(probe as u16).to_be_bytes();
         let [f0, f1, f2] = fetch.write(out);
         out.extend_from_slice(&[
             f0,
@@ -105,49 +115,6 @@ impl ProbeWriter {
             opcode::LADD,     // array, index, count (2)
             opcode::LASTORE,  //
         ]);
-    }
-}
-
-/// The code of everything that is inserted into one method.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Inserts<'s> {
-    pub(crate) probes: ProbeWriter,
-    pub(crate) snippets: &'s Snippets,
-    pub(crate) changes: &'s Changes,
-}
-
-impl Inserts<'_> {
-    /// Operand stack slots that `action` needs.
-    pub(crate) fn stack(&self, action: Action) -> u32 {
-        match action {
-            Action::Hit(_) => 3,
-            Action::Count(_) => 6,
-            Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
-            Action::Change(_) => self.changes.stack(),
-        }
-    }
-
-    /// Bytes of code of `action`.
-    #[inline]
-    pub(crate) fn size(&self, action: Action) -> u32 {
-        match action {
-            Action::Hit(_) => self.probes.hits.0.size().wrapping_add(HIT),
-            Action::Count(_) => self.probes.counts.0.size().wrapping_add(COUNT),
-            Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
-            // It stands in the place of instructions, not in front of one.
-            Action::Change(_) => 0,
-        }
-    }
-
-    /// Writes the code of `action`.
-    #[inline]
-    pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
-        match action {
-            Action::Hit(probe) => self.probes.hit(probe, out),
-            Action::Count(probe) => self.probes.count(probe, out),
-            Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
-            Action::Change(_) => {}
-        }
     }
 }
 

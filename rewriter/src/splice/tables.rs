@@ -2,11 +2,14 @@
 //!
 //! Their size does not change, so they are copied and then patched in place.
 
+use crate::arithmetic::{Exact, Known, u2};
+use crate::bytes::write_at;
 use crate::class::{Attribute, skip_element_value};
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
-use crate::splice::layout::{Layout, Positions};
-use crate::splice::{SkipReason, write_at};
+use crate::plan::SkipReason;
+use crate::splice::layout::Layout;
+use crate::splice::positions::Positions;
 
 fn bad_bci(bci: u32) -> SkipReason {
     ReadError::BadInstruction { bci, offset: 0 }.into()
@@ -20,7 +23,7 @@ pub(crate) fn exception_table(
     layout: &Layout,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
-    let count = (handlers.len() >> 3).wrapping_add(covered.len());
+    let count = (handlers.len() >> 3).plus(covered.len());
     let reason = "its exception table is full";
     let count = u16::try_from(count).map_err(|_| SkipReason::CannotUnwind { reason })?;
     out.extend_from_slice(&count.to_be_bytes());
@@ -39,7 +42,7 @@ pub(crate) fn covered_ranges(
         let ends = layout.label(*from).zip(layout.end(*to));
         let (start, end) = ends.ok_or_else(|| bad_bci(*to))?;
         for item in [start, end, handler, 0] {
-            out.extend_from_slice(&(item as u16).to_be_bytes());
+            out.extend_from_slice(&u2(item).to_be_bytes());
         }
     }
     Ok(())
@@ -52,14 +55,14 @@ pub(crate) fn exceptions(
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     for entry in handlers.chunks_exact(8) {
-        let item = |at| u32::from(u16_at(entry, at).unwrap_or(0));
+        let item = |at| u32::from(u16_at(entry, at).known());
         let (start, end, handler) = (item(0), item(2), item(4));
         let positions = (layout.label(start), layout.end(end), layout.label(handler));
         let (Some(new_start), Some(new_end), Some(new_handler)) = positions else {
             return Err(bad_bci(start.max(end).max(handler)));
         };
         for position in [new_start, new_end, new_handler] {
-            out.extend_from_slice(&(position as u16).to_be_bytes());
+            out.extend_from_slice(&u2(position).to_be_bytes());
         }
         out.extend_from_slice(entry.get(6..).unwrap_or_default());
     }
@@ -76,13 +79,13 @@ pub(crate) fn relocate(
     out.extend_from_slice(attribute.bytes);
     let table = out.get_mut(start..).unwrap_or_default();
     match attribute.name.as_bytes() {
-        b"LineNumberTable" => lines(table, layout),
-        b"LocalVariableTable" | b"LocalVariableTypeTable" => variables(table, layout),
+        b"LineNumberTable" => lines(attribute, table, layout)?,
+        b"LocalVariableTable" | b"LocalVariableTypeTable" => variables(attribute, table, layout)?,
         b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
             type_annotations(attribute, table, layout)?;
         }
         b"StackMap" => cldc_frames(attribute, table, layout)?,
-        b"CharacterRangeTable" => character_ranges(table, layout),
+        b"CharacterRangeTable" => character_ranges(attribute, table, layout)?,
         _ => {
             let name = attribute.name.to_str_lossless().into_owned();
             return Err(SkipReason::UnknownAttribute { name });
@@ -91,8 +94,16 @@ pub(crate) fn relocate(
     Ok(())
 }
 
-fn count(table: &[u8]) -> usize {
-    usize::from(u16_at(table, 0).unwrap_or(0))
+/// The rows of a table that begins with their count; what follows them is left
+/// as it is.
+fn rows<'t, const N: usize>(
+    attribute: &Attribute<'_>,
+    table: &'t mut [u8],
+) -> Result<impl Iterator<Item = &'t mut [u8; N]>, ReadError> {
+    let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
+    let count = usize::from(cursor.u2("table_length")?);
+    let rows = table.get_mut(2..).unwrap_or_default();
+    Ok(rows.as_chunks_mut::<N>().0.iter_mut().take(count))
 }
 
 /// Where a range or line that begins at `bci` begins now: at bci 0 it covers
@@ -102,23 +113,23 @@ fn begin(bci: u16, layout: &impl Positions) -> Option<u16> {
     if bci == 0 {
         Some(0)
     } else {
-        layout.label(u32::from(bci)).map(|label| label as u16)
+        layout.label(u32::from(bci)).map(u2)
     }
 }
 
-fn lines(table: &mut [u8], layout: &impl Positions) {
-    let count = count(table);
-    let rows = table
-        .get_mut(2..)
-        .unwrap_or_default()
-        .as_chunks_mut::<4>()
-        .0;
-    for row in rows.iter_mut().take(count) {
+fn lines(
+    attribute: &Attribute<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), ReadError> {
+    let rows = rows::<4>(attribute, table)?;
+    for row in rows {
         let [high, low, ..] = row;
         if let Some(label) = begin(u16::from_be_bytes([*high, *low]), layout) {
             [*high, *low] = label.to_be_bytes();
         }
     }
+    Ok(())
 }
 
 /// Moves a start and length; what lies outside the code is left as it is.
@@ -126,29 +137,27 @@ fn range(row: &mut [u8], layout: &impl Positions) {
     let (Some(start), Some(length)) = (u16_at(row, 0), u16_at(row, 2)) else {
         return;
     };
-    let end = u32::from(start).wrapping_add(u32::from(length));
+    let end = u32::from(start).plus(u32::from(length));
     let moved = begin(start, layout).zip(layout.end(end));
     if let Some((start, end)) = moved {
-        let length = (end as u16).saturating_sub(start);
+        let length = u2(end).saturating_sub(start);
         write_at(row, 0, &start.to_be_bytes());
         write_at(row, 2, &length.to_be_bytes());
     }
 }
 
-fn variables(table: &mut [u8], layout: &impl Positions) {
-    let count = count(table);
-    let rows = table
-        .get_mut(2..)
-        .unwrap_or_default()
-        .as_chunks_mut::<10>()
-        .0;
-    rows.iter_mut()
-        .take(count)
-        .for_each(|row| range(row, layout));
+fn variables(
+    attribute: &Attribute<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), ReadError> {
+    let rows = rows::<10>(attribute, table)?;
+    rows.for_each(|row| range(row, layout));
+    Ok(())
 }
 
 /// `StackMap` of CLDC (its specification, appendix 1): frames in full, each with
-/// its bci. Only CLDC's verifier reads it, so detours get no frames in it.
+/// its bci. Only CLDC's verifier reads it, so trampolines get no frames in it.
 fn cldc_frames(
     attribute: &Attribute<'_>,
     table: &mut [u8],
@@ -159,7 +168,7 @@ fn cldc_frames(
         let at = cursor.position();
         let bci = u32::from(cursor.u2("StackMap")?);
         let label = layout.label(bci).ok_or_else(|| bad_bci(bci))?;
-        write_at(table, at, &(label as u16).to_be_bytes());
+        write_at(table, at, &u2(label).to_be_bytes());
         for _ in 0..2 {
             for _ in 0..cursor.u2("StackMap")? {
                 cldc_type(&mut cursor, table, layout)?;
@@ -181,10 +190,10 @@ fn cldc_type(
             let at = cursor.position();
             let bci = u32::from(cursor.u2("StackMap")?);
             let moved = layout.instruction(bci).ok_or_else(|| bad_bci(bci))?;
-            write_at(table, at, &(moved as u16).to_be_bytes());
+            write_at(table, at, &u2(moved).to_be_bytes());
         }
         tag => {
-            let offset = cursor.offset().wrapping_sub(1);
+            let offset = cursor.offset().minus(1);
             return Err(ReadError::UnknownFrame { offset, tag }.into());
         }
     }
@@ -193,23 +202,23 @@ fn cldc_type(
 
 /// `CharacterRangeTable` of `javac -Xjcov`: first bci, last bci, and where that
 /// is in the source.
-fn character_ranges(table: &mut [u8], layout: &impl Positions) {
-    let count = count(table);
-    let rows = table
-        .get_mut(2..)
-        .unwrap_or_default()
-        .as_chunks_mut::<14>()
-        .0;
-    for row in rows.iter_mut().take(count) {
+fn character_ranges(
+    attribute: &Attribute<'_>,
+    table: &mut [u8],
+    layout: &impl Positions,
+) -> Result<(), ReadError> {
+    let rows = rows::<14>(attribute, table)?;
+    for row in rows {
         let (Some(first), Some(last)) = (u16_at(row, 0), u16_at(row, 2)) else {
             continue;
         };
-        let end = layout.end(u32::from(last).wrapping_add(1));
+        let end = layout.end(u32::from(last).plus(1));
         if let Some((first, end)) = begin(first, layout).zip(end) {
             write_at(row, 0, &first.to_be_bytes());
-            write_at(row, 2, &(end as u16).wrapping_sub(1).to_be_bytes());
+            write_at(row, 2, &u2(end).minus(1).to_be_bytes());
         }
     }
+    Ok(())
 }
 
 /// Walks the annotations in the attribute and patches their targets in `table`.
@@ -223,7 +232,7 @@ fn type_annotations(
         let kind = cursor.u1("type_annotation.target_type")?;
         type_target(kind, &mut cursor, table, layout)?;
         let steps = usize::from(cursor.u1("type_path")?);
-        cursor.take(steps.wrapping_mul(2), "type_path")?;
+        cursor.take(steps.times(2), "type_path")?;
         cursor.u2("type_annotation.type_index")?;
         for _ in 0..cursor.u2("type_annotation")? {
             cursor.u2("element_value_pairs")?;
@@ -257,14 +266,14 @@ fn type_target(
             let at = cursor.position();
             let bci = u32::from(cursor.u2(structure)?);
             if let Some(position) = layout.instruction(bci) {
-                write_at(table, at, &(position as u16).to_be_bytes());
+                write_at(table, at, &u2(position).to_be_bytes());
             }
             if kind >= 0x47 {
                 cursor.u1(structure)?;
             }
         }
         tag => {
-            let offset = cursor.offset().wrapping_sub(1);
+            let offset = cursor.offset().minus(1);
             return Err(ReadError::UnknownFrame { offset, tag }.into());
         }
     }

@@ -1,9 +1,9 @@
 //! Snippets that do a bit of everything and change nothing; shared with the
 //! corpus example and with the tests in real JVMs.
 
+use jvms::opcode as op;
 use rewriter::{
-    Bci, ClassFile, Code, Label, MemberName, Method, Place, PlanBuilder, Site, Snippet,
-    opcode as op,
+    Bci, ClassFile, Code, InsertionPoint, Label, Location, MemberName, Method, PlanBuilder, Snippet,
 };
 
 /// Kinds of snippets, to be combined.
@@ -36,10 +36,10 @@ enum Seen {
     Exception,
 }
 
-fn seen(code: &Code<'_, '_>, place: Place) -> Seen {
+fn seen(code: &Code<'_, '_>, place: Location) -> Seen {
     match place {
-        Place::Unwind => Seen::Exception,
-        Place::Before(Bci(bci)) => match code.bytes()[usize::from(bci)] {
+        Location::Unwind => Seen::Exception,
+        Location::Before(Bci(bci)) => match code.bytes()[usize::from(bci)] {
             op::ATHROW => Seen::Exception,
             op::RETURN => Seen::Nothing,
             found if op::is_return(found) => Seen::Value(found - op::IRETURN),
@@ -240,7 +240,7 @@ impl Maker<'_> {
 }
 
 /// A snippet with these features at a place of a method.
-pub fn snippet(method: &Method<'_, '_>, place: Place, features: u32) -> Snippet {
+pub fn snippet(method: &Method<'_, '_>, place: Location, features: u32) -> Snippet {
     let code = method.code().unwrap().unwrap();
     let descriptor = method.descriptor().to_str_lossless();
     let has = |feature| features & feature != 0;
@@ -249,7 +249,7 @@ pub fn snippet(method: &Method<'_, '_>, place: Place, features: u32) -> Snippet 
         descriptor: &descriptor,
         seen: seen(&code, place),
     };
-    let before_super = method.name() == "<init>" && place == Place::Entry;
+    let before_super = method.name() == "<init>" && place == Location::Entry;
     if has(CONSTANTS) {
         maker.constants();
     }
@@ -276,7 +276,7 @@ pub fn snippet(method: &Method<'_, '_>, place: Place, features: u32) -> Snippet 
 pub fn insert(
     plan: &mut PlanBuilder<'_, '_>,
     class: &ClassFile<'_>,
-    site: Site,
+    site: InsertionPoint,
     features: u32,
 ) -> bool {
     let method = class.method(site.method).unwrap();
@@ -287,7 +287,7 @@ pub fn insert(
     ];
     let mut choices = choices.into_iter();
     choices.any(|features| {
-        plan.insert(site, snippet(&method, site.place, features))
+        plan.insert(site, snippet(&method, site.location, features))
             .is_ok()
     })
 }

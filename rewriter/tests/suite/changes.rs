@@ -1,9 +1,10 @@
 //! Changed instructions: calls, field accesses and allocations that become others.
 
+use jvms::opcode;
 use rewriter::{
-    Bci, CallTarget, Change, ClassFile, EditConstant, EditPlan, Instruction, MemberName,
-    MethodIndex, Place, PlanBuilder, PlanError, Scratch, Site, SkipReason, check_splice, opcode,
-    splice,
+    Bci, CallTarget, Change, CheckScratch, ClassFile, EditPlan, InsertionPoint, Instruction,
+    Literal, Location, MemberName, MethodIndex, PlanBuilder, PlanError, Scratch, SkipReason,
+    check_splice, splice,
 };
 
 use crate::edited::stand_in;
@@ -28,7 +29,7 @@ fn instructions<'a>(class: &ClassFile<'a>) -> Vec<Found<'a>> {
 fn spliced(class: &ClassFile<'_>, plan: &EditPlan) -> (Vec<(MethodIndex, SkipReason)>, Vec<u8>) {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let report = splice(class, plan, &STORAGE, &mut scratch, &mut out).unwrap();
-    check_splice(class, plan, &STORAGE, &out, &mut scratch).unwrap();
+    check_splice(class, plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     (report.skipped, out)
 }
 
@@ -41,9 +42,9 @@ fn every_call_and_field_access_can_be_redirected_and_removed() {
             let mut plan = PlanBuilder::new(&class);
             let mut wanted = 0;
             for (method, found) in instructions(&class) {
-                let place = Site {
+                let place = InsertionPoint {
                     method,
-                    place: Place::Before(found.bci),
+                    location: Location::Before(found.bci),
                 };
                 plan.hit(place, u32::from(found.bci.0)).unwrap();
                 let Some(change) = stand_in(&class, &found) else {
@@ -257,7 +258,7 @@ fn a_removed_call_drops_its_operands_and_pushes_a_value() {
         opcode::RETURN,
     ];
     assert_eq!(code_of(Change::Remove(None)), expected);
-    let text = code_of(Change::Remove(Some(EditConstant::String("x".to_owned()))));
+    let text = code_of(Change::Remove(Some(Literal::String("x".to_owned()))));
     assert_eq!(text[4], opcode::LDC);
 }
 
@@ -303,7 +304,7 @@ fn changes_that_do_not_suit_are_refused_with_their_reason() {
         ),
         (
             2,
-            Change::Remove(Some(EditConstant::Int(1))),
+            Change::Remove(Some(Literal::Int(1))),
             "expected a value of type java/lang/Object, found 1",
         ),
         (

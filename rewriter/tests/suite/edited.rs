@@ -1,10 +1,10 @@
 //! Plans that change the structure or the instructions of a whole class, one
 //! for each kind; shared with the corpus example.
 
+use jvms::opcode;
 use rewriter::{
-    Annotation, CallTarget, Change, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue,
-    Instruction, MemberName, Method, NewField, NewMethod, PlanBuilder, PlanError, Snippet, Target,
-    opcode,
+    Annotation, CallTarget, Change, ClassEdit, ClassFile, EditPlan, ElementValue, Instruction,
+    Literal, MemberName, Method, NewField, NewMethod, PlanBuilder, PlanError, Snippet, Target,
 };
 
 /// The kinds of plans.
@@ -161,11 +161,11 @@ fn members(class: &ClassFile<'_>) -> Vec<ClassEdit> {
         return edits; // a module has no members
     }
     for (name, descriptor, value) in [
-        ("added$number", "J", EditConstant::Long(-1)),
+        ("added$number", "J", Literal::Long(-1)),
         (
             "added$text",
             "Ljava/lang/String;",
-            EditConstant::String("w".to_owned()),
+            Literal::String("w".to_owned()),
         ),
     ] {
         edits.push(ClassEdit::AddField(NewField {

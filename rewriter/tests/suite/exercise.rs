@@ -1,8 +1,10 @@
 //! What the fuzz targets do with any bytes; shared with `fuzz/`.
 
+use jvms::modified_utf8::Utf8;
+use jvms::opcode;
 use rewriter::{
-    ClassFile, Code, EditPlan, Place, ProbeStorage, Scratch, Site, Utf8, check_splice, fingerprint,
-    opcode, splice, transfer,
+    CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, ProbeStorage, Scratch,
+    check_splice, fingerprint, splice, transfer,
 };
 
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
@@ -10,7 +12,7 @@ const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     field: "hits",
     base: 0,
 };
-const OWN: ProbeStorage<'static> = ProbeStorage::OwnArray {
+const OWN: ProbeStorage<'static> = ProbeStorage::ClassArray {
     runtime: "classhook/runtime/Probes",
     key: Utf8::new(b"A"),
 };
@@ -52,12 +54,12 @@ pub fn read(bytes: &[u8]) -> usize {
 }
 
 /// Every place of a method, in code order.
-pub fn places(code: &Code<'_, '_>) -> Vec<Place> {
-    let mut places = vec![Place::Entry];
+pub fn places(code: &Code<'_, '_>) -> Vec<Location> {
+    let mut places = vec![Location::Entry];
     let end = code.bytes().len() as u32;
     for instruction in code.instructions().map_while(Result::ok) {
         let source = instruction.bci;
-        places.push(Place::Before(source));
+        places.push(Location::Before(source));
         let jumps = !matches!(instruction.opcode, opcode::JSR | opcode::JSR_W);
         let targets = instruction
             .switch()
@@ -74,10 +76,10 @@ pub fn places(code: &Code<'_, '_>) -> Vec<Place> {
             targets
                 .into_iter()
                 .filter(|_| jumps)
-                .map(|target| Place::Jump { source, target }),
+                .map(|target| Location::Jump { source, target }),
         );
         if opcode::falls_through(instruction.opcode) && instruction.next() < end {
-            places.push(Place::FallThrough(source));
+            places.push(Location::FallThrough(source));
         }
     }
     places
@@ -96,9 +98,9 @@ pub fn plan(class: &ClassFile<'_>, wanted: impl Fn(usize) -> bool) -> EditPlan {
             if wanted(number) {
                 let probe = number as u32 % 32_000;
                 plan.hit(
-                    Site {
+                    InsertionPoint {
                         method: method.index(),
-                        place,
+                        location: place,
                     },
                     probe,
                 )
@@ -139,7 +141,8 @@ fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
         let Ok(report) = splice(class, plan, &storage, &mut scratch, &mut out) else {
             continue;
         };
-        if let Err(error) = check_splice(class, plan, &storage, &out, &mut scratch) {
+        if let Err(error) = check_splice(class, plan, &storage, &out, &mut CheckScratch::default())
+        {
             panic!("{storage:?}: {error}");
         }
         rewritten = report.rewritten;

@@ -1,6 +1,6 @@
 //! The classes in `tests/fixtures`.
 
-use rewriter::{EditPlan, MethodIndex, Place, ProbeStorage, Site};
+use rewriter::{EditPlan, InsertionPoint, Location, MethodIndex, ProbeStorage};
 
 pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
@@ -37,13 +37,13 @@ pub const ALL: &[(&str, &[u8])] = &[
 ];
 
 /// A plan with one hit at each of these places of one method.
-pub fn hits(method: MethodIndex, places: &[Place]) -> EditPlan {
+pub fn hits(method: MethodIndex, places: &[Location]) -> EditPlan {
     let mut plan = EditPlan::new();
     for (probe, place) in places.iter().enumerate() {
         plan.hit(
-            Site {
+            InsertionPoint {
                 method,
-                place: *place,
+                location: *place,
             },
             probe as u32,
         )

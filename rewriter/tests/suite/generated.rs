@@ -5,11 +5,12 @@
 //! nothing readable follows, it is a fixture, which the choices may give more
 //! members first. So plans meet whole classes, generated ones and damaged ones.
 
+use jvms::opcode;
 use rewriter::{
-    Annotation, Bci, CallTarget, Change, ClassEdit, ClassFile, EditConstant, EditPlan,
-    ElementValue, Instruction, MemberName, MethodIndex, NativeWrapper, NewField, NewMethod, Part,
-    Place, PlanBuilder, PoolIndex, ProbeStorage, Scratch, Site, Snippet, Target, check_splice,
-    opcode, print, schema, splice,
+    Annotation, Bci, CallTarget, Change, CheckScratch, ClassEdit, ClassFile, EditPlan,
+    ElementValue, InsertionPoint, Instruction, Literal, Location, MemberName, MethodIndex,
+    NewField, NewMethod, Part, PlanBuilder, PoolIndex, PrefixedNative, ProbeStorage, Scratch,
+    Snippet, Target, check_splice, print, schema, splice,
 };
 
 use crate::random::{self, Random};
@@ -32,9 +33,9 @@ const STORAGES: [ProbeStorage<'static>; 2] = [
             base: 0,
         },
     },
-    ProbeStorage::OwnArray {
+    ProbeStorage::ClassArray {
         runtime: "classhook/runtime/Probes",
-        key: rewriter::Utf8::new(b"A"),
+        key: jvms::modified_utf8::Utf8::new(b"A"),
     },
 ];
 
@@ -93,13 +94,13 @@ impl Generator {
         random::made(&mut self.random, length)
     }
 
-    fn constant(&mut self) -> EditConstant {
+    fn constant(&mut self) -> Literal {
         match self.random.below(5) {
-            0 => EditConstant::Int(self.random.below(1 << 17) as i32),
-            1 => EditConstant::Long(-1),
-            2 => EditConstant::Float(1),
-            3 => EditConstant::Double(1 << 60),
-            _ => EditConstant::String(self.name()),
+            0 => Literal::Int(self.random.below(1 << 17) as i32),
+            1 => Literal::Long(-1),
+            2 => Literal::Float(1),
+            3 => Literal::Double(1 << 60),
+            _ => Literal::String(self.name()),
         }
     }
 
@@ -167,7 +168,8 @@ impl Generator {
             _ => {
                 let field = class.fields().nth(self.random.below(4));
                 let texts = field.map(|field| {
-                    let text = |text: rewriter::Utf8<'_>| text.to_str_lossless().into_owned();
+                    let text =
+                        |text: jvms::modified_utf8::Utf8<'_>| text.to_str_lossless().into_owned();
                     (text(field.name()), text(field.descriptor()))
                 });
                 let (name, descriptor) = texts.unwrap_or_else(|| (self.name(), "I".to_owned()));
@@ -220,12 +222,9 @@ impl Generator {
                 },
                 to: self.name(),
             },
-            _ if self.random.below(2) == 0 => ClassEdit::WrapNative(NativeWrapper {
+            _ if self.random.below(2) == 0 => ClassEdit::PrefixNative(PrefixedNative {
                 method: self.method(class),
                 prefix: "wrapped$".to_owned(),
-                entry: (self.random.below(2) == 0).then(|| self.snippet()),
-                exit: None,
-                unwind: (self.random.below(2) == 0).then(|| self.snippet()),
             }),
             _ => ClassEdit::ReplaceBody {
                 method: self.method(class),
@@ -270,10 +269,10 @@ impl Generator {
         }
         let found = instructions[self.random.below(instructions.len())];
         let mut places = exercise::places(&code);
-        places.push(Place::Unwind);
-        let site = Site {
+        places.push(Location::Unwind);
+        let site = InsertionPoint {
             method: index,
-            place: places[self.random.below(places.len())],
+            location: places[self.random.below(places.len())],
         };
         drop(match self.random.below(10) {
             0 => plan.hit(site, self.random.below(32_000) as u32),
@@ -289,18 +288,24 @@ impl Generator {
         let method = MethodIndex(self.random.below(class.methods().len().max(1)) as u16);
         let bci = Bci(self.random.below(64) as u16);
         let place = match self.random.below(5) {
-            0 => Place::Entry,
-            1 => Place::Before(bci),
-            2 => Place::FallThrough(bci),
-            3 => Place::Unwind,
-            _ => Place::Jump {
+            0 => Location::Entry,
+            1 => Location::Before(bci),
+            2 => Location::FallThrough(bci),
+            3 => Location::Unwind,
+            _ => Location::Jump {
                 source: bci,
                 target: Bci(self.random.below(64) as u16),
             },
         };
         drop(match self.random.below(3) {
             0 => plan.change(method, bci, Change::Remove(None)),
-            _ => plan.insert(Site { method, place }, self.snippet()),
+            _ => plan.insert(
+                InsertionPoint {
+                    method,
+                    location: place,
+                },
+                self.snippet(),
+            ),
         });
     }
 
@@ -421,7 +426,7 @@ fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
         let Ok(report) = splice(class, plan, storage, &mut scratch, &mut out) else {
             continue;
         };
-        if let Err(error) = check_splice(class, plan, storage, &out, &mut scratch) {
+        if let Err(error) = check_splice(class, plan, storage, &out, &mut CheckScratch::default()) {
             panic!("{storage:?}: {error}\n{plan}");
         }
         exercise::read(&out);

@@ -1,7 +1,8 @@
 //! At the limits of the format.
 
 use rewriter::{
-    Bci, ClassFile, EditPlan, MethodIndex, Place, Scratch, Site, SkipReason, Warning, splice,
+    Bci, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, Scratch, SkipReason, Warning,
+    splice,
 };
 
 use crate::fixtures::{STORAGE, hits};
@@ -19,7 +20,7 @@ fn report(bytes: &[u8], plan: &EditPlan) -> rewriter::SpliceReport {
 
 #[test]
 fn method_of_65535_bytes_is_the_longest() {
-    let plan = hits(MethodIndex(0), &[Place::Entry]);
+    let plan = hits(MethodIndex(0), &[Location::Entry]);
     let of = |nops| class(&assemble(&[Op::Nops(nops), Op::Return]));
     assert_eq!(report(&of(65_526), &plan).skipped, []);
     let skipped = report(&of(65_527), &plan).skipped;
@@ -34,7 +35,7 @@ fn method_of_65535_bytes_is_the_longest() {
 
 #[test]
 fn method_that_grows_past_8000_bytes_is_reported() {
-    let plan = hits(MethodIndex(0), &[Place::Entry]);
+    let plan = hits(MethodIndex(0), &[Location::Entry]);
     let of = |nops| class(&assemble(&[Op::Nops(nops), Op::Return]));
     assert_eq!(report(&of(7_991), &plan).warnings, []);
     let warning = Warning::HugeMethod {
@@ -53,7 +54,7 @@ fn with_pool(count: usize) -> Vec<u8> {
 
 #[test]
 fn full_pool_skips_the_method_and_keeps_the_class() {
-    let plan = hits(MethodIndex(0), &[Place::Entry]);
+    let plan = hits(MethodIndex(0), &[Location::Entry]);
     assert_eq!(report(&with_pool(65_529), &plan).rewritten, 1);
     let full = report(&with_pool(65_530), &plan);
     assert_eq!(
@@ -67,9 +68,9 @@ fn site_of_another_version_of_the_class_skips_the_method() {
     let bytes = class(&assemble(&[Op::Goto(1), Op::Return]));
     let mut plan = EditPlan::new();
     plan.hit(
-        Site {
+        InsertionPoint {
             method: MethodIndex(0),
-            place: Place::Before(Bci(3)),
+            location: Location::Before(Bci(3)),
         },
         0,
     )
@@ -77,16 +78,16 @@ fn site_of_another_version_of_the_class_skips_the_method() {
     let skipped = report(&bytes, &plan).skipped;
     assert_eq!(
         skipped,
-        [(MethodIndex(0), SkipReason::NoSuchSite { bci: Bci(3) })]
+        [(MethodIndex(0), SkipReason::NoSuchLocation { bci: Bci(3) })]
     );
 }
 
 #[test]
-fn code_that_falls_off_its_end_gets_no_detours() {
+fn code_that_falls_off_its_end_gets_no_trampolines() {
     let bytes = class(&assemble(&[Op::If(1), Op::Nops(1)]));
     let plan = hits(
         MethodIndex(0),
-        &[Place::Jump {
+        &[Location::Jump {
             source: Bci(0),
             target: Bci(3),
         }],

@@ -2,17 +2,17 @@
 
 mod busy;
 mod changes;
+mod class_array;
 mod edited;
 mod exercise;
 mod fixtures;
 mod generated;
 mod limits;
+mod locations;
 mod made;
 mod merging;
 mod mutation;
 mod oracles;
-mod own_array;
-mod places;
 mod plans;
 mod program;
 mod random;

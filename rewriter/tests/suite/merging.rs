@@ -1,8 +1,9 @@
 //! Plans of several plugins made one.
 
+use jvms::opcode;
 use rewriter::{
-    Action, Bci, Change, ClassEdit, Conflict, EditPlan, MemberName, MethodIndex, NativeWrapper,
-    NewField, Part, Place, Site, Snippet, opcode,
+    Action, Bci, Change, ClassEdit, Conflict, EditPlan, InsertionPoint, Location, MemberName,
+    MethodIndex, NewField, Part, PrefixedNative, Snippet,
 };
 
 use crate::fixtures::hits;
@@ -54,13 +55,13 @@ fn field(name: &str) -> ClassEdit {
 
 #[test]
 fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
-    let mut first = hits(METHOD, &[Place::Entry, Place::Before(Bci(0))]);
-    let site = Site {
+    let mut first = hits(METHOD, &[Location::Entry, Location::Before(Bci(0))]);
+    let site = InsertionPoint {
         method: METHOD,
-        place: Place::Entry,
+        location: Location::Entry,
     };
     first.count(site, 1).unwrap();
-    let mut second = hits(METHOD, &[Place::Entry]);
+    let mut second = hits(METHOD, &[Location::Entry]);
     second.insert(site, returning()).unwrap();
     second.count(site, 0).unwrap();
     let parts = [part("a", &first, 10, Some(5)), part("b", &second, 40, None)];
@@ -85,7 +86,7 @@ fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
 
 #[test]
 fn one_plan_alone_stays_what_it_is() {
-    let mut plan = hits(METHOD, &[Place::Entry]);
+    let mut plan = hits(METHOD, &[Location::Entry]);
     plan.edit_class(body()).unwrap();
     plan.edit_class(field("f")).unwrap();
     plan.change(METHOD, Bci(4), Change::Remove(None)).unwrap();
@@ -113,12 +114,9 @@ fn what_several_may_want_is_done_once() {
 
 #[test]
 fn what_can_be_done_once_only_is_a_conflict_with_its_names() {
-    let wrapper = ClassEdit::WrapNative(NativeWrapper {
+    let wrapper = ClassEdit::PrefixNative(PrefixedNative {
         method: METHOD,
         prefix: "p".to_owned(),
-        entry: None,
-        exit: None,
-        unwind: None,
     });
     let member = ClassEdit::RenameMember {
         member: MemberName {
@@ -173,13 +171,13 @@ fn what_can_be_done_once_only_is_a_conflict_with_its_names() {
         };
         assert_eq!(merged(&first, &second), Err(expected));
     }
-    let edited = hits(METHOD, &[Place::Entry]);
+    let edited = hits(METHOD, &[Location::Entry]);
     let expected = Conflict::ReplacedAndEdited {
         method: METHOD,
         replacing: "b".to_owned(),
         editing: "a".to_owned(),
     };
     assert_eq!(merged(&edited, &class_edits(&[body()])), Err(expected));
-    let elsewhere = hits(MethodIndex(2), &[Place::Entry]);
+    let elsewhere = hits(MethodIndex(2), &[Location::Entry]);
     merged(&elsewhere, &class_edits(&[body()])).unwrap();
 }

@@ -1,9 +1,12 @@
 //! Damaged classes never panic, never overflow a small stack, and what is
 //! spliced still passes its check.
 
+use jvms::opcode;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use rewriter::{ClassFile, EditPlan, Place, Scratch, Site, check_splice, opcode, splice};
+use rewriter::{
+    CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, Scratch, check_splice, splice,
+};
 
 use crate::{exercise, fixtures, generated, random};
 
@@ -79,11 +82,11 @@ fn insert_everywhere(bytes: &[u8]) {
             continue;
         };
         let mut places = exercise::places(&code);
-        places.push(Place::Unwind);
+        places.push(Location::Unwind);
         for (number, place) in places.into_iter().enumerate() {
-            let site = Site {
+            let site = InsertionPoint {
                 method: method.index(),
-                place,
+                location: place,
             };
             let mut snippet = random::snippet((bytes.len() + number) as u64, 20);
             if number % 7 == 0 {
@@ -95,7 +98,14 @@ fn insert_everywhere(bytes: &[u8]) {
     }
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     if splice(&class, &plan, &fixtures::STORAGE, &mut scratch, &mut out).is_ok() {
-        check_splice(&class, &plan, &fixtures::STORAGE, &out, &mut scratch).unwrap();
+        check_splice(
+            &class,
+            &plan,
+            &fixtures::STORAGE,
+            &out,
+            &mut CheckScratch::default(),
+        )
+        .unwrap();
     }
 }
 

@@ -1,18 +1,19 @@
 //! Plans: checked as they are made, printed, carried over, applied in part.
 
 use rewriter::{
-    Action, Bci, ClassFile, Edit, EditPlan, MethodIndex, Place, PlanBuilder, PlanError,
-    ProbeStorage, Scratch, Site, SpliceError, TransferReason, check_splice, splice, transfer,
+    Action, Bci, CheckScratch, ClassFile, Edit, EditPlan, InsertionPoint, Location, MethodIndex,
+    PlanBuilder, PlanError, ProbeStorage, Scratch, SpliceError, TransferReason, check_splice,
+    splice, transfer,
 };
 
 use crate::exercise;
 use crate::fixtures::{SHAPES, STORAGE, hits};
 use crate::program::{Op, assemble, class};
 
-fn first(place: Place) -> Site {
-    Site {
+fn first(place: Location) -> InsertionPoint {
+    InsertionPoint {
         method: MethodIndex(0),
-        place,
+        location: place,
     }
 }
 
@@ -29,14 +30,14 @@ fn sites_that_do_not_exist_are_refused() {
     let method = MethodIndex(0);
     let refused = [
         (
-            Place::Before(Bci(1)),
+            Location::Before(Bci(1)),
             PlanError::NotAnInstruction {
                 method,
                 bci: Bci(1),
             },
         ),
         (
-            Place::FallThrough(Bci(6)),
+            Location::FallThrough(Bci(6)),
             PlanError::NoFallThrough {
                 method,
                 bci: Bci(6),
@@ -44,7 +45,7 @@ fn sites_that_do_not_exist_are_refused() {
             },
         ),
         (
-            Place::Jump {
+            Location::Jump {
                 source: Bci(0),
                 target: Bci(3),
             },
@@ -59,9 +60,9 @@ fn sites_that_do_not_exist_are_refused() {
     for (place, error) in refused {
         assert_eq!(plan.hit(first(place), 0), Err(error));
     }
-    let elsewhere = Site {
+    let elsewhere = InsertionPoint {
         method: MethodIndex(9),
-        place: Place::Entry,
+        location: Location::Entry,
     };
     let error = PlanError::NoSuchMethod {
         method: MethodIndex(9),
@@ -69,14 +70,14 @@ fn sites_that_do_not_exist_are_refused() {
     };
     assert_eq!(plan.count(elsewhere, 0), Err(error));
     plan.hit(
-        first(Place::Jump {
+        first(Location::Jump {
             source: Bci(0),
             target: Bci(4),
         }),
         5,
     )
     .unwrap();
-    plan.count(first(Place::FallThrough(Bci(0))), 6).unwrap();
+    plan.count(first(Location::FallThrough(Bci(0))), 6).unwrap();
     let plan = plan.finish();
     assert_eq!(
         plan.to_string(),
@@ -104,7 +105,7 @@ fn empty_plan_returns_the_input() {
 #[test]
 fn other_methods_and_the_old_pool_keep_their_bytes() {
     let class = ClassFile::read(SHAPES).unwrap();
-    let plan = hits(MethodIndex(1), &[Place::Entry]);
+    let plan = hits(MethodIndex(1), &[Location::Entry]);
     let mut out = Vec::new();
     splice(&class, &plan, &STORAGE, &mut Scratch::default(), &mut out).unwrap();
     let after = ClassFile::read(&out).unwrap();
@@ -133,7 +134,7 @@ fn hit_is_one_byte_store_into_the_shared_array() {
     let mut out = Vec::new();
     splice(
         &class,
-        &hits(MethodIndex(0), &[Place::Entry]),
+        &hits(MethodIndex(0), &[Location::Entry]),
         &storage,
         &mut Scratch::default(),
         &mut out,
@@ -172,12 +173,12 @@ fn hit_is_one_byte_store_into_the_shared_array() {
 }
 
 trait IntoUtf8 {
-    fn into_utf8(self) -> rewriter::Utf8<'static>;
+    fn into_utf8(self) -> jvms::modified_utf8::Utf8<'static>;
 }
 
 impl IntoUtf8 for &'static str {
-    fn into_utf8(self) -> rewriter::Utf8<'static> {
-        rewriter::Utf8::new(self.as_bytes())
+    fn into_utf8(self) -> jvms::modified_utf8::Utf8<'static> {
+        jvms::modified_utf8::Utf8::new(self.as_bytes())
     }
 }
 
@@ -185,7 +186,7 @@ impl IntoUtf8 for &'static str {
 fn plan_that_the_storage_cannot_hold_is_an_error() {
     let class = ClassFile::read(SHAPES).unwrap();
     let mut plan = EditPlan::new();
-    plan.hit(first(Place::Entry), 32_767).unwrap();
+    plan.hit(first(Location::Entry), 32_767).unwrap();
     let mut scratch = Scratch::default();
     let mut out = Vec::new();
     let base = |base| ProbeStorage::SharedArray {
@@ -203,7 +204,7 @@ fn plan_that_the_storage_cannot_hold_is_an_error() {
         }
     );
     let mut counting = EditPlan::new();
-    counting.count(first(Place::Entry), 1).unwrap();
+    counting.count(first(Location::Entry), 1).unwrap();
     let error = splice(&class, &counting, &base(0), &mut scratch, &mut out).unwrap_err();
     assert_eq!(error, SpliceError::NoCounters { probe: 1 });
 }
@@ -213,7 +214,7 @@ fn same_plan_in_any_order_of_methods_is_the_same_class() {
     let class = ClassFile::read(SHAPES).unwrap();
     let plan = exercise::plan(&class, |number| number % 3 == 0);
     let mut mixed: Vec<Edit> = plan.edits().to_vec();
-    mixed.sort_by_key(|edit| (edit.site.method.0 % 3, edit.site.method));
+    mixed.sort_by_key(|edit| (edit.point.method.0 % 3, edit.point.method));
     let mut other = EditPlan::new();
     mixed.into_iter().for_each(|edit| other.push(edit).unwrap());
     let (mut scratch, mut out, mut out_of_mixed) = (Scratch::default(), Vec::new(), Vec::new());
@@ -228,7 +229,7 @@ fn check_finds_every_changed_byte_of_a_method() {
     let plan = exercise::plan(&class, |number| number % 2 == 0);
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
-    check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     // Only the depth of the operand stack may be more than was there.
     let after = ClassFile::read(&out).unwrap();
     let stacks: Vec<usize> = after
@@ -242,7 +243,14 @@ fn check_finds_every_changed_byte_of_a_method() {
         let mut changed = out.clone();
         changed[at] ^= 0x11;
         assert!(
-            check_splice(&class, &plan, &STORAGE, &changed, &mut scratch).is_err(),
+            check_splice(
+                &class,
+                &plan,
+                &STORAGE,
+                &changed,
+                &mut CheckScratch::default()
+            )
+            .is_err(),
             "byte {at}"
         );
     }
@@ -259,7 +267,7 @@ fn edits_follow_a_method_to_another_place_in_the_class() {
         ClassFile::read(&other_bytes).unwrap(),
         ClassFile::read(&changed_bytes).unwrap(),
     );
-    let plan = hits(MethodIndex(0), &[Place::Entry]);
+    let plan = hits(MethodIndex(0), &[Location::Entry]);
     let (carried, refused) = transfer(&plan, &from, &to);
     assert!(carried.is_empty());
     assert_eq!(

@@ -2,7 +2,7 @@
 //! without probes. Which way a branch goes is decided by a list, so that both
 //! runs decide alike; the operand stack is left out.
 
-use rewriter::opcode as op;
+use jvms::opcode as op;
 
 #[derive(Debug, Clone)]
 pub enum Op {

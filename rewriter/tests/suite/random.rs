@@ -1,6 +1,7 @@
 //! Random snippets: most of them are sound, some are not; shared with the tests in real JVMs.
 
-use rewriter::{Label, MemberName, Snippet, SnippetError, opcode as op};
+use jvms::opcode as op;
+use rewriter::{Label, MemberName, Snippet, SnippetError};
 
 /// Numbers from a list of choices, then from a seed (xorshift).
 pub struct Random {

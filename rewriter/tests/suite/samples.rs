@@ -2,7 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use rewriter::{ClassEdit, MemberName, NewMethod, Snippet, opcode};
+use jvms::opcode;
+use rewriter::{ClassEdit, MemberName, NewMethod, Snippet};
 
 /// A member's names.
 pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {

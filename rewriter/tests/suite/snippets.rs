@@ -1,23 +1,24 @@
 //! Snippets: what is written, what is refused, and why.
 
+use jvms::opcode as op;
 use proptest::prelude::*;
 use rewriter::{
-    Bci, ClassFile, EditPlan, MethodIndex, Place, PlanBuilder, PlanError, Scratch, Site, Snippet,
-    SnippetError, check_splice, opcode as op, splice,
+    Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, PlanBuilder,
+    PlanError, Scratch, Snippet, SnippetError, check_splice, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
 use crate::{busy, exercise, random};
 
 /// Splices and checks; the mnemonics of the method's new code.
-fn spliced(class: &ClassFile<'_>, site: Site, snippet: Snippet) -> Vec<String> {
+fn spliced(class: &ClassFile<'_>, site: InsertionPoint, snippet: Snippet) -> Vec<String> {
     let mut plan = PlanBuilder::new(class);
     plan.insert(site, snippet).unwrap();
     let plan = plan.finish();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let report = splice(class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
     assert_eq!(report.skipped, []);
-    check_splice(class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    check_splice(class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     let after = ClassFile::read(&out).unwrap();
     let method = after.method(site.method).unwrap();
     let code = method.code().unwrap().unwrap();
@@ -57,9 +58,9 @@ fn constants_take_their_shortest_form() {
     }
     snippet.push_string("a\0é€😀").unwrap();
     snippet.op(op::POP, 0).unwrap();
-    let site = Site {
+    let site = InsertionPoint {
         method: MethodIndex(1),
-        place: Place::Entry,
+        location: Location::Entry,
     };
     let shown = spliced(&class, site, snippet);
     let pushed: Vec<&str> = shown[..32].iter().step_by(2).map(String::as_str).collect();
@@ -91,18 +92,24 @@ fn types_that_do_not_fit_are_named() {
         .methods()
         .find(|method| method.is_static() && method.has_code());
     let method = method.unwrap().index();
-    let site = |place| Site { method, place };
+    let site = |place| InsertionPoint {
+        method,
+        location: place,
+    };
     let mut plan = PlanBuilder::new(&class);
     let mut wrong = Snippet::new();
     wrong.push_int(1).unwrap();
     wrong.push_long(2).unwrap();
     wrong.op(op::IADD, 0).unwrap();
-    let error = plan.insert(site(Place::Entry), wrong).unwrap_err();
+    let error = plan.insert(site(Location::Entry), wrong).unwrap_err();
     let said = "operation 2 (iadd): expected int, found long";
-    assert_eq!(error.to_string(), format!("{}: {said}", site(Place::Entry)));
+    assert_eq!(
+        error.to_string(),
+        format!("{}: {said}", site(Location::Entry))
+    );
     let mut left = Snippet::new();
     left.push_int(1).unwrap();
-    let error = plan.insert(site(Place::Entry), left).unwrap_err();
+    let error = plan.insert(site(Location::Entry), left).unwrap_err();
     let PlanError::Snippet { error, .. } = error else {
         panic!("{error}")
     };
@@ -116,7 +123,9 @@ fn types_that_do_not_fit_are_named() {
     let mut this = Snippet::new();
     this.load_this().unwrap();
     this.op(op::POP, 0).unwrap();
-    let error = plan.insert(site(Place::Before(Bci(0))), this).unwrap_err();
+    let error = plan
+        .insert(site(Location::Before(Bci(0))), this)
+        .unwrap_err();
     assert!(error.to_string().contains("static"), "{error}");
 }
 
@@ -128,11 +137,11 @@ fn busy_plan(class: &ClassFile<'_>, features: u32) -> EditPlan {
             continue;
         };
         let mut places = exercise::places(&code);
-        places.push(Place::Unwind);
+        places.push(Location::Unwind);
         for place in places {
-            let site = Site {
+            let site = InsertionPoint {
                 method: method.index(),
-                place,
+                location: place,
             };
             assert!(
                 busy::insert(&mut plan, class, site, features),
@@ -158,7 +167,7 @@ fn busy_snippets_fit_every_place() {
             let (mut scratch, mut out) = (Scratch::default(), Vec::new());
             let report = splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
             assert_eq!(report.skipped, [], "{name}");
-            check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+            check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
         }
     }
 }
@@ -169,14 +178,17 @@ fn check_finds_every_changed_byte_of_a_method_with_snippets() {
     let method = class.methods().find(|method| method.name() == "tables");
     let method = method.unwrap().index();
     let mut plan = PlanBuilder::new(&class);
-    for place in [Place::Entry, Place::Unwind, Place::Before(Bci(0))] {
-        let site = Site { method, place };
+    for place in [Location::Entry, Location::Unwind, Location::Before(Bci(0))] {
+        let site = InsertionPoint {
+            method,
+            location: place,
+        };
         assert!(busy::insert(&mut plan, &class, site, busy::ALL));
     }
     let plan = plan.finish();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
-    check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     let after = ClassFile::read(&out).unwrap();
     let code = after.method(method).unwrap().code_attribute().unwrap();
     let start = code.bytes.as_ptr() as usize - out.as_ptr() as usize;
@@ -185,7 +197,14 @@ fn check_finds_every_changed_byte_of_a_method_with_snippets() {
         let mut changed = out.clone();
         changed[at] ^= 0x11;
         assert!(
-            check_splice(&class, &plan, &STORAGE, &changed, &mut scratch).is_err(),
+            check_splice(
+                &class,
+                &plan,
+                &STORAGE,
+                &changed,
+                &mut CheckScratch::default()
+            )
+            .is_err(),
             "byte {}",
             at - start
         );
@@ -204,14 +223,14 @@ fn random_snippets(bytes: &[u8], seed: u64, length: usize) -> (u32, u32) {
             continue;
         };
         let mut places = exercise::places(&code);
-        places.push(Place::Unwind);
+        places.push(Location::Unwind);
         for place in places {
             if random.below(4) > 0 {
                 continue;
             }
-            let site = Site {
+            let site = InsertionPoint {
                 method: method.index(),
-                place,
+                location: place,
             };
             let snippet = random::snippet(random.below(1 << 30) as u64, length);
             match plan.insert(site, snippet) {
@@ -224,7 +243,7 @@ fn random_snippets(bytes: &[u8], seed: u64, length: usize) -> (u32, u32) {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let report = splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
     assert_eq!(report.skipped, []);
-    check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     (accepted, refused)
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use jvms::opcode;
 use rewriter::{
-    Annotation, ClassEdit, ClassFile, EditConstant, EditPlan, ElementValue, MethodIndex,
-    NativeWrapper, NewField, PlanBuilder, PlanError, PoolIndex, Refusal, Scratch, Snippet,
-    SpliceReport, Target, check_splice, opcode, splice,
+    Annotation, CheckScratch, ClassEdit, ClassFile, EditPlan, ElementValue, Literal, MethodIndex,
+    NewField, PlanBuilder, PlanError, PoolIndex, PrefixedNative, Scratch, Snippet, SpliceReport,
+    StructureError, Target, check_splice, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
@@ -17,7 +18,7 @@ fn spliced(bytes: &[u8], plan: &EditPlan) -> (Vec<u8>, SpliceReport) {
     let class = ClassFile::read(bytes).unwrap();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let report = splice(&class, plan, &STORAGE, &mut scratch, &mut out).unwrap();
-    check_splice(&class, plan, &STORAGE, &out, &mut scratch).unwrap();
+    check_splice(&class, plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     (out, report)
 }
 
@@ -32,7 +33,7 @@ fn edited(bytes: &[u8], edits: &[ClassEdit]) -> Vec<u8> {
     out
 }
 
-fn refusal(bytes: &[u8], edits: &[ClassEdit]) -> Refusal {
+fn refusal(bytes: &[u8], edits: &[ClassEdit]) -> StructureError {
     let mut plan = EditPlan::new();
     for edit in edits {
         plan.edit_class(edit.clone()).unwrap();
@@ -48,7 +49,7 @@ fn text(bytes: &[u8]) -> String {
     text
 }
 
-fn field(name: &str, descriptor: &str, value: Option<EditConstant>) -> ClassEdit {
+fn field(name: &str, descriptor: &str, value: Option<Literal>) -> ClassEdit {
     ClassEdit::AddField(NewField {
         flags: 0x0019,
         name: name.to_owned(),
@@ -88,11 +89,11 @@ fn added_things_are_there_and_nothing_else_has_changed() {
         let class = ClassFile::read(bytes).unwrap();
         let interface = class.access_flags() & 0x0200 != 0;
         let mut edits = vec![
-            field("added", "I", Some(EditConstant::Int(7))),
+            field("added", "I", Some(Literal::Int(7))),
             field(
                 "words",
                 "Ljava/lang/String;",
-                Some(EditConstant::String("w".to_owned())),
+                Some(Literal::String("w".to_owned())),
             ),
             ClassEdit::AddInterface("java/io/Serializable".to_owned()),
             annotation(Target::Class, true),
@@ -292,20 +293,17 @@ fn renamed_members_are_renamed_where_they_are_named() {
     }
 }
 
-fn far() -> NativeWrapper {
-    NativeWrapper {
+fn far() -> PrefixedNative {
+    PrefixedNative {
         method: MethodIndex(1),
         prefix: "$$wrapped$$".to_owned(),
-        entry: None,
-        exit: None,
-        unwind: None,
     }
 }
 
 #[test]
 fn a_native_method_gets_a_wrapper_with_its_name() {
     let bytes = made::class().bytes();
-    let out = edited(&bytes, &[ClassEdit::WrapNative(far())]);
+    let out = edited(&bytes, &[ClassEdit::PrefixNative(far())]);
     let class = ClassFile::read(&out).unwrap();
     let methods: Vec<_> = class
         .methods()
@@ -364,7 +362,7 @@ fn what_no_class_may_have_is_refused_with_its_reason() {
             "expected a field descriptor, found `V`",
         ),
         (
-            vec![field("a", "J", Some(EditConstant::Int(1)))],
+            vec![field("a", "J", Some(Literal::Int(1)))],
             "field a:J: its constant does not suit: a static field takes one of its own type",
         ),
         (
@@ -396,7 +394,7 @@ fn what_no_class_may_have_is_refused_with_its_reason() {
             "method 9 does not exist: the class has 2",
         ),
         (
-            vec![ClassEdit::WrapNative(NativeWrapper {
+            vec![ClassEdit::PrefixNative(PrefixedNative {
                 method: MethodIndex(0),
                 ..far()
             })],
@@ -447,7 +445,7 @@ fn a_full_pool_refuses_all_class_edits_together() {
     let edits: Vec<_> = (0..40)
         .map(|at| field(&format!("f{at}"), "I", None))
         .collect();
-    assert_eq!(refusal(&bytes, &edits), Refusal::PoolFull);
+    assert_eq!(refusal(&bytes, &edits), StructureError::PoolFull);
 }
 
 #[test]
@@ -481,7 +479,7 @@ fn a_loaded_class_is_changed_only_as_the_jvm_allows() {
         (field("f", "I", None), 64),
         (summing("m"), 63),
         (ClassEdit::AddInterface("x/I".to_owned()), 66),
-        (ClassEdit::WrapNative(far()), 63),
+        (ClassEdit::PrefixNative(far()), 63),
         (
             ClassEdit::RenameType {
                 from: "sample/A".to_owned(),
@@ -507,7 +505,7 @@ fn a_loaded_class_is_changed_only_as_the_jvm_allows() {
     for (edit, number) in refused {
         let words = format!("{edit}");
         match plan.edit_class(edit) {
-            Err(PlanError::Class(Refusal::Loaded(found))) => {
+            Err(PlanError::Class(StructureError::Loaded(found))) => {
                 assert_eq!(found.rule.number(), number, "{words}: {found}");
             }
             other => panic!("{words}: {other:?}"),
@@ -533,7 +531,7 @@ fn class_edits_find_their_methods_in_another_form_of_the_class() {
     };
     let mut plan = EditPlan::new();
     plan.edit_class(replace(0, &body)).unwrap();
-    plan.edit_class(ClassEdit::WrapNative(far())).unwrap();
+    plan.edit_class(ClassEdit::PrefixNative(far())).unwrap();
     plan.edit_class(field("f", "I", None)).unwrap();
     let (carried, refused) = rewriter::transfer(&plan, &from, &to);
     assert_eq!(refused, []);
@@ -541,7 +539,7 @@ fn class_edits_find_their_methods_in_another_form_of_the_class() {
     wrapper.method = MethodIndex(0);
     let expected = [
         replace(1, &body),
-        ClassEdit::WrapNative(wrapper),
+        ClassEdit::PrefixNative(wrapper),
         field("f", "I", None),
     ];
     assert_eq!(carried.class_edits(), expected);

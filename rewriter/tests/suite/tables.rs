@@ -1,8 +1,9 @@
 //! Tables of a method after an insertion, entry by entry.
 
+use jvms::opcode;
 use rewriter::{
-    Bci, ClassFile, ExceptionHandler, MethodIndex, Place, PoolIndex, Scratch, SkipReason, opcode,
-    splice,
+    Bci, CheckScratch, ClassFile, ExceptionHandler, Location, MethodIndex, PoolIndex, Scratch,
+    SkipReason, splice,
 };
 
 use crate::fixtures::{STORAGE, hits};
@@ -35,12 +36,12 @@ fn u16s(items: &[u16]) -> Vec<u8> {
 }
 
 /// Splices hits at these places of the only method; the output.
-fn spliced(bytes: &[u8], places: &[Place]) -> Result<Vec<u8>, SkipReason> {
+fn spliced(bytes: &[u8], places: &[Location]) -> Result<Vec<u8>, SkipReason> {
     let class = ClassFile::read(bytes).unwrap();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let plan = hits(MethodIndex(0), places);
     let report = splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
-    rewriter::check_splice(&class, &plan, &STORAGE, &out, &mut scratch).unwrap();
+    rewriter::check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
     match report.skipped.into_iter().next() {
         Some((_, reason)) => Err(reason),
         None => Ok(out),
@@ -60,7 +61,7 @@ fn contents<'a>(class: &ClassFile<'a>, name: &str) -> &'a [u8] {
         .bytes
 }
 
-fn handlers(places: &[Place]) -> Vec<ExceptionHandler> {
+fn handlers(places: &[Location]) -> Vec<ExceptionHandler> {
     let bytes = class_with(49, CODE, &[[1, 2, 3], [0, 5, 1]], &[], &attributes(&[]));
     let out = spliced(&bytes, places).unwrap();
     let class = ClassFile::read(&out).unwrap();
@@ -84,12 +85,12 @@ fn handler(start: u16, end: u16, handler: u16) -> ExceptionHandler {
 
 #[test]
 fn range_covers_before_at_its_start_but_no_fall_through_into_it() {
-    let before = handlers(&[Place::Before(Bci(1)), Place::Before(Bci(2))]);
+    let before = handlers(&[Location::Before(Bci(1)), Location::Before(Bci(2))]);
     assert_eq!(
         before,
         [handler(1, 2 + HIT, 3 + 2 * HIT), handler(0, 5 + 2 * HIT, 1)]
     );
-    let through = handlers(&[Place::FallThrough(Bci(0)), Place::FallThrough(Bci(1))]);
+    let through = handlers(&[Location::FallThrough(Bci(0)), Location::FallThrough(Bci(1))]);
     assert_eq!(
         through,
         [
@@ -97,7 +98,7 @@ fn range_covers_before_at_its_start_but_no_fall_through_into_it() {
             handler(0, 5 + 2 * HIT, 1 + HIT)
         ]
     );
-    let entry = handlers(&[Place::Entry]);
+    let entry = handlers(&[Location::Entry]);
     assert_eq!(
         entry,
         [
@@ -109,7 +110,7 @@ fn range_covers_before_at_its_start_but_no_fall_through_into_it() {
 
 #[test]
 fn handler_lands_on_before_and_behind_fall_through() {
-    let both = handlers(&[Place::FallThrough(Bci(2)), Place::Before(Bci(3))]);
+    let both = handlers(&[Location::FallThrough(Bci(2)), Location::Before(Bci(3))]);
     assert_eq!(both[0], handler(1, 2, 3 + HIT));
 }
 
@@ -120,9 +121,9 @@ fn first_line_and_variables_cover_the_entry() {
     let texts = ["LineNumberTable", "LocalVariableTable"];
     let bytes = class_with(49, CODE, &[], &texts, &attributes(&[lines, variables]));
     let places = [
-        Place::Entry,
-        Place::Before(Bci(2)),
-        Place::FallThrough(Bci(2)),
+        Location::Entry,
+        Location::Before(Bci(2)),
+        Location::FallThrough(Bci(2)),
     ];
     let out = spliced(&bytes, &places).unwrap();
     let class = ClassFile::read(&out).unwrap();
@@ -147,7 +148,11 @@ fn type_annotations_follow_their_instruction() {
         &["RuntimeInvisibleTypeAnnotations"],
         &attributes(&[table]),
     );
-    let out = spliced(&bytes, &[Place::Before(Bci(2)), Place::FallThrough(Bci(2))]).unwrap();
+    let out = spliced(
+        &bytes,
+        &[Location::Before(Bci(2)), Location::FallThrough(Bci(2))],
+    )
+    .unwrap();
     let class = ClassFile::read(&out).unwrap();
     let mut expected = annotations.clone();
     expected[4] = 2 + HIT as u8;
@@ -169,7 +174,11 @@ fn older_tables_follow() {
     let ranges: Vec<u8> = u16s(&[1, 0, 2, 0, 77, 0, 78, 1]);
     let all = attributes(&[attribute(8, &frames), attribute(9, &ranges)]);
     let bytes = class_with(48, CODE, &[], &["StackMap", "CharacterRangeTable"], &all);
-    let out = spliced(&bytes, &[Place::Before(Bci(1)), Place::FallThrough(Bci(2))]).unwrap();
+    let out = spliced(
+        &bytes,
+        &[Location::Before(Bci(1)), Location::FallThrough(Bci(2))],
+    )
+    .unwrap();
     let class = ClassFile::read(&out).unwrap();
     let expected: Vec<u8> = u16s(&[1, 3 + 2 * HIT, 1])
         .into_iter()
@@ -199,7 +208,7 @@ fn frame_kinds_are_chosen_anew() {
     ];
     let frames = attribute(8, &[0, 2, 3, 64 + 1, 1]);
     let bytes = class_with(52, &code, &[], &["StackMapTable"], &attributes(&[frames]));
-    let places: Vec<Place> = (0..9).map(|_| Place::Before(Bci(3))).collect();
+    let places: Vec<Location> = (0..9).map(|_| Location::Before(Bci(3))).collect();
     let out = spliced(&bytes, &places).unwrap();
     let class = ClassFile::read(&out).unwrap();
     // The second frame is 72 bytes further on: same_locals_1_stack_item_frame_extended.
@@ -210,18 +219,18 @@ fn frame_kinds_are_chosen_anew() {
 }
 
 #[test]
-fn detour_has_the_frame_of_its_target() {
+fn trampoline_has_the_frame_of_its_target() {
     // 0: ifeq 5; 3: nop; 4: nop; 5: return, with an append frame of an int at 4 and a chop at 5.
     let code = [opcode::IFEQ, 0, 5, opcode::NOP, opcode::NOP, opcode::RETURN];
     let frames = attribute(8, &[0, 2, 252, 0, 4, 1, 0]);
     let bytes = class_with(52, &code, &[], &["StackMapTable"], &attributes(&[frames]));
-    let edge = Place::Jump {
+    let edge = Location::Jump {
         source: Bci(0),
         target: Bci(5),
     };
     let out = spliced(&bytes, &[edge]).unwrap();
     let class = ClassFile::read(&out).unwrap();
-    // The detour stands at 6: a full frame with one int and an empty stack.
+    // The trampoline stands at 6: a full frame with one int and an empty stack.
     assert_eq!(
         contents(&class, "StackMapTable"),
         [0, 3, 252, 0, 4, 1, 0, 255, 0, 0, 0, 1, 1, 0, 0]
@@ -231,7 +240,7 @@ fn detour_has_the_frame_of_its_target() {
 #[test]
 fn jump_to_where_no_frame_is_leaves_the_method_alone() {
     let code = [opcode::IFEQ, 0, 4, opcode::NOP, opcode::RETURN];
-    let edge = [Place::Jump {
+    let edge = [Location::Jump {
         source: Bci(0),
         target: Bci(4),
     }];
@@ -253,7 +262,7 @@ fn unknown_attribute_of_code_leaves_the_method_alone() {
     let bytes = class_with(52, CODE, &[], &["com.acme.Bcis"], &attributes(&[table]));
     let name = "com.acme.Bcis".to_owned();
     assert_eq!(
-        spliced(&bytes, &[Place::Entry]),
+        spliced(&bytes, &[Location::Entry]),
         Err(SkipReason::UnknownAttribute { name })
     );
 }
@@ -263,7 +272,7 @@ fn frame_of_an_unknown_kind_leaves_the_method_alone() {
     let table = attribute(8, &[0, 1, 200]);
     let bytes = class_with(80, CODE, &[], &["StackMapTable"], &attributes(&[table]));
     assert!(matches!(
-        spliced(&bytes, &[Place::Entry]),
+        spliced(&bytes, &[Location::Entry]),
         Err(SkipReason::Unreadable(_))
     ));
 }
@@ -284,9 +293,9 @@ fn subroutines_are_moved_as_they_are() {
     let out = spliced(
         &bytes,
         &[
-            Place::Entry,
-            Place::FallThrough(Bci(0)),
-            Place::Before(Bci(4)),
+            Location::Entry,
+            Location::FallThrough(Bci(0)),
+            Location::Before(Bci(4)),
         ],
     )
     .unwrap();

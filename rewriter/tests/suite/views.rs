@@ -1,6 +1,7 @@
 //! What views show of a class compiled from known source.
 
-use rewriter::{ClassFile, Constant, Method, ReadError, Tables, opcode};
+use jvms::opcode;
+use rewriter::{ClassFile, ClassHeader, LoadableConstant, Method, ReadError, Tables};
 
 use crate::fixtures::{ALL, SHAPES};
 use crate::program::{Op, assemble, class_with};
@@ -14,6 +15,18 @@ fn method<'c>(class: &'c ClassFile<'static>, name: &str) -> Method<'c, 'static> 
         .methods()
         .find(|method| method.name() == name)
         .unwrap()
+}
+
+#[test]
+fn header_ends_behind_the_name() {
+    let header = ClassHeader::read(SHAPES).unwrap();
+    assert_eq!(header.this_class(), "Shapes");
+    let at = header.access_flags_offset();
+    let flags = [SHAPES[at], SHAPES[at + 1]];
+    assert_eq!(u16::from_be_bytes(flags), shapes().access_flags());
+    let name = |length| ClassHeader::read(&SHAPES[..length]).map(|found| found.this_class());
+    assert!((0..at + 4).all(|length| name(length).is_err()));
+    assert_eq!(name(at + 4).unwrap(), "Shapes");
 }
 
 #[test]
@@ -127,7 +140,7 @@ fn call_sites_show_their_bootstrap_method() {
         .next()
         .and_then(|index| class.pool().constant(index))
         .unwrap();
-    assert!(matches!(recipe, Constant::String(text) if text == "v=\u{1}\u{1}"));
+    assert!(matches!(recipe, LoadableConstant::String(text) if text == "v=\u{1}\u{1}"));
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 use classhook_sdk::source::{ClassSource, MethodSource};
 use classhook_sdk::wit::{
-    self, At, Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
+    self, Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
 };
-use rewriter::{Bci, ClassFile, Code, Method, MethodIndex, Place, PoolIndex, Utf8, opcode};
+use jvms::modified_utf8::Utf8;
+use plan_rules::{RefusedRequest, Transformation, numbers};
+use rewriter::{Bci, ClassFile, Code, Location, Method, MethodIndex, PoolIndex, ReadError};
 
-use crate::plan::{Recorder, failure};
+use crate::plan::{Denied, PlanRecord};
 
 fn text(utf8: Utf8<'_>) -> String {
     utf8.to_str_lossless().into_owned()
@@ -15,13 +17,13 @@ fn text(utf8: Utf8<'_>) -> String {
 /// A class that is loaded for the first time by the application loader.
 pub struct NativeClass<'c, 'a> {
     class: &'c ClassFile<'a>,
-    recorder: &'c Recorder<'c, 'a>,
+    record: &'c PlanRecord,
 }
 
 impl<'c, 'a> NativeClass<'c, 'a> {
-    /// The sites that its methods make are known to `recorder`.
-    pub fn new(class: &'c ClassFile<'a>, recorder: &'c Recorder<'c, 'a>) -> Self {
-        Self { class, recorder }
+    /// The insertion points that its methods make are known to `record`.
+    pub fn new(class: &'c ClassFile<'a>, record: &'c PlanRecord) -> Self {
+        Self { class, record }
     }
 }
 
@@ -51,7 +53,7 @@ impl ClassSource for NativeClass<'_, '_> {
         Some(rewriter::fingerprint(self.class.bytes()))
     }
     fn retransforming(&self) -> bool {
-        self.recorder.loaded()
+        self.record.loaded()
     }
     fn annotations(&self) -> Vec<String> {
         self.class.annotations().map(text).collect()
@@ -66,59 +68,25 @@ impl ClassSource for NativeClass<'_, '_> {
             .map(|method| method.index().0)
             .collect()
     }
-    /// One method at a time.
     fn code(&self, start: u32) -> Result<Vec<u64>, Failure> {
-        let mut methods = self.class.methods().skip(start as usize);
-        let Some(method) = methods.find(Method::has_code) else {
-            return Ok(vec![1 << 16]);
-        };
-        let index = u64::from(method.index().0);
-        let view = NativeMethod {
-            method,
-            recorder: self.recorder,
-        };
-        let (instructions, lines) = (view.instructions()?, view.lines());
-        let is_switch = |op| matches!(op, opcode::TABLESWITCH | opcode::LOOKUPSWITCH);
-        let switches = instructions.iter().filter(|found| is_switch(found.opcode));
-        let switches = switches.flat_map(|found| view.switch_targets(found.bci));
-        let (targets, handlers): (Vec<u16>, _) = (switches.collect(), view.handlers());
-        let mut list = vec![
-            index + 1,
-            index | (instructions.len() as u64) << 16 | (lines.len() as u64) << 32,
-            targets.len() as u64 | (handlers.len() as u64) << 32,
-        ];
-        list.extend(instructions.into_iter().map(u64::from));
-        list.extend(lines.into_iter().map(u64::from));
-        list.extend(targets.into_iter().map(u64::from));
-        let handler = |found: Handler| {
-            let [start, end, target] = [found.start, found.end, found.target].map(u64::from);
-            start | end << 16 | target << 32
-        };
-        list.extend(handlers.into_iter().map(handler));
-        Ok(list)
+        let numbers = numbers::code(self.class, start);
+        self.record.ask(|state| {
+            numbers.map_err(|(method, error)| {
+                state.transformation.look_at(method);
+                undecodable(&mut state.transformation, &error)
+            })
+        })
     }
     fn sites(&self, at: &[wit::Place]) -> Result<Vec<Site>, Failure> {
-        let site = |found: &wit::Place| rewriter::Site {
-            method: MethodIndex(found.method),
-            place: match found.at {
-                At::Entry => Place::Entry,
-                At::Before(bci) => Place::Before(Bci(bci)),
-                At::FallThrough(bci) => Place::FallThrough(Bci(bci)),
-                At::Jump(source, target) => Place::Jump {
-                    source: Bci(source),
-                    target: Bci(target),
-                },
-                At::Unwind => Place::Unwind,
-                At::Instruction(bci) => Place::At(Bci(bci)),
-            },
-        };
-        self.recorder.make_sites(at.iter().map(site))
+        let numbers: Vec<u64> = at.iter().copied().map(u64::from).collect();
+        self.record
+            .ask(|state| Ok(sites(state.transformation.make_points_of(&numbers)?)))
     }
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
         let method = self.class.method(MethodIndex(index))?;
         Some(Box::new(NativeMethod {
             method,
-            recorder: self.recorder,
+            record: self.record,
         }))
     }
 }
@@ -139,7 +107,7 @@ fn summary(method: Method<'_, '_>) -> MethodSummary {
 
 struct NativeMethod<'c, 'a> {
     method: Method<'c, 'a>,
-    recorder: &'c Recorder<'c, 'a>,
+    record: &'c PlanRecord,
 }
 
 impl<'c, 'a> NativeMethod<'c, 'a> {
@@ -147,20 +115,32 @@ impl<'c, 'a> NativeMethod<'c, 'a> {
         self.method.code().ok().flatten()
     }
 
-    fn decoded(&self) -> impl Iterator<Item = rewriter::Instruction<'a>> + use<'a> {
-        self.code()
-            .map(|code| code.instructions())
-            .into_iter()
-            .flatten()
-            .flatten()
+    fn make_points(
+        &self,
+        locations: impl ExactSizeIterator<Item = Location>,
+    ) -> Result<Vec<Site>, Failure> {
+        let method = self.method.index();
+        let points = locations.map(|location| rewriter::InsertionPoint { method, location });
+        self.record
+            .ask(|state| Ok(sites(state.transformation.make_points(points)?)))
     }
 
-    fn sites(&self, places: impl Iterator<Item = Place>) -> Result<Vec<Site>, Failure> {
-        self.recorder.make_sites(places.map(|place| rewriter::Site {
-            method: self.method.index(),
-            place,
-        }))
+    fn make_known_point(&self, location: Location) -> Site {
+        let method = self.method.index();
+        let token = self.record.ask_or_trap(|asked| {
+            asked.make_known_point(rewriter::InsertionPoint { method, location })
+        });
+        Site { token }
     }
+}
+
+fn undecodable(asked: &mut Transformation, error: &ReadError) -> Denied {
+    asked.refuse(RefusedRequest::undecodable(error)).into()
+}
+
+/// The insertion points of tokens.
+fn sites(tokens: std::ops::Range<u64>) -> Vec<Site> {
+    tokens.map(|token| Site { token }).collect()
 }
 
 impl MethodSource for NativeMethod<'_, '_> {
@@ -168,23 +148,11 @@ impl MethodSource for NativeMethod<'_, '_> {
         self.method.annotations().map(text).collect()
     }
     fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
-        let code = self
-            .method
-            .code()
-            .map_err(|error| failure("H0301", &error))?;
-        let Some(code) = code else {
-            return Ok(Vec::new());
-        };
-        let convert = |found: rewriter::Instruction<'_>| Instruction {
-            bci: found.bci.0,
-            opcode: found.opcode,
-            operand: found.operand(),
-        };
-        let all: Result<Vec<Instruction>, _> = code
-            .instructions()
-            .map(|found| found.map(convert))
-            .collect();
-        all.map_err(|error| failure("H0301", &error))
+        let numbers = numbers::instructions(&self.method);
+        let numbers = self
+            .record
+            .ask(|state| numbers.map_err(|error| undecodable(&mut state.transformation, &error)))?;
+        Ok(numbers.into_iter().map(Instruction::from).collect())
     }
     fn lines(&self) -> Vec<Line> {
         let lines = self.code().map(|code| {
@@ -214,8 +182,11 @@ impl MethodSource for NativeMethod<'_, '_> {
         handlers.collect()
     }
     fn switch_targets(&self, at: u16) -> Vec<u16> {
-        let found = self
-            .decoded()
+        let code = self.code();
+        let found = code
+            .into_iter()
+            .flat_map(|code| code.instructions())
+            .flatten()
             .find(|found| found.bci.0 == at)
             .and_then(|found| found.switch());
         found
@@ -235,32 +206,31 @@ impl MethodSource for NativeMethod<'_, '_> {
         })
     }
     fn entry(&self) -> Site {
-        self.recorder.make_site(self.method.index(), Place::Entry)
+        self.make_known_point(Location::Entry)
     }
     fn returns(&self) -> Vec<Site> {
-        let leaves = |op| matches!(op, opcode::IRETURN..=opcode::RETURN | opcode::ATHROW);
-        let places = self
-            .decoded()
-            .filter(|found| leaves(found.opcode))
-            .map(|found| Place::Before(found.bci));
-        self.sites(places).unwrap_or_default()
+        let method = self.method.index();
+        let tokens = self
+            .record
+            .ask_or_trap(|asked| asked.make_return_points(method));
+        sites(tokens)
     }
     fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.sites(at.iter().map(|bci| Place::Before(Bci(*bci))))
+        self.make_points(at.iter().map(|bci| Location::Before(Bci(*bci))))
     }
     fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.sites(at.iter().map(|bci| Place::FallThrough(Bci(*bci))))
+        self.make_points(at.iter().map(|bci| Location::FallThrough(Bci(*bci))))
     }
     fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
-        self.sites(at.iter().map(|jump| Place::Jump {
+        self.make_points(at.iter().map(|jump| Location::Jump {
             source: Bci(jump.source),
             target: Bci(jump.target),
         }))
     }
     fn unwind(&self) -> Site {
-        self.recorder.make_site(self.method.index(), Place::Unwind)
+        self.make_known_point(Location::Unwind)
     }
     fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.sites(at.iter().map(|bci| Place::At(Bci(*bci))))
+        self.make_points(at.iter().map(|bci| Location::At(Bci(*bci))))
     }
 }

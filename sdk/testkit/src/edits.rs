@@ -1,48 +1,60 @@
 //! Changes of code and structure over the rewriter's checks.
 
-use classhook_sdk::edit::{self, Constant, Element, Value};
+use classhook_sdk::edit::{self, Constant, Edit, Element, Value};
 use classhook_sdk::snippet::{Member, Part, Snippet};
 use classhook_sdk::source::NativeCode;
-use classhook_sdk::wit::{Failure, Site};
+use classhook_sdk::wit::Failure;
+use plan_rules::{AnnotationBuilder, NestedArray, RefusedRequest, SnippetBuilder, Transformation};
 use rewriter::{
-    Action, Annotation, Bci, CallTarget, Change, ClassEdit, Edit, EditConstant, ElementValue,
-    Label, MemberName, MethodIndex, NewField, NewMethod, Place, SnippetError, Target,
+    Action, CallTarget, Change, ElementValue, InsertionPoint, Literal, Location, MemberName,
+    MethodIndex, NewField, Target,
 };
 
-use crate::plan::{Recorder, failure};
+use crate::plan::{Denied, PlanRecord, State, tokens};
 
-fn refused(error: &dyn std::fmt::Display) -> Failure {
-    failure("H0317", error)
-}
+type Answer<T = ()> = Result<T, Denied>;
+type Granted = Result<(), RefusedRequest>;
 
-/// The rewriter's own copy of a snippet.
-fn code_of(snippet: &Snippet) -> Result<rewriter::Snippet, SnippetError> {
-    let mut code = rewriter::Snippet::new();
+/// A snippet, one operation after the other.
+fn code_of(
+    asked: &mut Transformation,
+    snippet: &Snippet,
+) -> Result<SnippetBuilder, RefusedRequest> {
+    let mut code = SnippetBuilder::default();
     let (parts, labels) = snippet.parts();
-    let labels: Vec<Label> = (0..labels).map(|_| code.new_label()).collect();
-    // The SDK hands out no other numbers.
-    let label = |number: &u32| labels[*number as usize];
+    for _ in 0..labels {
+        code.new_label();
+    }
     for part in parts {
-        match part {
-            Part::This => code.load_this(),
-            Part::Argument(index) => code.load_argument(*index),
-            Part::Int(value) => code.push_int(*value),
-            Part::Long(value) => code.push_long(*value),
-            Part::Float(value) => code.push_float(*value),
-            Part::Double(value) => code.push_double(*value),
-            Part::String(value) => code.push_string(value),
-            Part::Class(name) => code.push_class(name),
-            Part::Null => code.push_null(),
-            Part::Invoke(opcode, target) => code.invoke(*opcode, name(target)),
-            Part::Field(opcode, target) => code.field(*opcode, name(target)),
-            Part::WithType(opcode, name) => code.with_type(*opcode, name),
-            Part::Op(opcode, operand) => code.op(*opcode, *operand),
-            Part::Increment(slot, by) => code.increment(*slot, *by),
-            Part::Place(number) => code.place(label(number)),
-            Part::Jump(opcode, number) => code.jump(*opcode, label(number)),
-        }?;
+        let added = add(&mut code, part);
+        added.map_err(|cause| asked.refuse_unsuitable(&cause))?;
     }
     Ok(code)
+}
+
+fn add(code: &mut SnippetBuilder, part: &Part) -> Result<(), String> {
+    match part {
+        Part::This => code.add(0, rewriter::Snippet::load_this),
+        Part::Argument(index) => code.add(0, |code| code.load_argument(*index)),
+        Part::Int(value) => code.add(0, |code| code.push_int(*value)),
+        Part::Long(value) => code.add(0, |code| code.push_long(*value)),
+        Part::Float(value) => code.add(0, |code| code.push_float(*value)),
+        Part::Double(value) => code.add(0, |code| code.push_double(*value)),
+        Part::String(value) => code.add(value.len(), |code| code.push_string(value)),
+        Part::Class(name) => code.add(name.len(), |code| code.push_class(name)),
+        Part::Null => code.add(0, rewriter::Snippet::push_null),
+        Part::Invoke(opcode, target) => {
+            code.add_member(name(target), |code, target| code.invoke(*opcode, target))
+        }
+        Part::Field(opcode, target) => {
+            code.add_member(name(target), |code, target| code.field(*opcode, target))
+        }
+        Part::WithType(opcode, name) => code.add(name.len(), |code| code.with_type(*opcode, name)),
+        Part::Op(opcode, operand) => code.add(0, |code| code.op(*opcode, *operand)),
+        Part::Increment(slot, by) => code.add(0, |code| code.increment(*slot, *by)),
+        Part::Place(label) => code.add_at(*label, rewriter::Snippet::place),
+        Part::Jump(opcode, label) => code.add_at(*label, |code, label| code.jump(*opcode, label)),
+    }
 }
 
 fn name(member: &Member) -> MemberName {
@@ -54,13 +66,13 @@ fn name(member: &Member) -> MemberName {
     }
 }
 
-fn constant(value: &Constant) -> EditConstant {
+fn constant(value: &Constant) -> Literal {
     match value {
-        Constant::Integer(value) => EditConstant::Int(*value),
-        Constant::Long(value) => EditConstant::Long(*value),
-        Constant::Float(value) => EditConstant::Float(value.to_bits()),
-        Constant::Double(value) => EditConstant::Double(value.to_bits()),
-        Constant::Text(text) => EditConstant::String(text.clone()),
+        Constant::Integer(value) => Literal::Int(*value),
+        Constant::Long(value) => Literal::Long(*value),
+        Constant::Float(value) => Literal::Float(value.to_bits()),
+        Constant::Double(value) => Literal::Double(value.to_bits()),
+        Constant::Text(text) => Literal::String(text.clone()),
     }
 }
 
@@ -83,24 +95,23 @@ fn element(value: &Element) -> ElementValue {
     }
 }
 
-fn annotation(annotation: &edit::Annotation) -> Annotation {
+/// An annotation, one element after the other; the text says why a plugin is stopped over it.
+fn annotation_of(annotation: &edit::Annotation) -> Result<AnnotationBuilder, String> {
     let (kind, elements) = annotation.parts();
-    let value = |value: &Value| match value {
-        Value::One(value) => element(value),
-        Value::Many(values) => ElementValue::Array(values.iter().map(element).collect()),
-        Value::Nested(value) => ElementValue::Annotation(self::annotation(value)),
-        Value::NestedMany(values) => {
-            let values = values.iter().map(self::annotation);
-            ElementValue::Array(values.map(ElementValue::Annotation).collect())
-        }
-    };
-    let elements = elements.iter();
-    Annotation {
-        descriptor: kind.to_owned(),
-        elements: elements
-            .map(|(name, it)| (name.clone(), value(it)))
-            .collect(),
+    let mut result = AnnotationBuilder::new(kind.to_owned());
+    for (name, value) in elements {
+        let name = name.clone();
+        match value {
+            Value::One(value) => result.put(name, element(value)),
+            Value::Many(values) => result.put_array(name, values.iter().map(element).collect()),
+            Value::Nested(value) => result.nest(name, &annotation_of(value)?),
+            Value::NestedMany(values) => {
+                let values: Vec<_> = values.iter().map(annotation_of).collect::<Result<_, _>>()?;
+                result.nest_array(name, NestedArray::of(values.iter()))
+            }
+        }?;
     }
+    Ok(result)
 }
 
 fn change(of: &edit::Change) -> Change {
@@ -130,136 +141,105 @@ fn target(of: &edit::Target) -> Target {
     }
 }
 
-/// An edit of the class itself; none for one of its code.
-fn class_edit(of: &edit::Edit<'_>) -> Result<Option<ClassEdit>, SnippetError> {
-    Ok(Some(match of {
-        edit::Edit::Insert(..) | edit::Edit::Wrap(..) | edit::Edit::Change(..) => return Ok(None),
-        edit::Edit::Body(method, code) => ClassEdit::ReplaceBody {
-            method: MethodIndex(*method),
-            body: code_of(code)?,
-        },
-        edit::Edit::AddField(field) => ClassEdit::AddField(NewField {
-            flags: field.access_flags,
-            name: field.name.clone(),
-            descriptor: field.descriptor.clone(),
-            value: field.value.as_ref().map(constant),
-        }),
-        edit::Edit::AddMethod(flags, name, descriptor, body) => ClassEdit::AddMethod(NewMethod {
-            flags: *flags,
-            name: (*name).to_owned(),
-            descriptor: (*descriptor).to_owned(),
-            body: body.map(code_of).transpose()?,
-        }),
-        edit::Edit::AddInterface(name) => ClassEdit::AddInterface((*name).to_owned()),
-        edit::Edit::Annotate(on, visible, value) => ClassEdit::AddAnnotation {
-            target: target(on),
-            visible: *visible,
-            annotation: annotation(value),
-        },
-        edit::Edit::Rename(member, to) => ClassEdit::RenameMember {
-            member: name(member),
-            to: (*to).to_owned(),
-        },
-    }))
-}
-
-impl Recorder<'_, '_> {
-    fn insert(&self, sites: Vec<rewriter::Site>, code: &Snippet) -> Result<(), Failure> {
-        let code = code_of(code).map_err(|error| refused(&error))?;
-        let state = &mut *self.state.borrow_mut();
-        for site in &sites {
-            let fits = state.checker.check_snippet(*site, &code);
-            fits.map_err(|error| refused(&error))?;
-        }
-        for site in &sites {
-            let line = format!("{} {}: insert", self.method_name(site.method), site.place);
-            state.say(&line, b"");
-        }
-        for line in code.to_string().lines() {
-            state.say(&format!("  {line}"), b"");
-        }
-        let id = state.plan.keep(code).map_err(|error| refused(&error))?;
-        let action = Action::Insert(id);
-        let mut edits = sites.into_iter().map(|site| Edit { site, action });
-        edits
-            .try_for_each(|edit| state.plan.push(edit))
-            .map_err(|error| refused(&error))
-    }
-
-    fn sites(&self, at: &[Site]) -> Result<Vec<rewriter::Site>, Failure> {
-        let state = &mut *self.state.borrow_mut();
-        at.iter().map(|site| state.checked(*site)).collect()
-    }
-
-    /// The instructions at sites that were made for instructions.
-    fn instructions(&self, at: &[Site]) -> Result<Vec<(MethodIndex, Bci)>, Failure> {
-        let sites = self.sites(at)?.into_iter();
-        let instruction = |site: rewriter::Site| match site.place {
-            Place::At(bci) => Ok((site.method, bci)),
-            place => Err(refused(&format_args!(
-                "expected an instruction, found the place `{place}`"
-            ))),
-        };
-        sites.map(instruction).collect()
-    }
-
-    fn change(&self, at: &[(MethodIndex, Bci)], change: &Change) -> Result<(), Failure> {
-        let state = &mut *self.state.borrow_mut();
-        for (method, bci) in at {
-            let suits = state.checker.check_change(*method, *bci, change);
-            suits.map_err(|error| refused(&error))?;
-        }
-        for (method, bci) in at {
-            let line = format!("{} at {bci}: {change}", self.method_name(*method));
-            state.say(&line, b"");
-            let added = state.plan.change(*method, *bci, change.clone());
-            added.map_err(|error| refused(&error))?;
-        }
+impl State {
+    /// Asks for edits of code, and says those that came of it.
+    fn edit_code(&mut self, ask: impl FnOnce(&mut Transformation) -> Granted) -> Answer {
+        let first = self.transformation.request().plan.edits().len();
+        ask(&mut self.transformation)?;
+        self.say_edits(first);
         Ok(())
     }
 
-    fn edit_class(&self, edit: ClassEdit) -> Result<(), Failure> {
-        let loaded = self.loaded();
-        let state = &mut *self.state.borrow_mut();
-        let suits = state.checker.check_class_edit(&edit, loaded);
-        suits.map_err(|error| refused(&error))?;
-        for line in edit.to_string().lines() {
-            state.say(line, b"");
+    /// Says the edits of code from this one on; inserted code stands below the last place that it goes to.
+    fn say_edits(&mut self, first: usize) {
+        let plan = &self.transformation.request().plan;
+        let mut lines = Vec::new();
+        let mut edits = plan.edits().iter().skip(first).peekable();
+        while let Some(edit) = edits.next() {
+            let InsertionPoint { method, location } = edit.point;
+            let at = format!("{} {location}", self.method_name(method));
+            let Action::Insert(id) = edit.action else {
+                lines.push(format!("{at}: {}", plan.describe(edit.action)));
+                continue;
+            };
+            lines.push(format!("{at}: insert"));
+            let goes_on = edits.peek().is_some_and(|next| {
+                next.action == edit.action && is_behind(next.point) == is_behind(edit.point)
+            });
+            let code = plan.snippet(id).filter(|_| !goes_on);
+            let code = code.map(ToString::to_string).unwrap_or_default();
+            lines.extend(code.lines().map(|line| format!("  {line}")));
         }
-        state.plan.edit_class(edit).map_err(|error| refused(&error))
+        lines.iter().for_each(|line| self.say(line, b""));
+    }
+
+    /// Asks for an edit of the class itself, and says it.
+    fn edit_class(&mut self, ask: impl FnOnce(&mut Transformation) -> Granted) -> Answer {
+        ask(&mut self.transformation)?;
+        let edits = self.transformation.request().plan.class_edits();
+        let text = edits.last().map(ToString::to_string).unwrap_or_default();
+        text.lines().for_each(|line| self.say(line, b""));
+        Ok(())
+    }
+
+    fn edit(&mut self, edit: &Edit<'_>) -> Answer {
+        let asked = &mut self.transformation;
+        match edit {
+            Edit::Insert(at, code) => {
+                let code = code_of(asked, code)?;
+                self.edit_code(|asked| asked.insert(tokens(at), &code))
+            }
+            Edit::Wrap(at, before, after) => {
+                let (before, after) = (code_of(asked, before)?, code_of(asked, after)?);
+                self.edit_code(|asked| asked.wrap(tokens(at), &before, &after))
+            }
+            Edit::Change(at, of) => self.edit_code(|asked| asked.change(tokens(at), &change(of))),
+            Edit::Body(method, code) => {
+                let body = code_of(asked, code)?;
+                self.edit_class(|asked| asked.replace_body(MethodIndex(*method), &body))
+            }
+            Edit::AddField(field) => {
+                let field = NewField {
+                    flags: field.access_flags,
+                    name: field.name.clone(),
+                    descriptor: field.descriptor.clone(),
+                    value: field.value.as_ref().map(constant),
+                };
+                self.edit_class(|asked| asked.add_field(field))
+            }
+            Edit::AddMethod(flags, name, descriptor, body) => {
+                let body = body.map(|body| code_of(asked, body)).transpose()?;
+                let (name, descriptor) = ((*name).to_owned(), (*descriptor).to_owned());
+                let body = body.as_ref();
+                self.edit_class(|asked| asked.add_method(*flags, name, descriptor, body))
+            }
+            Edit::AddInterface(name) => {
+                self.edit_class(|asked| asked.add_interface((*name).to_owned()))
+            }
+            Edit::Annotate(on, visible, value) => {
+                let value = annotation_of(value).map_err(Denied::Stopped)?;
+                self.edit_class(|asked| asked.annotate(target(on), *visible, &value))
+            }
+            Edit::Rename(member, to) => {
+                self.edit_class(|asked| asked.rename_member(name(member), (*to).to_owned()))
+            }
+            Edit::RenameType(from, to) => {
+                self.edit_class(|asked| asked.rename_type((*from).to_owned(), (*to).to_owned()))
+            }
+            Edit::AddAttribute(to, name, contents) => self.edit_class(|asked| {
+                asked.add_attribute(target(to), (*name).to_owned(), contents.to_vec())
+            }),
+        }
     }
 }
 
-impl NativeCode for Recorder<'_, '_> {
-    fn edit(&self, edit: &edit::Edit<'_>) -> Result<(), Failure> {
-        if let Some(edit) = class_edit(edit).map_err(|error| refused(&error))? {
-            self.check_limits(1, 0)?;
-            return self.edit_class(edit);
-        }
-        match edit {
-            edit::Edit::Insert(at, code) => {
-                self.check_limits(at.len(), 0)?;
-                self.insert(self.sites(at)?, code)
-            }
-            edit::Edit::Wrap(at, before, after) => {
-                self.check_limits(2 * at.len(), 0)?;
-                let at = self.instructions(at)?;
-                let sites = |place: fn(Bci) -> Place| {
-                    let at = at.iter();
-                    at.map(|(method, bci)| rewriter::Site {
-                        method: *method,
-                        place: place(*bci),
-                    })
-                    .collect()
-                };
-                self.insert(sites(Place::Before), before)?;
-                self.insert(sites(Place::FallThrough), after)
-            }
-            edit::Edit::Change(at, of) => {
-                self.check_limits(at.len(), 0)?;
-                self.change(&self.instructions(at)?, &change(of))
-            }
-            _ => Ok(()),
-        }
+/// Whether code runs there when an instruction has completed.
+fn is_behind(point: InsertionPoint) -> bool {
+    matches!(point.location, Location::FallThrough(_))
+}
+
+impl NativeCode for PlanRecord {
+    fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure> {
+        self.ask(|state| state.edit(edit))
     }
 }

@@ -1,8 +1,9 @@
 //! Native tests for Classhook plugins, without WebAssembly and without a JVM.
 //!
 //! A [`Harness`] runs a [`Transformer`] over the bytes of a class. Views and
-//! the checks of a plan are the rewriter's own, so what passes here passes in
-//! production, limits of time and memory apart.
+//! rules for plans are those of the plugin host, so what passes here passes in
+//! production, limits of time and memory apart, and what is refused is refused
+//! with the same words.
 //!
 //! ```
 //! use classhook_sdk::prelude::*;
@@ -49,10 +50,11 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use classhook_sdk::{Class, Error, Plan, Transformer};
-use rewriter::{ClassFile, EditPlan, ProbeStorage, Scratch};
+use plan_rules::{CheckedClass, PlanRequest};
+use rewriter::{CheckScratch, ClassFile, EditPlan, ProbeStorage, Scratch};
 
 use class::NativeClass;
-use plan::Recorder;
+use plan::PlanRecord;
 
 /// Runs a plugin over classes.
 pub struct Harness<T> {
@@ -143,17 +145,19 @@ impl<T: Transformer> Harness<T> {
 fn run<T: Transformer>(plugin: &T, bytes: &[u8], loaded: bool) -> Transformed {
     let class =
         ClassFile::read(bytes).unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
-    let recorder = Recorder::new(&class, loaded);
-    let source = NativeClass::new(&class, &recorder);
+    let checked = CheckedClass::read(bytes, loaded)
+        .unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
+    let record = PlanRecord::new(checked);
+    let source = NativeClass::new(&class, &record);
     let error = plugin
-        .transform(&Class::new(&source), &mut Plan::new(&recorder))
+        .transform(&Class::new(&source), &mut Plan::new(&record))
         .err();
-    let text = recorder.describe();
+    let (request, text, trap) = record.finish();
     Transformed {
         bytes: bytes.to_vec(),
-        plan: recorder.plan(),
+        request,
         text,
-        error,
+        error: trap.map(Error::Refused).or(error),
     }
 }
 
@@ -161,16 +165,28 @@ fn run<T: Transformer>(plugin: &T, bytes: &[u8], loaded: bool) -> Transformed {
 #[derive(Debug)]
 pub struct Transformed {
     bytes: Vec<u8>,
-    plan: EditPlan,
+    request: PlanRequest,
     text: String,
     error: Option<Error>,
 }
 
 impl Transformed {
-    /// The recorded plan.
+    /// The edits that were asked for.
     #[must_use]
     pub fn plan(&self) -> &EditPlan {
-        &self.plan
+        &self.request.plan
+    }
+
+    /// What was asked for, granted as far as the plan goes.
+    #[must_use]
+    pub fn request(&self) -> &PlanRequest {
+        &self.request
+    }
+
+    /// Why the plugin gave up, or was stopped.
+    #[must_use]
+    pub fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
     }
 
     /// Asserts the whole text: one line per edit and note, in the order of the calls, then the error if there was one.
@@ -236,7 +252,7 @@ impl Transformed {
             base: 0,
         };
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-        let report = rewriter::splice(&class, &self.plan, &storage, &mut scratch, &mut out);
+        let report = rewriter::splice(&class, self.plan(), &storage, &mut scratch, &mut out);
         let report = report.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));
         assert!(
             report.skipped.is_empty() && report.refused.is_none(),
@@ -244,7 +260,9 @@ impl Transformed {
             report.skipped,
             report.refused
         );
-        let checked = rewriter::check_splice(&class, &self.plan, &storage, &out, &mut scratch);
+        let mut check_scratch = CheckScratch::default();
+        let checked =
+            rewriter::check_splice(&class, self.plan(), &storage, &out, &mut check_scratch);
         checked.unwrap_or_else(|error| panic!("the result is wrong: {error}"));
         out
     }

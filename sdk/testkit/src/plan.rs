@@ -1,152 +1,97 @@
-//! The plan resource over the rewriter's plan and its checks.
+//! The plan resource over the rules for plans.
 
 use std::cell::RefCell;
 use std::fmt::Write;
+use std::ops::Range;
 
 use classhook_sdk::Capture;
 use classhook_sdk::source::{CodeSink, PlanSink};
 use classhook_sdk::wit::{Failure, ProbeId, Site};
-use rewriter::span::{self, Spans};
-use rewriter::{Action, ClassFile, Edit, EditPlan, MethodIndex, Place, SiteChecker};
+use plan_rules::{CheckedClass, PlanRequest, RefusedRequest, Transformation};
+use rewriter::span::{self, Arguments};
+use rewriter::{Action, MethodIndex};
 
-/// The host's limits per class.
-const MAX_EDITS: usize = 32_768;
-const MAX_TAG_BYTES: usize = 1 << 20;
+/// The code of a failure that ends a plugin's work on a class in production, whatever it would do next.
+const TRAP: &str = "H0311";
 
-/// What the host answers when something is refused.
-pub fn failure(code: &str, message: &dyn std::fmt::Display) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        message: message.to_string(),
-        help: None,
+/// Why a request is not granted.
+pub(crate) enum Denied {
+    /// The plugin is told why.
+    Refused(RefusedRequest),
+    /// The plugin is stopped.
+    Stopped(String),
+}
+
+impl From<RefusedRequest> for Denied {
+    fn from(refused: RefusedRequest) -> Self {
+        Self::Refused(refused)
     }
 }
 
-/// Records a plan for one class.
-pub struct Recorder<'c, 'a> {
-    class: &'c ClassFile<'a>,
-    loaded: bool,
-    pub(crate) state: RefCell<State<'c, 'a>>,
+/// Keeps what a plugin asks for in one class, and says it in lines.
+pub struct PlanRecord {
+    state: RefCell<State>,
 }
 
-pub(crate) struct State<'c, 'a> {
-    pub(crate) checker: SiteChecker<'c, 'a>,
-    sites: Vec<rewriter::Site>,
-    pub(crate) plan: EditPlan,
-    hits: u32,
-    counts: u32,
-    spans: Spans,
-    tag_bytes: usize,
+/// What was asked for so far.
+pub(crate) struct State {
+    pub(crate) transformation: Transformation,
     text: String,
+    /// Set when the plugin would have been stopped.
+    trap: Option<Failure>,
 }
 
-impl<'c, 'a> Recorder<'c, 'a> {
-    /// Nothing recorded yet.
-    pub fn new(class: &'c ClassFile<'a>, loaded: bool) -> Self {
-        let checker = SiteChecker::new(class);
+impl PlanRecord {
+    /// Nothing asked for yet.
+    pub fn new(class: CheckedClass) -> Self {
         let state = State {
-            checker,
-            sites: Vec::new(),
-            plan: EditPlan::new(),
-            hits: 0,
-            counts: 0,
-            spans: Spans::default(),
-            tag_bytes: 0,
+            transformation: Transformation::new(class),
             text: String::new(),
+            trap: None,
         };
         Self {
-            class,
-            loaded,
             state: RefCell::new(state),
         }
     }
 
     /// Whether the JVM has the class already.
     pub fn loaded(&self) -> bool {
-        self.loaded
+        self.state.borrow().transformation.is_retransforming()
     }
 
-    /// Hands out sites, if each of them exists.
-    pub fn make_sites(
+    /// What was asked for, one line per edit and note, and why the plugin would have been stopped, if so.
+    pub fn finish(self) -> (PlanRequest, String, Option<Failure>) {
+        let state = self.state.into_inner();
+        let (_, request) = state.transformation.finish();
+        (request, state.text, state.trap)
+    }
+
+    /// Works on what was asked for; a refusal becomes the plugin's answer.
+    pub(crate) fn ask<T>(
         &self,
-        sites: impl Iterator<Item = rewriter::Site>,
-    ) -> Result<Vec<Site>, Failure> {
+        ask: impl FnOnce(&mut State) -> Result<T, Denied>,
+    ) -> Result<T, Failure> {
         let state = &mut *self.state.borrow_mut();
-        let make = |site| {
-            state
-                .checker
-                .check(site)
-                .map_err(|error| failure("H0317", &error))?;
-            Ok(hand_out(&mut state.sites, site))
-        };
-        sites.map(make).collect()
+        ask(state).map_err(|denied| match denied {
+            Denied::Refused(refused) => Failure {
+                code: refused.code.to_owned(),
+                message: refused.message,
+                help: refused.help.map(str::to_owned),
+            },
+            Denied::Stopped(message) => state.stop(message),
+        })
     }
 
-    /// Hands out a place that a method with code has; whether it has code is asked when it is used.
-    pub fn make_site(&self, method: MethodIndex, place: Place) -> Site {
-        let site = rewriter::Site { method, place };
-        hand_out(&mut self.state.borrow_mut().sites, site)
-    }
-
-    /// One line per edit and note so far.
-    pub fn describe(&self) -> String {
-        self.state.borrow().text.clone()
-    }
-
-    /// The plan so far.
-    pub fn plan(&self) -> EditPlan {
-        self.state.borrow().plan.clone()
-    }
-
-    pub(crate) fn method_name(&self, index: MethodIndex) -> String {
-        let method = self.class.method(index);
-        method
-            .map(|method| {
-                format!(
-                    "{}{}",
-                    method.name().to_str_lossless(),
-                    method.descriptor().to_str_lossless()
-                )
-            })
-            .unwrap_or_default()
-    }
-
-    pub(crate) fn check_limits(&self, sites: usize, tag: usize) -> Result<(), Failure> {
-        let state = self.state.borrow();
-        let edits = state.plan.edits().len() + state.plan.class_edits().len();
-        if edits + state.spans.as_slice().len() + sites > MAX_EDITS {
-            return Err(failure(
-                "H0315",
-                &format_args!("expected at most {MAX_EDITS} edits to one class"),
-            ));
-        }
-        if state.tag_bytes + tag > MAX_TAG_BYTES {
-            return Err(failure(
-                "H0315",
-                &format_args!("expected at most {MAX_TAG_BYTES} bytes of tags in one class"),
-            ));
-        }
-        Ok(())
-    }
-
-    /// Records what `action` makes of the next number of its kind.
-    fn record(
+    /// As [`PlanRecord::ask`], for a request that has no answer: a refusal stops the plugin.
+    pub(crate) fn ask_or_trap<T: Default>(
         &self,
-        site: Site,
-        tag: &[u8],
-        action: impl FnOnce(&mut State<'c, 'a>) -> Action,
-    ) -> Result<ProbeId, Failure> {
+        ask: impl FnOnce(&mut Transformation) -> Result<T, RefusedRequest>,
+    ) -> T {
         let state = &mut *self.state.borrow_mut();
-        let site = state.checked(site)?;
-        let action = action(state);
-        state
-            .plan
-            .push(Edit { site, action })
-            .map_err(|error| failure("H0317", &error))?;
-        let method = self.method_name(site.method);
-        state.say(&format!("{method} {}: {action}", site.place), tag);
-        Ok(ProbeId {
-            value: action.probe().unwrap_or_default(),
+        let asked = ask(&mut state.transformation);
+        asked.unwrap_or_else(|refused| {
+            state.stop(refused.message);
+            T::default()
         })
     }
 
@@ -154,32 +99,20 @@ impl<'c, 'a> Recorder<'c, 'a> {
         &self,
         at: &[Site],
         tag: &[u8],
-        action: impl Fn(&mut State<'c, 'a>) -> Action,
+        action: fn(u32) -> Action,
+        ask: impl FnOnce(&mut Transformation) -> Result<Range<u32>, RefusedRequest>,
     ) -> Result<Vec<ProbeId>, Failure> {
-        self.check_limits(at.len(), tag.len())?;
-        let probes = at
-            .iter()
-            .map(|site| self.record(*site, tag, &action))
-            .collect::<Result<_, _>>()?;
-        self.state.borrow_mut().tag_bytes += tag.len();
-        Ok(probes)
+        self.ask(|state| {
+            let probes = ask(&mut state.transformation)?;
+            for (site, probe) in at.iter().zip(probes.clone()) {
+                state.say_at(*site, &action(probe), tag);
+            }
+            Ok(probes.map(|value| ProbeId { value }).collect())
+        })
     }
 }
 
-impl State<'_, '_> {
-    /// A site that was handed out and exists.
-    pub(crate) fn checked(&mut self, site: Site) -> Result<rewriter::Site, Failure> {
-        let Some(found) = self.sites.get(site.token as usize).copied() else {
-            return Err(failure(
-                "H0317",
-                &format_args!("site {} was not made by a view of this class", site.token),
-            ));
-        };
-        let exists = self.checker.check(found);
-        exists.map_err(|error| failure("H0317", &error))?;
-        Ok(found)
-    }
-
+impl State {
     /// Adds a line, with the plugin's own bytes if there are any.
     pub(crate) fn say(&mut self, line: &str, tag: &[u8]) {
         self.text.push_str(line);
@@ -188,16 +121,32 @@ impl State<'_, '_> {
         }
         self.text.push('\n');
     }
+
+    /// Adds a line about an insertion point.
+    pub(crate) fn say_at(&mut self, site: Site, what: &dyn std::fmt::Display, tag: &[u8]) {
+        let Some(found) = self.transformation.point(site.token) else {
+            return;
+        };
+        let method = self.method_name(found.method);
+        self.say(&format!("{method} {}: {what}", found.location), tag);
+    }
+
+    pub(crate) fn method_name(&self, index: MethodIndex) -> String {
+        self.transformation.method_name(index).unwrap_or_default()
+    }
+
+    /// The plugin would be stopped here.
+    pub(crate) fn stop(&mut self, message: String) -> Failure {
+        let failure = Failure {
+            code: TRAP.to_owned(),
+            message: format!("it trapped: {message}"),
+            help: None,
+        };
+        self.trap.get_or_insert(failure).clone()
+    }
 }
 
-/// The number that a counter of probes gives next.
-fn next(counter: &mut u32) -> u32 {
-    let number = *counter;
-    *counter += 1;
-    number
-}
-
-fn to_host(capture: &Capture) -> span::Capture {
+fn capture_of(capture: &Capture) -> span::Capture {
     let mut result = span::Capture {
         returned: capture.returned,
         thrown: capture.thrown,
@@ -212,41 +161,37 @@ fn to_host(capture: &Capture) -> span::Capture {
         .iter()
         .for_each(|index| result.argument(*index));
     if capture.all_arguments {
-        result.arguments = span::Arguments::All;
+        result.arguments = Arguments::All;
     }
     result
 }
 
-fn hand_out(sites: &mut Vec<rewriter::Site>, site: rewriter::Site) -> Site {
-    sites.push(site);
-    Site {
-        token: sites.len() as u64 - 1,
-    }
+/// The tokens of insertion points.
+pub(crate) fn tokens(at: &[Site]) -> impl ExactSizeIterator<Item = u64> {
+    at.iter().map(|site| site.token)
 }
 
-impl PlanSink for Recorder<'_, '_> {
+impl PlanSink for PlanRecord {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.probes(at, tag, |state| Action::Hit(next(&mut state.hits)))
+        self.probes(at, tag, Action::Hit, |asked| asked.hit(tokens(at), tag))
     }
 
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.probes(at, tag, |state| Action::Count(next(&mut state.counts)))
+        self.probes(at, tag, Action::Count, |asked| asked.count(tokens(at), tag))
     }
 
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure> {
-        self.check_limits(1, tag.len())?;
-        let state = &mut *self.state.borrow_mut();
         let method = MethodIndex(method);
-        let value = state
-            .spans
-            .add(self.class, method, to_host(capture))
-            .map_err(|error| failure("H0317", &error))?;
-        state.tag_bytes += tag.len();
-        if let Some(span) = state.spans.as_slice().last() {
-            let line = format!("{}: {span}", self.method_name(method));
-            state.say(&line, tag);
-        }
-        Ok(ProbeId { value })
+        self.ask(|state| {
+            let asked = &mut state.transformation;
+            let value = asked.span(method, capture_of(capture), tag)?;
+            if let Some(span) = asked.request().spans.as_slice().last() {
+                let line = format!(": {span}");
+                let line = state.method_name(method) + &line;
+                state.say(&line, tag);
+            }
+            Ok(ProbeId { value })
+        })
     }
 
     fn code_sink(&self) -> CodeSink<'_> {
@@ -255,13 +200,9 @@ impl PlanSink for Recorder<'_, '_> {
 
     fn note(&self, at: Site, text: &str) {
         let state = &mut *self.state.borrow_mut();
-        if let Some(site) = state.sites.get(at.token as usize) {
-            let _ = writeln!(
-                state.text,
-                "{} {}: note {text}",
-                self.method_name(site.method),
-                site.place
-            );
+        let kept = state.transformation.note(at.token, text.to_owned());
+        if let Some(text) = kept.map(|note| format!("note {}", note.text)) {
+            state.say_at(at, &text, b"");
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
+use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::edit::{Constant, Field};
+use classhook_sdk::opcode::IRETURN;
 use classhook_sdk::prelude::*;
 use classhook_testkit::Harness;
 
@@ -162,7 +164,7 @@ impl Transformer for Changes {
             .filter(|method| method.name() == "increment")
         {
             let mut zero = Snippet::new();
-            zero.push_int(0).op(0xac, 0);
+            zero.push_int(0).op(IRETURN, 0);
             plan.replace_body(&method, &zero)?;
             let entry = plan.remove(&[method.entry()], None).unwrap_err();
             assert_eq!(
@@ -172,7 +174,7 @@ impl Transformer for Changes {
             let first = plan.remove(&method.at(&[0])?, None).unwrap_err();
             assert!(first.message.contains("cannot be changed so"), "{first:?}");
         }
-        let field = Field::new(0x0009, "calls", "J").with_value(Constant::Long(1));
+        let field = Field::new(ACC_PUBLIC | ACC_STATIC, "calls", "J").with_value(Constant::Long(1));
         plan.add_field(&field)?;
         Ok(plan.add_field(&field)?)
     }

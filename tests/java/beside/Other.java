@@ -4,14 +4,20 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.security.ProtectionDomain;
+import java.util.Arrays;
 
-/** Another agent: {@code incapable:FILE} gives Target's bytes from a file, {@code capable:} edits what it is handed. */
+/**
+ * Another agent: {@code incapable:FILE} gives Target's bytes from a file, {@code capable:} edits what it is handed,
+ * {@code breaking:} cuts it short when it is retransformed.
+ */
 public class Other implements ClassFileTransformer {
     static Instrumentation instrumentation;
     private final byte[] replacement;
+    private final boolean breaking;
 
-    private Other(byte[] replacement) {
+    private Other(byte[] replacement, boolean breaking) {
         this.replacement = replacement;
+        this.breaking = breaking;
     }
 
     public static void premain(String options, Instrumentation given) throws Exception {
@@ -19,8 +25,9 @@ public class Other implements ClassFileTransformer {
         String[] parts = options.split(":", 2);
         switch (parts[0]) {
             case "none": break;
-            case "incapable": given.addTransformer(new Other(Files.readAllBytes(Paths.get(parts[1]))), false); break;
-            case "capable": given.addTransformer(new Other(null), true); break;
+            case "incapable": given.addTransformer(new Other(Files.readAllBytes(Paths.get(parts[1])), false), false); break;
+            case "capable": given.addTransformer(new Other(null, false), true); break;
+            case "breaking": given.addTransformer(new Other(null, true), true); break;
             default: throw new IllegalArgumentException(options);
         }
     }
@@ -32,6 +39,9 @@ public class Other implements ClassFileTransformer {
         }
         if (replacement != null) {
             return replacement;
+        }
+        if (breaking) {
+            return type == null ? null : Arrays.copyOf(bytes, bytes.length / 2);
         }
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         return text.replace("plain", "other").getBytes(StandardCharsets.ISO_8859_1);

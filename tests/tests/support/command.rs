@@ -23,7 +23,7 @@ pub fn classhook(words: &[&str]) -> Run {
 /// The socket of a JVM that sees the same file system and users.
 pub fn socket(pid: i32) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
-    PathBuf::from(control::place::socket_path(uid, pid))
+    PathBuf::from(control::socket::socket_path(uid, pid))
 }
 
 /// The agent in a JVM, spoken to without a process for every word.

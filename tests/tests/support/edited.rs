@@ -6,8 +6,8 @@ mod samples;
 use std::path::{Path, PathBuf};
 
 use rewriter::{
-    Bci, ClassFile, EditPlan, Method, MethodIndex, ProbeStorage, Scratch, SpliceReport,
-    check_splice, splice,
+    Bci, CheckScratch, ClassFile, EditPlan, Method, MethodIndex, ProbeStorage, Scratch,
+    SpliceReport, check_splice, splice,
 };
 
 pub use samples::{member, summing};
@@ -54,7 +54,8 @@ impl Edited {
         let class = self.class();
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         let report = splice(&class, plan, &STORAGE, &mut scratch, &mut out).expect("a plan");
-        check_splice(&class, plan, &STORAGE, &out, &mut scratch).expect("the self-check");
+        check_splice(&class, plan, &STORAGE, &out, &mut CheckScratch::default())
+            .expect("the self-check");
         (out, report)
     }
 

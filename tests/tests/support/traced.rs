@@ -36,6 +36,7 @@ impl Program {
 /// `java` with a program's classes, full verification and JNI checks.
 pub fn java(jdk: &Jdk, program: &Program) -> Java {
     Java::new(jdk)
+        .all_compilers()
         .options(&["-Xverify:all", "-Xcheck:jni"])
         .class_path(&[&program.classes])
 }

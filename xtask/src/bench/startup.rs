@@ -4,7 +4,7 @@
 //! Rounds are interleaved: each runs every variant once, so that a machine that gets busy disturbs all alike.
 //! All agents only record: none writes a report.
 
-use crate::bench::quantile;
+use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};

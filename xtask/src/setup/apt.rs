@@ -72,7 +72,7 @@ impl Apt {
         command
     }
 
-    /// Suites that do not exist (any more) must not stop the others, so trouble is only told.
+    /// Suites that do not exist (any more) must not stop the others, so errors are only printed.
     fn update(&self) -> String {
         match output_of(self.command("apt-get").args(["-q", "update"])) {
             Ok(_) => String::new(),

@@ -1,6 +1,6 @@
-//! Markdown: links between files of the project lead somewhere, and a line holds one sentence.
+//! Markdown: links lead somewhere, source files that are named exist, and a line holds one sentence.
 
-use super::Finding;
+use super::finding::Finding;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,9 @@ fn check_text(root: &Path, file: &Path, text: &str, findings: &mut Vec<Finding>)
                 findings.push(Finding::new(&place, what));
             }
         }
+        for path in source_paths(line).filter(|path| !is_there(root, &folder, path)) {
+            findings.push(Finding::new(&place, format!("there is no {path}")));
+        }
         if sentences(line) > 1 {
             findings.push(Finding::new(&place, "more than one sentence in a line"));
         }
@@ -53,6 +56,21 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](")
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
+}
+
+/// What stands between backquotes and is the path of a Rust file or, with a slash behind it, of a folder.
+fn source_paths(line: &str) -> impl Iterator<Item = &str> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
+    line.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(move |code| code.contains('/') && code.chars().all(is_name))
+        .filter(|code| !code.starts_with('/') && (code.ends_with(".rs") || code.ends_with('/')))
+}
+
+fn is_there(root: &Path, folder: &Path, path: &str) -> bool {
+    // what is built is not there in a clean clone
+    path.starts_with("target/") || root.join(path).exists() || folder.join(path).exists()
 }
 
 fn broken(folder: &Path, text: &str, target: &str) -> Option<String> {
@@ -139,6 +157,18 @@ mod tests {
         assert!(findings("[a](there.md#a-heading-here)").is_empty());
         assert_eq!(findings("[a](there.md#another)").len(), 1);
         assert!(findings("## Here\n\n[a](#here)").is_empty());
+    }
+
+    #[test]
+    fn missing_source_file_is_found() {
+        assert_eq!(
+            findings("`src/gone.rs` and `a/gone/`"),
+            [
+                "a.md:1: there is no src/gone.rs",
+                "a.md:1: there is no a/gone/"
+            ]
+        );
+        assert!(findings("`there.md`, `target/x/`, `gone.rs`, `/tmp/`, `a(b)/c.rs`").is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `docs/edge-cases.md`: every case says what covers it, and every test it names exists.
 
-use super::Finding;
+use super::finding::Finding;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

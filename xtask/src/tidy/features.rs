@@ -3,7 +3,7 @@
 //! Cargo resolves features for the packages of one command together, so another selection may mean
 //! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::workspace::{Workspace, output_of};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};

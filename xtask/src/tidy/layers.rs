@@ -1,9 +1,14 @@
-//! Who may import whom (docs/ARCHITECTURE.md, "Boundaries"), read from `cargo metadata`.
+//! Who may import whom, read from `cargo metadata`; the table in docs/ARCHITECTURE.md, "Boundaries", is the one here.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::metadata::{self, Package};
 use crate::workspace::Workspace;
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::fmt::Write as _;
+
+/// The document with the table of the layers.
+const DOCUMENT: &str = "docs/ARCHITECTURE.md";
+const HEAD: &str = "| crate | imports of ours | in its tests besides |\n|---|---|---|\n";
 
 /// A crate and the crates of ours that it may depend on: in the product, and in its tests besides.
 struct Layer {
@@ -12,7 +17,17 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 14] = [
+const LAYERS: [Layer; 17] = [
+    Layer {
+        name: "jvms",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "globs",
+        product: &[],
+        tests: &[],
+    },
     Layer {
         name: "attach",
         product: &[],
@@ -25,49 +40,59 @@ const LAYERS: [Layer; 14] = [
     },
     Layer {
         name: "rewriter",
-        product: &[],
+        product: &["jvms"],
         tests: &["coverage"],
     },
     Layer {
         name: "probes",
-        product: &[],
+        product: &["jvms"],
         tests: &[],
     },
     Layer {
         name: "coverage",
-        product: &[],
+        product: &["jvms"],
         tests: &["rewriter"],
     },
     Layer {
         name: "trace",
-        product: &["probes"],
+        product: &["jvms", "probes"],
+        tests: &[],
+    },
+    Layer {
+        name: "plan-rules",
+        product: &["jvms", "rewriter"],
         tests: &[],
     },
     Layer {
         name: "host",
-        product: &["rewriter", "probes"],
-        tests: &["coverage"],
+        product: &["jvms", "globs", "plan-rules", "rewriter", "probes"],
+        tests: &[
+            "coverage",
+            "classhook-sdk",
+            "classhook-testkit",
+            "plugin-requests",
+        ],
     },
     Layer {
         name: "hook-agent",
-        product: &["control", "host", "rewriter", "probes"],
+        product: &["jvms", "control", "host", "rewriter", "probes"],
         tests: &[],
     },
     Layer {
         name: "cli",
         product: &[
-            "attach", "control", "host", "rewriter", "probes", "coverage", "trace",
+            "jvms", "globs", "attach", "control", "host", "rewriter", "probes", "coverage", "trace",
         ],
         tests: &[],
     },
     Layer {
         name: "classhook-sdk",
-        product: &[],
+        product: &["jvms", "globs"],
         tests: &["classhook-testkit"],
     },
     Layer {
         name: "classhook-testkit",
-        product: &["classhook-sdk", "rewriter"],
+        product: &["jvms", "classhook-sdk", "plan-rules", "rewriter"],
         tests: &[],
     },
     Layer {
@@ -77,7 +102,7 @@ const LAYERS: [Layer; 14] = [
     },
     Layer {
         name: "e2e-tests",
-        product: &["rewriter", "probes", "coverage"],
+        product: &["jvms", "rewriter", "probes", "coverage"],
         tests: &[
             "attach",
             "control",
@@ -102,7 +127,37 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     for package in metadata::packages(workspace)? {
         check_package(&package, &mut findings);
     }
+    let document = std::fs::read_to_string(workspace.root().join(DOCUMENT))
+        .with_context(|| format!("failed to read {DOCUMENT}"))?;
+    check_document(&document, &mut findings);
     Ok(findings)
+}
+
+fn check_document(document: &str, findings: &mut Vec<Finding>) {
+    let table = table();
+    if !document.contains(&format!("{table}\n")) {
+        let what =
+            format!("expected the layers of xtask/src/tidy/layers.rs as this table:\n{table}");
+        findings.push(Finding::new(DOCUMENT, what));
+    }
+}
+
+/// The layers as a table in Markdown.
+fn table() -> String {
+    let names = |names: &[&str]| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        if quoted.is_empty() {
+            "none".to_owned()
+        } else {
+            quoted.join(", ")
+        }
+    };
+    let mut table = HEAD.to_owned();
+    for layer in &LAYERS {
+        let (product, tests) = (names(layer.product), names(layer.tests));
+        let _ = writeln!(table, "| `{}` | {product} | {tests} |", layer.name);
+    }
+    table
 }
 
 fn check_package(package: &Package, findings: &mut Vec<Finding>) {
@@ -136,7 +191,7 @@ fn check_package(package: &Package, findings: &mut Vec<Finding>) {
 }
 
 fn layer_of(package: &Package) -> Option<&'static Layer> {
-    let name = if package.plugin_name().is_some() {
+    let name = if package.plugin.is_some() {
         PLUGINS
     } else {
         package.name.as_str()
@@ -160,6 +215,7 @@ mod tests {
             name: name.to_owned(),
             manifest_path: format!("/somewhere/{folder}/Cargo.toml").into(),
             targets: Vec::new(),
+            plugin: folder.strip_prefix("plugins/").map(str::to_owned),
             dependencies: dependencies.collect(),
         };
         let mut findings = Vec::new();
@@ -192,6 +248,16 @@ mod tests {
             findings("some-plugin", "plugins/some", &[("host", None)]).len(),
             1
         );
+    }
+
+    #[test]
+    fn document_without_the_table_of_the_layers_is_found() {
+        let mut findings = Vec::new();
+        check_document(&format!("## Boundaries\n\n{}\n", table()), &mut findings);
+        assert!(findings.is_empty());
+        let changed = table().replace("| `trace` | ", "| `trace` | `host`, ");
+        check_document(&format!("{changed}\n"), &mut findings);
+        assert_eq!(findings.len(), 1);
     }
 
     #[test]

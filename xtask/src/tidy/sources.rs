@@ -3,9 +3,11 @@
 //! A function of more than [`FUNCTION_LINES`] lines is allowed where it is one listing:
 //! a line with [`LISTING_MARK`] and the reason stands directly above it.
 
-use super::Finding;
+use super::finding::Finding;
+use super::unsafe_code;
 use anyhow::{Context, Result};
 use proc_macro2::Span;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
@@ -13,18 +15,27 @@ use syn::visit::{self, Visit};
 const FILE_LINES: usize = 1_000;
 const FUNCTION_LINES: usize = 100;
 const LISTING_MARK: &str = "// listing:";
-/// The only places with `unsafe` code.
-const UNSAFE_ALLOWED: [&str; 3] = [
-    "hook-agent/src/ffi/",
-    "host/src/engine.rs",
-    "host/src/cache.rs",
-];
 /// Words of work that is not done, put together here so that this file does not find itself.
 const LEFTOVERS: [&str; 3] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
     concat!("XX", "X:"),
 ];
+
+/// What is in the project's sources.
+pub struct Sources {
+    pub sizes: Sizes,
+    /// The files that hold unsafe code.
+    pub with_unsafe: BTreeSet<String>,
+}
+
+/// What is in one file.
+#[derive(Default)]
+struct Checked {
+    /// The length of each function outside tests.
+    functions: Vec<usize>,
+    has_unsafe: bool,
+}
 
 /// How long the workspace's functions are.
 pub struct Sizes {
@@ -53,22 +64,29 @@ impl fmt::Display for Sizes {
 }
 
 /// Checks every Rust file of the project.
-pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<Sizes> {
+pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<Sources> {
     let mut lines = Vec::new();
+    let mut with_unsafe = BTreeSet::new();
     for file in files
         .iter()
         .filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
     {
         let text = std::fs::read_to_string(root.join(file))
             .with_context(|| format!("failed to read {}", file.display()))?;
-        lines.extend(check_file(&file.to_string_lossy(), &text, findings));
+        let name = file.to_string_lossy();
+        let checked = check_file(&name, &text, findings);
+        lines.extend(checked.functions);
+        if checked.has_unsafe {
+            with_unsafe.insert(name.into_owned());
+        }
     }
     lines.sort_unstable();
-    Ok(Sizes { lines })
+    let sizes = Sizes { lines };
+    Ok(Sources { sizes, with_unsafe })
 }
 
-/// Checks one file, and returns the length of each of its functions outside tests.
-fn check_file(name: &str, text: &str, findings: &mut Vec<Finding>) -> Vec<usize> {
+/// Checks one file.
+fn check_file(name: &str, text: &str, findings: &mut Vec<Finding>) -> Checked {
     let count = text.lines().count();
     if count > FILE_LINES {
         findings.push(Finding::new(
@@ -94,7 +112,7 @@ fn check_file(name: &str, text: &str, findings: &mut Vec<Finding>) -> Vec<usize>
         Ok(parsed) => check_syntax(name, text, &parsed, findings),
         Err(error) => {
             findings.push(Finding::new(name, format!("failed to parse: {error}")));
-            Vec::new()
+            Checked::default()
         }
     }
 }
@@ -104,7 +122,7 @@ fn check_syntax(
     text: &str,
     parsed: &syn::File,
     findings: &mut Vec<Finding>,
-) -> Vec<usize> {
+) -> Checked {
     let documented = parsed
         .attrs
         .iter()
@@ -133,22 +151,22 @@ fn check_syntax(
             findings.push(Finding::new(format!("{name}:{line}"), what));
         }
     }
-    if !UNSAFE_ALLOWED
-        .iter()
-        .any(|allowed| name.starts_with(allowed))
-    {
+    if !unsafe_code::is_allowed(name) {
         for line in &visitor.unsafes {
             findings.push(Finding::new(
                 format!("{name}:{line}"),
-                format!("unsafe code outside {}", UNSAFE_ALLOWED.join(", ")),
+                format!("unsafe code outside {}", unsafe_code::places()),
             ));
         }
     }
-    visitor
-        .functions
-        .iter()
-        .map(|(_, length)| *length)
-        .collect()
+    Checked {
+        functions: visitor
+            .functions
+            .iter()
+            .map(|(_, length)| *length)
+            .collect(),
+        has_unsafe: !visitor.unsafes.is_empty(),
+    }
 }
 
 #[derive(Default)]

@@ -1,6 +1,8 @@
 //! The reading side.
 
-use super::{CLASS, ExecFile, HEADER, Incompatible, MAGIC, SESSION, Union, VERSION, utf};
+use jvms::modified_utf8;
+
+use super::{CLASS, ExecFile, HEADER, Incompatible, MAGIC, SESSION, Union, VERSION};
 use crate::report::{ExecutionData, Session};
 
 /// Why bytes are no `.exec` file.
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
         let offset = self.offset;
         let length = u16::from_be_bytes(self.take(inside)?);
         let bytes = self.slice(usize::from(length), inside)?;
-        utf::decode(bytes).ok_or(ReadError::Text { offset })
+        modified_utf8::decode(bytes).map_err(|_| ReadError::Text { offset })
     }
 
     fn session(&mut self) -> Result<Session, ReadError> {

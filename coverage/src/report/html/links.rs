@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage};
+use crate::report::names;
 
 /// Longest part of a name that is kept.
 const LONGEST: usize = 120;
@@ -23,7 +24,7 @@ impl<'a> Links<'a> {
         };
         let mut folders = HashSet::new();
         for package in &bundle.packages {
-            let name = super::names::package(&package.name);
+            let name = names::package(&package.name);
             links
                 .folders
                 .insert(&package.name, unique("pkg/", &name, "", &mut folders));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use jiff::Timestamp;
+
 use super::page::{Crumb, Page, count, text};
 use crate::model::BundleCoverage;
 use crate::report::Session;
@@ -41,29 +43,12 @@ pub(super) fn page(bundle: &BundleCoverage, sessions: &[Session]) -> String {
     page.finish()
 }
 
-/// `2026-09-21 15:33:20 UTC`, marked up as a time.
+/// `2026-09-21 15:33:20 UTC`, marked up as a time; the nearest one of the calendar for what lies beyond it.
 fn time(milliseconds: i64) -> String {
-    let seconds = milliseconds.div_euclid(1000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let date = format!("{year:04}-{month:02}-{day:02}");
-    let clock = format!("{hour:02}:{minute:02}:{second:02}");
-    format!("<time datetime=\"{date}T{clock}Z\">{date} {clock} UTC</time>")
-}
-
-/// The Gregorian date of a day counted from 1970-01-01: years begin in March, so
-/// that the leap day is a year's last, and 400 of them have 146,097 days.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468; // from 0000-03-01
-    let era = days.div_euclid(146_097);
-    let day = days.rem_euclid(146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i64::from(month <= 2), month, day)
+    let [first, last] = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
+    let time = Timestamp::from_millisecond(milliseconds.clamp(first, last)).unwrap_or_default();
+    let [machine, shown] = ["%FT%TZ", "%F %T UTC"].map(|format| time.strftime(format));
+    format!("<time datetime=\"{machine}\">{shown}</time>")
 }
 
 fn duration(milliseconds: i64) -> String {
@@ -82,11 +67,12 @@ mod tests {
 
     #[test]
     fn dates_of_the_calendar() {
-        assert_eq!(date(0), (1970, 1, 1));
-        assert_eq!(date(-1), (1969, 12, 31));
-        assert_eq!(date(11_016), (2000, 2, 29));
-        assert_eq!(date(47_540), (2100, 2, 28));
-        assert_eq!(date(47_541), (2100, 3, 1));
+        let date = |days: i64| time(days * 86_400_000)[16..26].to_owned();
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(-1), "1969-12-31");
+        assert_eq!(date(11_016), "2000-02-29");
+        assert_eq!(date(47_540), "2100-02-28");
+        assert_eq!(date(47_541), "2100-03-01");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! One walk over the code: where instructions begin, and what jumps.
 
-use crate::class::decode as instruction_length;
-use crate::class::{switch_layout, undecodable};
-use crate::cursor::i32_at;
-use crate::opcode::{self, Form, SPECIAL};
-use crate::splice::SkipReason;
-use crate::splice::layout::{Jump, JumpKind, Layout, jump_target};
+use crate::arithmetic::Exact;
+use crate::class::{decode as instruction_length, switch_layout, undecodable};
+use crate::cursor::{i16_at, i32_at};
+use crate::plan::SkipReason;
+use crate::splice::layout::model::{Jump, JumpKind, Layout};
+use jvms::opcode;
+use jvms::opcode::{Form, SPECIAL};
 
 impl Layout {
     /// Fills `starts`, `jumps` and `resized`.
@@ -21,7 +22,7 @@ impl Layout {
             last = *opcode;
             at = match step {
                 SPECIAL => self.special(code, at, *opcode)?,
-                _ => at.wrapping_add(usize::from(step)),
+                _ => at.plus(usize::from(step)),
             };
         }
         // A widened instruction falls through unless it is a `ret`, which ends no code.
@@ -45,7 +46,7 @@ impl Layout {
     fn special(&mut self, code: &[u8], at: usize, opcode: u8) -> Result<usize, SkipReason> {
         let unreadable = || undecodable(opcode, at, 0);
         let length = instruction_length(code, at).ok_or_else(unreadable)?;
-        let next = at.wrapping_add(length);
+        let next = at.plus(length);
         let kind = match (opcode::form(opcode), opcode) {
             (_, opcode::GOTO | opcode::JSR) => JumpKind::Plain,
             (Form::Branch, _) => JumpKind::Conditional,
@@ -77,15 +78,26 @@ impl Layout {
     fn check_switch(&self, code: &[u8], at: usize) -> Option<()> {
         let layout = switch_layout(code, at)?;
         let inside = |operand: usize| {
-            let target = i64::from(i32_at(code, operand)?).wrapping_add(at as i64);
+            let target = i64::from(i32_at(code, operand)?).plus(at as i64);
             u32::try_from(target)
                 .ok()
                 .filter(|target| *target < self.length)
         };
         inside(layout.default)?;
-        let first = layout.entries.wrapping_add(layout.stride).wrapping_sub(4);
+        let first = layout.entries.plus(layout.stride).minus(4);
         (first..layout.end)
             .step_by(layout.stride)
             .try_for_each(|operand| inside(operand).map(drop))
     }
+}
+
+/// Target of the branch at `at`.
+pub(super) fn jump_target(code: &[u8], at: usize, opcode: u8) -> Option<i64> {
+    let operand = at.plus(1);
+    let distance = match opcode::form(opcode) {
+        opcode::Form::Branch => i64::from(i16_at(code, operand)?),
+        opcode::Form::BranchWide => i64::from(i32_at(code, operand)?),
+        _ => return None,
+    };
+    Some((at as i64).plus(distance))
 }

@@ -1,6 +1,6 @@
 package classhook.runtime;
 
-/** What a class says of itself, taken apart. */
+/** The text by which a class registers, decoded. */
 final class Key {
     final long fingerprint;
     final String name;

@@ -55,7 +55,7 @@ final class Log {
         return waiting.size() == 0;
     }
 
-    /** Writes what was added; keeps it for the next time if that fails, and says so once. */
+    /** Writes what was added; if that fails, keeps it for the next time and warns once. */
     void flush() {
         try {
             file.seek(length);
@@ -67,11 +67,11 @@ final class Log {
             try {
                 file.setLength(length);
             } catch (IOException ignored) {
-                // a reader takes the part of a record at the end of a file for what it is
+                // a reader accepts a part of a record at the end of a file
             }
             if (!failing) {
                 failing = true;
-                Recording.complain("H0802", "cannot write " + path + ": " + cause.getMessage() + "; it is tried again");
+                SnapshotWriter.complain("H0802", "cannot write " + path + ": " + cause.getMessage() + "; it is tried again");
             }
         }
     }

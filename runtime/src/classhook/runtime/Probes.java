@@ -5,12 +5,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * Hands out the probe arrays of classes that were instrumented before they run.
+ * The probe arrays of classes that were instrumented before they run.
  *
- * <p>A class says what it is in one text, {@code fingerprint/plugins/count/plugin/…/name}: the CRC-64 of its
+ * <p>A class registers by one text, {@code fingerprint/plugins/count/plugin/…/name}: the CRC-64 of its
  * original class file in hexadecimal digits, how many plugins have probes in it, for each of them the number of
  * its probes and its name, and its own internal name. Everything that was hit is written to a snapshot file by
- * {@link Recording}.
+ * {@link SnapshotWriter}.
  */
 public final class Probes {
     private static final ConcurrentMap<String, byte[]> ARRAYS = new ConcurrentHashMap<>();
@@ -24,7 +24,7 @@ public final class Probes {
 
     /**
      * The array of a class: one and the same for all class loaders that define the class from the same bytes.
-     * Never fails: without a recording, hits go to an array that nobody reads.
+     * Never fails: without a snapshot file, hits go to an array that is never read.
      */
     public static byte[] array(String key) {
         byte[] array = ARRAYS.get(key);
@@ -37,7 +37,7 @@ public final class Probes {
         if (known != null) {
             return known;
         }
-        Recording.add(key, fresh);
+        SnapshotWriter.add(key, fresh);
         return fresh;
     }
 
@@ -51,11 +51,11 @@ public final class Probes {
 
     /** Writes what was hit so far; returns when it is in the file. */
     public static void write() {
-        Recording.write();
+        SnapshotWriter.write();
     }
 
     /** Forgets all hits so far. */
     public static void reset() {
-        Recording.reset();
+        SnapshotWriter.reset();
     }
 }

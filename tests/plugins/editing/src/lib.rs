@@ -2,20 +2,11 @@
 //!
 //! What it makes of `Changed$Target` is what `tests/java/edits/Changed.java` prints.
 
+use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::edit::{Annotation, Constant, Element, EnumConstant, Field};
+use classhook_sdk::opcode::{BIPUSH, GETSTATIC, IADD, IMUL, INVOKESTATIC, IRETURN, NEW, PUTSTATIC};
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
-
-const BIPUSH: u8 = 0x10;
-const IMUL: u8 = 0x68;
-const IRETURN: u8 = 0xac;
-const GETSTATIC: u8 = 0xb2;
-const PUTSTATIC: u8 = 0xb3;
-const INVOKESTATIC: u8 = 0xb8;
-const NEW: u8 = 0xbb;
-const IADD: u8 = 0x60;
-
-const PUBLIC_STATIC: u16 = 0x0009;
 
 /// The plugin's table in `classhook.toml`.
 #[derive(Deserialize)]
@@ -125,14 +116,14 @@ fn allocations(method: &Method<'_>) -> Result<Vec<Site>> {
 
 /// Changes what the class is.
 fn structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    let added = Field::new(PUBLIC_STATIC, "added", "J").with_value(Constant::Long(7));
+    let added = Field::new(ACC_PUBLIC | ACC_STATIC, "added", "J").with_value(Constant::Long(7));
     plan.add_field(&added)?;
     let mut sum = Snippet::new();
     sum.load_argument(0)
         .load_argument(1)
         .op(IADD, 0)
         .op(IRETURN, 0);
-    plan.add_method(PUBLIC_STATIC, "sum", "(II)I", Some(&sum))?;
+    plan.add_method(ACC_PUBLIC | ACC_STATIC, "sum", "(II)I", Some(&sum))?;
     plan.add_interface("java/io/Serializable")?;
     let mut marked = Annotation::new("LChanged$Marked;");
     let state = EnumConstant {

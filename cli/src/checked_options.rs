@@ -1,0 +1,155 @@
+//! The options of an agent, checked before anything is started.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use host::Config;
+
+use crate::args::{OnError, Settings};
+use crate::launch::AgentOptions;
+use crate::problem::Problem;
+
+/// The options of an agent, checked before anything is started.
+#[derive(Debug)]
+pub struct CheckedOptions {
+    /// For the agent.
+    pub options: AgentOptions,
+    /// Folder for snapshots, absolute.
+    pub output: PathBuf,
+}
+
+impl CheckedOptions {
+    /// For an agent that begins to work.
+    ///
+    /// # Errors
+    /// If the options or the configuration are wrong (`H01xx`, `H0604`).
+    pub fn new(
+        settings: &Settings,
+        plugins: &[OsString],
+        run: Option<String>,
+    ) -> Result<Self, Problem> {
+        let (mut options, config) = check(settings, plugins, run)?;
+        let output = absolute(&config.agent.output)?;
+        options.output = Some(output.clone()); // JVMs of a build may run in other folders
+        Ok(Self { options, output })
+    }
+
+    /// The options for an agent that is in the JVM already, which keeps its output folder.
+    ///
+    /// # Errors
+    /// As [`CheckedOptions::new`].
+    pub fn change(settings: &Settings, plugins: &[OsString]) -> Result<String, Problem> {
+        let (options, _) = check(settings, plugins, None)?;
+        Ok(options.to_text().to_string_lossy().into_owned())
+    }
+}
+
+/// The options and the configuration that the agent's own parser reads from them, so that mistakes are reported at once.
+///
+/// # Errors
+/// As [`CheckedOptions::new`].
+pub fn check(
+    settings: &Settings,
+    plugins: &[OsString],
+    run: Option<String>,
+) -> Result<(AgentOptions, Config), Problem> {
+    let configuration = settings.configuration();
+    let options = AgentOptions {
+        config: configuration.file.as_deref().map(absolute).transpose()?,
+        output: settings.output.as_deref().map(absolute).transpose()?,
+        plugins: plugins
+            .iter()
+            .map(|plugin| plugin_reference(plugin))
+            .collect::<Result<_, _>>()?,
+        select: configuration.plugins.select.clone(),
+        grant: configuration.plugins.grant.clone(),
+        settings: configuration.plugins.plugin_settings.clone(),
+        on_error: configuration.on_error.map(OnError::as_str),
+        log: settings.change.log.clone(),
+        run,
+    };
+    let text = options.to_text();
+    let text = text.to_str().ok_or_else(|| {
+        Problem::user("H0604", "the agent's options hold a path that is not UTF-8")
+            .with("found", text.display().to_string())
+            .with("help", "rename the file or folder")
+    })?;
+    let config = Config::from_options(text)?;
+    Ok((options, config))
+}
+
+/// A path with respect to this process's folder; the JVM's may be another.
+///
+/// # Errors
+/// If this process has no folder any more (`H0612`).
+pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
+    std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))
+}
+
+/// Files become absolute, names of bundled plugins stay.
+///
+/// # Errors
+/// As [`absolute`].
+pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
+    let path = Path::new(plugin);
+    let is_file = path
+        .extension()
+        .is_some_and(|extension| extension == "wasm")
+        || path.components().count() > 1;
+    if is_file {
+        absolute(path).map(PathBuf::into_os_string)
+    } else {
+        Ok(plugin.to_owned())
+    }
+}
+
+/// An id that no other run has.
+#[must_use]
+pub fn run_id() -> String {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    format!("{}-{}", std::process::id(), now.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Change;
+
+    #[test]
+    fn files_become_absolute_and_names_stay() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(plugin_reference("coverage".as_ref()).unwrap(), "coverage");
+        assert_eq!(
+            plugin_reference("count.wasm".as_ref()).unwrap(),
+            here.join("count.wasm").into_os_string()
+        );
+        assert_eq!(plugin_reference("/p/x.wasm".as_ref()).unwrap(), "/p/x.wasm");
+    }
+
+    #[test]
+    fn mistakes_are_reported_before_the_start() {
+        let settings = Settings::from(Change {
+            log: Some("loud".into()),
+            ..Change::default()
+        });
+        assert_eq!(
+            CheckedOptions::new(&settings, &[], None)
+                .err()
+                .map(|problem| problem.exit()),
+            Some(2)
+        );
+    }
+
+    #[test]
+    fn output_is_absolute_even_if_it_is_the_default() {
+        let plan = CheckedOptions::new(&Settings::default(), &[], Some("r1".into())).unwrap();
+        assert_eq!(
+            plan.output,
+            std::env::current_dir().unwrap().join("classhook")
+        );
+        assert_eq!(plan.options.output.as_ref(), Some(&plan.output));
+    }
+}

@@ -1,0 +1,70 @@
+//! What a reader says of a class, and the line by which the child process says it.
+
+/// Longest line, in bytes.
+pub const MAX_ANSWER: u64 = 4_096;
+
+/// What one reader says of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opinion {
+    /// It reads the same as we do.
+    Agrees,
+    /// It reads something else: a description of the difference.
+    Differs(String),
+    /// It does not accept the class, for this reason.
+    Refuses(String),
+    /// It panicked, overflowed its stack, or went over a limit.
+    Breaks(String),
+}
+
+impl Opinion {
+    /// The opinion as one line, without its end.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        let (kind, text) = match self {
+            Self::Agrees => ('a', ""),
+            Self::Differs(text) => ('d', text.as_str()),
+            Self::Refuses(text) => ('r', text.as_str()),
+            Self::Breaks(text) => ('b', text.as_str()),
+        };
+        format!("{kind}{}", one_line(text))
+    }
+
+    /// The opinion of such a line; nothing if the line is empty.
+    #[must_use]
+    pub fn from_line(line: &str) -> Option<Self> {
+        let (kind, text) = line.split_at_checked(1)?;
+        let text = text.to_owned();
+        Some(match kind {
+            "a" => Self::Agrees,
+            "d" => Self::Differs(text),
+            "r" => Self::Refuses(text),
+            _ => Self::Breaks(text),
+        })
+    }
+}
+
+/// The first 800 characters on one line.
+fn one_line(text: &str) -> String {
+    let visible = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().take(800).map(visible).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opinion_is_read_as_it_was_written() {
+        let differs = Opinion::Differs("max_stack: we read 1, it reads 2".to_owned());
+        for opinion in [Opinion::Agrees, differs] {
+            assert_eq!(Opinion::from_line(&opinion.to_line()), Some(opinion));
+        }
+        assert_eq!(Opinion::from_line(""), None);
+    }
+
+    #[test]
+    fn line_holds_no_control_characters() {
+        let refuses = Opinion::Refuses("a\nb\u{1b}".to_owned());
+        assert_eq!(refuses.to_line(), "ra b ");
+    }
+}

@@ -1,0 +1,315 @@
+//! The inputs, the output, and a staging folder beside the output in which everything is made first.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use tempfile::{Builder, TempDir};
+
+use crate::problem::Problem;
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// What is read.
+    pub source: PathBuf,
+    /// What is made of it, below the staging folder.
+    pub target: PathBuf,
+    /// Whether it is a folder, whose content goes into `target`.
+    pub folder: bool,
+}
+
+/// Where the output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Goal {
+    /// One file becomes this file.
+    File(PathBuf),
+    /// Files go into this folder by their names, and so does the content of folders.
+    Folder(PathBuf),
+}
+
+/// Inputs and output, checked against each other.
+#[derive(Debug)]
+pub struct Paths {
+    goal: Goal,
+    sources: Vec<(PathBuf, bool)>,
+}
+
+impl Paths {
+    /// Decides what goes where.
+    ///
+    /// # Errors
+    /// If an input cannot be read, or the output is or lies in an input, or two inputs have one name (`H0640`).
+    pub fn new(inputs: &[PathBuf], out: &Path) -> Result<Self, Problem> {
+        let mut sources = Vec::with_capacity(inputs.len());
+        for path in inputs {
+            let kind = fs::metadata(path).map_err(|error| Problem::unreadable(path, &error))?;
+            sources.push((path.clone(), kind.is_dir()));
+        }
+        let ends_as_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let goal = match sources.as_slice() {
+            [(_, false)] if !out.is_dir() && !ends_as_folder => Goal::File(out.to_owned()),
+            _ => Goal::Folder(out.to_owned()),
+        };
+        let paths = Self { goal, sources };
+        paths.check()?;
+        Ok(paths)
+    }
+
+    fn check(&self) -> Result<(), Problem> {
+        let mut taken: HashMap<PathBuf, &Path> = HashMap::new();
+        for (source, folder) in &self.sources {
+            let out = match (&self.goal, folder) {
+                (Goal::File(out), _) | (Goal::Folder(out), true) => out.clone(),
+                (Goal::Folder(out), false) => out.join(name_of(source)?),
+            };
+            let (from, to) = (resolved(source)?, resolved(&out)?);
+            if from == to || (*folder && to.starts_with(&from)) {
+                return Err(same_place(source, &out));
+            }
+            if !folder && let Some(other) = taken.insert(to, source) {
+                return Err(same_name(source, other));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the folder in which the output is put together.
+    ///
+    /// # Errors
+    /// If it cannot be made (`H0620`).
+    pub fn stage(&self) -> Result<Stage, Problem> {
+        let goal = match &self.goal {
+            Goal::File(path) | Goal::Folder(path) => path,
+        };
+        let parent = match &self.goal {
+            Goal::Folder(path) if path.is_dir() => path.clone(),
+            _ => parent_of(goal),
+        };
+        let made = || {
+            fs::create_dir_all(&parent)?;
+            let folder = Builder::new().prefix(".classhook-").tempdir_in(&parent)?;
+            let content = folder.path().join("out");
+            fs::create_dir(&content)?;
+            Ok((folder, content))
+        };
+        let (folder, content) = made().map_err(|error| Problem::unwritable(goal, &error))?;
+        Ok(Stage {
+            _folder: folder,
+            content,
+            goal: self.goal.clone(),
+        })
+    }
+
+    /// The inputs, with their targets in a stage.
+    ///
+    /// # Errors
+    /// If an input has no name, such as `/`.
+    pub fn jobs(&self, stage: &Stage) -> Result<Vec<Job>, Problem> {
+        let job = |(source, folder): &(PathBuf, bool)| {
+            let target = match folder {
+                true => stage.content.clone(),
+                false => stage.content.join(name_of(source)?),
+            };
+            Ok(Job {
+                source: source.clone(),
+                target,
+                folder: *folder,
+            })
+        };
+        self.sources.iter().map(job).collect()
+    }
+}
+
+/// The staging folder; removed when dropped.
+#[derive(Debug)]
+pub struct Stage {
+    _folder: TempDir,
+    content: PathBuf,
+    goal: Goal,
+}
+
+impl Stage {
+    /// Moves everything to the output; each file appears whole.
+    ///
+    /// # Errors
+    /// If something cannot be moved (`H0620`); what was moved before stays.
+    pub fn publish(self) -> Result<(), Problem> {
+        let (goal, moved) = match &self.goal {
+            Goal::File(path) => (path, self.publish_file(path)),
+            Goal::Folder(path) if path.is_dir() => (path, merge(&self.content, path)),
+            Goal::Folder(path) => (path, fs::rename(&self.content, path)),
+        };
+        moved.map_err(|error| Problem::unwritable(goal, &error))
+    }
+
+    fn publish_file(&self, path: &Path) -> io::Result<()> {
+        let mut made = fs::read_dir(&self.content)?;
+        let made = made
+            .next()
+            .ok_or_else(|| io::Error::other("nothing was made"))??;
+        fs::rename(made.path(), path)
+    }
+}
+
+/// Moves the files of one folder into another, where others may be already.
+fn merge(from: &Path, to: &Path) -> io::Result<()> {
+    let mut names = fs::read_dir(from)?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<Vec<_>>>()?;
+    names.sort();
+    for name in names {
+        let (from, to) = (from.join(&name), to.join(&name));
+        match (from.is_dir(), to.is_dir()) {
+            (true, true) => merge(&from, &to)?,
+            _ => fs::rename(&from, &to)?,
+        }
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> Result<&std::ffi::OsStr, Problem> {
+    path.file_name().ok_or_else(|| {
+        let error = io::Error::other("it has no name");
+        Problem::unreadable(path, &error)
+    })
+}
+
+/// The folder that a path lies in.
+fn parent_of(path: &Path) -> PathBuf {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// An absolute path without links, also of something that does not exist yet.
+fn resolved(path: &Path) -> Result<PathBuf, Problem> {
+    let absolute = std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))?;
+    let mut missing = Vec::new();
+    let mut there = absolute.as_path();
+    loop {
+        if let Ok(real) = there.canonicalize() {
+            return Ok(missing.iter().rev().fold(real, |path, name| match name {
+                Component::ParentDir => path.parent().map_or(path.clone(), Path::to_owned),
+                name => path.join(name),
+            }));
+        }
+        let mut components = there.components();
+        match components.next_back() {
+            Some(last) => missing.push(last),
+            None => return Ok(absolute.clone()),
+        }
+        there = components.as_path();
+    }
+}
+
+fn same_place(source: &Path, out: &Path) -> Problem {
+    let message = format!("the output {} would overwrite the input", out.display());
+    Problem::user("H0640", message)
+        .with("found", format!("the input {}", source.display()))
+        .with("expected", "an output that neither is nor lies in an input")
+        .with(
+            "help",
+            "name another place with -o; originals are needed for reports",
+        )
+}
+
+fn same_name(source: &Path, other: &Path) -> Problem {
+    Problem::user("H0640", "two inputs would become the same output")
+        .with(
+            "found",
+            format!("{} and {}", other.display(), source.display()),
+        )
+        .with(
+            "help",
+            "instrument them one after the other, to different paths",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(inputs: &[PathBuf], out: &Path) -> String {
+        Paths::new(inputs, out).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn output_that_would_overwrite_an_input_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir_all(path("classes/a")).unwrap();
+        fs::write(path("app.jar"), "x").unwrap();
+        std::os::unix::fs::symlink(path("app.jar"), path("link.jar")).unwrap();
+        std::os::unix::fs::symlink(path("classes"), path("link")).unwrap();
+        for (input, out) in [
+            ("app.jar", "app.jar"),
+            ("app.jar", "link.jar"),
+            ("link.jar", "app.jar"),
+            ("app.jar", "classes/../app.jar"),
+            ("app.jar", ""),
+            ("classes", "classes"),
+            ("classes", "classes/instrumented"),
+            ("classes", "link/new/../new"),
+        ] {
+            let error = refused(&[path(input)], &path(out));
+            assert!(error.starts_with("error[H0640]"), "{input} {out}: {error}");
+        }
+        assert!(Paths::new(&[path("classes")], &path("classes-2")).is_ok());
+        assert!(Paths::new(&[path("classes/a")], &path("classes/b")).is_ok());
+    }
+
+    #[test]
+    fn two_inputs_of_one_name_are_refused() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            fs::create_dir(root.path().join(name)).unwrap();
+            fs::write(root.path().join(name).join("x.jar"), "x").unwrap();
+        }
+        let inputs = ["a/x.jar", "b/x.jar"].map(|name| root.path().join(name));
+        let error = refused(&inputs, &root.path().join("out"));
+        assert!(error.contains("a/x.jar and"), "{error}");
+    }
+
+    #[test]
+    fn stage_that_is_not_published_leaves_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let input = root.path().join("app.jar");
+        fs::write(&input, "x").unwrap();
+        let out = root.path().join("out.jar");
+        let paths = Paths::new(&[input], &out).unwrap();
+        let stage = paths.stage().unwrap();
+        fs::write(&paths.jobs(&stage).unwrap()[0].target, "half").unwrap();
+        drop(stage);
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+        let stage = paths.stage().unwrap();
+        fs::write(&paths.jobs(&stage).unwrap()[0].target, "whole").unwrap();
+        stage.publish().unwrap();
+        assert_eq!(fs::read_to_string(out).unwrap(), "whole");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn folder_that_is_there_keeps_what_else_is_in_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (input, out) = (root.path().join("in"), root.path().join("out"));
+        fs::create_dir_all(out.join("a")).unwrap();
+        fs::create_dir(&input).unwrap();
+        fs::write(out.join("a/old"), "old").unwrap();
+        fs::write(out.join("a/both"), "old").unwrap();
+        let paths = Paths::new(&[input], &out).unwrap();
+        let stage = paths.stage().unwrap();
+        let target = &paths.jobs(&stage).unwrap()[0].target;
+        fs::create_dir(target.join("a")).unwrap();
+        fs::write(target.join("a/both"), "new").unwrap();
+        stage.publish().unwrap();
+        let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+        assert_eq!(
+            (read("a/old"), read("a/both")),
+            ("old".into(), "new".into())
+        );
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,181 @@
+//! Writes files and folders atomically: beside their path, then moved there.
+
+use std::fs::{self, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile, TempDir};
+
+use crate::problem::Problem;
+
+/// Marks a folder as ours, so that it may be replaced.
+const MARK: &str = ".classhook-report";
+
+/// Writes a file: into a temporary one in the same folder, which then takes its name.
+///
+/// # Errors
+/// If it cannot be written (`H0620`); what was there before stays.
+pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+    let written = || {
+        let mut temporary = temporary(path)?;
+        let mut out = BufWriter::new(&mut temporary);
+        write(&mut out)?;
+        out.flush()?;
+        drop(out);
+        temporary.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    written().map_err(|error: io::Error| Problem::unwritable(path, &error))
+}
+
+/// A file that will take the place of `path` when it is persisted there.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    temporary_file(&parent_of(path)?)
+}
+
+fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder
+        .prefix(".classhook-")
+        .permissions(Permissions::from_mode(0o666)); // less what the umask takes
+    builder.tempfile_in(parent)
+}
+
+/// The folder that a path lies in, made if it is not there.
+fn parent_of(path: &Path) -> io::Result<PathBuf> {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    fs::create_dir_all(parent)?;
+    Ok(parent.to_owned())
+}
+
+/// Writes a folder of files: into a temporary one beside it, which then takes its place.
+///
+/// Replaces nothing but a report of ours or an empty folder.
+///
+/// # Errors
+/// If it holds something else (`H0621`) or cannot be written (`H0620`).
+pub fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Problem> {
+    let unwritable = |error: io::Error| Problem::unwritable(path, &error);
+    let path = &match path.canonicalize() {
+        Ok(real) => real, // what a link names is replaced, not the link
+        Err(_) => path.to_owned(),
+    };
+    let replaces = is_replaceable(path)?;
+    let parent = parent_of(path).map_err(unwritable)?;
+    let fresh = temporary_folder(&parent).map_err(unwritable)?;
+    write(fresh.path()).map_err(unwritable)?;
+    fs::write(
+        fresh.path().join(MARK),
+        "This folder is a report of Classhook, which may replace it.\n",
+    )
+    .map_err(unwritable)?;
+    if replaces {
+        let old = temporary_folder(&parent).map_err(unwritable)?;
+        fs::rename(path, old.path().join("old")).map_err(unwritable)?; // removed with `old`
+        return rename(fresh, path).map_err(unwritable);
+    }
+    rename(fresh, path).map_err(unwritable)
+}
+
+fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = Builder::new();
+    builder
+        .prefix(".classhook-")
+        .permissions(Permissions::from_mode(0o777)); // less what the umask takes
+    builder.tempdir_in(parent)
+}
+
+fn rename(fresh: TempDir, path: &Path) -> io::Result<()> {
+    fs::rename(fresh.path(), path)?;
+    let _ = fresh.keep(); // it has another name now: nothing to remove
+    Ok(())
+}
+
+/// Whether there is something that has to make room; an error if that is not ours.
+fn is_replaceable(path: &Path) -> Result<bool, Problem> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(false);
+    }
+    let mut entries = fs::read_dir(path).map_err(|error| Problem::unwritable(path, &error))?;
+    if entries.next().is_none() || path.join(MARK).is_file() {
+        return Ok(true);
+    }
+    Err(Problem::user(
+        "H0621",
+        format!(
+            "the folder {} is not empty and no report of Classhook",
+            path.display()
+        ),
+    )
+    .with(
+        "expected",
+        "a folder that does not exist yet, is empty, or holds an earlier report",
+    )
+    .with("help", "name another folder, or remove this one"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_file_leaves_the_old_one_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("deep/er/report.xml");
+        file(&path, &|out| out.write_all(b"first")).unwrap();
+        let error = file(&path, &|out| {
+            out.write_all(b"second")?;
+            Err(io::Error::other("disk full"))
+        })
+        .unwrap_err();
+        assert!(error.to_string().contains("disk full"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn report_is_replaced_as_a_whole_and_other_folders_are_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("html");
+        let write = |name: &'static str| move |folder: &Path| fs::write(folder.join(name), "x");
+        folder(&path, &write("old.html")).unwrap();
+        folder(&path, &write("new.html")).unwrap();
+        assert!(path.join("new.html").is_file() && !path.join("old.html").exists());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+
+        let mine = root.path().join("src");
+        fs::create_dir(&mine).unwrap();
+        fs::write(mine.join("Main.java"), "").unwrap();
+        let error = folder(&mine, &write("x.html")).unwrap_err();
+        assert!(error.to_string().starts_with("error[H0621]"), "{error}");
+        assert!(mine.join("Main.java").is_file());
+    }
+
+    #[test]
+    fn failed_folder_leaves_the_old_one() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("html");
+        folder(&path, &|folder| fs::write(folder.join("a.html"), "x")).unwrap();
+        assert!(folder(&path, &|_| Err(io::Error::other("disk full"))).is_err());
+        assert!(path.join("a.html").is_file());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn permissions_are_those_of_any_new_file() {
+        let root = tempfile::tempdir().unwrap();
+        let plain = root.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        let path = root.path().join("report.csv");
+        file(&path, &|out| out.write_all(b"x")).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&path), mode(&plain));
+    }
+}

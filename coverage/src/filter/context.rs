@@ -1,0 +1,30 @@
+//! What a filter sees.
+
+use super::nodes::Nodes;
+use super::output::FilterOutput;
+use crate::class::{ClassDescription, CodeDescription, MethodDescription};
+
+/// The method that a filter examines, and its class.
+pub(crate) struct FilterContext<'a> {
+    pub(crate) class: &'a ClassDescription,
+    pub(crate) method: &'a MethodDescription,
+    pub(crate) code: &'a CodeDescription,
+    pub(crate) nodes: &'a Nodes<'a>,
+}
+
+impl FilterContext<'_> {
+    /// Leaves out all instructions of the method.
+    pub(crate) fn ignore_all(&self, output: &mut FilterOutput) {
+        output.ignore(self.nodes, 0, self.nodes.len().saturating_sub(1));
+    }
+
+    /// Whether this is the direct superclass.
+    pub(crate) fn is_super(&self, name: &str) -> bool {
+        self.class.super_name.as_deref() == Some(name)
+    }
+
+    /// Whether the method has this name and descriptor.
+    pub(crate) fn is(&self, name: &str, descriptor: &str) -> bool {
+        self.method.name == name && self.method.descriptor == descriptor
+    }
+}

@@ -1,0 +1,108 @@
+//! The results of filters for the instructions of one method.
+
+use super::nodes::Nodes;
+
+/// New branches of an instruction, made of branches of others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    groups: Vec<(usize, Vec<(usize, u32)>)>,
+}
+
+impl Replacement {
+    /// A branch to `target` (a node) is taken when branch `branch` of the
+    /// instruction with index `instruction` is.
+    pub(crate) fn add(&mut self, target: usize, instruction: usize, branch: u32) {
+        match self.groups.iter_mut().find(|(of, _)| *of == target) {
+            Some((_, branches)) => branches.push((instruction, branch)),
+            None => self.groups.push((target, vec![(instruction, branch)])),
+        }
+    }
+
+    pub(crate) fn has(&self, target: usize) -> bool {
+        self.groups.iter().any(|(of, _)| *of == target)
+    }
+
+    /// For each new branch the branches that it stands for.
+    pub(crate) fn branches(&self) -> impl Iterator<Item = &[(usize, u32)]> {
+        self.groups.iter().map(|(_, branches)| branches.as_slice())
+    }
+}
+
+/// The results of all filters.
+#[derive(Debug, Default)]
+pub(crate) struct FilterOutput {
+    ignored: Vec<bool>,
+    merged: Vec<Option<usize>>,
+    any_merged: bool,
+    replacements: Vec<(usize, Replacement)>,
+}
+
+impl FilterOutput {
+    pub(crate) fn new(instructions: usize) -> Self {
+        Self {
+            ignored: vec![false; instructions],
+            merged: vec![None; instructions],
+            ..Self::default()
+        }
+    }
+
+    /// Leaves out all instructions between two nodes, these included.
+    pub(crate) fn ignore(&mut self, nodes: &Nodes<'_>, from: usize, to: usize) {
+        for index in (from..=to).filter_map(|node| nodes.instruction_index(node)) {
+            if let Some(ignored) = self.ignored.get_mut(index) {
+                *ignored = true;
+            }
+        }
+    }
+
+    /// Instruction `copy` is a copy of instruction `of`.
+    pub(crate) fn merge(&mut self, of: usize, copy: usize) {
+        let of = self.representative(of);
+        let copy = self.representative(copy);
+        if of != copy
+            && let Some(merged) = self.merged.get_mut(copy)
+        {
+            *merged = Some(of);
+            self.any_merged = true;
+        }
+    }
+
+    /// Instruction `instruction` has these branches instead of its own.
+    pub(crate) fn replace(&mut self, instruction: usize, by: Replacement) {
+        self.replacements.retain(|(of, _)| *of != instruction);
+        self.replacements.push((instruction, by));
+    }
+
+    pub(crate) fn is_ignored(&self, instruction: usize) -> bool {
+        self.ignored.get(instruction).copied().unwrap_or_default()
+            || self.merged.get(instruction).is_some_and(Option::is_some)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.any_merged && self.replacements.is_empty() && !self.ignored.contains(&true)
+    }
+
+    /// Pairs of a copy and the instruction that stands for it.
+    pub(crate) fn merges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let all = if self.any_merged {
+            self.merged.as_slice()
+        } else {
+            &[]
+        };
+        all.iter()
+            .enumerate()
+            .filter(|(_, merged)| merged.is_some())
+            .map(|(copy, _)| (copy, self.representative(copy)))
+    }
+
+    pub(crate) fn replacements(&self) -> &[(usize, Replacement)] {
+        &self.replacements
+    }
+
+    fn representative(&self, mut of: usize) -> usize {
+        while let Some(&Some(next)) = self.merged.get(of) {
+            of = next;
+        }
+        of
+    }
+}

@@ -1,0 +1,61 @@
+//! What an instruction does to the flow of control (JVMS 6.5).
+
+use jvms::opcode::{
+    ATHROW, GOTO, GOTO_W, IF_ACMPNE, IFEQ, IFNONNULL, IFNULL, INVOKEDYNAMIC, INVOKEVIRTUAL,
+    IRETURN, JSR, JSR_W, LOOKUPSWITCH, RET, RETURN, TABLESWITCH,
+};
+
+/// What an instruction does to the flow of control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Falls into the next instruction.
+    Plain,
+    /// Falls into the next instruction; calls a method.
+    Invoke,
+    /// Jumps or falls into the next instruction.
+    Branch,
+    /// Jumps.
+    Goto,
+    /// `tableswitch`, `lookupswitch`.
+    Switch,
+    /// `…return`, `athrow`.
+    Exit,
+    /// `jsr`, `jsr_w`, `ret`.
+    Subroutine,
+}
+
+static KINDS: [Kind; 256] = {
+    let mut table = [Kind::Plain; 256];
+    let mut opcode = 0;
+    while opcode < table.len() {
+        table[opcode] = Kind::classify(opcode as u8);
+        opcode += 1;
+    }
+    table
+};
+
+impl Kind {
+    /// Looked up, as it is asked for every instruction.
+    #[inline]
+    pub(crate) fn of(opcode: u8) -> Self {
+        KINDS[usize::from(opcode)]
+    }
+
+    const fn classify(opcode: u8) -> Self {
+        match opcode {
+            IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL => Self::Branch,
+            GOTO | GOTO_W => Self::Goto,
+            JSR | RET | JSR_W => Self::Subroutine,
+            TABLESWITCH | LOOKUPSWITCH => Self::Switch,
+            IRETURN..=RETURN | ATHROW => Self::Exit,
+            INVOKEVIRTUAL..=INVOKEDYNAMIC => Self::Invoke,
+            _ => Self::Plain,
+        }
+    }
+
+    /// Whether the next instruction can be reached by falling through.
+    #[inline]
+    pub(crate) const fn falls_through(self) -> bool {
+        matches!(self, Self::Plain | Self::Invoke | Self::Branch)
+    }
+}

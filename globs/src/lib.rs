@@ -1,0 +1,170 @@
+//! Patterns with wildcards over names of classes, methods and descriptors.
+//!
+//! | | in class names | in names of methods and in descriptors |
+//! |---|---|---|
+//! | `**` | any text | any text |
+//! | `*` | any text within one package | any text |
+//! | `?` | one character that is no `/` | one character that is no `/` |
+//! | `.` | the same as `/` | the same as `/` |
+//!
+//! Names are internal names (JVMS 4.2.1) in modified UTF-8; a character is a byte.
+//! Matching allocates nothing and takes time in proportion to name and pattern, so it may be done
+//! for every class that a JVM loads.
+//!
+//! ```
+//! use globs::Glob;
+//!
+//! let glob = Glob::of_class("com.acme.**.*Service");
+//! assert!(glob.matches("com/acme/orders/OrderService"));
+//! assert!(!glob.matches("com/acme/orders/OrderService$1"));
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod wildcards;
+
+use wildcards::Token;
+
+/// Text with wildcards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob {
+    /// Text before the first wildcard: most names are told apart by it alone.
+    prefix: Box<[u8]>,
+    rest: Box<[Token]>,
+}
+
+impl Glob {
+    /// Over class names. Any text is a glob; [`check_class`] says which make sense.
+    #[must_use]
+    pub fn of_class(text: &str) -> Self {
+        Self::new(text, Token::Level)
+    }
+
+    /// Over names of methods and over descriptors.
+    #[must_use]
+    pub fn of_member(text: &str) -> Self {
+        Self::new(text, Token::Any)
+    }
+
+    /// `star` is what a single `*` stands for.
+    fn new(text: &str, star: Token) -> Self {
+        let mut bytes = text.bytes().peekable();
+        let mut prefix = Vec::with_capacity(text.len());
+        let mut rest = Vec::new();
+        while let Some(byte) = bytes.next() {
+            let token = match byte {
+                b'*' => {
+                    let mut stars = 1_usize;
+                    while bytes.next_if_eq(&b'*').is_some() {
+                        stars = stars.saturating_add(1);
+                    }
+                    if stars == 1 { star } else { Token::Any }
+                }
+                b'?' => Token::One,
+                b'.' => Token::Byte(b'/'),
+                byte => Token::Byte(byte),
+            };
+            match token {
+                Token::Byte(byte) if rest.is_empty() => prefix.push(byte),
+                token => rest.push(token),
+            }
+        }
+        Self {
+            prefix: prefix.into(),
+            rest: rest.into(),
+        }
+    }
+
+    /// Whether all of `name` is covered.
+    #[must_use]
+    pub fn matches(&self, name: impl AsRef<[u8]>) -> bool {
+        match (name.as_ref().strip_prefix(&*self.prefix), &*self.rest) {
+            (None, _) => false,
+            (Some(_), [Token::Any]) => true,
+            (Some(rest), tokens) => wildcards::matches(tokens, rest),
+        }
+    }
+}
+
+/// Whether `text` can name a class as a glob.
+///
+/// # Errors
+/// What is wrong, as the end of a sentence that begins with the text.
+pub fn check_class(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("names nothing")
+    } else if text.contains("***") {
+        Err("has more than two `*` in a row")
+    } else if text.contains([' ', '!', ';', '[']) {
+        Err("has a character that no class name can have")
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_respect_packages_in_classes_and_nothing_in_methods() {
+        for (glob, name, expected) in [
+            ("a.*", "a/B", true),
+            ("a.*", "a/b/C", false),
+            ("a.**", "a/b/C", true),
+            ("**.C", "a/b/C", true),
+            ("**.C", "C", false),
+            ("**C", "C", true),
+            ("a.?", "a/B", true),
+            ("a?B", "a/B", false),
+            ("*a*b*", "xaxbx", true),
+            ("*a*b*", "xbxax", false),
+            ("***", "a/b", true),
+            ("", "", true),
+            ("", "a", false),
+            ("com.acme.**", "com/acmes/A", false),
+            ("com.acme.*", "com/acme/A$B", true),
+            ("**.gen.**", "com/acme/gen/a/B", true),
+            ("**.gen.**", "com/acme/genes/B", false),
+            ("com/*/A?", "com/x/AB", true),
+            ("com/*/A?", "com/x/A", false),
+            ("com/*/A?", "com/x/y/AB", false),
+            ("**.*Test", "a/b/FooTest", true),
+            ("**.*Test", "a/Test/Foo", false),
+            ("*.b*.c", "a/bb/c", true),
+            ("**", "anything/At$all", true),
+        ] {
+            let found = Glob::of_class(glob).matches(name);
+            assert_eq!(found, expected, "{glob} on {name}");
+        }
+        assert!(Glob::of_member("(*)V").matches("(Ljava/lang/String;I)V"));
+        assert!(!Glob::of_member("(*)V").matches("(I)VV"));
+        assert!(Glob::of_member("(Ljava.lang.*").matches("(Ljava/lang/ref/Cleaner;)V"));
+    }
+
+    #[test]
+    fn no_pattern_takes_long() {
+        let name = "a".repeat(65_535);
+        assert!(Glob::of_class(&"*a".repeat(200)).matches(&name));
+        assert!(!Glob::of_class(&format!("{}b", "**a*a".repeat(50))).matches(&name));
+        assert!(!Glob::of_class("**a*b").matches(&name));
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        assert_eq!(check_class("com.acme.**"), Ok(()));
+        assert_eq!(check_class(""), Err("names nothing"));
+        assert_eq!(check_class("a.***"), Err("has more than two `*` in a row"));
+        for text in ["a b", "!a", "a;", "[a"] {
+            assert!(check_class(text).is_err(), "{text}");
+        }
+    }
+}

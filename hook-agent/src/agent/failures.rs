@@ -1,0 +1,103 @@
+//! What went wrong: each failure is counted, written to standard error once, and kept for the snapshot.
+
+use crate::ffi::error::JvmtiError;
+use crate::messages::{self, Code};
+use host::Failure;
+use std::cmp::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Failures written out one by one; the rest are counted.
+pub(crate) const REPORTED: usize = 20;
+
+/// Failures of the agent's own and of the pipeline.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Not yet in the snapshot.
+    fresh: Vec<probes::Failure>,
+    /// Written to standard error so far.
+    reported: usize,
+    counts: Counts,
+}
+
+/// How often something failed that is not the pipeline's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Classes that could not be retransformed.
+    pub retransform: u64,
+    /// Failures of the agent itself, which belong to no class.
+    pub agent: u64,
+}
+
+impl Failures {
+    /// Notes that the pipeline failed on a class, which loads unchanged.
+    pub fn class_failed(&self, failure: &Failure) {
+        self.note(
+            failure,
+            probes::Failure {
+                class: failure.class.clone(),
+                method: failure.method.clone().unwrap_or_default(),
+                plugin: failure.plugin.clone(),
+                code: failure.code.to_owned(),
+                message: failure.cause.clone(),
+            },
+        );
+    }
+
+    /// Notes that a class loaded earlier could not be retransformed.
+    pub fn retransform_failed(&self, class: String, error: JvmtiError) {
+        self.state().counts.retransform += 1;
+        let code = Code::Retransform.as_str();
+        let text = format!(
+            "warning[{code}]: {class} was loaded before the agent and cannot be retransformed: {error}; it stays as it is"
+        );
+        let message = error.to_string();
+        self.note(
+            text,
+            probes::Failure {
+                class,
+                code: code.to_owned(),
+                message,
+                ..Default::default()
+            },
+        );
+    }
+
+    /// Counts a failure of the agent itself, which was written to standard error.
+    pub fn agent_failed(&self) {
+        self.state().counts.agent += 1;
+    }
+
+    /// Failures that are not in the snapshot yet.
+    pub fn take_fresh(&self) -> Vec<probes::Failure> {
+        std::mem::take(&mut self.state().fresh)
+    }
+
+    /// How often something failed so far.
+    pub fn counts(&self) -> Counts {
+        self.state().counts
+    }
+
+    fn note(&self, text: impl std::fmt::Display, failure: probes::Failure) {
+        let mut state = self.state();
+        state.fresh.push(failure);
+        state.reported += 1;
+        let reported = state.reported;
+        drop(state);
+        match reported.cmp(&(REPORTED + 1)) {
+            Ordering::Less => messages::coded_warning(text),
+            Ordering::Equal => messages::coded_warning(
+                "more failures follow; they are counted, and listed in the snapshot",
+            ),
+            Ordering::Greater => {}
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

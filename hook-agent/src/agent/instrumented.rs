@@ -1,0 +1,84 @@
+//! Which classes hold edits now, and from which plugins.
+//!
+//! A class is identified by its name and the kind of its loader: when the hook receives a class there is
+//! nothing else yet. Two classes of one name in two loaders of one kind are one entry, so at worst a
+//! class is retransformed that did not need it.
+
+use host::Loader;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The classes that hold edits.
+#[derive(Debug, Default)]
+pub(crate) struct Instrumented {
+    classes: Mutex<Classes>,
+}
+
+/// By internal name and loader.
+type Classes = HashMap<(Box<[u8]>, Loader), Edits>;
+
+/// The edits that a class holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edits {
+    /// The revision of the plugin set at that time; 0 if there was none.
+    pub revision: u32,
+    /// The plugins that made them, in order, behind a hot patch.
+    pub plugins: Vec<String>,
+}
+
+impl Instrumented {
+    /// Notes what a class holds from now on; `None`: nothing.
+    pub fn note(&self, name: &[u8], loader: &Loader, edits: Option<Edits>) {
+        let key = (name.into(), loader.clone());
+        let mut classes = self.classes();
+        match edits {
+            Some(edits) => drop(classes.insert(key, edits)),
+            None => drop(classes.remove(&key)),
+        }
+    }
+
+    /// What a class holds.
+    pub fn find(&self, name: &[u8], loader: &Loader) -> Option<Edits> {
+        let key = (name.into(), loader.clone());
+        self.classes().get(&key).cloned()
+    }
+
+    /// How many classes hold edits of this kind.
+    pub fn count(&self, is_counted: impl Fn(&Edits) -> bool) -> usize {
+        let classes = self.classes();
+        classes.values().filter(|edits| is_counted(edits)).count()
+    }
+
+    /// Forgets classes, by name and edits, because they are not in the JVM any more.
+    pub fn forget(&self, gone: impl Fn(&[u8], &Edits) -> bool) {
+        self.classes().retain(|(name, _), edits| !gone(name, edits));
+    }
+
+    fn classes(&self) -> MutexGuard<'_, Classes> {
+        self.classes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_is_identified_by_name_and_kind_of_loader() {
+        let instrumented = Instrumented::default();
+        let edits = |revision| {
+            Some(Edits {
+                revision,
+                plugins: vec!["coverage".to_owned()],
+            })
+        };
+        instrumented.note(b"a/A", &Loader::App, edits(1));
+        instrumented.note(b"a/A", &Loader::Platform, edits(2));
+        assert_eq!(instrumented.find(b"a/A", &Loader::App), edits(1));
+        assert_eq!(instrumented.count(|edits| edits.revision < 2), 1);
+        instrumented.note(b"a/A", &Loader::App, None);
+        assert_eq!(instrumented.find(b"a/A", &Loader::App), None);
+        instrumented.forget(|_, edits| edits.revision == 2);
+        assert_eq!(instrumented.count(|_| true), 0);
+    }
+}

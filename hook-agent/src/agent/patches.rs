@@ -1,0 +1,317 @@
+//! Hot patches: which class files stand in for which classes.
+//!
+//! Patches stack: of those that cover a class, the newest wins. A change is tried first: the thread that
+//! tries it sees the stack as it would be, every other thread the stack as it is, until it is kept or dropped.
+
+use crate::agent::loaders::LoaderId;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::{self, ThreadId};
+
+/// One request's new classes.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    /// From 1 on, never used twice.
+    pub id: u32,
+    /// The user's note.
+    pub note: String,
+    /// When it was requested, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// The user that requested it.
+    pub uid: u32,
+    /// No name and scope twice.
+    pub classes: Vec<Arc<PatchedClass>>,
+}
+
+/// The bytes that stand in for one class.
+#[derive(Debug)]
+pub(crate) struct PatchedClass {
+    /// The patch that it is of.
+    pub id: u32,
+    /// Internal name, modified UTF-8.
+    pub name: Vec<u8>,
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// SHA-256 of the class file, lower-case hex.
+    pub digest: String,
+    /// Which classes of that name.
+    pub scope: Scope,
+    /// Handed over even if its schema differs.
+    pub forced: bool,
+}
+
+/// Which classes of a name a patch is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of these loaders, which had the class when it was patched.
+    Loaded(Vec<LoaderId>),
+    /// No loader had the class: any that this pattern admits, once it loads the class; `None` admits all.
+    Later(Option<String>),
+}
+
+/// All patches in force.
+#[derive(Debug, Default)]
+pub(crate) struct Patches {
+    /// False while there is neither patch nor trial, so that classes cost nothing then.
+    active: AtomicBool,
+    state: RwLock<State>,
+    /// Held during a change: one at a time.
+    turn: Mutex<()>,
+}
+
+/// Oldest first.
+pub(crate) type Stack = Vec<Arc<Patch>>;
+
+#[derive(Debug, Default)]
+struct State {
+    stack: Stack,
+    trial: Option<Trial>,
+    /// The highest id ever given.
+    last: u32,
+}
+
+/// A change that the JVM is trying.
+#[derive(Debug)]
+struct Trial {
+    owner: ThreadId,
+    stack: Stack,
+    /// The classes that change.
+    names: HashSet<Vec<u8>>,
+    /// Another thread was given such a class as it was before the change.
+    raced: AtomicBool,
+}
+
+impl Patches {
+    /// The newest patch of a class on this thread; `covers` says whether a scope has the loader at hand.
+    pub fn find(
+        &self,
+        name: &[u8],
+        mut covers: impl FnMut(&Scope) -> bool,
+    ) -> Option<Arc<PatchedClass>> {
+        if !self.active.load(Ordering::Acquire) {
+            return None;
+        }
+        let state = self.read();
+        let stack = match &state.trial {
+            Some(trial) if trial.owner == thread::current().id() => &trial.stack,
+            Some(trial) => {
+                if trial.names.contains(name) {
+                    trial.raced.store(true, Ordering::Release);
+                }
+                &state.stack
+            }
+            None => &state.stack,
+        };
+        newest(stack, name, &mut covers).cloned()
+    }
+
+    /// Waits until no other change is made, and keeps others from being made until the guard is dropped.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stack in force.
+    pub fn stack(&self) -> Stack {
+        self.read().stack.clone()
+    }
+
+    /// An id for a patch.
+    pub fn next_id(&self) -> u32 {
+        let mut state = self.write();
+        state.last = state.last.saturating_add(1);
+        state.last
+    }
+
+    /// Shows another stack to this thread only. A trial that was under way is dropped.
+    pub fn try_stack(&self, stack: Stack) {
+        let mut state = self.write();
+        let names = changed_names(&state.stack, &stack);
+        state.trial = Some(Trial {
+            owner: thread::current().id(),
+            stack,
+            names,
+            raced: AtomicBool::new(false),
+        });
+        self.active.store(true, Ordering::Release);
+    }
+
+    /// Puts the stack that was tried in force. True if another thread was given one of the changed classes
+    /// as it was before, so that they have to be retransformed once more.
+    pub fn keep(&self) -> bool {
+        let mut state = self.write();
+        let Some(trial) = state.trial.take() else {
+            return false;
+        };
+        state.stack = trial.stack;
+        self.active
+            .store(!state.stack.is_empty(), Ordering::Release);
+        trial.raced.load(Ordering::Acquire)
+    }
+
+    /// Forgets the stack that was tried.
+    pub fn drop_trial(&self) {
+        let mut state = self.write();
+        state.trial = None;
+        self.active
+            .store(!state.stack.is_empty(), Ordering::Release);
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The newest class of this name whose scope is covered.
+pub(crate) fn newest<'s>(
+    stack: &'s [Arc<Patch>],
+    name: &[u8],
+    covers: &mut dyn FnMut(&Scope) -> bool,
+) -> Option<&'s Arc<PatchedClass>> {
+    let mut classes = stack.iter().rev().flat_map(|patch| &patch.classes);
+    classes.find(|class| class.name == name && covers(&class.scope))
+}
+
+/// The names in patches that only one of the stacks has.
+fn changed_names(one: &Stack, other: &Stack) -> HashSet<Vec<u8>> {
+    let missing = |from: &Stack, patch: &Arc<Patch>| !from.iter().any(|there| there.id == patch.id);
+    let gone = one.iter().filter(|patch| missing(other, patch));
+    let new = other.iter().filter(|patch| missing(one, patch));
+    gone.chain(new)
+        .flat_map(|patch| &patch.classes)
+        .map(|class| class.name.clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const APP: LoaderId = LoaderId(1);
+    const WEB: LoaderId = LoaderId(2);
+
+    fn class(name: &str, bytes: &str, scope: Scope) -> Arc<PatchedClass> {
+        Arc::new(PatchedClass {
+            id: 0,
+            name: name.into(),
+            bytes: bytes.into(),
+            digest: String::new(),
+            scope,
+            forced: false,
+        })
+    }
+
+    fn patch(id: u32, classes: Vec<Arc<PatchedClass>>) -> Arc<Patch> {
+        Arc::new(Patch {
+            id,
+            note: String::new(),
+            time_ms: 0,
+            uid: 0,
+            classes,
+        })
+    }
+
+    fn of(loader: LoaderId) -> Scope {
+        Scope::Loaded(vec![loader])
+    }
+
+    fn seen(patches: &Patches, name: &str, loader: LoaderId) -> Option<String> {
+        let covers = |scope: &Scope| match scope {
+            Scope::Loaded(loaders) => loaders.contains(&loader),
+            Scope::Later(_) => true,
+        };
+        let found = patches.find(name.as_bytes(), covers)?;
+        Some(String::from_utf8_lossy(&found.bytes).into_owned())
+    }
+
+    fn put(patches: &Patches, stack: Stack) {
+        patches.try_stack(stack);
+        assert!(!patches.keep());
+    }
+
+    #[test]
+    fn newest_patch_of_a_class_wins_and_the_older_comes_back() {
+        let patches = Patches::default();
+        let one = patch(
+            1,
+            vec![class("a/A", "one", of(APP)), class("a/B", "b", of(APP))],
+        );
+        let two = patch(2, vec![class("a/A", "two", of(APP))]);
+        put(&patches, vec![Arc::clone(&one), Arc::clone(&two)]);
+        assert_eq!(seen(&patches, "a/A", APP).as_deref(), Some("two"));
+        assert_eq!(seen(&patches, "a/B", APP).as_deref(), Some("b"));
+        put(&patches, vec![one]);
+        assert_eq!(seen(&patches, "a/A", APP).as_deref(), Some("one"));
+        put(&patches, vec![two]);
+        assert_eq!(seen(&patches, "a/A", APP).as_deref(), Some("two"));
+        assert_eq!(seen(&patches, "a/B", APP), None);
+        put(&patches, Vec::new());
+        assert_eq!(seen(&patches, "a/A", APP), None);
+    }
+
+    #[test]
+    fn class_of_another_loader_is_another_class() {
+        let patches = Patches::default();
+        let one = patch(1, vec![class("a/A", "app", of(APP))]);
+        let two = patch(2, vec![class("a/A", "web", of(WEB))]);
+        put(&patches, vec![one, two]);
+        assert_eq!(seen(&patches, "a/A", APP).as_deref(), Some("app"));
+        assert_eq!(seen(&patches, "a/A", WEB).as_deref(), Some("web"));
+        assert_eq!(seen(&patches, "a/A", LoaderId(0)), None);
+    }
+
+    #[test]
+    fn change_that_is_tried_is_seen_by_the_thread_that_tries_it() {
+        let patches = Patches::default();
+        let one = patch(1, vec![class("a/A", "one", of(APP))]);
+        patches.try_stack(vec![one]);
+        assert_eq!(seen(&patches, "a/A", APP).as_deref(), Some("one"));
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| seen(&patches, "a/A", APP));
+            assert_eq!(other.join().expect("a thread"), None);
+        });
+        patches.drop_trial();
+        assert_eq!(seen(&patches, "a/A", APP), None);
+        assert!(patches.stack().is_empty());
+    }
+
+    #[test]
+    fn class_handed_to_another_thread_during_a_trial_is_reported() {
+        let patches = Patches::default();
+        let one = patch(1, vec![class("a/A", "one", of(APP))]);
+        for (name, raced) in [("a/A", true), ("a/B", false)] {
+            patches.try_stack(vec![Arc::clone(&one)]);
+            std::thread::scope(|scope| {
+                scope.spawn(|| seen(&patches, name, APP));
+            });
+            assert_eq!(patches.keep(), raced, "{name}");
+            put(&patches, Vec::new());
+        }
+    }
+
+    #[test]
+    fn ids_are_never_given_twice() {
+        let patches = Patches::default();
+        assert_eq!((patches.next_id(), patches.next_id()), (1, 2));
+        put(&patches, vec![patch(2, Vec::new())]);
+        put(&patches, Vec::new());
+        assert_eq!(patches.next_id(), 3);
+    }
+
+    #[test]
+    fn no_class_is_searched_while_there_is_no_patch() {
+        let patches = Patches::default();
+        let never = |_: &Scope| panic!("asked");
+        assert!(patches.find(b"a/A", never).is_none());
+        put(
+            &patches,
+            vec![patch(1, vec![class("a/A", "one", Scope::Later(None))])],
+        );
+        assert!(patches.find(b"a/B", never).is_none());
+        assert_eq!(seen(&patches, "a/A", WEB).as_deref(), Some("one"));
+    }
+}

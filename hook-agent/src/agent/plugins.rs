@@ -1,0 +1,101 @@
+//! The plugins in force: one set at a time, exchanged while classes go on loading.
+
+use host::{Config, Loader, Pipeline};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// How long an exchange waits for classes that the former set is still transforming.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The plugins of one configuration.
+#[derive(Debug)]
+pub(crate) struct PluginSet {
+    /// Counts the sets of this agent, from 1.
+    pub revision: u32,
+    /// What the plugins were configured with.
+    pub config: Config,
+    /// The plugins themselves.
+    pub pipeline: Arc<Pipeline>,
+}
+
+impl PluginSet {
+    /// Whether any plugin may want this class.
+    pub fn wants(&self, name: &[u8], loader: &Loader, has_location: bool) -> bool {
+        self.pipeline.wants(name, loader, has_location)
+    }
+}
+
+/// The plugin set in force, and what former ones did.
+#[derive(Debug)]
+pub(crate) struct Plugins {
+    current: RwLock<Option<Arc<PluginSet>>>,
+    past: Mutex<host::Summary>,
+}
+
+impl Plugins {
+    /// The first set.
+    pub fn new(config: Config, pipeline: Pipeline) -> Self {
+        let first = PluginSet {
+            revision: 1,
+            config,
+            pipeline: Arc::new(pipeline),
+        };
+        Self {
+            current: RwLock::new(Some(Arc::new(first))),
+            past: Mutex::default(),
+        }
+    }
+
+    /// The set in force; `None` once the agent leaves. A thread holds it while it transforms a class.
+    pub fn current(&self) -> Option<Arc<PluginSet>> {
+        self.current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Puts another configuration in place of the present one (`None`: no class is instrumented any
+    /// more) and waits until the former set transforms no class.
+    pub fn exchange(&self, next: Option<(Config, Arc<Pipeline>)>) {
+        let former = {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            let revision = current.as_ref().map_or(1, |former| former.revision + 1);
+            let next = next.map(|(config, pipeline)| {
+                Arc::new(PluginSet {
+                    revision,
+                    config,
+                    pipeline,
+                })
+            });
+            std::mem::replace(&mut *current, next)
+        };
+        let Some(former) = former else { return };
+        let until = Instant::now() + PATIENCE;
+        while Arc::strong_count(&former) > 1 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let stays = self
+            .current()
+            .is_some_and(|next| Arc::ptr_eq(&next.pipeline, &former.pipeline));
+        if !stays {
+            let summary = former.pipeline.summary();
+            self.past
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .add(summary);
+        }
+    }
+
+    /// What was done so far, by this set and those before.
+    pub fn summary(&self) -> host::Summary {
+        let mut summary = self
+            .past
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(current) = self.current() {
+            summary.add(current.pipeline.summary());
+        }
+        summary
+    }
+}

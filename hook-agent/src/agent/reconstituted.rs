@@ -1,0 +1,79 @@
+//! Which class file belongs to bytes that the JVM reconstituted.
+//!
+//! A class that was loaded before the agent comes through the hook as the JVM reconstitutes it from its
+//! own structures, and the JVM keeps those bytes: when another agent retransforms the class later, they
+//! come again. A class with structural edits comes with them. Probes are numbered by the class file, so it
+//! is kept, compressed, for each such class.
+
+use crate::messages;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The class files of reconstituted classes.
+#[derive(Debug, Default)]
+pub(crate) struct Reconstituted {
+    /// By hash of name and reconstituted bytes.
+    files: Mutex<HashMap<u64, File>>,
+    hasher: RandomState,
+}
+
+#[derive(Debug)]
+struct File {
+    compressed: Box<[u8]>,
+    length: usize,
+}
+
+impl Reconstituted {
+    /// Keeps the file of a class if the reconstituted bytes differ from it.
+    pub fn keep(&self, name: &[u8], reconstituted: &[u8], file: &[u8]) {
+        if reconstituted == file {
+            return;
+        }
+        let file = File {
+            compressed: lz4_flex::block::compress(file).into_boxed_slice(),
+            length: file.len(),
+        };
+        self.files().insert(self.key(name, reconstituted), file);
+    }
+
+    /// The file that was kept for these bytes.
+    pub fn find(&self, name: &[u8], reconstituted: &[u8]) -> Option<Vec<u8>> {
+        let files = self.files();
+        if files.is_empty() {
+            return None;
+        }
+        let file = files.get(&self.key(name, reconstituted))?;
+        lz4_flex::block::decompress(&file.compressed, file.length)
+            .inspect_err(|error| messages::debug(format_args!("a file kept is damaged: {error}")))
+            .ok()
+    }
+
+    fn key(&self, name: &[u8], reconstituted: &[u8]) -> u64 {
+        self.hasher.hash_one((name, reconstituted))
+    }
+
+    fn files(&self) -> MutexGuard<'_, HashMap<u64, File>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_file_is_found_by_the_bytes_that_the_jvm_made_of_it() {
+        let reconstituted = Reconstituted::default();
+        assert_eq!(reconstituted.find(b"a/A", b"other"), None);
+        reconstituted.keep(b"a/A", b"other", b"file");
+        reconstituted.keep(b"a/B", b"same", b"same");
+        assert_eq!(
+            reconstituted.find(b"a/A", b"other").as_deref(),
+            Some(&b"file"[..])
+        );
+        assert_eq!(reconstituted.find(b"a/A", b"redefined"), None);
+        assert_eq!(reconstituted.find(b"a/B", b"other"), None);
+        assert_eq!(reconstituted.find(b"a/B", b"same"), None);
+    }
+}

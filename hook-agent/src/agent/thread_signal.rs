@@ -1,0 +1,199 @@
+//! How other threads talk to the agent thread.
+
+use probes::ProbeTable;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often the agent thread copies the arrays; what is older than twice this survives a kill.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// How long `VMDeath` waits for the agent thread to finish a write.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a class waits for the agent thread to define an array; if that is not enough, no class
+/// waits any more until one is defined.
+const ROOM_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What other threads ask of the agent thread, and how it does.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadSignal {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    started: bool,
+    stop: bool,
+    stopped: bool,
+    wake: bool,
+    flush: bool,
+    /// Arrays do not come, so that waiting for one is of no use.
+    hopeless: bool,
+}
+
+/// What the agent thread was woken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// To write what is new.
+    Write,
+    /// To write everything, because a user asked for it.
+    WriteAll,
+    /// To end.
+    Stop,
+}
+
+impl ThreadSignal {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the pause of the agent thread.
+    pub fn wake(&self) {
+        self.state().wake = true;
+        self.changed.notify_all();
+    }
+
+    /// Asks the agent thread to write everything right now.
+    pub fn flush(&self) {
+        let mut state = self.state();
+        state.wake = true;
+        state.flush = true;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// The thread is being started, or could not be.
+    pub fn set_started(&self, started: bool) {
+        self.state().started = started;
+    }
+
+    /// Stops the agent thread and waits until it touches nothing any more; false if it does not
+    /// answer in time. True at once if there is none.
+    pub fn stop(&self) -> bool {
+        let mut state = self.state();
+        state.stop = true;
+        self.changed.notify_all();
+        let until = Instant::now() + PATIENCE;
+        while state.started && !state.stopped {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
+    }
+
+    /// Waits until arrays are defined ahead of need again, if there are few: threads that load classes
+    /// faster than the agent thread is scheduled must not use them up.
+    pub fn await_room(&self, table: &ProbeTable) {
+        if !table.is_short() {
+            return;
+        }
+        let until = Instant::now() + ROOM_PATIENCE;
+        let mut state = self.state();
+        while state.started && !state.stop && !state.stopped && !state.hopeless && table.is_short()
+        {
+            let left = until.saturating_duration_since(Instant::now());
+            state.hopeless = left.is_zero();
+            state.wake = true;
+            self.changed.notify_all();
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// Says whether arrays can be defined, to those that wait for one.
+    pub fn arrays_come(&self, come: bool) {
+        self.state().hopeless = !come;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next turn of the agent thread.
+    pub fn pause(&self) -> Turn {
+        let mut state = self.state();
+        if !state.stop && !state.wake {
+            state = self
+                .changed
+                .wait_timeout(state, INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        state.wake = false;
+        let flush = std::mem::take(&mut state.flush);
+        match (state.stop, flush) {
+            (true, _) => Turn::Stop,
+            (false, true) => Turn::WriteAll,
+            (false, false) => Turn::Write,
+        }
+    }
+}
+
+/// Says that the agent thread has ended, also when it panics.
+#[derive(Debug)]
+pub(crate) struct Stopped<'a>(pub &'a ThreadSignal);
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        self.0.state().stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn stop_waits_for_the_thread_and_needs_none() {
+        assert!(ThreadSignal::default().stop());
+        let signal = Arc::new(ThreadSignal::default());
+        signal.set_started(true);
+        let thread = std::thread::spawn({
+            let signal = Arc::clone(&signal);
+            move || {
+                let _stopped = Stopped(&signal);
+                while signal.pause() != Turn::Stop {}
+            }
+        });
+        assert!(signal.stop());
+        thread.join().expect("the thread ends");
+    }
+
+    #[test]
+    fn class_waits_for_room_only_while_there_is_hope() {
+        let (signal, table) = (ThreadSignal::default(), ProbeTable::new());
+        signal.await_room(&table); // no thread that could define an array
+        signal.set_started(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !signal.state().wake {
+                    std::thread::yield_now();
+                }
+                table.set_arrays(probes::ARRAYS_AHEAD);
+                signal.arrays_come(true);
+            });
+            signal.await_room(&table);
+        });
+        assert!(!table.is_short());
+        signal.arrays_come(false);
+        signal.await_room(&ProbeTable::new());
+        assert!(signal.state().hopeless);
+    }
+
+    #[test]
+    fn request_to_flush_ends_the_pause_and_is_answered_once() {
+        let signal = ThreadSignal::default();
+        signal.flush();
+        assert_eq!(signal.pause(), Turn::WriteAll);
+        assert_eq!(signal.pause(), Turn::Write);
+    }
+}

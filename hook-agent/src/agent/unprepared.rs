@@ -1,0 +1,90 @@
+//! Classes that were loaded but not linked when they were selected: the JVM retransforms none of them.
+//!
+//! While there are any, the JVM reports each class that is prepared (JVM TI, Class Prepare), and the
+//! unprepared ones among them are retransformed by the agent thread: fetching the file of a class runs
+//! Java code, which the thread that links it must not.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Classes by internal name; several loaders may have one of the same name.
+#[derive(Debug, Default)]
+pub(crate) struct Unprepared {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    unprepared: HashSet<Vec<u8>>,
+    /// One was added since [`Unprepared::take_more`] was called.
+    more: bool,
+    prepared: HashSet<Vec<u8>>,
+}
+
+impl Unprepared {
+    /// A class is to be retransformed once it is prepared.
+    pub fn add(&self, name: &[u8]) {
+        let mut state = self.state();
+        if !state.unprepared.contains(name) {
+            state.more |= state.unprepared.insert(name.to_vec());
+        }
+    }
+
+    /// Whether classes were added since the last call.
+    pub fn take_more(&self) -> bool {
+        std::mem::take(&mut self.state().more)
+    }
+
+    /// Whether a class of this name is unprepared.
+    pub fn has(&self, name: &[u8]) -> bool {
+        self.state().unprepared.contains(name)
+    }
+
+    /// A class was prepared; whether it is one of these.
+    pub fn prepared(&self, name: &[u8]) -> bool {
+        let mut state = self.state();
+        let was_unprepared = state.unprepared.remove(name);
+        if was_unprepared {
+            state.prepared.insert(name.to_vec());
+        }
+        was_unprepared
+    }
+
+    /// Classes that were prepared since the last call, and whether others are still unprepared.
+    pub fn take_prepared(&self) -> (HashSet<Vec<u8>>, bool) {
+        let mut state = self.state();
+        let prepared = std::mem::take(&mut state.prepared);
+        (prepared, !state.unprepared.is_empty())
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&self) {
+        *self.state() = State::default();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unprepared_class_is_reported_once_when_it_is_prepared() {
+        let unprepared = Unprepared::default();
+        assert!(!unprepared.prepared(b"a/A"));
+        unprepared.add(b"a/A");
+        unprepared.add(b"a/B");
+        assert!(unprepared.take_more() && !unprepared.take_more());
+        unprepared.add(b"a/A");
+        assert!(!unprepared.take_more());
+        assert!(unprepared.prepared(b"a/A") && !unprepared.prepared(b"a/A"));
+        let (prepared, others) = unprepared.take_prepared();
+        assert_eq!(prepared, HashSet::from([b"a/A".to_vec()]));
+        assert!(others);
+        unprepared.clear();
+        assert_eq!(unprepared.take_prepared(), (HashSet::new(), false));
+    }
+}

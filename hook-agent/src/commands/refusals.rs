@@ -1,0 +1,81 @@
+//! Why a command is not carried out.
+
+use crate::agent::Agent;
+use crate::agent::plugins::PluginSet;
+use crate::ffi::error::JvmtiError;
+use crate::messages::Code;
+use control::Refusal;
+use control::message::Failure;
+use host::HostError;
+use std::sync::Arc;
+
+/// The agent panicked.
+pub(super) fn panicked() -> Refusal {
+    let text = "a fault of the agent's own; its message is on the JVM's standard error";
+    Refusal::new(Code::Panic.as_str(), text)
+}
+
+/// The JVM has no memory left.
+pub(super) fn out_of_memory() -> Refusal {
+    Refusal::new(
+        Code::Refused.as_str(),
+        "the JVM has no memory left for this",
+    )
+}
+
+/// The snapshot cannot be written.
+pub(super) fn unwritten(cause: String) -> Refusal {
+    Refusal::new(Code::Write.as_str(), "the snapshot cannot be written now")
+        .with("cause", cause)
+        .with("help", "nothing is lost; make room there and ask again")
+}
+
+/// Configuration or plugins cannot be.
+pub(super) fn not_configured(error: &HostError) -> Refusal {
+    let refusal = Refusal::new(error.code(), error.message());
+    error
+        .notes()
+        .fold(refusal, |refusal, (label, text)| refusal.with(label, text))
+}
+
+/// The plugin set in force.
+///
+/// # Errors
+///
+/// If the agent is leaving.
+pub(super) fn current(agent: &Agent) -> Result<Arc<PluginSet>, Refusal> {
+    let leaving = || Refusal::new("H0704", "the agent is leaving the JVM");
+    agent.plugins.current().ok_or_else(leaving)
+}
+
+/// Whether there is a plugin of this name.
+///
+/// # Errors
+///
+/// If there is none.
+pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
+    let set = current(agent)?;
+    if set.pipeline.plugins().any(|name| name == plugin) {
+        return Ok(());
+    }
+    let names: Vec<&str> = set.pipeline.plugins().collect();
+    Err(
+        Refusal::new("H0708", format!("the agent has no plugin `{plugin}`"))
+            .with("expected", names.join(", "))
+            .with(
+                "help",
+                "`classhook enable` brings in a bundled plugin or a .wasm file",
+            ),
+    )
+}
+
+/// Classes that the JVM did not let be retransformed.
+pub(super) fn failures(failed: Vec<(String, JvmtiError)>) -> Vec<Failure> {
+    let failure = |(class, error): (String, JvmtiError)| Failure {
+        code: Code::Retransform.as_str().to_owned(),
+        class,
+        plugin: String::new(),
+        cause: error.to_string(),
+    };
+    failed.into_iter().map(failure).collect()
+}

@@ -1,0 +1,94 @@
+//! What the agent does when the JVM calls: one line for each way in.
+
+use crate::agent::Agent;
+use crate::ffi::class_file_load::ClassFileLoad;
+use crate::ffi::entry::export_entry_points;
+use crate::ffi::handlers::Handlers;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::Jvmti;
+use crate::ffi::phases::{Live, OnLoad};
+use crate::ffi::refs::{Local, LocalRef};
+use crate::ffi::vm::Vm;
+use crate::names::internal_name;
+use crate::spans::runtime;
+use crate::{class_hook, current, live_phase, shutdown, startup, structural_edits};
+use jni_sys::jint;
+use probes::spans::{NewThread, Seen};
+
+/// The handlers of this library: those of the agent that is installed, if any.
+struct Events;
+
+export_entry_points!(&crate::events::Events);
+
+impl Handlers for Events {
+    fn on_load(&self, vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
+        startup::on_load(vm, phase, options)
+    }
+
+    fn on_attach(&self, vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
+        startup::on_attach(vm, live, local, options)
+    }
+
+    fn on_unload(&self) {
+        with_agent(shutdown::unload);
+    }
+
+    fn vm_init(&self, jvm: Jvm<'_>) {
+        with_agent(|agent| live_phase::vm_init(agent, jvm));
+    }
+
+    fn vm_death(&self, jvm: Jvm<'_>) {
+        with_agent(|agent| shutdown::vm_death(agent, jvm));
+    }
+
+    fn class_file_load_hook(&self, load: &ClassFileLoad<'_>) {
+        with_agent(|agent| {
+            if !agent.is_running() {
+                return;
+            }
+            if load.jvmti == agent.jvmti {
+                class_hook::class_file_load_hook(agent, load);
+            } else {
+                structural_edits::class_file_load_hook(agent, load);
+            }
+        });
+    }
+
+    fn class_prepare(&self, jvmti: Jvmti, class: &LocalRef<'_>) {
+        with_agent(|agent| {
+            let Ok(signature) = jvmti.class_signature(class) else {
+                return;
+            };
+            if internal_name(&signature).is_some_and(|name| agent.unprepared.prepared(name)) {
+                agent.signal.wake();
+            }
+        });
+    }
+
+    fn data_dump_request(&self) {
+        with_agent(|agent| agent.signal.flush());
+    }
+
+    fn first_span(&self, live: Live, local: Local<'_>) -> Option<NewThread> {
+        runtime::join(current::get()?.jvm(live, local))
+    }
+
+    fn class_number(&self, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32> {
+        runtime::class_number(current::get()?.jvmti, local, object)
+    }
+
+    fn captured<'t>(
+        &self,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        text: &'t mut [u16],
+    ) -> Option<Seen<'t>> {
+        runtime::captured(current::get()?.jvmti, local, object, text)
+    }
+}
+
+fn with_agent(body: impl FnOnce(&'static Agent)) {
+    if let Some(agent) = current::get() {
+        body(agent);
+    }
+}

@@ -1,0 +1,70 @@
+//! What the rest of the agent does when the JVM calls.
+//!
+//! The entry points, the callbacks of events and the native methods convert their arguments and hand
+//! over to the [`Handlers`]; nothing under `ffi` knows what those do. The library names its handlers
+//! where it exports its entry points ([`super::entry::export_entry_points`]), through one of which the
+//! JVM comes in first.
+
+use super::class_file_load::ClassFileLoad;
+use super::jvm::Jvm;
+use super::jvmti::Jvmti;
+use super::phases::{Live, OnLoad};
+use super::refs::{Local, LocalRef};
+use super::vm::Vm;
+use jni_sys::jint;
+use probes::spans::{NewThread, Seen};
+use std::sync::OnceLock;
+
+/// One function for each way in which the JVM calls the agent. None of them lets a panic out: they run
+/// inside the guard.
+pub(crate) trait Handlers: Sync {
+    /// `Agent_OnLoad`: 0 lets the JVM go on, anything else ends it.
+    fn on_load(&self, vm: Vm, phase: OnLoad, options: &[u8]) -> jint;
+
+    /// `Agent_OnAttach`: the JVM goes on in any case, and reports the code to the process that attached.
+    fn on_attach(&self, vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint;
+
+    /// `Agent_OnUnload`.
+    fn on_unload(&self);
+
+    /// The `VMInit` event.
+    fn vm_init(&self, jvm: Jvm<'_>);
+
+    /// The `VMDeath` event.
+    fn vm_death(&self, jvm: Jvm<'_>);
+
+    /// The `ClassFileLoadHook` event of any environment of the agent.
+    fn class_file_load_hook(&self, load: &ClassFileLoad<'_>);
+
+    /// The `ClassPrepare` event, on the thread that links the class.
+    fn class_prepare(&self, jvmti: Jvmti, class: &LocalRef<'_>);
+
+    /// The `DataDumpRequest` event (SIGQUIT).
+    fn data_dump_request(&self);
+
+    /// The current thread calls a native method of the agent for the first time.
+    fn first_span(&self, live: Live, local: Local<'_>) -> Option<NewThread>;
+
+    /// The number of the class of an object.
+    fn class_number(&self, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32>;
+
+    /// What can be said of an object; texts are read into `text` as far as they fit.
+    fn captured<'t>(
+        &self,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        text: &'t mut [u16],
+    ) -> Option<Seen<'t>>;
+}
+
+static HANDLERS: OnceLock<&'static dyn Handlers> = OnceLock::new();
+
+/// Makes the handlers known; those that came first stay.
+pub(super) fn install(handlers: &'static dyn Handlers) {
+    HANDLERS.get_or_init(|| handlers);
+}
+
+/// The handlers; `None` if the JVM did not come in through an entry point.
+pub(super) fn get() -> Option<&'static dyn Handlers> {
+    HANDLERS.get().copied()
+}

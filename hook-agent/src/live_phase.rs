@@ -1,0 +1,105 @@
+//! How the agent begins its work in the live phase.
+
+use crate::agent::Agent;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::refs::Local;
+use crate::ffi::table::Event;
+use crate::messages::{self, Code};
+use crate::spans::runtime;
+use crate::{agent_thread, control_thread, recorded, retransform, structural_edits};
+use std::ffi::CStr;
+
+/// The name of the first probe class.
+const FIRST_PROBE_CLASS: &CStr = c"java/lang/$Classhook";
+
+/// Classes that JDK 25 regenerates for its archive and has no class file of its own for.
+const HOLDERS: [&CStr; 4] = [
+    c"java/lang/invoke/DelegatingMethodHandle$Holder",
+    c"java/lang/invoke/DirectMethodHandle$Holder",
+    c"java/lang/invoke/Invokers$Holder",
+    c"java/lang/invoke/LambdaForm$Holder",
+];
+
+/// The `VMInit` event.
+pub(crate) fn vm_init(agent: &'static Agent, jvm: Jvm<'_>) {
+    if !begin(agent, jvm) && !agent.snapshot.is_completed() {
+        agent.failures.agent_failed();
+    }
+}
+
+/// Everything that had to wait for the live phase: probe classes, the class-file load hook,
+/// classes loaded earlier, the agent thread. False if the agent cannot work here.
+pub(crate) fn begin(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
+    if let Err((code, text)) = begin_hook(agent, jvm) {
+        agent.set_running(false);
+        if code == Code::Twice {
+            messages::warning(code, text);
+            agent.snapshot.discard();
+            return false;
+        }
+        messages::error(
+            code,
+            format_args!("{text}; the JVM goes on without Classhook"),
+        );
+        return false;
+    }
+    structural_edits::prepare(agent, jvm);
+    retransform::retransform_loaded(agent, jvm);
+    if let Err(text) = agent_thread::start(agent, jvm) {
+        agent.failures.agent_failed();
+        messages::error(
+            Code::Thread,
+            format_args!("{text}; the snapshot is written at the end only"),
+        );
+    }
+    if agent.settings.control {
+        control_thread::start(agent, jvm);
+    }
+    let path = agent.snapshot.path();
+    messages::info(format_args!("recording to {}", path.display()));
+    true
+}
+
+fn begin_hook(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
+    resolve(agent, jvm)?;
+    recorded::begin(agent, jvm).map_err(|cause| why_not_first(agent, jvm.local, cause))?;
+    // From here on classes come through the hook.
+    agent.set_running(true);
+    let hook = Event::CLASS_FILE_LOAD_HOOK;
+    jvm.jvmti.set_event(jvm.live, hook, true).map_err(|error| {
+        (
+            Code::Refused,
+            format!("the JVM refuses the class-file load hook: {error}"),
+        )
+    })
+}
+
+/// Fetches references to what the hook compares with.
+fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
+    agent.loaders.resolve(jvm).map_err(|cause| {
+        (
+            Code::Refused,
+            format!("the JVM's class loaders cannot be asked for: {cause}"),
+        )
+    })?;
+    // Once the hook is on, a JVM no longer takes these from its archive, and parsing them costs
+    // milliseconds of every program that has a lambda.
+    HOLDERS
+        .into_iter()
+        .for_each(|holder| drop(jvm.local.find_class(holder)));
+    agent.code_sources.resolve(jvm.local);
+    runtime::resolve(jvm.local);
+    Ok(())
+}
+
+/// A first probe class that cannot be defined is there already if the agent was loaded once more
+/// from another path.
+fn why_not_first(agent: &Agent, local: Local<'_>, cause: (Code, String)) -> (Code, String) {
+    let there = agent.table.arrays() == 0 && local.find_class(FIRST_PROBE_CLASS).is_some();
+    if !there {
+        return cause;
+    }
+    let text =
+        "another copy of the agent is in this JVM already; it goes on, this one does nothing";
+    (Code::Twice, text.to_owned())
+}

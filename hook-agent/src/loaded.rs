@@ -1,0 +1,63 @@
+//! The classes that are loaded.
+
+use crate::agent::loaders::Loaders;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::refs::LocalRef;
+use crate::messages::{self, Code};
+use crate::names::internal_name;
+use host::Loader;
+use host::untouched::is_untouched;
+
+/// Local references asked for while all classes of the JVM are listed; the JVM's own limit.
+pub(crate) const CAPACITY: i32 = 65_536;
+
+/// A class that is loaded.
+pub(crate) struct Loaded<'a> {
+    /// The class itself.
+    pub class: LocalRef<'a>,
+    /// Internal name.
+    pub name: Vec<u8>,
+    /// Its defining loader.
+    pub loader: Loader,
+}
+
+/// Every class that is loaded, but for arrays, hidden classes and those that are never changed.
+pub(crate) fn list<'a>(loaders: &Loaders, jvm: Jvm<'a>) -> Vec<Loaded<'a>> {
+    match jvm.jvmti.loaded_classes(jvm.live, jvm.local) {
+        Ok(classes) => classes
+            .into_iter()
+            .filter_map(|class| loaded(loaders, jvm, class))
+            .collect(),
+        Err(error) => {
+            messages::warning(
+                Code::Retransform,
+                format_args!("the JVM does not list its classes: {error}"),
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// Runs `body` with every class that is loaded; `None` if there is no memory for it.
+pub(crate) fn with_list<R>(
+    loaders: &Loaders,
+    jvm: Jvm<'_>,
+    body: impl FnOnce(Vec<Loaded<'_>>) -> R,
+) -> Option<R> {
+    jvm.with_frame(CAPACITY, |jvm| body(list(loaders, jvm)))
+}
+
+fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<Loaded<'a>> {
+    let signature = jvm.jvmti.class_signature(&class).ok()?;
+    let name = internal_name(&signature)?.to_vec();
+    if is_untouched(&name) {
+        return None;
+    }
+    let loader = jvm.jvmti.class_loader(jvm.local, &class).ok()?;
+    let loader = loaders.kind(jvm.jvmti, jvm.local, loader.as_ref());
+    Some(Loaded {
+        class,
+        name,
+        loader,
+    })
+}

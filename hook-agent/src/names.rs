@@ -1,0 +1,67 @@
+//! Names of classes as the JVM passes them, and as they are displayed.
+
+use jvms::modified_utf8::Utf8;
+use jvms::names::binary;
+use rewriter::ClassHeader;
+
+/// The internal name in the signature of a class: `Lcom/acme/Main;` → `com/acme/Main`; `None` for an
+/// array or a primitive type (JVMS 4.3.2).
+pub(crate) fn internal_name(signature: &[u8]) -> Option<&[u8]> {
+    signature.strip_prefix(b"L")?.strip_suffix(b";")
+}
+
+/// The internal name that a class file gives; `None` if the bytes are no class file as far as that.
+pub(crate) fn name_in(class_file: &[u8]) -> Option<&[u8]> {
+    let header = ClassHeader::read(class_file).ok()?;
+    Some(header.this_class().as_bytes())
+}
+
+/// The signature of a class as text: `Lcom/acme/Loader;` → `com/acme/Loader`, any other as it is.
+pub(crate) fn display_name(signature: &[u8]) -> String {
+    decode(internal_name(signature).unwrap_or(signature))
+}
+
+/// An internal name as the Java language writes it: `com/acme/Main` → `com.acme.Main`.
+pub(crate) fn dotted(name: &[u8]) -> String {
+    binary(&decode(name))
+}
+
+/// Modified UTF-8 as text (JVMS 4.4.7); what is not text is escaped.
+pub(crate) fn decode(name: &[u8]) -> String {
+    Utf8::new(name).to_str_lossless().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_decoded_from_modified_utf8() {
+        assert_eq!(decode(b"com/acme/Main"), "com/acme/Main");
+        // U+1F600 as two surrogates of three bytes each
+        assert_eq!(decode(&[0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80]), "\u{1F600}");
+        // a lone surrogate is no text
+        assert_eq!(decode(&[b'a', 0xED, 0xA0, 0xBD]), r"a\uD83D");
+    }
+
+    #[test]
+    fn truncated_class_files_have_no_name() {
+        let class = crate::probe_class::ProbeClass::new(7, false)
+            .expect("a class")
+            .bytes;
+        assert_eq!(name_in(&class), Some(&b"java/lang/$Classhook7"[..]));
+        for length in 0..80 {
+            assert_eq!(name_in(&class[..length]), None, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn class_has_an_internal_name_and_an_array_has_none() {
+        assert_eq!(internal_name(b"La/B;"), Some(&b"a/B"[..]));
+        assert_eq!(internal_name(b"[La/B;"), None);
+        assert_eq!(internal_name(b"I"), None);
+        assert_eq!(display_name(b"La/B;"), "a/B");
+        assert_eq!(display_name(b"[La/B;"), "[La/B;");
+        assert_eq!(dotted(b"a/B$C"), "a.B$C");
+    }
+}

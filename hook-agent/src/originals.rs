@@ -1,0 +1,92 @@
+//! The class files of classes that are being retransformed on this thread.
+//!
+//! What a retransformation hands over is reconstituted by the JVM from its own structures, not the class
+//! file (measured: other pool order, other method order). So the class file is fetched from the class's
+//! loader first and given to the pipeline beside the reconstituted bytes.
+
+use crate::agent::reconstituted::Reconstituted;
+use crate::ffi::class_file_load::ClassFileLoad;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::live;
+use crate::ffi::refs::GlobalRef;
+use crate::loaded::Loaded;
+use crate::messages;
+use crate::names::decode;
+use crate::structural_edits;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// The class file of a class that is being retransformed on this thread.
+struct Original {
+    class: GlobalRef,
+    bytes: Vec<u8>,
+}
+
+thread_local! {
+    /// By internal name; several loaders may have a class of the same name.
+    static ORIGINALS: RefCell<HashMap<Vec<u8>, Vec<Original>>> = RefCell::default();
+}
+
+/// Asks each class's loader for its class file; how many bytes they have together.
+pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'c>>) -> usize {
+    let mut bytes = 0;
+    for class in classes {
+        let Some(original) = original(jvm, class) else {
+            continue;
+        };
+        bytes += original.bytes.len();
+        let name = class.name.clone();
+        ORIGINALS.with_borrow_mut(|originals| originals.entry(name).or_default().push(original));
+    }
+    bytes
+}
+
+fn original(jvm: Jvm<'_>, class: &Loaded<'_>) -> Option<Original> {
+    let loader = jvm.jvmti.class_loader(jvm.local, &class.class).ok()?;
+    let found = live::class_resource(jvm, loader.as_ref(), &class.name);
+    let bytes = found.unwrap_or_else(|cause| {
+        messages::debug(format_args!("no file of {}: {cause}", decode(&class.name)));
+        None
+    })?;
+    Some(Original {
+        class: jvm.local.globalize(&class.class)?,
+        bytes,
+    })
+}
+
+/// Forgets what was fetched.
+pub(crate) fn clear(jvm: Jvm<'_>) {
+    let originals = ORIGINALS.with_borrow_mut(std::mem::take);
+    for original in originals.into_values().flatten() {
+        jvm.local.release(original.class);
+    }
+}
+
+/// Runs `body` with the class file of a class on its way through the hook, if the hook was given other
+/// bytes and the file is known: fetched by this thread just now, or kept from an earlier retransformation.
+pub(crate) fn with_original<R>(
+    reconstituted: &Reconstituted,
+    load: &ClassFileLoad<'_>,
+    name: &[u8],
+    body: impl FnOnce(Option<&[u8]>) -> R,
+) -> R {
+    let Some(class) = &load.class_being_redefined else {
+        let edited = structural_edits::knows(name);
+        let file = edited.then(|| reconstituted.find(name, load.class_data));
+        return body(file.flatten().as_deref());
+    };
+    ORIGINALS.with_borrow(|originals| {
+        let found = originals.get(name).and_then(|originals| {
+            originals
+                .iter()
+                .find(|original| load.local.is_same(class, &original.class))
+        });
+        match found {
+            Some(original) => {
+                reconstituted.keep(name, load.class_data, &original.bytes);
+                body(Some(&original.bytes))
+            }
+            None => body(reconstituted.find(name, load.class_data).as_deref()),
+        }
+    })
+}

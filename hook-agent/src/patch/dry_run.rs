@@ -1,0 +1,122 @@
+//! Dry runs: retransformations that the JVM judges and does not carry out.
+//!
+//! `RetransformClasses` is all or nothing, and a class is read, compared and verified before anything is
+//! paused. So a class that is handed over once more with other flags, which the JVM always refuses
+//! (JVM TI error 70), brings all answers and no change.
+
+use crate::ffi::class_file_load::ClassFileLoad;
+use crate::ffi::error::JvmtiError;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::refs::GlobalRef;
+use jvms::access_flags::ACC_SYNTHETIC;
+use rewriter::ClassHeader;
+use std::cell::RefCell;
+
+/// The dry run of this thread.
+#[derive(Debug, Default)]
+struct DryRun {
+    /// Times that the class may come through the hook as it is; the next one is refused.
+    passes: u32,
+    /// Times that it came.
+    visits: u32,
+    /// What the JVM handed over when it was refused.
+    received: Vec<u8>,
+}
+
+thread_local! {
+    static DRY_RUN: RefCell<Option<DryRun>> = const { RefCell::new(None) };
+}
+
+/// The class file that the JVM would hand over for a retransformation.
+///
+/// # Errors
+///
+/// Why it does not hand it over.
+pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, JvmtiError> {
+    let (result, run) = retransform(jvm, &[class], 0);
+    match (run.visits, result) {
+        (0, Err(error)) => Err(error),
+        (0, Ok(())) => Err(JvmtiError::NOT_AVAILABLE),
+        _ => Ok(run.received),
+    }
+}
+
+/// Whether the JVM would take what the hook hands over for this class now.
+///
+/// # Errors
+///
+/// What it says instead.
+pub(crate) fn verdict(jvm: Jvm<'_>, class: &GlobalRef) -> Result<(), JvmtiError> {
+    let (result, run) = retransform(jvm, &[class, class], 1);
+    match result {
+        Err(error) if run.visits < 2 => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn retransform(
+    jvm: Jvm<'_>,
+    classes: &[&GlobalRef],
+    passes: u32,
+) -> (Result<(), JvmtiError>, DryRun) {
+    DRY_RUN.set(Some(DryRun {
+        passes,
+        ..DryRun::default()
+    }));
+    let result = jvm.jvmti.retransform_classes(jvm.live, classes);
+    (result, DRY_RUN.take().unwrap_or_default())
+}
+
+/// Answers the JVM if this thread is at a dry run of the class; false if the class goes its usual way.
+pub(crate) fn intercept(load: &ClassFileLoad<'_>) -> bool {
+    if load.class_being_redefined.is_none() {
+        return false;
+    }
+    let refuse = DRY_RUN.with_borrow_mut(|run| {
+        let run = run.as_mut()?;
+        run.visits += 1;
+        (run.visits > run.passes).then(|| run.received = load.class_data.to_vec())
+    });
+    if refuse.is_none() {
+        return false;
+    }
+    // If there is no memory for the answer the class is retransformed as it came: without effect.
+    let _ = load.set_new_class_data(&refused(load.class_data));
+    true
+}
+
+/// The class file with another `ACC_SYNTHETIC`: well formed, and nothing that a class can be changed to.
+fn refused(class: &[u8]) -> Vec<u8> {
+    let mut bytes = class.to_vec();
+    let offset = ClassHeader::read(class).map(|header| header.access_flags_offset());
+    match offset
+        .ok()
+        .and_then(|at| bytes.get_mut(at..)?.first_chunk_mut())
+    {
+        Some(flags) => *flags = (u16::from_be_bytes(*flags) ^ ACC_SYNTHETIC).to_be_bytes(),
+        None => bytes.clear(),
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_that_is_to_be_refused_differs_in_one_flag() {
+        let class = crate::probe_class::ProbeClass::new(7, false)
+            .expect("a class")
+            .bytes;
+        let other = refused(&class);
+        let flags = |bytes: &[u8]| {
+            rewriter::ClassFile::read(bytes)
+                .expect("a class")
+                .access_flags()
+        };
+        assert_eq!(flags(&other), flags(&class) ^ ACC_SYNTHETIC);
+        let differing = class.iter().zip(&other).filter(|(one, other)| one != other);
+        assert_eq!((differing.count(), class.len()), (1, other.len()));
+        assert!(refused(b"no class").is_empty());
+    }
+}

@@ -1,0 +1,61 @@
+//! The class files of a request.
+
+use crate::names::dotted;
+use control::Refusal;
+use control::patch::{ClassBytes, PatchRequest};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// A class file of a request.
+pub(super) struct NewClass {
+    /// Internal name.
+    pub name: Vec<u8>,
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// Its digest.
+    pub digest: String,
+}
+
+/// The class files of a request.
+///
+/// # Errors
+///
+/// If there is none, one cannot be read, or one is there twice.
+pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
+    let mut new: Vec<NewClass> = Vec::with_capacity(request.classes.len());
+    for (ClassBytes(bytes), number) in request.classes.iter().zip(1..) {
+        let class = rewriter::ClassFile::read(bytes).map_err(|error| {
+            Refusal::new(
+                "H0721",
+                format!("class file {number} of the request cannot be read"),
+            )
+            .with("found", error.to_string())
+        })?;
+        let name = class.this_class().as_bytes().to_vec();
+        if new.iter().any(|other| other.name == name) {
+            return Err(
+                Refusal::new("H0721", format!("{} is there twice", dotted(&name)))
+                    .with("help", "name each class once"),
+            );
+        }
+        new.push(NewClass {
+            name,
+            digest: digest(bytes),
+            bytes: bytes.clone(),
+        });
+    }
+    if new.is_empty() {
+        return Err(Refusal::new("H0721", "there is no class in the request"));
+    }
+    Ok(new)
+}
+
+/// SHA-256 in lower-case hex.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}

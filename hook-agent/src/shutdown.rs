@@ -1,0 +1,82 @@
+//! How the agent ends: with the JVM, or when it is asked to leave.
+
+use crate::agent::Agent;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::process;
+use crate::ffi::table::Event;
+use crate::messages::{self, Code};
+use crate::summary::{self, Numbers};
+use crate::{current, recorded, structural_edits};
+use probes::events::SpanMode;
+
+/// Exit status of a run that fails under `on-error=strict`.
+const STRICT_STATUS: i32 = 3;
+
+/// The `VMDeath` event: the last moment at which the arrays can be read.
+pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
+    if !agent.control.stop() {
+        messages::warning(
+            Code::Thread,
+            "the control thread does not answer; the JVM ends without it",
+        );
+    }
+    if agent.set_running(false) {
+        let hook = Event::CLASS_FILE_LOAD_HOOK;
+        let _ = jvm.jvmti.set_event(jvm.live, hook, false);
+        if !agent.signal.stop() {
+            messages::warning(
+                Code::Thread,
+                "the agent thread does not answer; the snapshot is completed without it",
+            );
+        }
+        let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
+    }
+    if complete(agent) && agent.is_strict() {
+        process::exit_now(STRICT_STATUS);
+    }
+}
+
+/// Ends everything but the control thread, which called this: no event comes any more, the
+/// agent thread is gone, the snapshot is complete and closed, and another agent may be installed.
+pub(crate) fn leave(agent: &Agent, jvm: Jvm<'_>) {
+    agent.set_running(false);
+    structural_edits::end(jvm.live);
+    let events = [
+        Event::CLASS_FILE_LOAD_HOOK,
+        Event::CLASS_PREPARE,
+        Event::DATA_DUMP_REQUEST,
+        Event::VM_DEATH,
+    ];
+    for event in events {
+        let _ = jvm.jvmti.set_event(jvm.live, event, false);
+    }
+    agent.signal.stop();
+    // Calls entered from now on leave no record. What the instrumented code still costs ends when its
+    // classes are retransformed.
+    agent.table.spans().set_mode(SpanMode::Off, |_| true);
+    let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
+    complete(agent);
+    agent.set_left();
+    current::retire();
+}
+
+/// `Agent_OnUnload`: what `VMDeath` did not do, because it did not come.
+pub(crate) fn unload(agent: &Agent) {
+    agent.set_running(false);
+    complete(agent);
+}
+
+/// Completes the files once and prints the summary; true if something failed.
+fn complete(agent: &Agent) -> bool {
+    let snapshot = &agent.snapshot;
+    if !snapshot.begin_completion() {
+        return false;
+    }
+    let numbers = Numbers::of(agent);
+    let failures = agent.failures.take_fresh();
+    let is_complete = snapshot.complete(agent.table, &failures, &numbers.summary);
+    agent.event_file.complete();
+    let is_there = snapshot.close();
+    summary::print(agent, &numbers);
+    numbers.any_failed() || !is_complete || !is_there || numbers.plugins.strict_failure
+}

@@ -1,0 +1,164 @@
+//! Structural edits: methods in front of native ones, so that these can be recorded as spans ([`host::natives`]), and
+//! members, supertypes, annotations and names that plugins give a class.
+//!
+//! They are applied by the hook of a JVM TI environment of its own, one that cannot retransform: what such an
+//! environment makes of a class is what every retransformation begins with, so it is there for all agents, and when
+//! this one has left. The environment holds the prefix of native methods too, without which the JVM does not find
+//! them; so it is never disposed of.
+
+use crate::agent::Agent;
+use crate::ffi::callbacks::class_file_load_hook_callback;
+use crate::ffi::class_file_load::ClassFileLoad;
+use crate::ffi::error::JvmtiError;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::Jvmti;
+use crate::ffi::phases::Live;
+use crate::ffi::table::{CAN_SET_NATIVE_METHOD_PREFIX, Capabilities, Event, JVMTI_VERSION_11};
+use crate::ffi::vm::Vm;
+use crate::messages::{self, Code};
+use crate::names::{decode, dotted, name_in};
+use host::untouched::is_untouched;
+use host::{ClassRequest, Loader, StructuralEdits, natives};
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The environment, once a plugin needed it.
+static ENVIRONMENT: OnceLock<Jvmti> = OnceLock::new();
+/// What was applied, by class and loader.
+static APPLIED: Mutex<BTreeMap<Key, StructuralEdits>> = Mutex::new(BTreeMap::new());
+
+/// Internal name of a class, and what loader it has.
+type Key = (Vec<u8>, String);
+
+fn applied() -> MutexGuard<'static, BTreeMap<Key, StructuralEdits>> {
+    APPLIED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Applies structural edits to classes that are loaded from now on, if a plugin may ask for some.
+pub(crate) fn prepare(agent: &Agent, jvm: Jvm<'_>) {
+    let current = agent.plugins.current();
+    if !current.is_some_and(|current| current.pipeline.may_edit_structure()) {
+        return end(jvm.live);
+    }
+    let hook = Event::CLASS_FILE_LOAD_HOOK;
+    let ready = environment(jvm).and_then(|jvmti| jvmti.set_event(jvm.live, hook, true));
+    if let Err(error) = ready {
+        messages::warning(
+            Code::Refused,
+            format_args!(
+                "the JVM does not let native methods be prefixed ({error}): they are not recorded, and `off` takes no member out of a class"
+            ),
+        );
+    }
+}
+
+/// Applies none from now on. Classes keep what they have; the methods in front of native ones do nothing
+/// by themselves.
+pub(crate) fn end(live: Live) {
+    if let Some(jvmti) = ENVIRONMENT.get() {
+        let _ = jvmti.set_event(live, Event::CLASS_FILE_LOAD_HOOK, false);
+    }
+}
+
+fn environment(jvm: Jvm<'_>) -> Result<Jvmti, JvmtiError> {
+    if let Some(there) = ENVIRONMENT.get() {
+        return Ok(*there);
+    }
+    let live = jvm.live;
+    let jvmti = Vm::of(jvm.local).and_then(|vm| vm.jvmti(JVMTI_VERSION_11).ok());
+    let jvmti = jvmti.ok_or(JvmtiError::NOT_AVAILABLE)?;
+    let prefix = CString::new(natives::PREFIX).map_err(|_| JvmtiError::NOT_AVAILABLE)?;
+    jvmti
+        .add_capabilities(live, Capabilities::only(CAN_SET_NATIVE_METHOD_PREFIX))
+        .and_then(|()| jvmti.set_native_method_prefix(live, &prefix))
+        .and_then(|()| jvmti.set_event_callbacks(live, &class_file_load_hook_callback()))
+        .inspect_err(|_| jvmti.dispose())?;
+    Ok(*ENVIRONMENT.get_or_init(|| jvmti))
+}
+
+/// The `ClassFileLoadHook` event of the environment: before those of the environments that can retransform, and only
+/// when a class is loaded or redefined.
+pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
+    let name = load.name.or_else(|| name_in(load.class_data));
+    if let Some(name) = name.filter(|name| !is_untouched(name)) {
+        load.local.keeping_exception(|| apply(agent, load, name));
+    }
+}
+
+fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
+    let Some(plugins) = agent.plugins.current() else {
+        return;
+    };
+    let loader = agent
+        .loaders
+        .kind(agent.jvmti, load.local, load.loader.as_ref());
+    let edited = match load.class_being_redefined {
+        Some(_) => of_class(name, &loader).and_then(|edits| {
+            let bytes = plugins
+                .pipeline
+                .apply_structural_edits(&edits, load.class_data)?;
+            Some((edits, bytes))
+        }),
+        None if !plugins.wants(name, &loader, true) => return,
+        None => {
+            let domain = load.protection_domain.as_ref();
+            let request = ClassRequest {
+                name,
+                loader: &loader,
+                has_location: agent.code_sources.has_location(load.local, domain),
+                bytes: load.class_data,
+                original: None,
+                retransforming: false,
+            };
+            agent.signal.await_room(agent.table);
+            plugins.pipeline.prepare(&request, agent.table)
+        }
+    };
+    let Some((edits, bytes)) = edited else {
+        return;
+    };
+    if let Err(error) = load.set_new_class_data(&bytes) {
+        return messages::warning(
+            Code::Refused,
+            format_args!("no memory of the JVM for {}: {error}", decode(name)),
+        );
+    }
+    agent.reconstituted.keep(name, &bytes, load.class_data);
+    applied().insert(key(name, &loader), edits);
+}
+
+fn key(name: &[u8], loader: &Loader) -> Key {
+    (name.to_vec(), loader.as_str().to_owned())
+}
+
+fn of_class(name: &[u8], loader: &Loader) -> Option<StructuralEdits> {
+    applied().get(&key(name, loader)).cloned()
+}
+
+/// Whether some class of this name has structural edits.
+pub(crate) fn knows(name: &[u8]) -> bool {
+    let from = (name.to_vec(), String::new());
+    applied()
+        .range(from..)
+        .next()
+        .is_some_and(|((first, _), _)| first == name)
+}
+
+/// Every prefixed native method, as it is displayed.
+pub(crate) fn natives() -> Vec<String> {
+    let applied = applied();
+    let lines = applied.iter().flat_map(|((class, _), edits)| {
+        let class = dotted(class);
+        let methods = edits.natives().iter();
+        methods.map(move |method| format!("{class}.{method}"))
+    });
+    lines.collect()
+}
+
+/// Every class that plugins gave members, supertypes, annotations or names, as it is displayed.
+pub(crate) fn structures() -> Vec<String> {
+    let applied = applied();
+    let changed = applied.iter().filter(|(_, edits)| edits.change_the_class());
+    changed.map(|((class, _), _)| dotted(class)).collect()
+}

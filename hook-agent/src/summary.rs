@@ -1,0 +1,129 @@
+//! What became of classes, as numbers and as the lines at the end.
+
+use crate::agent::Agent;
+use crate::agent::failures::REPORTED;
+use crate::messages::{self, Code};
+use probes::Summary;
+
+/// What became of classes, and how often the agent itself failed.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    /// As the snapshot holds it.
+    pub summary: Summary,
+    /// What the plugins did.
+    pub plugins: host::Summary,
+    /// Failures of the agent itself.
+    pub own_failures: u64,
+}
+
+impl Numbers {
+    /// The numbers now.
+    pub fn of(agent: &Agent) -> Self {
+        let plugins = agent.plugins.summary();
+        let failures = agent.failures.counts();
+        let summary = Summary {
+            seen: agent.seen(),
+            selected: plugins.classes,
+            transformed: plugins.changed,
+            failed: plugins.failed + failures.retransform,
+            skipped_methods: plugins.skipped_methods,
+            lost: 0,
+        };
+        Self {
+            summary,
+            plugins,
+            own_failures: failures.agent + messages::panics(),
+        }
+    }
+
+    /// Whether anything failed.
+    pub fn any_failed(&self) -> bool {
+        self.summary.failed + self.own_failures > 0
+    }
+}
+
+/// Writes the lines at the end: always when something failed or was left out, else for `log=info`.
+pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
+    print_methods(numbers);
+    let Numbers {
+        summary, plugins, ..
+    } = numbers;
+    let line = format!(
+        "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone, in {:.3} s (self-check {:.3} s); snapshot {}",
+        summary.seen,
+        summary.selected,
+        summary.transformed,
+        summary.failed,
+        summary.skipped_methods,
+        plugins.time.as_secs_f64(),
+        plugins.check_time.as_secs_f64(),
+        agent.snapshot.path().display(),
+    );
+    if numbers.any_failed() {
+        messages::coded_warning(line);
+        print_failures(plugins, numbers.own_failures);
+    } else {
+        messages::info(line);
+    }
+}
+
+/// Methods that are not as a plugin or a user wants them.
+fn print_methods(numbers: &Numbers) {
+    let plugins = &numbers.plugins;
+    let kinds = [
+        (
+            Code::LeftAlone,
+            "left alone",
+            numbers.summary.skipped_methods,
+            &plugins.skipped,
+        ),
+        (
+            Code::Huge,
+            "too long for HotSpot's compilers",
+            plugins.huge_methods,
+            &plugins.huge,
+        ),
+    ];
+    for (code, what, count, methods) in kinds {
+        let Some(first) = methods.first() else {
+            continue;
+        };
+        messages::warning(
+            code,
+            format_args!(
+                "methods {what}: {count}; the first is {}.{}: {} (`classhook explain` reports each)",
+                first.class, first.method, first.text
+            ),
+        );
+    }
+}
+
+fn print_failures(plugins: &host::Summary, own_failures: u64) {
+    for failure in plugins.failures.iter().take(REPORTED) {
+        let plugin = if failure.plugin.is_empty() {
+            ""
+        } else {
+            " in plugin "
+        };
+        messages::coded_warning(format_args!(
+            "  {} {}{plugin}{}: {}",
+            failure.code, failure.class, failure.plugin, failure.cause
+        ));
+    }
+    if plugins.failed > REPORTED as u64 {
+        messages::coded_warning(format_args!(
+            "  and {} more",
+            plugins.failed - REPORTED as u64
+        ));
+    }
+    for plugin in &plugins.switched_off {
+        messages::coded_warning(format_args!(
+            "  plugin {plugin} was switched off after failing repeatedly"
+        ));
+    }
+    if own_failures > 0 {
+        messages::coded_warning(format_args!(
+            "  {own_failures} failures of the agent itself, reported above"
+        ));
+    }
+}

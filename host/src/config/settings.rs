@@ -1,0 +1,193 @@
+//! What a run is configured with.
+
+use std::path::{Path, PathBuf};
+
+use super::suggest;
+use crate::error::HostError;
+
+/// Everything a run is configured with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Settings of the agent itself.
+    pub agent: Agent,
+    /// Plugins in the order in which their edits are applied; empty only if `plugin=none` asked for that.
+    pub plugins: Vec<PluginConfig>,
+    /// The file this came from, if any.
+    pub source: Option<PathBuf>,
+    /// The option `help` was given: print [`crate::config::OPTIONS_HELP`] and let the JVM go on without the agent.
+    pub help: bool,
+}
+
+/// The table `[agent]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Folder for snapshots.
+    pub output: PathBuf,
+    /// What a failure does to the run.
+    pub on_error: OnError,
+    /// What is written to standard error.
+    pub log: LogLevel,
+    /// An id stored in the snapshot, to find the files of one run again.
+    pub run: Option<String>,
+    /// Whether the agent can be spoken to while it runs.
+    pub control: bool,
+    /// Whether what was spliced is checked before it is used.
+    pub self_check: bool,
+}
+
+/// What a failure does to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// It is reported; the run goes on.
+    #[default]
+    Warn,
+    /// It is reported and the run fails with exit code 3.
+    Strict,
+}
+
+/// What is written to standard error, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What stopped the agent.
+    Error,
+    /// What went wrong with a class or a plugin.
+    #[default]
+    Warn,
+    /// What was loaded, and the summary at exit.
+    Info,
+    /// Each class.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// One `[[plugin]]` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PluginConfig {
+    /// The name used in messages and snapshots: the bundled name or the file's stem.
+    pub name: String,
+    /// Where the component comes from.
+    pub source: PluginSource,
+    /// SHA-256 of the `.wasm` file, lower-case hex, if pinned.
+    pub digest: Option<String>,
+    /// Capabilities granted, for example `probes`.
+    pub grant: Vec<String>,
+    /// Selectors, as written; they parse (see [`crate::selector::Selection`]).
+    pub select: Vec<String>,
+    /// The table `[plugin.config]`, handed to the plugin as JSON.
+    pub config: serde_json::Value,
+    /// Line of `classhook.toml` that `grant` is at, for messages.
+    pub grant_line: Option<usize>,
+    /// Where each value of `config` is in `classhook.toml`, for messages: `rule[1].what` and its line.
+    pub config_lines: Vec<(String, usize)>,
+}
+
+/// Where a plugin's component comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginSource {
+    /// Part of this agent.
+    Bundled(String),
+    /// A component file.
+    File(PathBuf),
+}
+
+/// The plugins that are part of the agent.
+pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
+
+/// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
+/// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
+/// in front of native ones, which stay.
+pub const CAPABILITIES: [&str; 5] = ["probes", "rewrite", "structure", "boot", "natives"];
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            output: PathBuf::from("classhook"),
+            on_error: OnError::Warn,
+            log: LogLevel::Warn,
+            run: None,
+            control: true,
+            self_check: true,
+        }
+    }
+}
+
+impl Default for Config {
+    /// The bundled coverage plugin with the default selection.
+    fn default() -> Self {
+        let plugins = vec![PluginConfig::bundled("coverage")];
+        Self {
+            agent: Agent::default(),
+            plugins,
+            source: None,
+            help: false,
+        }
+    }
+}
+
+impl PluginConfig {
+    /// A bundled plugin with its defaults: what it needs is granted, every class of the application selected.
+    #[must_use]
+    pub fn bundled(name: &str) -> Self {
+        let grant: &[&str] = match name {
+            "patch" => &["probes", "rewrite"],
+            "trace" => &["probes", "natives"],
+            _ => &["probes"],
+        };
+        Self::new(
+            name.to_owned(),
+            PluginSource::Bundled(name.to_owned()),
+            grant.iter().map(|grant| (*grant).to_owned()).collect(),
+        )
+    }
+
+    /// A component file; nothing is granted.
+    #[must_use]
+    pub fn file(path: PathBuf) -> Self {
+        let name = path
+            .file_stem()
+            .map_or_else(|| "plugin".into(), |stem| stem.to_string_lossy());
+        Self::new(name.into_owned(), PluginSource::File(path), Vec::new())
+    }
+
+    fn new(name: String, source: PluginSource, grant: Vec<String>) -> Self {
+        let config = serde_json::Value::Object(serde_json::Map::new());
+        Self {
+            name,
+            source,
+            digest: None,
+            grant,
+            select: Vec::new(),
+            config,
+            grant_line: None,
+            config_lines: Vec::new(),
+        }
+    }
+
+    /// From `use = "…"` or `plugin=…`: a file if it looks like a path, else a bundled name.
+    ///
+    /// `folder` is what a relative path is relative to.
+    pub(super) fn from_reference(reference: &str, folder: &Path) -> Result<Self, HostError> {
+        let path = Path::new(reference);
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "wasm")
+            || reference.contains('/')
+        {
+            return Ok(Self::file(folder.join(path)));
+        }
+        match BUNDLED.iter().find(|name| **name == reference) {
+            Some(name) => Ok(Self::bundled(name)),
+            None => Err(HostError::new(
+                "H0105",
+                format!("there is no bundled plugin `{reference}`"),
+            )
+            .with(
+                "expected",
+                format!("{}, or a path that ends in .wasm", suggest::list(&BUNDLED)),
+            )),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What stands for the resources of `wit/plugin.wit` that hold nothing here.
+
+/// Stands for the resource `class-view`.
+pub struct ClassHandle;
+/// Stands for the resource `method-view`.
+pub struct MethodHandle;
+/// Stands for the resource `plan`.
+pub struct PlanHandle;

@@ -1,0 +1,8 @@
+//! The functions that plugins import (`wit/plugin.wit`), over the rules for plans.
+
+mod class_file;
+mod convert;
+mod host;
+mod probes;
+mod rewrite;
+mod structure;

@@ -1,0 +1,315 @@
+//! The interface `class-file`: views over the rewriter's.
+
+use plan_rules::{RefusedRequest, Transformation, numbers};
+use rewriter::InsertionPoint;
+use rewriter::{Bci, Code, Location, Method, MethodIndex, PoolIndex, ReadError};
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+use super::convert::{Answer, answer, sites, text};
+use crate::bindings::classhook::plugin::class_file::{
+    Handler, Host, HostClassView, HostMethodView, Jump, MemberRef, MethodSummary,
+};
+use crate::bindings::classhook::plugin::types::{self, Site};
+use crate::handles::{ClassHandle, MethodHandle};
+use crate::state::State;
+
+impl types::Host for State {}
+impl Host for State {}
+
+impl State {
+    fn handle(&self, method: u16) -> u32 {
+        u32::from(self.round) << 16 | u32::from(method)
+    }
+
+    /// The method behind a handle.
+    fn index(&mut self, handle: &Resource<MethodHandle>) -> Result<MethodIndex> {
+        let index = MethodIndex(handle.rep() as u16);
+        if handle.rep() >> 16 != u32::from(self.round) {
+            return Err(wasmtime::Error::msg(
+                "a method-view was used after its class was done",
+            ));
+        }
+        self.transformation()?.look_at(index);
+        Ok(index)
+    }
+
+    /// Reads something of a method; `T::default()` if there is no such method.
+    fn method<T: Default>(
+        &mut self,
+        handle: &Resource<MethodHandle>,
+        read: impl FnOnce(Method<'_, '_>) -> T,
+    ) -> Result<T> {
+        let index = self.index(handle)?;
+        Ok(self
+            .transformation()?
+            .class()
+            .method(index)
+            .map(read)
+            .unwrap_or_default())
+    }
+
+    /// Reads something of a method's code; `T::default()` if there is none.
+    fn code<T: Default>(
+        &mut self,
+        handle: &Resource<MethodHandle>,
+        read: impl FnOnce(&Code<'_, '_>) -> T,
+    ) -> Result<T> {
+        self.method(handle, |method| {
+            method
+                .code()
+                .ok()
+                .flatten()
+                .as_ref()
+                .map(read)
+                .unwrap_or_default()
+        })
+    }
+
+    fn make_points(
+        &mut self,
+        handle: &Resource<MethodHandle>,
+        locations: impl ExactSizeIterator<Item = Location>,
+    ) -> Answer<Vec<Site>> {
+        let method = self.index(handle)?;
+        let points = locations.map(|location| InsertionPoint { method, location });
+        answer(self.transformation()?.make_points(points).map(sites))
+    }
+
+    fn make_known_point(
+        &mut self,
+        of: &Resource<MethodHandle>,
+        location: Location,
+    ) -> Result<Site> {
+        let method = self.index(of)?;
+        let point = InsertionPoint { method, location };
+        let token = self.transformation()?.make_known_point(point);
+        Ok(Site {
+            token: token.map_err(ended)?,
+        })
+    }
+}
+
+/// A refusal of a request that has no answer for it ends the call.
+fn ended(refused: RefusedRequest) -> wasmtime::Error {
+    wasmtime::Error::msg(refused.message)
+}
+
+impl HostClassView for State {
+    fn name(&mut self, _: Resource<ClassHandle>) -> Result<String> {
+        Ok(text(self.transformation()?.class().this_class()))
+    }
+
+    fn super_name(&mut self, _: Resource<ClassHandle>) -> Result<Option<String>> {
+        Ok(self.transformation()?.class().super_class().map(text))
+    }
+
+    fn interfaces(&mut self, _: Resource<ClassHandle>) -> Result<Vec<String>> {
+        Ok(self
+            .transformation()?
+            .class()
+            .interfaces()
+            .map(text)
+            .collect())
+    }
+
+    fn access_flags(&mut self, _: Resource<ClassHandle>) -> Result<u16> {
+        Ok(self.transformation()?.class().access_flags())
+    }
+
+    fn major_version(&mut self, _: Resource<ClassHandle>) -> Result<u16> {
+        Ok(self.transformation()?.class().major_version())
+    }
+
+    fn source_file(&mut self, _: Resource<ClassHandle>) -> Result<Option<String>> {
+        Ok(self.transformation()?.class().source_file().map(text))
+    }
+
+    fn loader(&mut self, _: Resource<ClassHandle>) -> Result<String> {
+        Ok(self.call()?.origin.loader.as_str().to_owned())
+    }
+
+    fn fingerprint(&mut self, _: Resource<ClassHandle>) -> Result<Option<u64>> {
+        Ok(self.call()?.origin.class_id())
+    }
+
+    fn retransforming(&mut self, _: Resource<ClassHandle>) -> Result<bool> {
+        Ok(self.transformation()?.is_retransforming())
+    }
+
+    fn annotations(&mut self, _: Resource<ClassHandle>) -> Result<Vec<String>> {
+        Ok(self
+            .transformation()?
+            .class()
+            .annotations()
+            .map(text)
+            .collect())
+    }
+
+    fn methods(&mut self, _: Resource<ClassHandle>) -> Result<Vec<MethodSummary>> {
+        Ok(self
+            .transformation()?
+            .class()
+            .methods()
+            .map(summary)
+            .collect())
+    }
+
+    fn method(
+        &mut self,
+        _: Resource<ClassHandle>,
+        index: u16,
+    ) -> Result<Option<Resource<MethodHandle>>> {
+        let exists = self
+            .transformation()?
+            .class()
+            .method(MethodIndex(index))
+            .is_some();
+        Ok(exists.then(|| Resource::new_own(self.handle(index))))
+    }
+
+    fn methods_with_code(&mut self, _: Resource<ClassHandle>) -> Result<Vec<u16>> {
+        let class = self.transformation()?.class();
+        Ok(class
+            .methods()
+            .filter(Method::has_code)
+            .map(|method| method.index().0)
+            .collect())
+    }
+
+    fn code(&mut self, _: Resource<ClassHandle>, start: u32) -> Answer<Vec<u64>> {
+        let transformation = self.transformation()?;
+        let numbers = numbers::code(transformation.class(), start);
+        answer(numbers.map_err(|(method, error)| {
+            transformation.look_at(method);
+            undecodable(transformation, &error)
+        }))
+    }
+
+    fn sites(&mut self, _: Resource<ClassHandle>, at: Vec<u64>) -> Answer<Vec<Site>> {
+        answer(self.transformation()?.make_points_of(&at).map(sites))
+    }
+
+    fn drop(&mut self, _: Resource<ClassHandle>) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn undecodable(transformation: &mut Transformation, error: &ReadError) -> RefusedRequest {
+    transformation.refuse(RefusedRequest::undecodable(error))
+}
+
+fn summary(method: Method<'_, '_>) -> MethodSummary {
+    let code = method.code().ok().flatten();
+    MethodSummary {
+        index: method.index().0,
+        name: text(method.name()),
+        descriptor: text(method.descriptor()),
+        access_flags: method.access_flags(),
+        code_length: code.map_or(0, |code| code.bytes().len() as u32),
+    }
+}
+
+impl HostMethodView for State {
+    fn annotations(&mut self, of: Resource<MethodHandle>) -> Result<Vec<String>> {
+        self.method(&of, |method| method.annotations().map(text).collect())
+    }
+
+    fn instructions(&mut self, of: Resource<MethodHandle>) -> Answer<Vec<u64>> {
+        let index = self.index(&of)?;
+        let transformation = self.transformation()?;
+        let method = transformation.class().method(index);
+        let numbers = method.map_or(Ok(Vec::new()), |method| numbers::instructions(&method));
+        answer(numbers.map_err(|error| undecodable(transformation, &error)))
+    }
+
+    fn lines(&mut self, of: Resource<MethodHandle>) -> Result<Vec<u32>> {
+        self.code(&of, |code| code.lines().map(numbers::line).collect())
+    }
+
+    fn handlers(&mut self, of: Resource<MethodHandle>) -> Result<Vec<Handler>> {
+        self.method(&of, |method| {
+            let Ok(Some(code)) = method.code() else {
+                return Vec::new();
+            };
+            let pool = method.class().pool();
+            let handlers = code.exception_table().map(|entry| Handler {
+                start: entry.start.0,
+                end: entry.end,
+                target: entry.handler.0,
+                catch_type: (entry.catch_type.0 != 0)
+                    .then(|| pool.class_name(entry.catch_type))
+                    .flatten()
+                    .map(text),
+            });
+            handlers.collect()
+        })
+    }
+
+    fn switch_targets(&mut self, of: Resource<MethodHandle>, at: u16) -> Result<Vec<u16>> {
+        self.code(&of, |code| {
+            let found = code
+                .instructions()
+                .flatten()
+                .find(|instruction| instruction.bci.0 == at);
+            let found = found.and_then(|instruction| instruction.switch());
+            found
+                .map(|switch| switch.targets().map(|target| target.0).collect())
+                .unwrap_or_default()
+        })
+    }
+
+    fn member(&mut self, of: Resource<MethodHandle>, pool_index: u16) -> Result<Option<MemberRef>> {
+        self.method(&of, |method| {
+            let member = method.class().pool().member_ref(PoolIndex(pool_index))?;
+            Some(MemberRef {
+                owner: text(member.owner),
+                name: text(member.name),
+                descriptor: text(member.descriptor),
+            })
+        })
+    }
+
+    fn entry(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
+        self.make_known_point(&of, Location::Entry)
+    }
+
+    fn returns(&mut self, of: Resource<MethodHandle>) -> Result<Vec<Site>> {
+        let method = self.index(&of)?;
+        let tokens = self.transformation()?.make_return_points(method);
+        Ok(sites(tokens.map_err(ended)?))
+    }
+
+    fn before(&mut self, of: Resource<MethodHandle>, at: Vec<u16>) -> Answer<Vec<Site>> {
+        self.make_points(&of, at.into_iter().map(|bci| Location::Before(Bci(bci))))
+    }
+
+    fn fall_throughs(&mut self, of: Resource<MethodHandle>, at: Vec<u16>) -> Answer<Vec<Site>> {
+        self.make_points(
+            &of,
+            at.into_iter().map(|bci| Location::FallThrough(Bci(bci))),
+        )
+    }
+
+    fn jumps(&mut self, of: Resource<MethodHandle>, at: Vec<Jump>) -> Answer<Vec<Site>> {
+        self.make_points(
+            &of,
+            at.into_iter().map(|jump| Location::Jump {
+                source: Bci(jump.source),
+                target: Bci(jump.target),
+            }),
+        )
+    }
+
+    fn unwind(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
+        self.make_known_point(&of, Location::Unwind)
+    }
+
+    fn at(&mut self, of: Resource<MethodHandle>, at: Vec<u16>) -> Answer<Vec<Site>> {
+        self.make_points(&of, at.into_iter().map(|bci| Location::At(Bci(bci))))
+    }
+
+    fn drop(&mut self, _: Resource<MethodHandle>) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Values of the interface as those of the rules for plans, and the other way round.
+
+use jvms::modified_utf8::Utf8;
+use plan_rules::RefusedRequest;
+use rewriter::{Literal, MemberName};
+use wasmtime::Result;
+
+use crate::bindings::classhook::plugin::class_file::MemberRef;
+use crate::bindings::classhook::plugin::types::{Constant, Failure, Site};
+
+/// What a plugin is answered.
+pub(super) type Answer<T = ()> = Result<std::result::Result<T, Failure>>;
+
+impl From<RefusedRequest> for Failure {
+    fn from(refused: RefusedRequest) -> Self {
+        Self {
+            code: refused.code.to_owned(),
+            message: refused.message,
+            help: refused.help.map(str::to_owned),
+        }
+    }
+}
+
+/// The answer to a request.
+pub(super) fn answer<T>(asked: std::result::Result<T, RefusedRequest>) -> Answer<T> {
+    Ok(asked.map_err(Failure::from))
+}
+
+/// The tokens of insertion points.
+pub(super) fn tokens(at: &[Site]) -> impl ExactSizeIterator<Item = u64> {
+    at.iter().map(|site| site.token)
+}
+
+/// The insertion points of tokens.
+pub(super) fn sites(tokens: std::ops::Range<u64>) -> Vec<Site> {
+    tokens.map(|token| Site { token }).collect()
+}
+
+pub(super) fn text(utf8: Utf8<'_>) -> String {
+    utf8.to_str_lossless().into_owned()
+}
+
+pub(super) fn member_name(target: MemberRef, interface: bool) -> MemberName {
+    MemberName {
+        owner: target.owner,
+        name: target.name,
+        descriptor: target.descriptor,
+        interface,
+    }
+}
+
+pub(super) fn constant(value: Constant) -> Literal {
+    match value {
+        Constant::Integer(value) => Literal::Int(value),
+        Constant::Long(value) => Literal::Long(value),
+        Constant::Float(value) => Literal::Float(value.to_bits()),
+        Constant::Double(value) => Literal::Double(value.to_bits()),
+        Constant::Text(text) => Literal::String(text),
+    }
+}

@@ -1,0 +1,17 @@
+//! The interface `host`: log lines.
+
+use wasmtime::Result;
+
+use crate::bindings::classhook::plugin::host::Host;
+use crate::state::State;
+
+impl Host for State {
+    fn log(&mut self, level: u8, message: String) -> Result<()> {
+        self.log(level, message);
+        Ok(())
+    }
+
+    fn log_enabled(&mut self, level: u8) -> Result<bool> {
+        Ok(self.keeps(level))
+    }
+}

@@ -1,0 +1,186 @@
+//! One plan of all plugins: where its probes lie, and what its spans and counters become.
+
+use jvms::modified_utf8::Utf8;
+use plan_rules::PlanRequest;
+use probes::ProbeTable;
+use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
+
+use crate::class::TransformedClass;
+use crate::instance::Fault;
+use crate::own::{self, OwnProbes};
+use crate::plugin::Plugin;
+use crate::requests::{PlannedClass, PluginRequest};
+use crate::span;
+use crate::storage::{HITS_FIELD, Storage, array_owner};
+use crate::trouble::Trouble;
+
+// What one plugin may ask for fits into one array.
+const _: () = assert!(plan_rules::limits::MAX_EDITS == probes::ARRAY_LENGTH);
+
+/// Where the probes of one class are stored.
+pub(crate) enum ProbeArray {
+    /// In the array of the helper class of this name.
+    Shared(String),
+    /// In the class's own array, which it asks for with this.
+    Own(Vec<u8>),
+}
+
+impl ProbeArray {
+    /// As the rewriter takes it.
+    pub(crate) fn storage(&self) -> ProbeStorage<'_> {
+        match self {
+            Self::Shared(owner) => ProbeStorage::SharedArray {
+                owner,
+                field: HITS_FIELD,
+                base: 0,
+            },
+            Self::Own(key) => ProbeStorage::ClassArray {
+                runtime: own::RUNTIME,
+                key: Utf8::new(key),
+            },
+        }
+    }
+}
+
+/// One plan of all plugins, whose probes are numbered as those of one array.
+pub(crate) fn merge(
+    planned: &PlannedClass,
+    storage: Storage<'_>,
+) -> Result<(ProbeArray, EditPlan), Trouble> {
+    let PlannedClass { class, requests } = planned;
+    if matches!(storage, Storage::Own(_)) {
+        expect_hits_alone(requests)?;
+    }
+    let trouble = |plugin: &Plugin, cause| Trouble {
+        plugin: plugin.name.clone(),
+        fault: Fault::new("H0304", cause),
+        method: None,
+    };
+    let table = match storage {
+        Storage::Shared(table) => Some(table),
+        Storage::Own(_) => None,
+    };
+    let asking = || requests.iter().filter(|asked| asked.request.hits > 0);
+    let wanted: Vec<_> = asking()
+        .map(|asked| (asked.plugin.name.as_str(), asked.request.hits))
+        .collect();
+    let (array, bases) = match asking().next() {
+        // Without probes it is never used.
+        None => (ProbeArray::Shared(array_owner(0)), Vec::new()),
+        Some(first) => match storage {
+            Storage::Shared(table) => in_table(class, &wanted, table),
+            Storage::Own(probes) => on_its_own(class, &wanted, probes),
+        }
+        .map_err(|cause| trouble(&first.plugin, cause))?,
+    };
+    let mut bases = bases.into_iter();
+    let parts: Vec<_> = requests
+        .iter()
+        .map(|PluginRequest { plugin, request }| Part {
+            by: &plugin.name,
+            plan: &request.plan,
+            hits: match request.hits {
+                0 => 0,
+                _ => bases.next().unwrap_or_default(),
+            },
+            counts: None,
+        })
+        .collect();
+    let mut merged = EditPlan::merge(&parts)
+        .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
+    // Last, so that a call which another plugin's code answers at once is none.
+    for PluginRequest { plugin, request } in requests {
+        let Some(table) = table else { break };
+        expect_bodies_kept(&merged, class, &plugin.name, request)?;
+        span::add(&mut merged, class, &plugin.name, request, table.spans()).map_err(|refused| {
+            Trouble {
+                plugin: plugin.name.clone(),
+                fault: Fault::new("H0307", refused.cause),
+                method: class.method_name(refused.method),
+            }
+        })?;
+    }
+    Ok((array, merged))
+}
+
+/// Expects that nobody replaces the body of a method whose calls are recorded: its returns are not known.
+fn expect_bodies_kept(
+    merged: &EditPlan,
+    class: &TransformedClass,
+    plugin: &str,
+    request: &PlanRequest,
+) -> Result<(), Trouble> {
+    let mut spans = request.spans.as_slice().iter().map(|span| span.method);
+    let replaced = |method: &MethodIndex| {
+        let mut edits = merged.class_edits().iter();
+        edits.any(|edit| {
+            matches!(edit, ClassEdit::ReplaceBody { .. }) && edit.method() == Some(*method)
+        })
+    };
+    match spans.find(replaced) {
+        None => Ok(()),
+        Some(method) => Err(Trouble {
+            plugin: plugin.to_owned(),
+            fault: Fault::new("H0307", "another plugin replaces its body".to_owned()),
+            method: class.method_name(method),
+        }),
+    }
+}
+
+/// Counts and spans are recorded by the agent alone.
+fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
+    let more = |request: &PlanRequest| request.counts > 0 || !request.spans.as_slice().is_empty();
+    match requests.iter().find(|asked| more(&asked.request)) {
+        None => Ok(()),
+        Some(PluginRequest { plugin, .. }) => Err(Trouble {
+            plugin: plugin.name.clone(),
+            fault: Fault::new(
+                "H0306",
+                "it asks for counts or spans, which are recorded by the agent alone".to_owned(),
+            ),
+            method: None,
+        }),
+    }
+}
+
+/// Room for the probes of each plugin in an array of the helper classes.
+fn in_table(
+    class: &TransformedClass,
+    wanted: &[(&str, u32)],
+    table: &ProbeTable,
+) -> Result<(ProbeArray, Vec<u32>), String> {
+    let ranges = table.register_together(
+        &class.class().this_class().to_str_lossless(),
+        class.fingerprint(),
+        class.loader().as_str(),
+        wanted,
+        class.class().bytes(),
+    );
+    let ranges = ranges.map_err(|error| error.to_string())?;
+    let array = ranges.first().map_or(0, |range| range.array);
+    if ranges.iter().any(|range| range.array != array) {
+        return Err("the probes of its plugins do not fit into one array any more".to_owned());
+    }
+    let bases = ranges.iter().map(|range| u32::from(range.base)).collect();
+    Ok((ProbeArray::Shared(array_owner(array)), bases))
+}
+
+/// The plugins' probes one after the other in an array of the class's own.
+fn on_its_own(
+    class: &TransformedClass,
+    wanted: &[(&str, u32)],
+    probes: &mut Vec<OwnProbes>,
+) -> Result<(ProbeArray, Vec<u32>), String> {
+    probes.extend(wanted.iter().map(|(plugin, count)| OwnProbes {
+        plugin: (*plugin).to_owned(),
+        count: *count,
+    }));
+    let key = own::key(class.fingerprint(), probes, class.class().this_class());
+    let key = key.ok_or("its plugins want more probes than one array holds, which are 32768")?;
+    let bases = wanted.iter().scan(0, |next, (_, count)| {
+        let base = *next;
+        *next += count;
+        Some(base)
+    });
+    Ok((ProbeArray::Own(key), bases.collect()))
+}

@@ -1,0 +1,129 @@
+//! Classes between two hooks: what the hook that cannot retransform has had planned is handed over by the other.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::outcome::{ClassRequest, Loader};
+use crate::requests::PlannedClass;
+use crate::splicing::Spliced;
+use crate::trouble::Trouble;
+
+/// Most classes kept: a class that the JVM gives up between the hooks is never asked for.
+const KEPT: usize = 32;
+
+/// A class that the plugins were asked about.
+pub(crate) struct DoneClass {
+    /// What they asked for.
+    pub(crate) planned: PlannedClass,
+    /// What came of it, and the new bytes; empty if the class is not changed.
+    pub(crate) spliced: Result<(Spliced, Vec<u8>), Trouble>,
+}
+
+/// What came of a class.
+pub(crate) struct Prepared {
+    /// The class, if the plugins could be asked.
+    pub(crate) done: Result<DoneClass, Trouble>,
+    /// How long that took.
+    pub(crate) time: Duration,
+}
+
+/// The class files that are to come, and what is to be handed over for each.
+#[derive(Default)]
+pub(crate) struct PreparedClasses {
+    waiting: Mutex<VecDeque<(Key, Prepared)>>,
+}
+
+/// A class as it comes to the hook that can retransform.
+struct Key {
+    name: Vec<u8>,
+    loader: Loader,
+    bytes: Vec<u8>,
+}
+
+impl PreparedClasses {
+    /// Keeps what came of a class that comes next with these bytes.
+    pub(crate) fn keep(&self, request: &ClassRequest<'_>, bytes: Vec<u8>, prepared: Prepared) {
+        let key = Key {
+            name: request.name.to_vec(),
+            loader: request.loader.clone(),
+            bytes,
+        };
+        let mut waiting = self.waiting();
+        if waiting.len() == KEPT {
+            waiting.pop_front();
+        }
+        waiting.push_back((key, prepared));
+    }
+
+    /// What came of a class that is being loaded, if that is known already.
+    pub(crate) fn take(&self, request: &ClassRequest<'_>) -> Option<Prepared> {
+        if request.retransforming {
+            return None;
+        }
+        let mut waiting = self.waiting();
+        let at = waiting.iter().rposition(|(key, _)| {
+            key.name == request.name && key.loader == *request.loader && key.bytes == request.bytes
+        })?;
+        waiting.remove(at).map(|(_, prepared)| prepared)
+    }
+
+    /// Forgets all classes: their plugins may be others now.
+    pub(crate) fn forget(&self) {
+        self.waiting().clear();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<(Key, Prepared)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(bytes: &[u8]) -> ClassRequest<'_> {
+        ClassRequest {
+            name: b"a/A",
+            loader: &Loader::App,
+            has_location: true,
+            bytes,
+            original: None,
+            retransforming: false,
+        }
+    }
+
+    fn prepared() -> Prepared {
+        Prepared {
+            done: Err(Trouble::unreadable(&"for a test")),
+            time: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_class_is_found_once_by_its_bytes_while_it_is_loaded() {
+        let classes = PreparedClasses::default();
+        classes.keep(&request(b"file"), b"edited".to_vec(), prepared());
+        assert!(classes.take(&request(b"file")).is_none());
+        let loaded = ClassRequest {
+            retransforming: true,
+            ..request(b"edited")
+        };
+        assert!(classes.take(&loaded).is_none());
+        assert!(classes.take(&request(b"edited")).is_some());
+        assert!(classes.take(&request(b"edited")).is_none());
+        classes.keep(&request(b"file"), b"edited".to_vec(), prepared());
+        classes.forget();
+        assert!(classes.take(&request(b"edited")).is_none());
+    }
+
+    #[test]
+    fn classes_that_never_come_make_room() {
+        let classes = PreparedClasses::default();
+        for number in 0..=KEPT {
+            classes.keep(&request(b""), vec![number as u8], prepared());
+        }
+        assert!(classes.take(&request(&[0])).is_none());
+        assert!(classes.take(&request(&[1])).is_some());
+    }
+}

@@ -1,0 +1,67 @@
+//! What the plugins ask for in one class.
+
+use std::sync::Arc;
+
+use plan_rules::PlanRequest;
+use rewriter::ClassEdit;
+
+use crate::class::TransformedClass;
+use crate::instance::Fault;
+use crate::plugin::Plugin;
+use crate::trouble::Trouble;
+
+/// What one plugin asked for.
+pub(crate) struct PluginRequest {
+    /// The plugin.
+    pub(crate) plugin: Arc<Plugin>,
+    /// What it asked for.
+    pub(crate) request: PlanRequest,
+}
+
+/// A class, and what its plugins asked for, in the order of the configuration.
+pub(crate) struct PlannedClass {
+    /// The class that the plugins saw.
+    pub(crate) class: TransformedClass,
+    /// What each plugin asked for.
+    pub(crate) requests: Vec<PluginRequest>,
+}
+
+impl PlannedClass {
+    /// Asks each plugin about the class.
+    pub(crate) fn ask<'p>(
+        mut class: TransformedClass,
+        plugins: impl Iterator<Item = &'p Arc<Plugin>>,
+    ) -> Result<Self, Trouble> {
+        let mut requests = Vec::new();
+        for plugin in plugins {
+            let (given_back, result) = plugin.transform(class);
+            let method = |fault: &Fault| {
+                given_back
+                    .as_ref()
+                    .and_then(|class| class.method_name(fault.method?))
+            };
+            match result {
+                Ok(request) => requests.push(PluginRequest {
+                    plugin: Arc::clone(plugin),
+                    request,
+                }),
+                Err(fault) => {
+                    return Err(Trouble {
+                        plugin: plugin.name.clone(),
+                        method: method(&fault),
+                        fault,
+                    });
+                }
+            }
+            class = given_back.ok_or_else(|| Trouble::unreadable(&"it was lost on the way"))?;
+        }
+        Ok(Self { class, requests })
+    }
+
+    /// The structural edits that the plugins ask for: all edits of the class itself but new bodies of methods.
+    pub(crate) fn structural_edits(&self) -> impl Iterator<Item = &ClassEdit> {
+        let plans = self.requests.iter().map(|asked| &asked.request.plan);
+        let edits = plans.flat_map(|plan| plan.class_edits());
+        edits.filter(|edit| !matches!(edit, ClassEdit::ReplaceBody { .. }))
+    }
+}

@@ -1,0 +1,144 @@
+//! From what the plugins ask for to new bytes, checked.
+
+use std::time::{Duration, Instant};
+
+use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage};
+
+use crate::requests::PlannedClass;
+use crate::stack::ScratchBuffers;
+use crate::storage::Storage;
+use crate::trouble::Trouble;
+use crate::{natives, placement};
+
+/// What came of the edits of one class, by methods of the class that the plugins saw.
+#[derive(Debug, Default)]
+pub(crate) struct Spliced {
+    /// Left as they are after all, and why.
+    pub(crate) skipped: Vec<(MethodIndex, String)>,
+    /// Longer now than HotSpot compiles, and by how much.
+    pub(crate) huge: Vec<(MethodIndex, String)>,
+    /// How long the self-check took.
+    pub(crate) check_time: Duration,
+}
+
+impl Spliced {
+    /// The same, of a class in which methods have other indices; those without one are dropped.
+    fn renumbered(self, index: impl Fn(MethodIndex) -> Option<MethodIndex>) -> Self {
+        let all = |methods: Vec<(MethodIndex, String)>| {
+            methods
+                .into_iter()
+                .filter_map(|(method, text)| Some((index(method)?, text)))
+                .collect()
+        };
+        Self {
+            skipped: all(self.skipped),
+            huge: all(self.huge),
+            check_time: self.check_time,
+        }
+    }
+}
+
+/// Gives the probes their indices and splices; `out` stays empty if there is nothing to do.
+pub(crate) fn apply(
+    planned: &PlannedClass,
+    bytes: &[u8],
+    storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, Trouble> {
+    let original = &planned.class;
+    let spans = match storage {
+        Storage::Shared(table) => Some(table.spans()),
+        Storage::Own(_) => None,
+    };
+    let (array, mut plan) = placement::merge(planned, storage)?;
+    let storage = array.storage();
+    let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
+        spans.map_or_else(Vec::new, |spans| natives::add(plan, planned, class, spans))
+    };
+    if original.class().bytes() == bytes {
+        let skipped = natives(&mut plan, original.class());
+        let mut spliced = Spliced::default();
+        if !plan.is_empty() {
+            spliced = splice(original.class(), &plan, &storage, buffers, out)?;
+        }
+        spliced.skipped.extend(skipped);
+        return Ok(spliced);
+    }
+    let handed_over = ClassFile::read(bytes).map_err(|error| Trouble::unreadable(&error))?;
+    let (mut plan, refused) = rewriter::transfer(&plan, original.class(), &handed_over);
+    let mut skipped: Vec<_> = refused
+        .into_iter()
+        .map(|(method, reason)| (method, reason.to_string()))
+        .collect();
+    skipped.extend(natives(&mut plan, &handed_over));
+    let mut spliced = Spliced::default();
+    if !plan.is_empty() {
+        let index = |method| index_of(original.class(), &handed_over, method);
+        spliced = splice(&handed_over, &plan, &storage, buffers, out)?.renumbered(index);
+    }
+    spliced.skipped.extend(skipped);
+    Ok(spliced)
+}
+
+/// The method of `from` with the name and descriptor that `method` has in `to`.
+fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Option<MethodIndex> {
+    let wanted = to.method(method)?;
+    let same = |found: &rewriter::Method<'_, '_>| {
+        found.name() == wanted.name() && found.descriptor() == wanted.descriptor()
+    };
+    from.methods().find(same).map(|found| found.index())
+}
+
+fn splice(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, Trouble> {
+    let scratch = &mut buffers.scratch;
+    let report = rewriter::splice(class, plan, storage, scratch, out)
+        .map_err(|error| Trouble::of_class("H0302", error.to_string()))?;
+    let mut check_time = Duration::ZERO;
+    if buffers.self_check {
+        let begun = Instant::now();
+        rewriter::check_splice(class, plan, storage, out, &mut buffers.check_scratch).map_err(
+            |error| {
+                Trouble::of_class(
+                    "H0303",
+                    format!("the result did not pass the self-check: {error}"),
+                )
+            },
+        )?;
+        check_time = begun.elapsed();
+    }
+    if let Some(refusal) = report.refused {
+        return Err(Trouble::of_class("H0308", refusal.to_string()));
+    }
+    let skipped = report.skipped.into_iter();
+    Ok(Spliced {
+        skipped: skipped
+            .map(|(method, reason)| (method, reason.to_string()))
+            .collect(),
+        huge: report.warnings.into_iter().filter_map(huge).collect(),
+        check_time,
+    })
+}
+
+/// The method, and what became of its length.
+fn huge(warning: rewriter::Warning) -> Option<(MethodIndex, String)> {
+    match warning {
+        rewriter::Warning::HugeMethod {
+            method,
+            before,
+            after,
+        } => Some((
+            method,
+            format!(
+                "it grew from {before} to {after} bytes; HotSpot compiles no method of more than 8,000"
+            ),
+        )),
+        _ => None,
+    }
+}

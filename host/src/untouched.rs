@@ -1,0 +1,60 @@
+//! Classes that are never changed, whatever is selected and whoever asks.
+//!
+//! The list is the host's, because the command that instruments files needs it as much as the agent.
+
+use crate::own;
+use crate::storage::HELPER;
+
+/// Names, by prefix: the probe classes and the runtime, which must not probe themselves; what HotSpot
+/// calls while it defines the first changed class of a named module (`Modules.transformedByAgent`: a
+/// change to a class that the call itself needs ends in a `ClassCircularityError`); the classes of
+/// `java.lang.instrument`; and code generated for reflection.
+const PREFIXES: [&str; 9] = [
+    HELPER,
+    own::PACKAGE,
+    "java/lang/Module$ReflectionData",
+    "java/lang/WeakPairMap",
+    "jdk/internal/module/",
+    "java/lang/instrument/",
+    "sun/instrument/",
+    "jdk/internal/reflect/Generated",
+    "sun/reflect/Generated",
+];
+
+/// Whether a class, by its internal name, is never touched.
+#[must_use]
+pub fn is_untouched(name: &[u8]) -> bool {
+    PREFIXES
+        .iter()
+        .any(|prefix| name.starts_with(prefix.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probe_classes_and_the_module_path_are_excluded() {
+        for name in [
+            "java/lang/$Classhook",
+            "java/lang/$Classhook12",
+            "java/lang/$ClasshookCounts",
+            own::RUNTIME,
+            "java/lang/Module$ReflectionData",
+            "java/lang/WeakPairMap$Pair$Weak",
+            "jdk/internal/module/Modules",
+            "sun/instrument/InstrumentationImpl",
+            "jdk/internal/reflect/GeneratedMethodAccessor1",
+        ] {
+            assert!(is_untouched(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "java/lang/Module",
+            "com/acme/Main",
+            "jdk/internal/reflect/Reflection",
+            "",
+        ] {
+            assert!(!is_untouched(name.as_bytes()), "{name}");
+        }
+    }
+}

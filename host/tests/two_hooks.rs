@@ -1,0 +1,184 @@
+//! A class goes through two hooks while it is loaded, one for what it keeps and one for everything, and its plugins are
+//! asked once.
+
+use std::path::PathBuf;
+
+use host::config::{LogLevel, PluginConfig};
+use host::{ClassRequest, Config, Loader, Outcome, Pipeline, PluginState};
+use probes::ProbeTable;
+use rewriter::ClassFile;
+
+const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
+
+fn pipeline(plugin: &str, config: serde_json::Value) -> Pipeline {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(format!("../target/bundled/tests/{plugin}.wasm"));
+    assert!(path.exists(), "run `cargo xtask plugins` first");
+    let grant = ["probes", "rewrite", "structure", "natives"];
+    let plugin = PluginConfig {
+        grant: grant.map(str::to_owned).to_vec(),
+        config,
+        ..PluginConfig::file(path)
+    };
+    let mut config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Off;
+    Pipeline::new(&config).unwrap()
+}
+
+fn asking(request: &str) -> Pipeline {
+    pipeline("requests", serde_json::json!({ "request": request }))
+}
+
+fn table() -> ProbeTable {
+    let table = ProbeTable::new();
+    table.set_arrays(2);
+    table
+}
+
+fn loaded<'a>(name: &'a [u8], bytes: &'a [u8], original: Option<&'a [u8]>) -> ClassRequest<'a> {
+    ClassRequest {
+        name,
+        loader: &Loader::App,
+        has_location: true,
+        bytes,
+        original,
+        retransforming: false,
+    }
+}
+
+/// Shapes under a name that the plugin does wrong to.
+fn victim() -> Vec<u8> {
+    let shapes = include_bytes!("fixtures/Shapes.class");
+    let name = b"\x01\0\x06Shapes";
+    let mut names = shapes.windows(name.len());
+    let at = names.position(|window| window == name).expect("its name");
+    [
+        &shapes[..at],
+        b"\x01\0\x06Victim",
+        &shapes[at + name.len()..],
+    ]
+    .concat()
+}
+
+/// What the first hook makes of the class, and the second.
+fn through_both(pipeline: &Pipeline, table: &ProbeTable) -> (Vec<u8>, Vec<u8>) {
+    let first = loaded(b"Natives", NATIVES, None);
+    let (edits, kept) = pipeline.prepare(&first, table).expect("structural edits");
+    assert!(!edits.is_empty());
+    let second = loaded(b"Natives", &kept, Some(NATIVES));
+    let mut out = Vec::new();
+    let outcome = pipeline.transform(&second, table, &mut out);
+    assert_eq!(outcome, Outcome::Changed);
+    (kept, out)
+}
+
+/// What the second hook makes of the class, if the plugins were exchanged since the first.
+fn through_the_second(pipeline: &Pipeline, table: &ProbeTable, kept: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let second = loaded(b"Natives", kept, Some(NATIVES));
+    let outcome = pipeline.transform(&second, table, &mut out);
+    assert_eq!(outcome, Outcome::Changed);
+    out
+}
+
+fn members(bytes: &[u8]) -> Vec<String> {
+    let class = ClassFile::read(bytes).expect("a class");
+    let fields = class.fields().map(|field| field.name().to_string());
+    let methods = class.methods().map(|method| method.name().to_string());
+    fields.chain(methods).collect()
+}
+
+#[test]
+fn members_are_kept_and_code_comes_with_the_second_hook() {
+    let (pipeline, table) = (asking("structure"), table());
+    let (kept, out) = through_both(&pipeline, &table);
+    assert_eq!(members(&kept), members(&out));
+    assert!(members(&kept).contains(&"added".to_owned()));
+    assert!(members(&kept).contains(&"renamed".to_owned()));
+    let again = asking("structure");
+    assert_eq!(through_the_second(&again, &table, &kept), out);
+}
+
+#[test]
+fn native_methods_are_prefixed_and_their_spans_come_with_the_second_hook() {
+    let (pipeline, table) = (asking("spans"), table());
+    let (kept, out) = through_both(&pipeline, &table);
+    assert_eq!(members(&kept), members(&out));
+    assert!(members(&kept).contains(&"$$classhook$$_twice".to_owned()));
+    let calls = |bytes: &[u8]| {
+        let mut text = String::new();
+        rewriter::print::class(&ClassFile::read(bytes).unwrap(), &mut text).unwrap();
+        text.matches("java/lang/$Classhook.enter").count()
+    };
+    assert_eq!((calls(&kept), calls(&out)), (0, 4));
+    let again = asking("spans");
+    assert_eq!(through_the_second(&again, &table, &kept), out);
+}
+
+#[test]
+fn types_are_renamed_and_attributes_added_for_good() {
+    let table = table();
+    let (kept, out) = through_both(&asking("type-name"), &table);
+    for bytes in [&kept, &out] {
+        let class = ClassFile::read(bytes).expect("a class");
+        assert_eq!(class.super_class().expect("one"), "com/acme/Object");
+    }
+    let (kept, out) = through_both(&asking("attributes"), &table);
+    for bytes in [&kept, &out] {
+        let class = ClassFile::read(bytes).expect("a class");
+        let found = class
+            .attributes()
+            .find(|found| found.name == "com.acme.Note");
+        assert_eq!(found.expect("an attribute").bytes, b"class");
+        let mut methods = class.methods();
+        let both = methods.find(|method| method.name() == "both").expect("it");
+        assert!(both.attributes().any(|found| found.name == "com.acme.Note"));
+    }
+}
+
+#[test]
+fn a_class_without_structural_edits_is_asked_about_once_too() {
+    let (pipeline, table) = (asking("hits"), table());
+    let request = loaded(b"Natives", NATIVES, None);
+    assert_eq!(pipeline.prepare(&request, &table), None);
+    let mut out = Vec::new();
+    let outcome = pipeline.transform(&request, &table, &mut out);
+    assert_eq!(outcome, Outcome::Changed);
+    let summary = pipeline.summary();
+    assert_eq!((summary.classes, summary.changed), (1, 1));
+    let mut again = Vec::new();
+    asking("hits").transform(&request, &table, &mut again);
+    assert_eq!(again, out);
+}
+
+#[test]
+fn a_failure_counts_once_and_is_reported_by_the_second_hook() {
+    let pipeline = pipeline("misbehaving", serde_json::json!({ "deed": "fail" }));
+    let table = table();
+    // Two classes: three failures in a row would switch the plugin off.
+    for _ in 0..2 {
+        let bytes = victim();
+        let victim = loaded(b"Victim", &bytes, None);
+        assert_eq!(pipeline.prepare(&victim, &table), None);
+        let outcome = pipeline.transform(&victim, &table, &mut Vec::new());
+        let Outcome::Failed(failure) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert!(failure.cause.contains("failed on purpose"), "{failure}");
+    }
+    assert_eq!(pipeline.states().collect::<Vec<_>>(), [PluginState::On]);
+    assert_eq!(pipeline.summary().failed, 1);
+}
+
+#[test]
+fn a_plugin_switched_off_between_the_hooks_leaves_the_class_alone() {
+    let (pipeline, table) = (asking("hits"), table());
+    let request = loaded(b"Natives", NATIVES, None);
+    assert_eq!(pipeline.prepare(&request, &table), None);
+    assert!(pipeline.enable("requests", false));
+    let outcome = pipeline.transform(&request, &table, &mut Vec::new());
+    assert_eq!(outcome, Outcome::Unchanged);
+}

@@ -1,0 +1,402 @@
+//! Descriptors of fields and methods (JVMS 4.3).
+//!
+//! ```text
+//! FieldType:        BaseType | L ClassName ; | [ FieldType
+//! MethodDescriptor: ( FieldType* ) FieldType | ( FieldType* ) V
+//! ```
+//!
+//! Class names are taken as they are, since a JVM loads classes whose names it
+//! has not checked; [`class_name`](FieldType::class_name) and
+//! [`class_names`](MethodDescriptor::class_names) give them to
+//! [`is_internal`](crate::names::is_internal).
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use crate::modified_utf8::Utf8;
+
+/// Most dimensions of an array type (JVMS 4.3.2).
+pub const MAX_DIMENSIONS: usize = 255;
+/// Most local variables that the arguments of a method take, `this` included (JVMS 4.3.3).
+pub const MAX_ARGUMENT_SLOTS: u32 = 255;
+
+/// A primitive type (JVMS table 4.3-A).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BaseType {
+    /// `Z`.
+    Boolean,
+    /// `B`.
+    Byte,
+    /// `C`.
+    Char,
+    /// `S`.
+    Short,
+    /// `I`.
+    Int,
+    /// `J`.
+    Long,
+    /// `F`.
+    Float,
+    /// `D`.
+    Double,
+}
+
+impl BaseType {
+    /// The type that `letter` stands for.
+    #[must_use]
+    #[inline]
+    pub const fn of(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'Z' => Self::Boolean,
+            b'B' => Self::Byte,
+            b'C' => Self::Char,
+            b'S' => Self::Short,
+            b'I' => Self::Int,
+            b'J' => Self::Long,
+            b'F' => Self::Float,
+            b'D' => Self::Double,
+            _ => return None,
+        })
+    }
+
+    /// The letter that stands for it in descriptors.
+    #[must_use]
+    pub const fn letter(self) -> u8 {
+        match self {
+            Self::Boolean => b'Z',
+            Self::Byte => b'B',
+            Self::Char => b'C',
+            Self::Short => b'S',
+            Self::Int => b'I',
+            Self::Long => b'J',
+            Self::Float => b'F',
+            Self::Double => b'D',
+        }
+    }
+
+    /// The word for it in Java.
+    #[must_use]
+    pub const fn keyword(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::Byte => "byte",
+            Self::Char => "char",
+            Self::Short => "short",
+            Self::Int => "int",
+            Self::Long => "long",
+            Self::Float => "float",
+            Self::Double => "double",
+        }
+    }
+
+    /// Whether it is an `int` on the operand stack (JVMS table 2.11.1-B).
+    #[must_use]
+    pub const fn is_int(self) -> bool {
+        !matches!(self, Self::Long | Self::Float | Self::Double)
+    }
+}
+
+/// A type that a value can have (JVMS 4.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldType<'d> {
+    /// A primitive type.
+    Base(BaseType),
+    /// A class by its name in internal form, `java/lang/String`.
+    Class(&'d [u8]),
+    /// An array by its whole descriptor, `[[I`.
+    Array(&'d [u8]),
+}
+
+impl<'d> FieldType<'d> {
+    /// The type of a whole field descriptor.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
+        let mut reader = Reader::at(descriptor, 0);
+        let found = reader.field_type()?;
+        reader.end()?;
+        Ok(found)
+    }
+
+    /// Slots that a value takes among the local variables and on the operand stack (JVMS 2.6.1, 2.6.2).
+    #[must_use]
+    #[inline]
+    pub const fn slots(self) -> u16 {
+        match self {
+            Self::Base(BaseType::Long | BaseType::Double) => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether a value is a reference.
+    #[must_use]
+    pub const fn is_reference(self) -> bool {
+        !matches!(self, Self::Base(_))
+    }
+
+    /// How many dimensions it has as an array, and the type without them.
+    #[must_use]
+    pub fn element(self) -> (usize, Self) {
+        let Self::Array(descriptor) = self else {
+            return (0, self);
+        };
+        let dimensions = dimensions(descriptor);
+        let element = descriptor.get(dimensions..).unwrap_or_default();
+        (dimensions, Self::parse(element).unwrap_or(self))
+    }
+
+    /// The name of the class, or of an array's class.
+    #[must_use]
+    pub fn class_name(self) -> Option<&'d [u8]> {
+        match self.element() {
+            (_, Self::Class(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// As Java source writes it, `int[][]`, with a class's internal name as `class` would have it.
+    #[must_use]
+    pub fn to_java(self, class: impl FnOnce(&str) -> String) -> String {
+        let (dimensions, element) = self.element();
+        let name = match element {
+            Self::Base(base) => Cow::Borrowed(base.keyword()),
+            Self::Class(name) | Self::Array(name) => {
+                Cow::Owned(class(&Utf8::new(name).to_str_lossless()))
+            }
+        };
+        format!("{name}{}", "[]".repeat(dimensions))
+    }
+}
+
+/// What a method takes and returns (JVMS 4.3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MethodDescriptor<'d> {
+    descriptor: &'d [u8],
+    return_type: Option<FieldType<'d>>,
+}
+
+impl<'d> MethodDescriptor<'d> {
+    /// Reads a whole method descriptor.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
+        let mut reader = Reader::at(descriptor, 0);
+        reader.letter(b'(', "(")?;
+        while reader.rest.first() != Some(&b')') {
+            reader.expected = "a parameter's type or )";
+            reader.field_type()?;
+        }
+        reader.letter(b')', ")")?;
+        reader.expected = "the type returned or V";
+        let return_type = match reader.rest {
+            [b'V', ..] => reader.letter(b'V', "V").map(|()| None)?,
+            _ => Some(reader.field_type()?),
+        };
+        reader.end()?;
+        Ok(Self {
+            descriptor,
+            return_type,
+        })
+    }
+
+    /// The types of the parameters, in order.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters<'d> {
+        Parameters::of(self.descriptor)
+    }
+
+    /// What the method returns; none for `void`.
+    #[must_use]
+    pub fn return_type(&self) -> Option<FieldType<'d>> {
+        self.return_type
+    }
+
+    /// Local variables that the parameters take, without `this`.
+    #[must_use]
+    pub fn parameter_slots(&self) -> u32 {
+        self.parameters().slots()
+    }
+
+    /// The names of the classes that it mentions, in order.
+    pub fn class_names(&self) -> impl Iterator<Item = &'d [u8]> {
+        let types = self.parameters().chain(self.return_type);
+        types.filter_map(FieldType::class_name)
+    }
+}
+
+/// The types of a method descriptor's parameters, in order, as far as they are well formed.
+#[derive(Debug, Clone)]
+pub struct Parameters<'d>(Reader<'d>);
+
+impl<'d> Parameters<'d> {
+    /// Those of `descriptor`; nothing has been checked.
+    #[must_use]
+    #[inline]
+    pub fn of(descriptor: &'d [u8]) -> Self {
+        match descriptor {
+            [b'(', ..] => Parameters(Reader::at(descriptor, 1)),
+            _ => Parameters(Reader::at(&[], 0)),
+        }
+    }
+
+    /// Where the next parameter's type begins in the descriptor.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// Local variables that they take.
+    #[must_use]
+    pub fn slots(self) -> u32 {
+        self.map(|found| u32::from(found.slots()))
+            .fold(0, u32::saturating_add)
+    }
+}
+
+impl<'d> Iterator for Parameters<'d> {
+    type Item = FieldType<'d>;
+
+    #[inline]
+    fn next(&mut self) -> Option<FieldType<'d>> {
+        self.0.field_type().ok()
+    }
+}
+
+/// Bytes that are no descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DescriptorError {
+    /// Where in the descriptor.
+    pub offset: usize,
+    /// What could stand there.
+    pub expected: &'static str,
+    /// What stands there; none at the end.
+    pub found: Option<u8>,
+}
+
+impl fmt::Display for DescriptorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DescriptorError {
+            offset, expected, ..
+        } = self;
+        write!(f, "expected {expected} at {offset}, found ")?;
+        match self.found {
+            Some(byte) => write!(f, "{}", byte.escape_ascii()),
+            None => f.write_str("the end"),
+        }
+    }
+}
+
+impl Error for DescriptorError {}
+
+/// What of a descriptor is still to be read.
+#[derive(Debug, Clone)]
+struct Reader<'d> {
+    rest: &'d [u8],
+    /// Where `rest` begins in the descriptor.
+    offset: usize,
+    /// What an error at its beginning says.
+    expected: &'static str,
+}
+
+impl<'d> Reader<'d> {
+    #[inline]
+    fn at(descriptor: &'d [u8], offset: usize) -> Self {
+        Reader {
+            rest: descriptor.get(offset..).unwrap_or_default(),
+            offset,
+            expected: "a type",
+        }
+    }
+
+    #[cold]
+    fn error(&self, ahead: usize, expected: &'static str) -> DescriptorError {
+        DescriptorError {
+            offset: self.offset.saturating_add(ahead),
+            expected,
+            found: self.rest.get(ahead).copied(),
+        }
+    }
+
+    /// Takes the next `length` bytes.
+    #[inline]
+    fn take(&mut self, length: usize) -> Result<&'d [u8], DescriptorError> {
+        let Some((taken, rest)) = self.rest.split_at_checked(length) else {
+            return Err(self.error(self.rest.len(), self.expected));
+        };
+        self.rest = rest;
+        self.offset = self.offset.saturating_add(length);
+        Ok(taken)
+    }
+
+    fn letter(&mut self, letter: u8, expected: &'static str) -> Result<(), DescriptorError> {
+        if self.rest.first() != Some(&letter) {
+            return Err(self.error(0, expected));
+        }
+        self.take(1).map(drop)
+    }
+
+    fn end(&self) -> Result<(), DescriptorError> {
+        match self.rest {
+            [] => Ok(()),
+            _ => Err(self.error(0, "the end")),
+        }
+    }
+
+    #[inline]
+    fn field_type(&mut self) -> Result<FieldType<'d>, DescriptorError> {
+        match self.rest {
+            [b'L', ..] => {
+                let length = self.class_length(0)?;
+                match self.take(length)? {
+                    [b'L', name @ .., b';'] => Ok(FieldType::Class(name)),
+                    _ => Err(self.error(0, self.expected)),
+                }
+            }
+            [b'[', ..] => {
+                let length = self.array_length()?;
+                self.take(length).map(FieldType::Array)
+            }
+            [letter, ..] => {
+                let base = BaseType::of(*letter).ok_or_else(|| self.error(0, self.expected))?;
+                self.take(1)?;
+                Ok(FieldType::Base(base))
+            }
+            [] => Err(self.error(0, self.expected)),
+        }
+    }
+
+    /// Length of the class type that begins `ahead`, from `L` to `;`.
+    #[inline]
+    fn class_length(&self, ahead: usize) -> Result<usize, DescriptorError> {
+        let found = self.rest.get(ahead..).unwrap_or_default();
+        found
+            .iter()
+            .position(|byte| *byte == b';')
+            .map(|end| end.saturating_add(1))
+            .ok_or_else(|| self.error(self.rest.len(), ";"))
+    }
+
+    fn array_length(&self) -> Result<usize, DescriptorError> {
+        let dimensions = dimensions(self.rest);
+        if dimensions > MAX_DIMENSIONS {
+            return Err(self.error(MAX_DIMENSIONS, "at most 255 dimensions"));
+        }
+        let element = match self.rest.get(dimensions) {
+            Some(b'L') => self.class_length(dimensions)?,
+            Some(letter) if BaseType::of(*letter).is_some() => 1,
+            _ => return Err(self.error(dimensions, "the type of an array's elements")),
+        };
+        Ok(dimensions.saturating_add(element))
+    }
+}
+
+fn dimensions(descriptor: &[u8]) -> usize {
+    let brackets = descriptor.iter().take_while(|byte| **byte == b'[');
+    brackets.count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! The rules for plans: which insertion points exist, how probes are numbered, what the limits are, and what is refused
+//! with which text.
+//!
+//! The plugin host puts the WIT interface in front of a [`Transformation`], the test kit the SDK's traits. So a plugin is
+//! told the same by both.
+//!
+//! Start reading at [`Transformation`]; [`limits`] lists the limits.
+
+#![forbid(unsafe_code)]
+
+mod annotation;
+mod attributes;
+mod class;
+pub mod limits;
+pub mod numbers;
+mod points;
+mod refusal;
+mod request;
+mod snippet;
+mod transformation;
+
+pub use annotation::{AnnotationBuilder, NestedArray};
+pub use class::CheckedClass;
+pub use points::instruction_at;
+pub use refusal::RefusedRequest;
+pub use request::{Note, PlanRequest, ProbeKind, Tag};
+pub use snippet::SnippetBuilder;
+pub use transformation::Transformation;

@@ -1,0 +1,23 @@
+//! Every limit of what one plugin may ask for in one class.
+
+/// Most edits: as many as one array holds probes.
+pub const MAX_EDITS: usize = 1 << 15;
+/// Most bytes of tags.
+pub const MAX_TAG_BYTES: usize = 1 << 20;
+/// Most bytes of code and structure, before they are spliced.
+pub const MAX_CODE_BYTES: usize = 4 << 20;
+/// Most insertion points handed out.
+pub const MAX_SITES: usize = 1 << 20;
+/// Most notes kept.
+pub const MAX_NOTES: usize = 100;
+/// Most bytes kept of one note.
+pub const MAX_NOTE_BYTES: usize = 4 << 10;
+/// Most labels of one snippet.
+pub const MAX_LABELS: usize = 1 << 16;
+/// Most bytes of one annotation: nesting can double it each time.
+pub const MAX_ANNOTATION_BYTES: usize = 1 << 20;
+
+/// Bytes counted for one operation of a snippet or change of an instruction, beside its text.
+pub(crate) const OPERATION_BYTES: usize = 64;
+/// Bytes counted for one element of an annotation or one member, beside its text.
+pub(crate) const ELEMENT_BYTES: usize = 64;

@@ -1,0 +1,157 @@
+//! What travels as plain numbers (`wit/plugin.wit`).
+
+use rewriter::{
+    Bci, ClassFile, Code, InsertionPoint, Line, Location, Method, MethodIndex, ReadError,
+};
+
+/// A list of code goes on with another method while it is shorter.
+const LIST: usize = 1 << 14;
+/// Where to go on when nothing is left.
+const END: u64 = 1 << 16;
+
+/// A `line`.
+#[must_use]
+pub fn line(line: Line) -> u32 {
+    u32::from(line.bci.0) | u32::from(line.number) << 16
+}
+
+/// The `instruction`s of a method; none if it has no code.
+///
+/// # Errors
+/// If the code cannot be decoded.
+pub fn instructions(method: &Method<'_, '_>) -> Result<Vec<u64>, ReadError> {
+    let Some(code) = method.code()? else {
+        return Ok(Vec::new());
+    };
+    let mut all = Vec::with_capacity(code.bytes().len() / 2 + 1);
+    push_instructions(&code, &mut all, &mut Vec::new())?;
+    Ok(all)
+}
+
+/// Appends the `instruction`s, and the targets of the switches to `targets`.
+fn push_instructions(
+    code: &Code<'_, '_>,
+    all: &mut Vec<u64>,
+    targets: &mut Vec<u64>,
+) -> Result<(), ReadError> {
+    code.visit_instructions(|instruction| {
+        let operand = u64::from(instruction.operand().cast_unsigned());
+        let opcode = u64::from(instruction.opcode);
+        all.push(u64::from(instruction.bci.0) | opcode << 16 | operand << 32);
+        if let Some(switch) = instruction.switch() {
+            targets.extend(switch.targets().map(|target| u64::from(target.0)));
+        }
+    })
+}
+
+/// What `class-view.code` answers.
+///
+/// # Errors
+/// Names the method that cannot be decoded.
+pub fn code(class: &ClassFile<'_>, start: u32) -> Result<Vec<u64>, (MethodIndex, ReadError)> {
+    list(class, start, LIST)
+}
+
+fn list(
+    class: &ClassFile<'_>,
+    start: u32,
+    length: usize,
+) -> Result<Vec<u64>, (MethodIndex, ReadError)> {
+    let mut all = Vec::with_capacity(class.bytes().len().min(length) + 1);
+    let (mut next, mut targets) = (END, Vec::new());
+    all.push(next);
+    for method in class.methods().skip(start as usize) {
+        let index = method.index();
+        if all.len() > length {
+            next = u64::from(index.0);
+            break;
+        }
+        if let Ok(Some(code)) = method.code() {
+            push_code(index, &code, &mut all, &mut targets).map_err(|error| (index, error))?;
+        }
+    }
+    all[0] = next;
+    Ok(all)
+}
+
+fn push_code(
+    index: MethodIndex,
+    code: &Code<'_, '_>,
+    all: &mut Vec<u64>,
+    targets: &mut Vec<u64>,
+) -> Result<(), ReadError> {
+    targets.clear();
+    let head = all.len();
+    all.extend([0; 2]);
+    push_instructions(code, all, targets)?;
+    let instructions = all.len() - head - 2;
+    all.extend(code.lines().map(|entry| u64::from(line(entry))));
+    let lines = all.len() - head - 2 - instructions;
+    all.extend_from_slice(targets);
+    let handlers = code.exception_table();
+    all[head + 1] = targets.len() as u64 | (handlers.len() as u64) << 32;
+    all.extend(handlers.map(|handler| {
+        u64::from(handler.start.0)
+            | u64::from(handler.end) << 16
+            | u64::from(handler.handler.0) << 32
+    }));
+    all[head] = u64::from(index.0) | (instructions as u64) << 16 | (lines as u64) << 32;
+    Ok(())
+}
+
+/// The location that a `place` names; none for a kind that there is not.
+#[must_use]
+pub fn place(number: u64) -> Option<InsertionPoint> {
+    let bci = Bci((number >> 16) as u16);
+    let place = match number >> 48 {
+        0 => Location::Entry,
+        1 => Location::Before(bci),
+        2 => Location::FallThrough(bci),
+        3 => Location::Jump {
+            source: bci,
+            target: Bci((number >> 32) as u16),
+        },
+        4 => Location::Unwind,
+        5 => Location::At(bci),
+        _ => return None,
+    };
+    Some(InsertionPoint {
+        method: MethodIndex(number as u16),
+        location: place,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPES: &[u8] = include_bytes!("../../host/tests/fixtures/Shapes.class");
+
+    #[test]
+    fn short_lists_say_together_what_a_long_one_says() {
+        let class = ClassFile::read(SHAPES).expect("a class");
+        let whole = code(&class, 0).expect("decoded");
+        assert_eq!(whole[0], END);
+        let (mut start, mut parts, mut lists) = (0, vec![END], 0);
+        while u64::from(start) < END {
+            let part = list(&class, start, 1).expect("decoded");
+            parts.extend_from_slice(&part[1..]);
+            start = part[0] as u32;
+            lists += 1;
+        }
+        assert_eq!(parts, whole);
+        assert!(lists >= class.methods().filter(Method::has_code).count());
+        assert_eq!(code(&class, u32::MAX), Ok(vec![END]));
+    }
+
+    #[test]
+    fn a_place_of_no_kind_is_none() {
+        let jump = Location::Jump {
+            source: Bci(1),
+            target: Bci(2),
+        };
+        let point = place(0x0003_0002_0001_0007).expect("a place");
+        assert_eq!((point.method, point.location), (MethodIndex(7), jump));
+        assert_eq!(place(6 << 48), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! What a plugin asked for in one class, as a value.
+
+use std::ops::Range;
+
+use rewriter::span::Spans;
+use rewriter::{EditPlan, InsertionPoint};
+
+/// What a plugin asked for in one class, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlanRequest {
+    /// Hits are numbered from 0, and so are counts.
+    pub plan: EditPlan,
+    /// How many hits.
+    pub hits: u32,
+    /// How many counts.
+    pub counts: u32,
+    /// Methods timed from entry to end.
+    pub spans: Spans,
+    /// Bytes of the plugin's own, in the order of the requests.
+    pub tags: Vec<Tag>,
+    /// Lines for the user.
+    pub notes: Vec<Note>,
+}
+
+impl PlanRequest {
+    /// How many edits and spans are asked for.
+    #[must_use]
+    pub fn edits(&self) -> usize {
+        self.plan.edits().len() + self.plan.class_edits().len() + self.spans.as_slice().len()
+    }
+
+    pub(crate) fn tag(
+        &mut self,
+        kind: ProbeKind,
+        point: InsertionPoint,
+        probes: &Range<u32>,
+        bytes: &[u8],
+    ) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.tags.push(Tag {
+            kind,
+            point,
+            first: probes.start,
+            count: probes.end - probes.start,
+            bytes: bytes.to_vec(),
+        });
+    }
+}
+
+/// The kinds of probes; each is numbered from 0 in a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbeKind {
+    /// Reached or not.
+    Hit,
+    /// How often.
+    Count,
+    /// From entry to end.
+    Span,
+}
+
+/// A plugin's own bytes for `count` probes from `first` on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    /// Of which kind the probes are.
+    pub kind: ProbeKind,
+    /// Where the first of them is.
+    pub point: InsertionPoint,
+    /// The first probe.
+    pub first: u32,
+    /// How many probes.
+    pub count: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A line for the user about an insertion point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where.
+    pub point: InsertionPoint,
+    /// What.
+    pub text: String,
+}

@@ -1,0 +1,624 @@
+//! One class in one plugin's hands: the insertion points it holds and what it asked for.
+
+use std::ops::Range;
+
+use jvms::opcode;
+use rewriter::span::Capture;
+use rewriter::{
+    Action, Bci, Change, ClassEdit, ClassFile, Edit, InsertionPoint, Literal, Location, MemberName,
+    Method, MethodIndex, NewField, NewMethod, PlanError, Snippet, Target,
+};
+
+use crate::annotation::AnnotationBuilder;
+use crate::attributes::is_predefined;
+use crate::class::{CheckedClass, Checker};
+use crate::limits::{
+    ELEMENT_BYTES, MAX_CODE_BYTES, MAX_EDITS, MAX_NOTE_BYTES, MAX_NOTES, MAX_TAG_BYTES,
+    OPERATION_BYTES,
+};
+use crate::numbers;
+use crate::points::{InsertionPoints, instruction_at};
+use crate::refusal::RefusedRequest;
+use crate::request::{Note, PlanRequest, ProbeKind};
+use crate::snippet::{SnippetBuilder, text_of};
+
+/// What becomes of a request.
+type Answer<T = ()> = Result<T, RefusedRequest>;
+
+/// One call of a plugin's `transform`: a request is checked when it is made, and granted whole or not at all.
+#[derive(Debug)]
+pub struct Transformation {
+    class: CheckedClass,
+    request: PlanRequest,
+    points: InsertionPoints,
+    /// The last refusal, for the message if the plugin gives up over it.
+    refused: Option<RefusedRequest>,
+    /// The method that the plugin asked about last.
+    method: Option<MethodIndex>,
+    tag_bytes: usize,
+    code_bytes: usize,
+}
+
+impl Transformation {
+    /// Nothing asked for yet.
+    #[must_use]
+    pub fn new(mut class: CheckedClass) -> Self {
+        class.begin();
+        Self {
+            class,
+            request: PlanRequest::default(),
+            points: InsertionPoints::default(),
+            refused: None,
+            method: None,
+            tag_bytes: 0,
+            code_bytes: 0,
+        }
+    }
+
+    /// The class, and what was asked for.
+    #[must_use]
+    pub fn finish(self) -> (CheckedClass, PlanRequest) {
+        (self.class, self.request)
+    }
+
+    /// The view of the class.
+    #[must_use]
+    pub fn class(&self) -> &ClassFile<'_> {
+        self.class.class()
+    }
+
+    /// Whether the class is already loaded.
+    #[must_use]
+    pub fn is_retransforming(&self) -> bool {
+        self.class.is_retransforming()
+    }
+
+    /// Name and descriptor of a method, for display.
+    #[must_use]
+    pub fn method_name(&self, index: MethodIndex) -> Option<String> {
+        self.class.method_name(index)
+    }
+
+    /// What was asked for so far.
+    #[must_use]
+    pub fn request(&self) -> &PlanRequest {
+        &self.request
+    }
+
+    /// The last refusal.
+    #[must_use]
+    pub fn refused(&self) -> Option<&RefusedRequest> {
+        self.refused.as_ref()
+    }
+
+    /// The method that the plugin asked about last.
+    #[must_use]
+    pub fn last_method(&self) -> Option<MethodIndex> {
+        self.method
+    }
+
+    /// The plugin asks about this method.
+    pub fn look_at(&mut self, method: MethodIndex) {
+        self.method = Some(method);
+    }
+
+    /// Remembers a refusal and gives it back.
+    pub fn refuse(&mut self, refused: RefusedRequest) -> RefusedRequest {
+        self.refused = Some(refused.clone());
+        refused
+    }
+
+    /// Refuses what suits neither the class nor the rules, without a bci.
+    pub fn refuse_unsuitable(&mut self, cause: &dyn std::fmt::Display) -> RefusedRequest {
+        self.refuse(RefusedRequest::unsuitable(None, cause))
+    }
+
+    /// Hands out insertion points, if each of the locations exists; gives the token of the first and the one after the
+    /// last.
+    ///
+    /// # Errors
+    /// When a location does not exist, or there are too many.
+    pub fn make_points(
+        &mut self,
+        points: impl ExactSizeIterator<Item = InsertionPoint>,
+    ) -> Answer<Range<u64>> {
+        self.points
+            .make(&mut self.class, points)
+            .map_err(|(point, refused)| {
+                if let Some(point) = point {
+                    self.method = Some(point.method);
+                }
+                self.refused = Some(refused.clone());
+                refused
+            })
+    }
+
+    /// As [`Transformation::make_points`], of locations in the numbers of the interface.
+    ///
+    /// # Errors
+    /// As [`Transformation::make_points`], and for a number that is no location's.
+    pub fn make_points_of(&mut self, places: &[u64]) -> Answer<Range<u64>> {
+        let mut points = Vec::with_capacity(places.len());
+        for place in places {
+            let Some(point) = numbers::place(*place) else {
+                let cause = format!("expected the number of a place, found {place:#x}");
+                return Err(self.refuse_unsuitable(&cause));
+            };
+            points.push(point);
+        }
+        self.make_points(points.into_iter())
+    }
+
+    /// Hands out the insertion point of a location that every method with code has; whether it has code is asked when
+    /// the point is used.
+    ///
+    /// # Errors
+    /// When there are too many insertion points, which ends the plugin's work on the class.
+    pub fn make_known_point(&mut self, point: InsertionPoint) -> Answer<u64> {
+        self.make_known_points(std::iter::once(point))
+            .map(|tokens| tokens.start)
+    }
+
+    /// Hands out the insertion points before every return instruction and `athrow` of a method.
+    ///
+    /// # Errors
+    /// As [`Transformation::make_known_point`].
+    pub fn make_return_points(&mut self, method: MethodIndex) -> Answer<Range<u64>> {
+        let leaves = self.class().method(method).map_or_else(Vec::new, leaves_of);
+        let point = |bci| InsertionPoint {
+            method,
+            location: Location::Before(bci),
+        };
+        self.make_known_points(leaves.into_iter().map(point))
+    }
+
+    fn make_known_points(
+        &mut self,
+        points: impl Iterator<Item = InsertionPoint>,
+    ) -> Answer<Range<u64>> {
+        let made = self.points.make_known(points);
+        made.map_err(|refused| self.refuse(refused))
+    }
+
+    /// The location behind a token.
+    #[must_use]
+    pub fn point(&self, token: u64) -> Option<InsertionPoint> {
+        self.points.find(token)
+    }
+
+    /// Asks for hit probes at insertion points; gives their numbers.
+    ///
+    /// # Errors
+    /// When a point was not handed out or its method has no code, or a limit is reached.
+    pub fn hit(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        tag: &[u8],
+    ) -> Answer<Range<u32>> {
+        let first = self.request.hits;
+        let probes = self.probes(ProbeKind::Hit, first, Action::Hit, tokens, tag)?;
+        self.request.hits = probes.end;
+        Ok(probes)
+    }
+
+    /// Asks for counters at insertion points; gives their numbers.
+    ///
+    /// # Errors
+    /// As [`Transformation::hit`].
+    pub fn count(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        tag: &[u8],
+    ) -> Answer<Range<u32>> {
+        let first = self.request.counts;
+        let probes = self.probes(ProbeKind::Count, first, Action::Count, tokens, tag)?;
+        self.request.counts = probes.end;
+        Ok(probes)
+    }
+
+    fn probes(
+        &mut self,
+        kind: ProbeKind,
+        first: u32,
+        action: fn(u32) -> Action,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        tag: &[u8],
+    ) -> Answer<Range<u32>> {
+        let tag_bytes = self.expect_room(tokens.len(), tag.len())?;
+        let mut edits = Vec::with_capacity(tokens.len());
+        for (token, probe) in tokens.zip(first..) {
+            let point = self.known_point(token)?;
+            let suits = self.expect_code(point);
+            suits.map_err(|error| self.refuse_at(point, &error))?;
+            let action = action(probe);
+            edits.push(Edit { point, action });
+        }
+        let probes = first..first + edits.len() as u32;
+        if let Some(edit) = edits.first() {
+            self.request.tag(kind, edit.point, &probes, tag);
+        }
+        self.add(edits)?;
+        self.tag_bytes = tag_bytes;
+        Ok(probes)
+    }
+
+    /// Asks for a span over a method; gives its number.
+    ///
+    /// # Errors
+    /// When the method cannot have it, or a limit is reached.
+    pub fn span(&mut self, method: MethodIndex, capture: Capture, tag: &[u8]) -> Answer<u32> {
+        let tag_bytes = self.expect_room(1, tag.len())?;
+        let spans = &mut self.request.spans;
+        let added = spans.add(self.class.class(), method, capture);
+        let number = added.map_err(|error| self.refuse_unsuitable(&error))?;
+        let location = Location::Entry;
+        let point = InsertionPoint { method, location };
+        let probes = number..number + 1;
+        self.request.tag(ProbeKind::Span, point, &probes, tag);
+        self.tag_bytes = tag_bytes;
+        Ok(number)
+    }
+
+    /// Asks for code at insertion points.
+    ///
+    /// # Errors
+    /// When it does not fit one of them, or a limit is reached.
+    pub fn insert(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        code: &SnippetBuilder,
+    ) -> Answer {
+        self.expect_room(tokens.len(), 0)?;
+        let code_bytes = self.with_code(code.bytes())?;
+        let mut points = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let point = self.known_point(token)?;
+            self.check_snippet(point, code.snippet())?;
+            points.push(point);
+        }
+        self.add_code(points, code.snippet())?;
+        self.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// Asks for code before each instruction, and behind it.
+    ///
+    /// # Errors
+    /// When it does not fit one of them, or a limit is reached.
+    pub fn wrap(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        before: &SnippetBuilder,
+        after: &SnippetBuilder,
+    ) -> Answer {
+        let at = self.instructions(tokens)?;
+        let points = |location: fn(Bci) -> Location| {
+            let point = |(method, bci): &(MethodIndex, Bci)| InsertionPoint {
+                method: *method,
+                location: location(*bci),
+            };
+            at.iter().map(point).collect::<Vec<_>>()
+        };
+        let (fronts, backs) = (points(Location::Before), points(Location::FallThrough));
+        self.expect_room(fronts.len() + backs.len(), 0)?;
+        let code_bytes = self.with_code(before.bytes().saturating_add(after.bytes()))?;
+        for (points, code) in [(&fronts, before), (&backs, after)] {
+            for point in points {
+                self.check_snippet(*point, code.snippet())?;
+            }
+        }
+        self.add_code(fronts, before.snippet())?;
+        self.add_code(backs, after.snippet())?;
+        self.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// Asks for a change of each of these instructions.
+    ///
+    /// # Errors
+    /// When it does not suit one of them, or a limit is reached.
+    pub fn change(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        change: &Change,
+    ) -> Answer {
+        self.expect_room(tokens.len(), 0)?;
+        let bytes = OPERATION_BYTES + text_of_change(change);
+        let code_bytes = self.with_code(bytes.saturating_mul(tokens.len()))?;
+        let at = self.instructions(tokens)?;
+        for (method, bci) in &at {
+            self.check(Some(bci.0), |checker| {
+                checker.check_change(*method, *bci, change)
+            })?;
+        }
+        let plan = &mut self.request.plan;
+        let mut at = at.into_iter();
+        let added = at.try_for_each(|(method, bci)| plan.change(method, bci, change.clone()));
+        added.map_err(|error| self.refuse_full(&error))?;
+        self.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// Asks for another body of a method.
+    ///
+    /// # Errors
+    /// When it does not fit the method, or a limit is reached.
+    pub fn replace_body(&mut self, method: MethodIndex, body: &SnippetBuilder) -> Answer {
+        let edit = ClassEdit::ReplaceBody {
+            method,
+            body: body.snippet().clone(),
+        };
+        self.edit_class(edit, body.bytes())
+    }
+
+    /// Asks for a field.
+    ///
+    /// # Errors
+    /// When the class, or the JVM if it has loaded the class, would not take it, or a limit is reached.
+    pub fn add_field(&mut self, field: NewField) -> Answer {
+        let text = field.value.as_ref().map_or(0, text_of_constant);
+        let bytes = ELEMENT_BYTES + field.name.len() + field.descriptor.len() + text;
+        self.edit_class(ClassEdit::AddField(field), bytes)
+    }
+
+    /// Asks for a method; without a body it is abstract or native.
+    ///
+    /// # Errors
+    /// As [`Transformation::add_field`].
+    pub fn add_method(
+        &mut self,
+        flags: u16,
+        name: String,
+        descriptor: String,
+        body: Option<&SnippetBuilder>,
+    ) -> Answer {
+        let code = body.map_or(0, SnippetBuilder::bytes);
+        let bytes = ELEMENT_BYTES + name.len() + descriptor.len() + code;
+        let edit = ClassEdit::AddMethod(NewMethod {
+            flags,
+            name,
+            descriptor,
+            body: body.map(|body| body.snippet().clone()),
+        });
+        self.edit_class(edit, bytes)
+    }
+
+    /// Asks for a direct superinterface.
+    ///
+    /// # Errors
+    /// As [`Transformation::add_field`].
+    pub fn add_interface(&mut self, name: String) -> Answer {
+        let bytes = ELEMENT_BYTES + name.len();
+        self.edit_class(ClassEdit::AddInterface(name), bytes)
+    }
+
+    /// Asks for an annotation.
+    ///
+    /// # Errors
+    /// As [`Transformation::add_field`].
+    pub fn annotate(&mut self, target: Target, visible: bool, value: &AnnotationBuilder) -> Answer {
+        let bytes = ELEMENT_BYTES + value.bytes();
+        let edit = ClassEdit::AddAnnotation {
+            target,
+            visible,
+            annotation: value.annotation().clone(),
+        };
+        self.edit_class(edit, bytes)
+    }
+
+    /// Asks for another name of a member, where the class declares or names it.
+    ///
+    /// # Errors
+    /// As [`Transformation::add_field`].
+    pub fn rename_member(&mut self, member: MemberName, to: String) -> Answer {
+        let bytes = ELEMENT_BYTES + text_of(&member) + to.len();
+        self.edit_class(ClassEdit::RenameMember { member, to }, bytes)
+    }
+
+    /// Asks for another name of a type, wherever the class names it.
+    ///
+    /// # Errors
+    /// As [`Transformation::add_field`], and for the class itself, which the JVM loads by its name.
+    pub fn rename_type(&mut self, from: String, to: String) -> Answer {
+        if self.class().this_class() == from.as_str() {
+            let cause = format!("{from} keeps its name: the JVM loads the class by it");
+            return Err(self.refuse_unsuitable(&cause));
+        }
+        let bytes = ELEMENT_BYTES + from.len() + to.len();
+        self.edit_class(ClassEdit::RenameType { from, to }, bytes)
+    }
+
+    /// Asks for an attribute.
+    ///
+    /// # Errors
+    /// As [`Transformation::add_field`], and for the name of one that the JVM reads.
+    pub fn add_attribute(&mut self, target: Target, name: String, contents: Vec<u8>) -> Answer {
+        if is_predefined(&name) {
+            let cause = format!(
+                "expected an attribute that the JVM does not know (JVMS 4.7), found {name}"
+            );
+            return Err(self.refuse_unsuitable(&cause));
+        }
+        let bytes = ELEMENT_BYTES + name.len() + contents.len();
+        let edit = ClassEdit::AddAttribute {
+            target,
+            name,
+            bytes: contents,
+        };
+        self.edit_class(edit, bytes)
+    }
+
+    /// Keeps a note about an insertion point, up to a limit; gives what was kept.
+    pub fn note(&mut self, token: u64, mut text: String) -> Option<&Note> {
+        let point = self.point(token)?;
+        if self.request.notes.len() == MAX_NOTES {
+            return None;
+        }
+        text.truncate(text.floor_char_boundary(MAX_NOTE_BYTES));
+        self.request.notes.push(Note { point, text });
+        self.request.notes.last()
+    }
+
+    fn edit_class(&mut self, edit: ClassEdit, bytes: usize) -> Answer {
+        self.expect_room(1, 0)?;
+        let code_bytes = self.with_code(bytes)?;
+        let loaded = self.class.is_retransforming();
+        self.check(None, |checker| checker.check_class_edit(&edit, loaded))?;
+        let added = self.request.plan.edit_class(edit);
+        added.map_err(|error| self.refuse_full(&error))?;
+        self.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    fn add_code(&mut self, points: Vec<InsertionPoint>, code: &Snippet) -> Answer {
+        let kept = self.request.plan.keep(code.clone());
+        let action = Action::Insert(kept.map_err(|error| self.refuse_full(&error))?);
+        self.add(points.into_iter().map(|point| Edit { point, action }))
+    }
+
+    fn add(&mut self, edits: impl IntoIterator<Item = Edit>) -> Answer {
+        let plan = &mut self.request.plan;
+        let added = edits.into_iter().try_for_each(|edit| plan.push(edit));
+        added.map_err(|error| self.refuse_full(&error))
+    }
+
+    /// The instructions at insertion points, all of which must have been made for instructions.
+    fn instructions(
+        &mut self,
+        tokens: impl Iterator<Item = u64>,
+    ) -> Answer<Vec<(MethodIndex, Bci)>> {
+        tokens
+            .map(|token| match self.known_point(token)? {
+                InsertionPoint {
+                    method,
+                    location: Location::At(bci),
+                } => Ok((method, bci)),
+                point => {
+                    let found = point.location;
+                    let cause = format!("expected an instruction, found the place `{found}`");
+                    let refused = RefusedRequest::unsuitable(instruction_at(found), &cause);
+                    Err(self.refuse(RefusedRequest {
+                        help: Some("ask `method-view.at` for the sites of instructions"),
+                        ..refused
+                    }))
+                }
+            })
+            .collect()
+    }
+
+    fn check_snippet(&mut self, point: InsertionPoint, code: &Snippet) -> Answer {
+        self.check(instruction_at(point.location), |checker| {
+            checker.check(point)?;
+            checker.check_snippet(point, code)
+        })
+    }
+
+    /// Asks the checker; what it refuses is about this bci.
+    fn check(
+        &mut self,
+        bci: Option<u16>,
+        ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>,
+    ) -> Answer {
+        let asked = self.class.check(ask);
+        asked.map_err(|error| self.refuse(RefusedRequest::unsuitable(bci, &error)))
+    }
+
+    /// Expects that something can be inserted; the insertion points of `entry` and `unwind` are made without a check.
+    fn expect_code(&self, point: InsertionPoint) -> Result<(), PlanError> {
+        let method = point.method;
+        let found = self.class().method(method);
+        if !found.is_some_and(|found| found.has_code()) {
+            return Err(PlanError::NoCode { method });
+        }
+        match point.location {
+            Location::At(_) => Err(PlanError::Misplaced { point }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The location behind a token, or why there is none.
+    fn known_point(&mut self, token: u64) -> Answer<InsertionPoint> {
+        self.point(token).ok_or_else(|| {
+            let cause = format!("site {token} was not made by a view of this class");
+            self.refuse_unsuitable(&cause)
+        })
+    }
+
+    /// The bytes of tags with so many more, if there is room for them and for the edits.
+    fn expect_room(&mut self, edits: usize, tag_bytes: usize) -> Answer<usize> {
+        let edits = self.request.edits() + edits;
+        let tag_bytes = self.tag_bytes + tag_bytes;
+        let (message, help) = if edits > MAX_EDITS {
+            (
+                format!("expected at most {MAX_EDITS} edits to one class, found {edits}"),
+                "instrument fewer places of large classes",
+            )
+        } else if tag_bytes > MAX_TAG_BYTES {
+            (
+                format!(
+                    "expected at most {MAX_TAG_BYTES} bytes of tags in one class, found {tag_bytes}"
+                ),
+                "keep tags short: they are meant for keys",
+            )
+        } else {
+            return Ok(tag_bytes);
+        };
+        Err(self.refuse(RefusedRequest::limit(message, Some(help))))
+    }
+
+    /// The bytes of code and structure with so many more, if there is room for them.
+    fn with_code(&mut self, bytes: usize) -> Answer<usize> {
+        let bytes = self.code_bytes.saturating_add(bytes);
+        if bytes <= MAX_CODE_BYTES {
+            return Ok(bytes);
+        }
+        let message = format!(
+            "expected at most {MAX_CODE_BYTES} bytes of added code and members in one class, found {bytes}"
+        );
+        let help = "insert one snippet at many sites, and calls instead of long code";
+        Err(self.refuse(RefusedRequest::limit(message, Some(help))))
+    }
+
+    fn refuse_at(&mut self, point: InsertionPoint, error: &PlanError) -> RefusedRequest {
+        self.refuse(RefusedRequest::unsuitable(
+            instruction_at(point.location),
+            error,
+        ))
+    }
+
+    fn refuse_full(&mut self, error: &PlanError) -> RefusedRequest {
+        self.refuse(RefusedRequest::limit(error.to_string(), None))
+    }
+}
+
+/// The `…return` and `athrow` instructions of a method, in order.
+fn leaves_of(method: Method<'_, '_>) -> Vec<Bci> {
+    let code = method.code().ok().flatten();
+    let all = code
+        .into_iter()
+        .flat_map(|code| code.instructions())
+        .flatten();
+    let leaves =
+        all.filter(|found| opcode::is_return(found.opcode) || found.opcode == opcode::ATHROW);
+    leaves.map(|found| found.bci).collect()
+}
+
+/// Bytes of text in a change of an instruction.
+fn text_of_change(change: &Change) -> usize {
+    match change {
+        Change::Call(target) => text_of(&target.method),
+        Change::Field { field, .. } => text_of(field),
+        Change::Factory(method) => text_of(method),
+        Change::New(class) => class.len(),
+        Change::Remove(value) => value.as_ref().map_or(0, text_of_constant),
+        _ => 0,
+    }
+}
+
+/// Bytes of text in a constant.
+fn text_of_constant(value: &Literal) -> usize {
+    match value {
+        Literal::String(text) => text.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,351 @@
+//! Writes what changed in the arrays to the snapshot file, and nothing else.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
+use crate::error::WriteError;
+use crate::format::{
+    Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_record, write_varint,
+};
+use crate::log::{Flush, Log, now_ms, write_json, write_text};
+use crate::table::{PendingClass, ProbeRange, ProbeTable};
+
+/// Elements compared in one step; a step is one `memcmp`.
+const CHUNK: usize = 64;
+
+/// What a snapshot holds besides hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotOptions {
+    /// Whether class files are stored, so that reports of loaded classes need nothing else.
+    pub keep_classes: bool,
+}
+
+impl Default for SnapshotOptions {
+    fn default() -> Self {
+        Self { keep_classes: true }
+    }
+}
+
+/// Writes one snapshot file; owned by the agent's thread.
+///
+/// Every method is cheap when nothing changed. After a failed write the file is cut back to its last whole record,
+/// what was to be written is kept, and later calls try again.
+#[derive(Debug)]
+pub struct SnapshotWriter {
+    log: Log,
+    options: SnapshotOptions,
+    /// What each array held when last seen: 0 or the byte that the probe stored.
+    known: Vec<Vec<i8>>,
+}
+
+impl SnapshotWriter {
+    /// Creates `classhook-<pid>-<start>-<nonce>.hook` in `directory`, which must exist, and writes `meta` to it.
+    ///
+    /// # Errors
+    /// [`WriteError::Create`] if the file cannot be made or its first record not be written.
+    pub fn create(
+        directory: &Path,
+        meta: Meta,
+        options: SnapshotOptions,
+    ) -> Result<Self, WriteError> {
+        Ok(Self {
+            log: Log::create(directory, "hook", MAGIC, &meta)?,
+            options,
+            known: Vec::new(),
+        })
+    }
+
+    /// The snapshot file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.log.path()
+    }
+
+    /// Bytes of the snapshot file that are written and whole.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.log.length()
+    }
+
+    /// Compares an array with its content at the last call and notes the probes newly hit.
+    ///
+    /// `bytes` is the array from element 0 on; it may be shorter than the array (see [`ProbeTable::used`]).
+    /// Every byte but 0 is a hit.
+    pub fn absorb(&mut self, array: u16, bytes: &[i8]) {
+        let bytes = &bytes[..bytes.len().min(ARRAY_LENGTH)];
+        if array >= MAX_ARRAYS {
+            return;
+        }
+        let index = usize::from(array);
+        if self.known.len() <= index {
+            self.known.resize_with(index + 1, || vec![0; ARRAY_LENGTH]);
+        }
+        let Some(known) = self.known.get_mut(index) else {
+            return;
+        };
+        let fresh = newly_hit(known, bytes);
+        if !fresh.is_empty() {
+            self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
+        }
+    }
+
+    /// Notes a class that was loaded unchanged after a failure.
+    pub fn failure(&mut self, failure: &Failure) {
+        self.enqueue(Kind::Failure, |out| write_json(out, failure));
+    }
+
+    /// Forgets the hits so far of one plugin, or of all; the caller has set `ranges`, which are those
+    /// of the plugin (see [`ProbeTable::ranges`]), to zero.
+    pub fn reset(&mut self, plugin: Option<&str>, ranges: &[ProbeRange]) {
+        for range in ranges {
+            let known = self.known.get_mut(usize::from(range.array));
+            let from = usize::from(range.base);
+            let known = known.and_then(|known| known.get_mut(from..from + range.count as usize));
+            known.into_iter().for_each(|known| known.fill(0));
+        }
+        let plugin = plugin.unwrap_or_default();
+        self.enqueue(Kind::Reset, |out| out.extend_from_slice(plugin.as_bytes()));
+    }
+
+    /// Writes what was noted since the last flush, and the classes registered in `table` since then.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
+    pub fn flush(&mut self, table: &ProbeTable) -> Result<Flush, WriteError> {
+        for class in table.take_pending() {
+            let keep = self.options.keep_classes;
+            self.enqueue(Kind::Class, |out| write_class(out, &class, keep));
+        }
+        if self.log.pending() == 0 {
+            return Ok(Flush::Unchanged);
+        }
+        if !self.log.is_stalled() {
+            self.enqueue(Kind::Time, |out| {
+                out.extend_from_slice(&now_ms().to_le_bytes())
+            });
+        }
+        self.log.write()
+    }
+
+    /// Writes what is left and the end record. Hits absorbed later would be written after it.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`] if it cannot be written, also if that was reported before.
+    pub fn complete(&mut self, table: &ProbeTable, summary: &Summary) -> Result<(), WriteError> {
+        self.log.report_again(); // the last try is reported in any case
+        self.flush(table)?;
+        self.enqueue(Kind::End, |out| write_json(out, summary));
+        self.log.write().map(|_| ())
+    }
+
+    /// Copies the snapshot to where it was, folder included, if it was removed meanwhile (a build
+    /// that cleans its output, for example); the kernel keeps it while it is open. True if it was so.
+    ///
+    /// # Errors
+    /// Why it cannot be copied; its content is lost then.
+    pub fn restore(&mut self) -> io::Result<bool> {
+        self.log.restore()
+    }
+
+    fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+        self.log.enqueue(kind as u16, payload);
+    }
+}
+
+/// Ends a copy of a snapshot whose writer goes on: the copy, of [`SnapshotWriter::length`] bytes, is complete
+/// afterwards.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn end_copy(copy: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    let mut record = Vec::new();
+    write_record(&mut record, Kind::End as u16, |out| {
+        write_json(out, summary)
+    });
+    copy.write_all(&record)
+}
+
+/// The elements of `now` that are hit and were not in `known`, which becomes equal to `now` there.
+fn newly_hit(known: &mut [i8], now: &[i8]) -> Vec<u16> {
+    let mut fresh = Vec::new();
+    for (index, (old, new)) in known.chunks_mut(CHUNK).zip(now.chunks(CHUNK)).enumerate() {
+        if old[..new.len()] != *new {
+            compare_chunk(index * CHUNK, old, new, &mut fresh);
+        }
+    }
+    fresh
+}
+
+fn compare_chunk(start: usize, old: &mut [i8], new: &[i8], fresh: &mut Vec<u16>) {
+    for (offset, (old, new)) in old.iter_mut().zip(new).enumerate() {
+        if *old == 0 && *new != 0 {
+            *old = *new;
+            fresh.push((start + offset) as u16); // below ARRAY_LENGTH
+        }
+    }
+}
+
+fn write_hits(out: &mut Vec<u8>, array: u16, indices: &[u16]) {
+    out.extend_from_slice(&array.to_le_bytes());
+    let mut next = 0;
+    for index in indices {
+        let index = u32::from(*index);
+        write_varint(out, index - next);
+        next = index + 1;
+    }
+}
+
+pub(crate) fn write_class(out: &mut Vec<u8>, class: &PendingClass, keep: bool) {
+    out.extend_from_slice(&class.array.to_le_bytes());
+    out.extend_from_slice(&class.base.to_le_bytes());
+    out.extend_from_slice(&class.probe_count.to_le_bytes());
+    out.extend_from_slice(&class.fingerprint.to_le_bytes());
+    for text in [&class.name, &class.loader, &class.plugin] {
+        write_text(out, text);
+    }
+    if keep && !class.bytes.is_empty() && class.bytes.len() <= MAX_CLASS_LENGTH {
+        out.extend_from_slice(&(class.bytes.len() as u32).to_le_bytes());
+        out.extend_from_slice(&lz4_flex::block::compress(&class.bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+    use crate::snapshot::Snapshot;
+
+    fn writer(directory: &Path) -> SnapshotWriter {
+        SnapshotWriter::create(directory, Meta::default(), SnapshotOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_written_while_nothing_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        let array = [0, 1, 0, 0, 1];
+        writer.absorb(0, &array);
+        assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
+        let length = std::fs::metadata(writer.path()).unwrap().len();
+        writer.absorb(0, &array);
+        assert_eq!(writer.flush(&table).unwrap(), Flush::Unchanged);
+        assert_eq!(std::fs::metadata(writer.path()).unwrap().len(), length);
+    }
+
+    #[test]
+    fn copy_made_while_the_writer_goes_on_is_complete() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        table.set_arrays(1);
+        table.register("a/A", 7, "app", "one", 2, b"").unwrap();
+        writer.absorb(0, &[0, 1]);
+        writer.flush(&table).unwrap();
+        let length = usize::try_from(writer.length()).unwrap();
+        writer.absorb(0, &[1, 1]);
+        writer.flush(&table).unwrap();
+        let mut copy = std::fs::read(writer.path()).unwrap();
+        copy.truncate(length);
+        end_copy(&mut copy, &Summary::default()).unwrap();
+        let copy = Snapshot::from_bytes(&copy).unwrap();
+        assert!(copy.complete);
+        assert_eq!(copy.classes[0].probes, [false, true]);
+    }
+
+    #[test]
+    fn one_plugins_hits_are_forgotten_and_the_others_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        table.set_arrays(1);
+        for plugin in ["one", "two"] {
+            table.register("a/A", 7, "app", plugin, 2, b"").unwrap();
+        }
+        writer.absorb(0, &[1, 1, 1, 1]);
+        writer.flush(&table).unwrap();
+        writer.reset(Some("two"), &table.ranges(Some("two")));
+        writer.absorb(0, &[1, 1, 0, 1]);
+        writer.complete(&table, &Summary::default()).unwrap();
+        let snapshot = Snapshot::read(writer.path()).unwrap();
+        let probes = snapshot.classes.iter().map(|class| class.probes.clone());
+        assert_eq!(probes.collect::<Vec<_>>(), [[true, true], [false, true]]);
+    }
+
+    #[test]
+    fn only_newly_hit_probes_are_found() {
+        let mut known = vec![0; 200];
+        let mut now = vec![0; 150];
+        (now[0], now[63], now[64], now[149]) = (1, -1, 1, 1);
+        assert_eq!(newly_hit(&mut known, &now), [0, 63, 64, 149]);
+        now[63] = 0; // the application's array was cleared: a hit stays a hit
+        now[1] = 1;
+        assert_eq!(newly_hit(&mut known, &now), [1]);
+        assert!(newly_hit(&mut known, &now).is_empty());
+    }
+
+    #[test]
+    fn long_array_and_far_array_are_no_reason_to_panic() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = writer(directory.path());
+        writer.absorb(0, &vec![1; ARRAY_LENGTH + 10]);
+        writer.absorb(u16::MAX, &[1]);
+        writer.absorb(MAX_ARRAYS - 1, &[1]);
+        writer
+            .complete(&ProbeTable::new(), &Summary::default())
+            .unwrap();
+        assert!(Snapshot::read(writer.path()).unwrap().complete);
+    }
+
+    #[test]
+    fn failed_write_is_reported_once_and_nothing_is_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        table.set_arrays(1);
+        table
+            .register("a/A", 1, "app", "coverage", 4, b"class")
+            .unwrap();
+        let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let file = std::mem::replace(&mut writer.log.file, full);
+        writer.absorb(0, &[1, 0, 0, 0]);
+        assert!(matches!(
+            writer.flush(&table),
+            Err(WriteError::Write { .. })
+        ));
+        writer.absorb(0, &[1, 0, 1, 0]);
+        assert!(matches!(writer.flush(&table), Ok(Flush::Stalled(unwritten)) if unwritten > 0));
+        writer.log.file = file;
+        assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
+        let snapshot = Snapshot::read(writer.path()).unwrap();
+        assert_eq!(snapshot.classes[0].probes, [true, false, true, false]);
+        assert_eq!(
+            snapshot.classes[0]
+                .bytes
+                .as_ref()
+                .unwrap()
+                .inflate()
+                .unwrap(),
+            b"class"
+        );
+        assert!(!snapshot.truncated);
+    }
+
+    #[test]
+    fn last_write_that_fails_is_reported_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        writer.log.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        writer.absorb(0, &[1]);
+        assert!(writer.flush(&table).is_err());
+        assert!(writer.flush(&table).is_ok());
+        assert!(writer.complete(&table, &Summary::default()).is_err());
+    }
+
+    #[test]
+    fn missing_directory_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("not-here");
+        let error = SnapshotWriter::create(&missing, Meta::default(), SnapshotOptions::default())
+            .unwrap_err();
+        assert!(error.to_string().contains("not-here"), "{error}");
+    }
+}

@@ -1,0 +1,286 @@
+//! What instrumented code calls.
+//!
+//! Entering and leaving a span takes no lock and, once a thread has seen the span, allocates nothing: the open calls
+//! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its ring.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use super::capture::{self, CaptureSpec, Seen};
+use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
+use super::runtime::Runtime;
+use super::stack::{Left, ThreadStack};
+use super::sums::Timed;
+use super::threads::ThreadLog;
+use crate::events::{SpanMode, ThreadInfo};
+
+const AGGREGATE: u8 = SpanMode::Aggregate as u8;
+const EVENTS: u8 = SpanMode::Events as u8;
+
+/// What a call needs of the JVM.
+pub trait Jvm {
+    /// The clock, in ticks as `Scale` knows them.
+    fn ticks(&self) -> u64;
+
+    /// Identifies this native thread; called once per thread. None if the thread cannot be identified.
+    fn join(&self) -> Option<NewThread>;
+
+    /// Runs `body` with the cell of this native thread, which is empty at first.
+    fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R;
+}
+
+/// What is kept of a native thread between its calls.
+pub type ThreadCell = Cell<Option<CurrentThread>>;
+
+/// A native thread at its first call.
+#[derive(Debug)]
+pub struct NewThread {
+    /// Where its calls are collected.
+    pub runtime: &'static Runtime,
+    /// The platform thread.
+    pub thread: ThreadInfo,
+    /// The id that calls of the platform thread itself name.
+    pub owner: u64,
+    /// Empties the cell of a thread that ends.
+    pub clear: fn(),
+}
+
+/// The log of a native thread, and the stack of the Java thread it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct CurrentThread {
+    log: &'static ThreadLog,
+    stack: &'static ThreadStack,
+}
+
+/// Marks the log of a native thread as ended when the thread ends.
+struct ExitGuard(Cell<Option<Exit>>);
+
+/// What is done when a native thread ends.
+#[derive(Clone, Copy)]
+struct Exit {
+    log: &'static ThreadLog,
+    /// Empties its cell.
+    clear: fn(),
+}
+
+impl Drop for ExitGuard {
+    fn drop(&mut self) {
+        if let Some(Exit { log, clear }) = self.0.get() {
+            clear();
+            log.ended.store(true, Ordering::Release);
+        }
+    }
+}
+
+thread_local! {
+    static EXIT_GUARD: ExitGuard = const { ExitGuard(Cell::new(None)) };
+}
+
+/// The log and stack for the Java thread `thread`; a virtual thread without a stack gets one if `begin`.
+#[inline(always)]
+fn here(jvm: &impl Jvm, thread: u64, begin: bool) -> Option<CurrentThread> {
+    let here = jvm.with_cell(Cell::get);
+    match here {
+        Some(found) if found.stack.owner.load(Ordering::Relaxed) == thread => here,
+        _ => find(jvm, here, thread, begin),
+    }
+}
+
+/// A native thread's first call, or its first of another Java thread.
+#[cold]
+fn find(
+    jvm: &impl Jvm,
+    here: Option<CurrentThread>,
+    thread: u64,
+    begin: bool,
+) -> Option<CurrentThread> {
+    let mut here = here.or_else(|| join(jvm))?;
+    let log = here.log;
+    here.stack = if log.own.owner.load(Ordering::Relaxed) == thread {
+        &log.own
+    } else if begin {
+        let stack = log.shared.virtual_stacks.claim(thread);
+        if stack.is_none() {
+            log.lost.note(|lost| &lost.untracked, 1);
+        }
+        stack?
+    } else {
+        log.shared.virtual_stacks.find(thread)?
+    };
+    jvm.with_cell(|cell| cell.set(Some(here)));
+    Some(here)
+}
+
+#[cold]
+fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
+    let joining = jvm.join()?;
+    let runtime = joining.runtime;
+    let log = runtime
+        .threads
+        .join(&runtime.shared, joining.thread, joining.owner);
+    // Fails if the thread is ending: its end could not be noticed any more.
+    EXIT_GUARD
+        .try_with(|guard| {
+            guard.0.set(Some(Exit {
+                log,
+                clear: joining.clear,
+            }));
+        })
+        .ok()?;
+    let stack = &log.own;
+    Some(CurrentThread { log, stack })
+}
+
+/// A call of `span` begins on the Java thread `thread`.
+#[inline]
+pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
+    let Some(here) = here(jvm, thread, true) else {
+        return;
+    };
+    let mode = here.log.shared.mode(span);
+    let start = match mode {
+        AGGREGATE.. => here.stack.moment(jvm.ticks()),
+        _ => 0,
+    };
+    if !here.stack.enter(span, mode, start) {
+        here.log.lost.note(|lost| &lost.untracked, 1);
+    }
+}
+
+/// A call of `span` returns.
+#[inline]
+pub fn exit(jvm: &impl Jvm, thread: u64, span: u32) {
+    leave(jvm, thread, span, false, || None);
+}
+
+/// A call of `span` is left by an exception; `class` numbers its class ([`Runtime::class`]) and is called only in
+/// mode [`SpanMode::Events`].
+#[inline]
+pub fn fail(jvm: &impl Jvm, thread: u64, span: u32, class: impl FnOnce() -> Option<u32>) {
+    leave(jvm, thread, span, true, class);
+}
+
+#[inline(always)]
+fn leave(
+    jvm: &impl Jvm,
+    thread: u64,
+    span: u32,
+    failed: bool,
+    class: impl FnOnce() -> Option<u32>,
+) {
+    let Some(here) = here(jvm, thread, false) else {
+        return;
+    };
+    let Some(left) = here.stack.leave(span) else {
+        return;
+    };
+    if left.mode >= AGGREGATE {
+        let end = here.stack.moment(jvm.ticks());
+        ended(here, span, left, end, failed, class);
+    }
+    if left.unended > 0 {
+        here.log.lost.note(|lost| &lost.unended, left.unended);
+    }
+    if !std::ptr::eq(here.stack, &here.log.own) && here.stack.is_idle() {
+        here.stack.owner.store(0, Ordering::Release);
+    }
+}
+
+#[inline(always)]
+fn ended(
+    here: CurrentThread,
+    span: u32,
+    left: Left,
+    end: u64,
+    failed: bool,
+    class: impl FnOnce() -> Option<u32>,
+) {
+    let ticks = end.saturating_sub(left.start);
+    here.stack.spent(ticks);
+    let timed = Timed {
+        ticks,
+        own: ticks.saturating_sub(left.within),
+        nanos: here.log.shared.scale(0).duration(ticks),
+        failed,
+    };
+    if !here.log.sums.add(span, timed, &here.log.shared.sums_left) {
+        here.log.lost.note(|lost| &lost.sums, 1);
+    }
+    if left.mode == EVENTS {
+        let thrown = if failed { class() } else { None };
+        push(here, span, (left.start, end), left.captures, failed, thrown);
+    }
+}
+
+/// Writes a call to the ring: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
+/// mode would have to keep it in memory, too.
+#[inline(never)]
+fn push(
+    here: CurrentThread,
+    span: u32,
+    (start, end): (u64, u64),
+    captures: (u64, u64),
+    failed: bool,
+    thrown: Option<u32>,
+) {
+    let captures = here.stack.words(captures);
+    let mut head = [0, start, end, 0, 0];
+    let mut length = 3;
+    let mut flags = if failed { THREW } else { 0 };
+    let mut add = |flag, word| {
+        flags |= flag;
+        if let Some(next) = head.get_mut(length) {
+            *next = word;
+        }
+        length += 1;
+    };
+    if !std::ptr::eq(here.stack, &here.log.own) {
+        add(VIRTUAL, here.stack.owner.load(Ordering::Relaxed));
+    }
+    if let Some(class) = thrown {
+        add(NAMED, class.into());
+    }
+    head[0] = u64::from(span) | flags | ((length + captures.len()) as u64) << LENGTH_SHIFT;
+    let head = head.get(..length).unwrap_or_default();
+    if !here
+        .log
+        .ring()
+        .is_some_and(|ring| ring.push(head, captures))
+    {
+        here.log.lost.note(|lost| &lost.full, 1);
+    }
+}
+
+/// A value of a call of `span` that is about to be entered or left. `read` is called only in mode
+/// [`SpanMode::Events`].
+#[inline]
+pub fn capture<'v>(
+    jvm: &impl Jvm,
+    thread: u64,
+    span: u32,
+    spec: CaptureSpec,
+    read: impl FnOnce() -> Seen<'v>,
+) {
+    let Some(here) = here(jvm, thread, true) else {
+        return;
+    };
+    if here.log.shared.mode(span) != EVENTS {
+        return;
+    }
+    let value = read();
+    let stack = here.stack;
+    let first = spec.is_first();
+    if !stack.stage(span, first, |words| capture::encode(spec, value, words)) {
+        here.log.lost.note(|lost| &lost.captures, 1);
+        stack.stage(span, false, |words| {
+            let word = capture::missing(spec);
+            words
+                .first()
+                .map(|slot| slot.store(word, Ordering::Relaxed))?;
+            Some(1)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,391 @@
+use std::sync::{Barrier, Mutex};
+
+use super::*;
+use crate::Meta;
+use crate::events::{EventWriter, Outcome, SpanInfo, Trace, Value, Which};
+use crate::spans::SpanTable;
+
+thread_local! {
+    static THREAD: ThreadCell = const { ThreadCell::new(None) };
+}
+
+/// A JVM whose threads and clock the test decides.
+struct Fake {
+    runtime: &'static Runtime,
+    thread: u64,
+    now: Cell<u64>,
+}
+
+impl Jvm for Fake {
+    fn ticks(&self) -> u64 {
+        self.now.set(self.now.get() + 10);
+        self.now.get()
+    }
+
+    fn join(&self) -> Option<NewThread> {
+        Some(NewThread {
+            runtime: self.runtime,
+            thread: ThreadInfo {
+                id: self.thread,
+                name: format!("thread {}", self.thread),
+                is_virtual: false,
+            },
+            owner: self.thread,
+            clear: || THREAD.with(|place| place.set(None)),
+        })
+    }
+
+    fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R {
+        THREAD.with(body)
+    }
+}
+
+struct Bench {
+    table: &'static SpanTable,
+    runtime: &'static Runtime,
+    writer: EventWriter,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// A runtime with a span for each mode, whose number is its place.
+    fn new(modes: &[SpanMode]) -> Self {
+        let table: &'static SpanTable = Box::leak(Box::default());
+        for (mode, number) in modes.iter().zip(0..) {
+            let span = SpanInfo {
+                method: format!("f{number}"),
+                mode: *mode,
+                ..SpanInfo::default()
+            };
+            assert_eq!(table.register(&span), Ok(number));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        Self {
+            table,
+            runtime: Box::leak(Box::new(Runtime::new(table, 1 << 32))),
+            writer: EventWriter::create(folder.path(), &Meta::default()).unwrap(),
+            _folder: folder,
+        }
+    }
+
+    /// Runs `body` as a native thread of its own.
+    fn thread(&self, id: u64, body: impl FnOnce(&Fake) + Send) {
+        let runtime = self.runtime;
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(move || {
+                body(&Fake {
+                    runtime,
+                    thread: id,
+                    now: Cell::new(id * 1_000_000),
+                });
+            });
+            thread.join().unwrap(); // so its log is marked as ended
+        });
+    }
+
+    fn drain(&mut self) -> Trace {
+        self.runtime.drain(self.table, &mut self.writer, 0, true);
+        self.writer.flush().unwrap();
+        Trace::read(self.writer.path()).unwrap()
+    }
+}
+
+const BOTH: [SpanMode; 2] = [SpanMode::Events, SpanMode::Aggregate];
+
+#[test]
+fn nested_calls_are_kept_with_self_times_errors_and_captures() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        let spec = |which, first| CaptureSpec::new(b'I', which, 80, first);
+        let number = || Seen::Number(b'I', 42);
+        capture(jvm, 5, 0, spec(Which::Argument(1), true), number);
+        enter(jvm, 5, 0); // at 10
+        capture(jvm, 5, 1, spec(Which::Argument(0), true), || {
+            unreachable!("not kept")
+        });
+        enter(jvm, 5, 1); // at 20
+        fail(jvm, 5, 1, || unreachable!("not kept")); // at 30
+        capture(jvm, 5, 0, spec(Which::Returned, true), number);
+        exit(jvm, 5, 0); // at 40
+        enter(jvm, 5, 0); // at 50
+        fail(jvm, 5, 0, || Some(jvm.runtime.class("a/E"))); // at 60
+    });
+    let trace = bench.drain();
+    let base = 5_000_000;
+    let found: Vec<_> = trace
+        .calls
+        .iter()
+        .map(|call| (call.span, call.start - base, call.end - base, &call.outcome))
+        .collect();
+    let threw = Outcome::Threw(Some("a/E".into()));
+    assert_eq!(
+        found,
+        [(0, 10, 40, &Outcome::Returned), (0, 50, 60, &threw)]
+    );
+    let which: Vec<_> = trace.calls[0]
+        .captures
+        .iter()
+        .map(|capture| capture.which)
+        .collect();
+    assert_eq!(which, [Which::Argument(1), Which::Returned]);
+    assert!(
+        trace.calls[0]
+            .captures
+            .iter()
+            .all(|capture| capture.value == Value::Int(42))
+    );
+    let sum = |span: u32| {
+        let sum = &trace.aggregates[&span];
+        (sum.count, sum.errors, sum.total, sum.own, sum.min, sum.max)
+    };
+    assert_eq!(sum(0), (2, 1, 40, 30, 10, 30));
+    assert_eq!(sum(1), (1, 1, 10, 10, 10, 10));
+    assert_eq!(trace.threads[&5].name, "thread 5");
+    assert!(trace.lost.is_none());
+}
+
+/// Ticks are compared as unsigned numbers, and a clock that goes back makes no call of negative length.
+#[test]
+fn calls_across_half_of_the_clocks_range_and_back_in_time_have_their_length() {
+    const HALF: u64 = 1 << 63;
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        jvm.now.set(HALF - 15);
+        enter(jvm, 5, 0); // at HALF - 5
+        enter(jvm, 5, 1); // at HALF + 5
+        exit(jvm, 5, 1); // at HALF + 15
+        exit(jvm, 5, 0); // at HALF + 25
+        enter(jvm, 5, 1); // at HALF + 35
+        jvm.now.set(7);
+        exit(jvm, 5, 1); // a tick later
+    });
+    let trace = bench.drain();
+    assert_eq!(trace.calls[0].end - trace.calls[0].start, 30);
+    let sum = &trace.aggregates[&1];
+    assert_eq!((sum.count, sum.total, sum.min, sum.max), (2, 11, 1, 10));
+}
+
+#[test]
+fn switching_in_the_middle_of_calls_keeps_pairs_whole() {
+    let mut bench = Bench::new(&BOTH);
+    let table = bench.table;
+    bench.thread(1, |jvm| {
+        enter(jvm, 1, 0);
+        table.set_mode(SpanMode::Off, |_| true);
+        enter(jvm, 1, 0);
+        table.set_mode(SpanMode::Events, |_| true);
+        enter(jvm, 1, 0);
+        exit(jvm, 1, 0);
+        exit(jvm, 1, 0);
+        exit(jvm, 1, 0);
+    });
+    let trace = bench.drain();
+    let times: Vec<_> = trace
+        .calls
+        .iter()
+        .map(|call| call.end - call.start)
+        .collect();
+    assert_eq!(times, [30, 10]); // the outermost and the innermost; the middle one was entered while off
+    assert_eq!(trace.aggregates[&0].count, 2);
+}
+
+#[test]
+fn full_ring_drops_whole_calls_and_counts_them() {
+    let mut bench = Bench::new(&BOTH);
+    const CALLS: u64 = 200_000;
+    bench.thread(1, |jvm| {
+        for _ in 0..CALLS / 2 {
+            enter(jvm, 1, 0);
+            enter(jvm, 1, 0);
+            exit(jvm, 1, 0);
+            exit(jvm, 1, 0);
+        }
+    });
+    let trace = bench.drain();
+    assert!(trace.lost.full > 0);
+    assert_eq!(trace.calls.len() as u64 + trace.lost.full, CALLS);
+    assert_eq!(trace.aggregates[&0].count, CALLS);
+    assert!(
+        trace
+            .calls
+            .iter()
+            .all(|call| [10, 30].contains(&(call.end - call.start)))
+    );
+}
+
+#[test]
+fn call_that_moves_to_another_native_thread_is_one_call() {
+    let mut bench = Bench::new(&BOTH);
+    let (runtime, step) = (bench.runtime, Barrier::new(2));
+    let carrier = |id: u64, now: u64| Fake {
+        runtime,
+        thread: id,
+        now: Cell::new(now),
+    };
+    const VIRTUAL_THREAD: u64 = 77;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let jvm = carrier(1, 1_000);
+            enter(&jvm, VIRTUAL_THREAD, 0);
+            enter(&jvm, VIRTUAL_THREAD, 1);
+            step.wait();
+            step.wait();
+            enter(&jvm, 1, 1); // the carrier itself, and then another virtual thread
+            exit(&jvm, 1, 1);
+            enter(&jvm, 78, 0);
+            exit(&jvm, 78, 0);
+        });
+        scope.spawn(|| {
+            let jvm = carrier(2, 2_000);
+            step.wait();
+            exit(&jvm, VIRTUAL_THREAD, 1);
+            exit(&jvm, VIRTUAL_THREAD, 0);
+            step.wait();
+        });
+    });
+    assert_eq!(runtime.shared.virtual_stacks.used().count(), 0);
+    let trace = bench.drain();
+    let found: Vec<_> = trace
+        .calls
+        .iter()
+        .map(|call| (call.thread, call.start, call.end))
+        .collect();
+    assert_eq!(found, [(77, 1_010, 2_020), (78, 1_050, 1_060)]);
+    assert!(trace.threads[&77].is_virtual && !trace.threads[&1].is_virtual);
+    assert_eq!(trace.aggregates[&1].count, 2);
+}
+
+#[test]
+fn ended_thread_leaves_its_calls_and_its_place() {
+    let mut bench = Bench::new(&BOTH);
+    for id in 1..=20 {
+        bench.thread(id, |jvm| {
+            enter(jvm, id, 0);
+            exit(jvm, id, 0);
+        });
+        bench.drain();
+    }
+    let trace = bench.drain();
+    assert_eq!(trace.calls.len(), 20);
+    assert_eq!(trace.threads.len(), 20);
+    assert_eq!(trace.aggregates[&0].count, 20);
+    assert_eq!(bench.runtime.threads.all().len(), 1);
+}
+
+#[test]
+fn drain_beside_busy_threads_loses_nothing_it_does_not_count() {
+    let mut bench = Bench::new(&BOTH);
+    const CALLS: u64 = 60_000;
+    let runtime = bench.runtime;
+    let trace = std::thread::scope(|scope| {
+        let busy: Vec<_> = (1..=3)
+            .map(|id| {
+                scope.spawn(move || {
+                    let jvm = Fake {
+                        runtime,
+                        thread: id,
+                        now: Cell::new(0),
+                    };
+                    for _ in 0..CALLS {
+                        enter(&jvm, id, 0);
+                        exit(&jvm, id, 0);
+                    }
+                })
+            })
+            .collect();
+        while busy.iter().any(|thread| !thread.is_finished()) {
+            bench.runtime.drain(bench.table, &mut bench.writer, 0, true);
+        }
+        busy.into_iter().for_each(|thread| thread.join().unwrap());
+        bench.drain()
+    });
+    assert_eq!(trace.calls.len() as u64 + trace.lost.full, 3 * CALLS);
+    assert_eq!(trace.aggregates[&0].count, 3 * CALLS);
+    for id in 1..=3 {
+        let calls = trace.calls_of(id);
+        assert!(calls.is_sorted_by(|one, next| one.end < next.start));
+    }
+}
+
+#[test]
+fn open_calls_are_told_of_and_ended_later() {
+    let mut bench = Bench::new(&BOTH);
+    let (runtime, table) = (bench.runtime, bench.table);
+    let writer = &mut bench.writer;
+    let open = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let jvm = Fake {
+                runtime,
+                thread: 1,
+                now: Cell::new(0),
+            };
+            enter(&jvm, 1, 0);
+            enter(&jvm, 1, 1);
+            runtime.drain_open(table, writer, 0, 100, false); // may be about to end
+            runtime.drain_open(table, writer, 0, 200, false);
+            runtime.drain_open(table, writer, 0, 300, false); // nothing new
+            writer.flush().unwrap();
+            *open.lock().unwrap() = Trace::read(writer.path()).unwrap().calls;
+            exit(&jvm, 1, 1);
+            exit(&jvm, 1, 0);
+        });
+    });
+    let open = open.into_inner().unwrap();
+    assert_eq!(open.len(), 1);
+    assert_eq!(
+        (open[0].start, open[0].end, &open[0].outcome),
+        (10, 200, &Outcome::Open)
+    );
+    runtime.drain(table, &mut bench.writer, 0, true);
+    let trace = bench.drain();
+    assert_eq!((trace.calls.len(), trace.calls[0].end), (1, 40));
+}
+
+#[test]
+fn reset_forgets_calls_and_sums() {
+    let mut bench = Bench::new(&BOTH);
+    let once = |jvm: &Fake| {
+        enter(jvm, 1, 0);
+        exit(jvm, 1, 0);
+    };
+    bench.thread(1, once);
+    bench.drain();
+    bench.runtime.reset(&mut bench.writer);
+    assert!(bench.drain().aggregates.is_empty());
+    bench.thread(1, |jvm| (0..3).for_each(|_| once(jvm)));
+    let trace = bench.drain();
+    assert_eq!((trace.calls.len(), trace.aggregates[&0].count), (3, 3));
+}
+
+#[test]
+fn a_call_of_an_earlier_recording_is_in_no_later_one() {
+    let mut bench = Bench::new(&[SpanMode::Events, SpanMode::Events]);
+    let (runtime, table) = (bench.runtime, bench.table);
+    let jvm = Fake {
+        runtime,
+        thread: 1,
+        now: Cell::new(0),
+    };
+    enter(&jvm, 1, 0);
+    enter(&jvm, 1, 1);
+    table.begin_again();
+    runtime.begin_again();
+    let base = jvm.ticks();
+    let asked = SpanInfo {
+        method: "f0".to_owned(),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    };
+    assert_eq!(table.register(&asked), Ok(0));
+    exit(&jvm, 1, 1); // not asked for any more
+    enter(&jvm, 1, 0);
+    exit(&jvm, 1, 0);
+    exit(&jvm, 1, 0); // entered before
+    runtime.drain(table, &mut bench.writer, base, true);
+    bench.writer.flush().unwrap();
+    let trace = Trace::read(bench.writer.path()).unwrap();
+    assert_eq!(trace.spans.keys().copied().collect::<Vec<_>>(), [0]);
+    assert_eq!(trace.calls.len(), 1);
+    assert!(!trace.aggregates.contains_key(&1));
+}

@@ -1,0 +1,89 @@
+//! A call in a thread's ring: one word of flags, span and length, start, end, what the flags announce, and captures.
+
+use std::sync::Arc;
+
+use super::capture;
+use super::shared::{Scale, Shared};
+use crate::events::{Call, EventWriter, Outcome};
+
+/// Calls of one record in the file.
+pub(super) const CALLS: usize = 4_096;
+
+/// Left by an exception.
+pub(super) const THREW: u64 = 1 << 32;
+/// The class of the exception follows.
+pub(super) const NAMED: u64 = 1 << 33;
+/// The id of the virtual thread follows.
+pub(super) const VIRTUAL: u64 = 1 << 34;
+/// Where an entry's length lies in its first word.
+pub(super) const LENGTH_SHIFT: u32 = 48;
+
+/// Decodes the entries of one ring.
+pub(super) struct Entries<'r> {
+    pub shared: &'r Shared,
+    pub scale: Scale,
+    /// Java's id of the ring's thread.
+    pub own: u64,
+    /// Names of classes by number, as far as they were known when the ring was read.
+    pub classes: &'r [Arc<str>],
+    /// The spans of this trace, by number.
+    pub current: &'r [bool],
+}
+
+impl Entries<'_> {
+    /// Writes the calls of these words to the event file.
+    pub fn write(&self, words: &[u64], out: &mut EventWriter) {
+        let mut calls = Vec::new();
+        let mut rest = words;
+        while let Some(head) = rest.first() {
+            let length = (head >> LENGTH_SHIFT) as usize;
+            let Some((entry, behind)) = rest.split_at_checked(length.max(3)) else {
+                break;
+            };
+            rest = behind;
+            calls.extend(self.call(entry));
+            if calls.len() == CALLS || rest.is_empty() {
+                out.calls(calls.iter().map(|(call, is_virtual)| (call, *is_virtual)));
+                calls.clear();
+            }
+        }
+    }
+
+    /// An entry as a call, and whether its thread is virtual.
+    fn call(&self, entry: &[u64]) -> Option<(Call, bool)> {
+        let (&[head, start, end], mut rest) = entry.split_first_chunk()?;
+        let is_current = self.current.get(head as u32 as usize) == Some(&true);
+        if start < self.scale.base || !is_current {
+            return None; // entered in an earlier trace
+        }
+        let mut next = |flag: u64| {
+            let (first, others) = rest.split_first()?;
+            if head & flag == 0 {
+                return None;
+            }
+            rest = others;
+            Some(*first)
+        };
+        let virtual_thread = next(VIRTUAL);
+        let thrown = next(NAMED);
+        let class = |number: u32| {
+            let class = self.classes.get(number as usize).cloned();
+            // The class got its number after the names were copied.
+            class.unwrap_or_else(|| self.shared.name_of(number))
+        };
+        let outcome = match (head & THREW != 0, thrown) {
+            (false, _) => Outcome::Returned,
+            (true, None) => Outcome::Threw(None),
+            (true, Some(number)) => Outcome::Threw(Some(class(number as u32))),
+        };
+        let call = Call {
+            thread: virtual_thread.unwrap_or(self.own),
+            span: head as u32,
+            start: self.scale.time(start),
+            end: self.scale.time(end),
+            outcome,
+            captures: capture::decode(rest, class),
+        };
+        Some((call, virtual_thread.is_some()))
+    }
+}

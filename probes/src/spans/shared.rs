@@ -1,0 +1,133 @@
+//! What every thread of one JVM uses while it calls spans.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::sums::MAX_SUMS;
+use super::table::SpanTable;
+use super::virtual_stacks::VirtualStacks;
+
+/// Words of all rings together: 64 MiB.
+const RING_WORDS: usize = 8 << 20;
+/// Words of one ring, while there are few: 1 MiB.
+const MAX_RING: usize = 128 << 10;
+/// Words of the smallest ring.
+const MIN_RING: usize = 2 << 10;
+/// Class names that have a number of their own.
+const MAX_CLASSES: u32 = 1 << 16;
+/// The modes of the spans, the clock's rate, the stacks of virtual threads, and what memory is left.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    modes: &'static [AtomicU8],
+    nanos_per_tick: u64,
+    pub virtual_stacks: VirtualStacks,
+    /// Sums that may still be made.
+    pub sums_left: AtomicUsize,
+    ring_words_left: AtomicUsize,
+    classes: Mutex<Classes>,
+}
+
+/// Class names by number, and numbers by name.
+#[derive(Debug, Default)]
+struct Classes {
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+}
+
+/// The times of one trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scale {
+    /// The tick at which they begin.
+    pub base: u64,
+    /// Nanoseconds per tick, in units of 2^-32.
+    nanos_per_tick: u64,
+}
+
+impl Scale {
+    /// A duration in nanoseconds.
+    #[inline]
+    pub fn duration(self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.nanos_per_tick)) >> 32) as u64
+    }
+
+    /// A time in nanoseconds since the trace began.
+    pub fn time(self, ticks: u64) -> u64 {
+        self.duration(ticks.saturating_sub(self.base))
+    }
+}
+
+impl Shared {
+    pub fn new(table: &'static SpanTable, nanos_per_tick: u64) -> Self {
+        Self {
+            modes: table.modes(),
+            nanos_per_tick,
+            virtual_stacks: VirtualStacks::default(),
+            sums_left: AtomicUsize::new(MAX_SUMS),
+            ring_words_left: AtomicUsize::new(RING_WORDS),
+            classes: Mutex::default(),
+        }
+    }
+
+    /// The times of a trace that begins at the tick `base`.
+    #[inline]
+    pub fn scale(&self, base: u64) -> Scale {
+        Scale {
+            base,
+            nanos_per_tick: self.nanos_per_tick,
+        }
+    }
+
+    /// The mode in force of a span, as [`SpanMode`](crate::events::SpanMode) `as u8`.
+    #[inline]
+    pub fn mode(&self, span: u32) -> u8 {
+        let mode = self.modes.get(span as usize);
+        mode.map_or(0, |mode| mode.load(Ordering::Relaxed))
+    }
+
+    /// The number of a class name, the same for the same name; there are at most some 65,000, all others share one.
+    pub fn class(&self, name: &str) -> u32 {
+        let mut classes = self.classes();
+        if let Some(number) = classes.numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(classes.names.len()).unwrap_or(u32::MAX);
+        if number >= MAX_CLASSES {
+            return MAX_CLASSES;
+        }
+        let name: Arc<str> = name.into();
+        classes.names.push(Arc::clone(&name));
+        classes.numbers.insert(name, number);
+        number
+    }
+
+    /// Takes the memory of one ring: an eighth of what all rings may still take; nothing if none is left.
+    #[cold]
+    pub fn take_ring_words(&self) -> Option<usize> {
+        let words = |left: usize| {
+            let fair = (left / 8).clamp(MIN_RING, MAX_RING);
+            1 << fair.ilog2()
+        };
+        let take = |left: usize| left.checked_sub(words(left));
+        let left = self
+            .ring_words_left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .ok()?;
+        Some(words(left))
+    }
+
+    /// All class names, by number.
+    pub fn class_names(&self) -> Vec<Arc<str>> {
+        self.classes().names.clone()
+    }
+
+    /// The class name with this number, `?` for those that share one.
+    pub fn name_of(&self, number: u32) -> Arc<str> {
+        let name = self.classes().names.get(number as usize).cloned();
+        name.unwrap_or_else(|| "?".into())
+    }
+
+    fn classes(&self) -> MutexGuard<'_, Classes> {
+        self.classes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,313 @@
+//! Gives spans their numbers and their modes.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::arrays::ARRAY_LENGTH;
+use crate::events::{SpanInfo, SpanMode};
+
+/// Most spans of one JVM: numbers are never used again.
+pub const MAX_SPANS: u32 = 1 << 18;
+
+/// Gives spans their numbers and their modes; may be used from any number of threads.
+///
+/// The same (class, loader, method, descriptor, plugin, number) always gets the same number, so a retransformation finds it.
+#[derive(Debug, Default)]
+pub struct SpanTable {
+    modes: OnceLock<Box<[AtomicU8]>>,
+    /// The running code cannot call spans yet.
+    held: AtomicBool,
+    /// A class was refused its spans meanwhile.
+    postponed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spans: Vec<SpanInfo>,
+    by_key: HashMap<Key, u32>,
+    /// Numbers of spans that are new or whose mode changed since the last call of [`SpanTable::take_changed`].
+    changed: Vec<u32>,
+    /// By number: whether it was asked for since the trace began.
+    current: Vec<bool>,
+    /// Counters in use, and the span of each.
+    counters: Vec<u32>,
+    counter_of: HashMap<u32, u32>,
+}
+
+type Key = (String, String, String, String, String, u32);
+
+/// There are [`MAX_SPANS`] spans already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("one JVM can have at most {MAX_SPANS} spans, and has them; select fewer methods")]
+pub struct TooManySpans;
+
+/// Where a span's counter lies: element `index` of the `array`th array of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counter {
+    /// Which array.
+    pub array: u16,
+    /// Which element of it.
+    pub index: u16,
+}
+
+impl SpanTable {
+    /// Says whether the running code can call spans. While it cannot, classes get none.
+    pub fn hold(&self, held: bool) {
+        self.held.store(held, Ordering::Release);
+    }
+
+    /// Whether a class may have spans now; one that may not is to be asked about again.
+    pub fn is_open(&self) -> bool {
+        let held = self.is_held();
+        if held {
+            self.postponed.store(true, Ordering::Release);
+        }
+        !held
+    }
+
+    /// Whether classes get no spans yet.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.held.load(Ordering::Acquire)
+    }
+
+    /// Whether a class was left without its spans since the last call.
+    pub fn take_postponed(&self) -> bool {
+        self.postponed.swap(false, Ordering::AcqRel)
+    }
+
+    /// Gives a span its number, or finds the one it has, and sets its mode. `span.id` is ignored.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn register(&self, span: &SpanInfo) -> Result<u32, TooManySpans> {
+        let mut state = self.state();
+        let key = key(span);
+        let id = match state.by_key.get(&key) {
+            Some(id) => *id,
+            None => {
+                let id = u32::try_from(state.spans.len()).unwrap_or(MAX_SPANS);
+                if id >= MAX_SPANS {
+                    return Err(TooManySpans);
+                }
+                state.by_key.insert(key, id);
+                state.spans.push(SpanInfo {
+                    id,
+                    mode: SpanMode::Off,
+                    ..span.clone()
+                });
+                id
+            }
+        };
+        let length = state.spans.len();
+        state.current.resize(length, false);
+        if let Some(current) = state.current.get_mut(id as usize)
+            && !std::mem::replace(current, true)
+        {
+            state.changed.push(id);
+        }
+        self.switch(&mut state, id, span.mode);
+        Ok(id)
+    }
+
+    /// Sets the mode of every span that `wanted` picks and says how many changed. A span that counts goes on
+    /// counting, and one that does not cannot be made to: that takes other code.
+    pub fn set_mode(&self, mode: SpanMode, mut wanted: impl FnMut(&SpanInfo) -> bool) -> usize {
+        let mut state = self.state();
+        let picked: Vec<u32> = state
+            .spans
+            .iter()
+            .filter(|span| span.mode != mode && span.mode != SpanMode::Count)
+            .filter(|span| mode != SpanMode::Count && wanted(span))
+            .map(|span| span.id)
+            .collect();
+        for id in &picked {
+            self.switch(&mut state, *id, mode);
+        }
+        picked.len()
+    }
+
+    /// The counter of a span, which it gets on the first request.
+    pub fn counter(&self, span: u32) -> Counter {
+        let mut state = self.state();
+        let next = u32::try_from(state.counters.len()).unwrap_or(u32::MAX);
+        let number = *state.counter_of.entry(span).or_insert(next);
+        if number == next {
+            state.counters.push(span);
+        }
+        let length = ARRAY_LENGTH as u32;
+        Counter {
+            array: u16::try_from(number / length).unwrap_or(u16::MAX), // below MAX_SPANS / ARRAY_LENGTH
+            index: (number % length) as u16,                           // below ARRAY_LENGTH
+        }
+    }
+
+    /// How many counters there are.
+    #[must_use]
+    pub fn counters(&self) -> usize {
+        self.state().counters.len()
+    }
+
+    /// The spans of the counters of an array, in the order of its elements.
+    #[must_use]
+    pub fn counted(&self, array: u16) -> Vec<u32> {
+        let state = self.state();
+        let mut counters = state.counters.chunks(ARRAY_LENGTH);
+        counters
+            .nth(usize::from(array))
+            .unwrap_or_default()
+            .to_vec()
+    }
+
+    /// Every span.
+    #[must_use]
+    pub fn all(&self) -> Vec<SpanInfo> {
+        self.state().spans.clone()
+    }
+
+    /// Whether no span was asked for since the trace began.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.state().current.contains(&true)
+    }
+
+    /// By number: whether the span was asked for since the trace began. Others belong to earlier traces.
+    #[must_use]
+    pub fn current(&self) -> Vec<bool> {
+        self.state().current.clone()
+    }
+
+    /// Spans that are new or whose mode changed since the last call.
+    #[must_use]
+    pub fn take_changed(&self) -> Vec<SpanInfo> {
+        let mut state = self.state();
+        let mut changed = std::mem::take(&mut state.changed);
+        changed.sort_unstable();
+        changed.dedup();
+        let is_current = |id: &&u32| state.current.get(**id as usize) == Some(&true);
+        let spans = changed
+            .iter()
+            .filter(is_current)
+            .filter_map(|id| state.spans.get(*id as usize));
+        spans.cloned().collect()
+    }
+
+    /// Another trace begins: it holds the spans that are asked for from now on.
+    pub fn begin_again(&self) {
+        let mut state = self.state();
+        state.changed.clear();
+        state.current.fill(false);
+    }
+
+    /// The modes by number, as [`SpanMode`] `as u8`; read by the running code.
+    pub fn modes(&self) -> &[AtomicU8] {
+        self.modes
+            .get_or_init(|| (0..MAX_SPANS).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn switch(&self, state: &mut State, id: u32, mode: SpanMode) {
+        let Some(span) = state.spans.get_mut(id as usize) else {
+            return;
+        };
+        if span.mode != mode {
+            span.mode = mode;
+            state.changed.push(id);
+        }
+        if let Some(current) = self.modes().get(id as usize) {
+            current.store(mode as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(span: &SpanInfo) -> Key {
+    (
+        span.class.clone(),
+        span.loader.clone(),
+        span.method.clone(),
+        span.descriptor.clone(),
+        span.plugin.clone(),
+        span.number,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(method: &str, mode: SpanMode) -> SpanInfo {
+        SpanInfo {
+            class: "a/A".to_owned(),
+            method: method.to_owned(),
+            mode,
+            ..SpanInfo::default()
+        }
+    }
+
+    #[test]
+    fn same_method_keeps_its_number_and_takes_the_new_mode() {
+        let table = SpanTable::default();
+        let first = table.register(&span("f", SpanMode::Aggregate)).unwrap();
+        let other = table.register(&span("g", SpanMode::Events)).unwrap();
+        assert_ne!(first, other);
+        assert_eq!(table.take_changed().len(), 2);
+        assert_eq!(table.register(&span("f", SpanMode::Events)), Ok(first));
+        assert_eq!(
+            table.modes()[first as usize].load(Ordering::Relaxed),
+            SpanMode::Events as u8
+        );
+        assert_eq!(table.take_changed().len(), 1);
+    }
+
+    #[test]
+    fn next_trace_knows_only_the_spans_that_are_asked_for_again() {
+        let table = SpanTable::default();
+        table.register(&span("f", SpanMode::Count)).unwrap();
+        let again = table.register(&span("g", SpanMode::Events)).unwrap();
+        table.begin_again();
+        assert!(table.is_empty() && table.take_changed().is_empty());
+        table.set_mode(SpanMode::Off, |_| true);
+        assert!(table.take_changed().is_empty());
+        assert_eq!(table.register(&span("g", SpanMode::Events)), Ok(again));
+        let changed: Vec<_> = table.take_changed().iter().map(|span| span.id).collect();
+        assert_eq!((changed, table.current()), (vec![again], vec![false, true]));
+    }
+
+    #[test]
+    fn modes_are_switched_by_what_the_span_is() {
+        let table = SpanTable::default();
+        table.register(&span("f", SpanMode::Aggregate)).unwrap();
+        table.register(&span("g", SpanMode::Aggregate)).unwrap();
+        table.register(&span("h", SpanMode::Count)).unwrap();
+        assert_eq!(table.set_mode(SpanMode::Off, |span| span.method != "g"), 1);
+        let modes: Vec<_> = table.all().iter().map(|span| span.mode).collect();
+        assert_eq!(modes, [SpanMode::Off, SpanMode::Aggregate, SpanMode::Count]);
+        assert_eq!(table.set_mode(SpanMode::Count, |_| true), 0);
+    }
+
+    #[test]
+    fn class_that_comes_too_early_is_remembered() {
+        let table = SpanTable::default();
+        assert!(table.is_open() && !table.take_postponed());
+        table.hold(true);
+        assert!(!table.is_open());
+        table.hold(false);
+        assert!(table.is_open() && table.take_postponed() && !table.take_postponed());
+    }
+
+    #[test]
+    fn counters_are_dense_and_stay() {
+        let table = SpanTable::default();
+        assert_eq!(table.counter(7), Counter { array: 0, index: 0 });
+        assert_eq!(table.counter(3), Counter { array: 0, index: 1 });
+        assert_eq!(table.counter(7), Counter { array: 0, index: 0 });
+        assert_eq!(table.counted(0), [7, 3]);
+        assert!(table.counted(1).is_empty());
+    }
+}

@@ -1,0 +1,238 @@
+//! What a plan asks for, checked against the class.
+
+use crate::arithmetic::Exact;
+use crate::changes::ChangedMethod;
+use crate::class::{ClassFile, Code, Instruction, Instructions};
+use crate::edits::{Change, ClassEdit};
+use crate::index::{Bci, MethodIndex};
+use crate::plan::{EditPlan, InsertionPoint, Location, PlanError, SkipReason};
+use crate::snippet::Snippet;
+use crate::splice::Analysis;
+use crate::structure::{ClassChecker, allowed, fits};
+use crate::typing::Hierarchy;
+use jvms::opcode;
+
+/// Checks what a plan asks of one class; keeps the method that was checked last.
+#[derive(Debug)]
+pub struct PlanChecker<'c, 'a> {
+    class: &'c ClassFile<'a>,
+    current: Option<(MethodIndex, Code<'c, 'a>)>,
+    /// One bit per bci: an instruction begins there.
+    starts: Vec<u64>,
+    /// The class edits so far.
+    class_edits: Option<ClassChecker<'c, 'a>>,
+}
+
+impl<'c, 'a> PlanChecker<'c, 'a> {
+    /// A checker for the sites of `class`.
+    #[must_use]
+    pub fn new(class: &'c ClassFile<'a>) -> Self {
+        PlanChecker {
+            class,
+            current: None,
+            starts: Vec::new(),
+            class_edits: None,
+        }
+    }
+
+    /// Asks whether `point` exists.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn check(&mut self, point: InsertionPoint) -> Result<(), PlanError> {
+        let method = point.method;
+        let code = self.select(method)?;
+        match point.location {
+            Location::Entry | Location::Unwind => Ok(()),
+            Location::Before(bci) | Location::At(bci) => {
+                self.instruction(method, &code, bci).map(drop)
+            }
+            Location::FallThrough(bci) => {
+                let instruction = self.instruction(method, &code, bci)?;
+                let next = instruction.next() as usize;
+                if opcode::falls_through(instruction.opcode) && next < code.bytes().len() {
+                    return Ok(());
+                }
+                Err(PlanError::NoFallThrough {
+                    method,
+                    bci,
+                    mnemonic: instruction.mnemonic(),
+                })
+            }
+            Location::Jump { source, target } => {
+                let instruction = self.instruction(method, &code, source)?;
+                if jumps_to(&instruction, target) && self.begins(target) {
+                    return Ok(());
+                }
+                let mnemonic = instruction.mnemonic();
+                Err(PlanError::NoJump {
+                    method,
+                    bci: source,
+                    mnemonic,
+                    target,
+                })
+            }
+        }
+    }
+
+    /// Asks whether the types of `snippet` fit the method at `point`, which exists.
+    ///
+    /// # Errors
+    /// Says what does not fit.
+    pub fn check_snippet(
+        &mut self,
+        point: InsertionPoint,
+        snippet: &Snippet,
+    ) -> Result<(), PlanError> {
+        let code = self.select(point.method)?;
+        let count = self.class.methods().len() as u32;
+        let missing = PlanError::NoSuchMethod {
+            method: point.method,
+            count,
+        };
+        let method = self.class.method(point.method).ok_or(missing)?;
+        let mut plan = EditPlan::new();
+        plan.insert(point, snippet.clone())?;
+        let analysed = Analysis::of(self.class, method.index(), &code, &plan, &[0]);
+        analysed.map(drop).map_err(|reason| match reason {
+            SkipReason::Snippet { error, .. } => PlanError::Snippet { point, error },
+            SkipReason::Unreadable(error) => PlanError::Unreadable {
+                method: point.method,
+                error,
+            },
+            reason => PlanError::NotThere {
+                point,
+                reason: Box::new(reason),
+            },
+        })
+    }
+
+    /// Asks whether an instruction can be changed so.
+    ///
+    /// # Errors
+    /// When there is none, or the change does not suit it.
+    pub fn check_change(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        change: &Change,
+    ) -> Result<(), PlanError> {
+        let code = self.select(method)?;
+        self.instruction(method, &code, bci)?;
+        let missing = PlanError::NoCode { method };
+        let found = self.class.method(method).ok_or(missing)?;
+        let known = Hierarchy::of(self.class);
+        let target = ChangedMethod {
+            class: self.class,
+            method: &found,
+            code: &code,
+            known: &known,
+        };
+        let resolved = target.resolve(bci, change).map(drop);
+        resolved.map_err(|error| PlanError::Change { method, bci, error })
+    }
+
+    /// Asks whether the class can be edited so, after the edits asked about
+    /// before; `loaded` says that the JVM has the class already.
+    ///
+    /// # Errors
+    /// When the edit does not suit the class, or the JVM would refuse it.
+    pub fn check_class_edit(&mut self, edit: &ClassEdit, loaded: bool) -> Result<(), PlanError> {
+        fits(self.class, edit)?;
+        if loaded {
+            allowed(self.class, edit)?;
+        }
+        let class = self.class;
+        let known = self
+            .class_edits
+            .get_or_insert_with(|| ClassChecker::new(class));
+        Ok(known.check(edit)?)
+    }
+
+    /// Begins a plan of its own: class edits asked about before are forgotten.
+    pub fn begin(&mut self) {
+        self.class_edits = None;
+    }
+
+    fn begins(&self, bci: Bci) -> bool {
+        let word = self.starts.get(usize::from(bci.0 >> 6));
+        word.is_some_and(|word| (word >> (bci.0 & 63)) & 1 == 1)
+    }
+
+    fn instruction(
+        &self,
+        method: MethodIndex,
+        code: &Code<'c, 'a>,
+        bci: Bci,
+    ) -> Result<Instruction<'a>, PlanError> {
+        let missing = PlanError::NotAnInstruction { method, bci };
+        if !self.begins(bci) {
+            return Err(missing);
+        }
+        let found = Instructions::from(code.bytes(), usize::from(bci), 0).next();
+        found.and_then(Result::ok).ok_or(missing)
+    }
+
+    /// Reads the method and marks where its instructions begin.
+    fn select(&mut self, method: MethodIndex) -> Result<Code<'c, 'a>, PlanError> {
+        if let Some((current, code)) = &self.current
+            && *current == method
+        {
+            return Ok(*code);
+        }
+        self.current = None;
+        let count = self.class.methods().len() as u32;
+        let found = self
+            .class
+            .method(method)
+            .ok_or(PlanError::NoSuchMethod { method, count })?;
+        let unreadable = |error| PlanError::Unreadable { method, error };
+        let code = found
+            .code()
+            .map_err(unreadable)?
+            .ok_or(PlanError::NoCode { method })?;
+        self.starts.clear();
+        self.starts.resize((code.bytes().len() >> 6).plus(1), 0);
+        for instruction in code.instructions() {
+            let bci = instruction.map_err(unreadable)?.bci.0;
+            if let Some(word) = self.starts.get_mut(usize::from(bci >> 6)) {
+                *word |= 1 << (bci & 63);
+            }
+        }
+        self.current = Some((method, code));
+        Ok(code)
+    }
+}
+
+/// True when the branch or switch can go to `target`. A `jsr` is a call, not a
+/// jump: it has no edge of its own.
+pub(crate) fn jumps_to(instruction: &Instruction<'_>, target: Bci) -> bool {
+    if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
+        return false;
+    }
+    match instruction.switch() {
+        Some(switch) => switch.targets().any(|found| found == target),
+        None => instruction.branch_target() == Some(target),
+    }
+}
+
+impl EditPlan {
+    /// Asks whether every insertion point exists in `class`.
+    ///
+    /// # Errors
+    /// For the first point that does not.
+    pub fn check(&self, class: &ClassFile<'_>) -> Result<(), PlanError> {
+        let mut checker = PlanChecker::new(class);
+        self.edits()
+            .iter()
+            .try_for_each(|edit| checker.check(edit.point))
+    }
+
+    /// This plan, if every insertion point exists in `class`.
+    ///
+    /// # Errors
+    /// For the first point that does not.
+    pub fn checked(self, class: &ClassFile<'_>) -> Result<Self, PlanError> {
+        self.check(class).map(|()| self)
+    }
+}

@@ -1,0 +1,131 @@
+//! A plan that is checked while it is made.
+
+use crate::builder::checker::PlanChecker;
+use crate::class::ClassFile;
+use crate::edits::{Change, ClassEdit};
+use crate::index::{Bci, MethodIndex};
+use crate::plan::{Action, Edit, EditPlan, InsertionPoint, Location, PlanError};
+use crate::snippet::Snippet;
+
+/// Makes a plan whose every insertion point is checked against the class as it is added.
+#[derive(Debug)]
+pub struct PlanBuilder<'c, 'a> {
+    checker: PlanChecker<'c, 'a>,
+    plan: EditPlan,
+    retransforming: bool,
+}
+
+impl<'c, 'a> PlanBuilder<'c, 'a> {
+    /// A plan for `class`, empty so far.
+    #[must_use]
+    pub fn new(class: &'c ClassFile<'a>) -> Self {
+        PlanBuilder {
+            checker: PlanChecker::new(class),
+            plan: EditPlan::new(),
+            retransforming: false,
+        }
+    }
+
+    /// Refuses from now on what a retransformation of a loaded class cannot do,
+    /// with the JVM's own reason (see [`crate::schema`]).
+    #[must_use]
+    pub fn retransforming(mut self) -> Self {
+        self.retransforming = true;
+        self
+    }
+
+    /// Adds an edit.
+    ///
+    /// # Errors
+    /// When the point does not exist or the plan is full; nothing is then added.
+    pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
+        self.checker.check(edit.point)?;
+        self.plan.push(edit)
+    }
+
+    /// Adds a hit probe.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::push`].
+    pub fn hit(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            point,
+            action: Action::Hit(probe),
+        })
+    }
+
+    /// Adds a counter.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::push`].
+    pub fn count(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            point,
+            action: Action::Count(probe),
+        })
+    }
+
+    /// Adds a snippet, with its types checked against the method at the point.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::push`], and when the snippet does not fit there.
+    pub fn insert(&mut self, point: InsertionPoint, snippet: Snippet) -> Result<(), PlanError> {
+        self.checker.check(point)?;
+        self.checker.check_snippet(point, &snippet)?;
+        self.plan.insert(point, snippet)
+    }
+
+    /// Wraps an instruction: `before` runs in front of it, `after` when it has
+    /// completed normally.
+    ///
+    /// # Errors
+    /// As [`PlanBuilder::insert`]; nothing is then added.
+    pub fn wrap(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        before: Snippet,
+        after: Snippet,
+    ) -> Result<(), PlanError> {
+        let point = |location| InsertionPoint { method, location };
+        let (front, behind) = (
+            point(Location::Before(bci)),
+            point(Location::FallThrough(bci)),
+        );
+        self.checker.check(behind)?;
+        self.checker.check_snippet(behind, &after)?;
+        self.insert(front, before)?;
+        self.plan.insert(behind, after)
+    }
+
+    /// Changes an instruction.
+    ///
+    /// # Errors
+    /// When there is none, the change does not suit it, or the plan is full.
+    pub fn change(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        change: Change,
+    ) -> Result<(), PlanError> {
+        self.checker.check_change(method, bci, &change)?;
+        self.plan.change(method, bci, change)
+    }
+
+    /// Adds a class edit.
+    ///
+    /// # Errors
+    /// When it does not suit the class, when the class is loaded already (see
+    /// [`PlanBuilder::retransforming`]) and the JVM would refuse it, or when the
+    /// plan is full.
+    pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
+        self.checker.check_class_edit(&edit, self.retransforming)?;
+        self.plan.edit_class(edit)
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn finish(self) -> EditPlan {
+        self.plan
+    }
+}

@@ -1,0 +1,6 @@
+//! Changes of single instructions, resolved against the code.
+
+mod objects;
+mod resolve;
+
+pub(crate) use resolve::{ChangedMethod, Replacement};

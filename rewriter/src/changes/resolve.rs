@@ -1,0 +1,513 @@
+//! A change of an instruction, resolved: which instructions go, and what code
+//! comes in their place.
+
+use crate::changes::objects::{Object, follow, is_named_by_a_frame};
+use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
+use crate::edits::{CallTarget, Change, ChangeError, Literal};
+use crate::index::{Bci, PoolIndex};
+use crate::limits::STATIC_INTERFACE_METHODS_SINCE;
+use crate::pool::MemberRef;
+use crate::snippet::{Member, MemberName, Operation, Snippet, SnippetError, Value};
+use crate::typing::{Class, Hierarchy, Type};
+use jvms::descriptor::{BaseType, FieldType, MethodDescriptor};
+use jvms::modified_utf8;
+use jvms::opcode;
+
+/// One instruction, and what stands in its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Replacement {
+    pub(crate) bci: u32,
+    /// Bytes of the original instruction.
+    pub(crate) length: u32,
+    pub(crate) code: Snippet,
+    /// Operand stack slots it needs above those of the original.
+    pub(crate) stack: u32,
+}
+
+/// The method that is changed.
+pub(crate) struct ChangedMethod<'t, 'm> {
+    pub(crate) class: &'m ClassFile<'t>,
+    pub(crate) method: &'m Method<'m, 't>,
+    pub(crate) code: &'m Code<'m, 't>,
+    pub(crate) known: &'m Hierarchy<'t>,
+}
+
+/// What an instruction takes from the stack, bottom first, and gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct StackEffect<'t> {
+    operands: Vec<FieldType<'t>>,
+    /// None for `void`.
+    result: Option<FieldType<'t>>,
+}
+
+impl StackEffect<'_> {
+    fn describe(&self) -> String {
+        let types: Vec<String> = self.operands.iter().copied().map(describe).collect();
+        format!("({}) -> {}", types.join(", "), describe_result(self.result))
+    }
+}
+
+fn describe_result(found: Option<FieldType<'_>>) -> String {
+    found.map_or_else(|| "void".to_owned(), describe)
+}
+
+fn describe(found: FieldType<'_>) -> String {
+    match found {
+        FieldType::Base(base) if base.is_int() => char::from(base.letter()).to_string(),
+        found => Type::of(found).to_string(),
+    }
+}
+
+impl<'t> ChangedMethod<'t, '_> {
+    /// What becomes of the instruction that begins at `bci`, in order of bcis.
+    pub(crate) fn resolve(
+        &self,
+        bci: Bci,
+        change: &Change,
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let instruction = self.at(bci)?;
+        let one = |code: Vec<Operation>, stack: u32| {
+            Ok(vec![Replacement {
+                bci: u32::from(bci.0),
+                length: instruction.length(),
+                code: Snippet::of(code),
+                stack,
+            }])
+        };
+        match change {
+            Change::Call(target) => one(self.call(&instruction, target)?, 0),
+            Change::Field { opcode, field } => {
+                let (code, stack) = self.field(&instruction, *opcode, field)?;
+                one(code, stack)
+            }
+            Change::Remove(value) => one(self.remove(&instruction, value.as_ref())?, 0),
+            Change::New(class) => self.new_object(&instruction, class),
+            Change::Factory(method) => self.factory(&instruction, method),
+        }
+    }
+
+    fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {
+        let missing = ChangeError::NotHere("no instruction begins there");
+        let found = Instructions::from(self.code.bytes(), usize::from(bci), 0).next();
+        found.and_then(Result::ok).ok_or(missing)
+    }
+
+    fn member(&self, instruction: &Instruction<'_>) -> Result<MemberRef<'t>, ChangeError> {
+        let index = instruction.pool_index().unwrap_or(PoolIndex(0));
+        let found = self.class.pool().member_ref(index);
+        found.ok_or(ChangeError::NotHere("it names no member"))
+    }
+
+    /// Operands and result of a call or field access.
+    fn effect(&self, instruction: &Instruction<'_>) -> Result<StackEffect<'t>, ChangeError> {
+        let code = instruction.opcode;
+        let unreadable = ChangeError::NotHere("its descriptor cannot be read");
+        if code == opcode::INVOKEDYNAMIC {
+            let index = instruction.pool_index().unwrap_or(PoolIndex(0));
+            let site = self.class.pool().dynamic(index).ok_or(unreadable.clone())?;
+            return method_effect(site.descriptor.as_bytes(), None).ok_or(unreadable);
+        }
+        let expected = "a call or field access";
+        let found = instruction.mnemonic();
+        if !matches!(code, opcode::GETSTATIC..=opcode::INVOKEINTERFACE) {
+            return Err(ChangeError::OtherInstruction { expected, found });
+        }
+        let member = self.member(instruction)?;
+        if member.name == "<init>" {
+            let reason = "a constructor call belongs to its new: change that";
+            return Err(ChangeError::NotHere(reason));
+        }
+        effect_of(code, member.owner.as_bytes(), member.descriptor.as_bytes()).ok_or(unreadable)
+    }
+
+    fn fits(&self, found: FieldType<'_>, wanted: FieldType<'_>) -> bool {
+        match (found, wanted) {
+            (FieldType::Base(found), FieldType::Base(BaseType::Int)) => found.is_int(),
+            (FieldType::Base(found), FieldType::Base(wanted)) => found == wanted,
+            _ => self.known.fits(Type::of(found), Type::of(wanted)),
+        }
+    }
+
+    /// How a result of `found` is made one of `wanted`: not at all, by a cast
+    /// from `Object`, or in no way.
+    fn convert(
+        &self,
+        found: Option<FieldType<'_>>,
+        wanted: Option<FieldType<'_>>,
+    ) -> Option<Option<Operation>> {
+        let (found, wanted) = match (found, wanted) {
+            (None, None) => return Some(None),
+            (found, wanted) => (found?, wanted?),
+        };
+        if self.fits(found, wanted) {
+            return Some(None);
+        }
+        let object = Type::of(found) == Type::Object(Class::OBJECT);
+        let name = match wanted {
+            FieldType::Class(name) | FieldType::Array(name) if object => name,
+            _ => return None,
+        };
+        Some(Some(Operation::WithType(opcode::CHECKCAST, name.to_vec())))
+    }
+
+    /// The call of `target` for what has this effect.
+    fn call_of(
+        &self,
+        effect: &StackEffect<'t>,
+        opcode: u8,
+        member: Member,
+    ) -> Result<Vec<Operation>, ChangeError> {
+        let new_style = matches!(opcode, opcode::INVOKESTATIC | opcode::INVOKESPECIAL);
+        if member.interface
+            && new_style
+            && self.class.major_version() < STATIC_INTERFACE_METHODS_SINCE
+        {
+            let reason = "class files before version 52 cannot call such a method of an interface";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let target = effect_of(opcode, &member.owner, &member.descriptor);
+        let target = target.ok_or(ChangeError::NotHere("its descriptor cannot be read"))?;
+        let operands = effect.operands.len() == target.operands.len()
+            && effect
+                .operands
+                .iter()
+                .zip(&target.operands)
+                .all(|(found, wanted)| self.fits(*found, *wanted));
+        let cast = self.convert(target.result, effect.result);
+        let (true, Some(cast)) = (operands, cast) else {
+            return Err(ChangeError::OtherTypes {
+                expected: effect.describe(),
+                found: target.describe(),
+            });
+        };
+        let mut code = vec![Operation::Invoke(opcode, member)];
+        code.extend(cast);
+        Ok(code)
+    }
+
+    fn call(
+        &self,
+        instruction: &Instruction<'_>,
+        target: &CallTarget,
+    ) -> Result<Vec<Operation>, ChangeError> {
+        let effect = self.effect(instruction)?;
+        let member =
+            Member::method(target.opcode, &target.method).map_err(ChangeError::BadTarget)?;
+        if member.name == b"<init>" {
+            let reason = "a constructor makes no call; change the new instead";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let special = target.opcode == opcode::INVOKESPECIAL;
+        if special && instruction.opcode != opcode::INVOKESPECIAL {
+            let reason = "invokespecial takes the place of invokespecial only";
+            return Err(ChangeError::NotHere(reason));
+        }
+        self.receiver_is_ready(instruction)?;
+        self.call_of(&effect, target.opcode, member)
+    }
+
+    /// A constructor may store to its fields before `super()`, and the object
+    /// can be nothing's receiver or argument then.
+    fn receiver_is_ready(&self, instruction: &Instruction<'_>) -> Result<(), ChangeError> {
+        if instruction.opcode != opcode::PUTFIELD || self.method.name() != "<init>" {
+            return Ok(());
+        }
+        let own = [
+            self.class.this_class(),
+            self.class.super_class().unwrap_or_default(),
+        ];
+        let mut later = self
+            .code
+            .instructions()
+            .map_while(Result::ok)
+            .filter(|found| found.bci > instruction.bci && found.opcode == opcode::INVOKESPECIAL);
+        let before = later.any(|found| {
+            self.member(&found)
+                .is_ok_and(|member| member.name == "<init>" && own.contains(&member.owner))
+        });
+        if before {
+            let reason = "the object may not be initialized yet: super() comes later";
+            return Err(ChangeError::NotHere(reason));
+        }
+        Ok(())
+    }
+
+    fn field(
+        &self,
+        instruction: &Instruction<'_>,
+        opcode: u8,
+        field: &MemberName,
+    ) -> Result<(Vec<Operation>, u32), ChangeError> {
+        use opcode::{GETFIELD, GETSTATIC, PUTFIELD, PUTSTATIC};
+        let (expected, found) = ("a field access", instruction.mnemonic());
+        if !matches!(instruction.opcode, GETSTATIC..=PUTFIELD) {
+            return Err(ChangeError::OtherInstruction { expected, found });
+        }
+        let member = Member::field(opcode, field).map_err(ChangeError::BadTarget)?;
+        let old = self.member(instruction)?;
+        if old.descriptor.as_bytes() != member.descriptor {
+            return Err(ChangeError::OtherTypes {
+                expected: old.descriptor.to_str_lossless().into_owned(),
+                found: field.descriptor.clone(),
+            });
+        }
+        let wide = FieldType::parse(&member.descriptor).is_ok_and(|found| found.slots() == 2);
+        let plain = |code: u8| Operation::Plain(code);
+        let drop_receiver: &[u8] = match (instruction.opcode, opcode) {
+            (GETSTATIC, GETSTATIC) | (PUTSTATIC, PUTSTATIC) => &[],
+            (GETFIELD, GETFIELD) | (PUTFIELD, PUTFIELD) => {
+                let owner = (
+                    Class::named(old.owner.as_bytes()),
+                    Class::named(&member.owner),
+                );
+                let fits = self
+                    .known
+                    .fits(Type::Object(owner.0), Type::Object(owner.1));
+                if !fits {
+                    return Err(ChangeError::OtherTypes {
+                        expected: format!("a field of {}", old.owner),
+                        found: format!("a field of {}", field.owner),
+                    });
+                }
+                if owner.0 != owner.1 {
+                    self.receiver_is_ready(instruction)?;
+                }
+                &[]
+            }
+            (GETFIELD, GETSTATIC) => &[opcode::POP],
+            (PUTFIELD, PUTSTATIC) if wide => &[opcode::DUP2_X1, opcode::POP2, opcode::POP],
+            (PUTFIELD, PUTSTATIC) => &[opcode::SWAP, opcode::POP],
+            _ => {
+                return Err(ChangeError::OtherInstruction {
+                    expected: access(opcode),
+                    found,
+                });
+            }
+        };
+        let mut code: Vec<Operation> = drop_receiver.iter().copied().map(plain).collect();
+        // value (2), object, value (2): the value goes from the top, then the object
+        let stack = if drop_receiver.len() == 3 { 2 } else { 0 };
+        code.push(Operation::Field(opcode, member));
+        Ok((code, stack))
+    }
+
+    fn remove(
+        &self,
+        instruction: &Instruction<'_>,
+        value: Option<&Literal>,
+    ) -> Result<Vec<Operation>, ChangeError> {
+        let effect = self.effect(instruction)?;
+        let mut code = Vec::new();
+        let mut single = false;
+        for kind in effect.operands.iter().rev() {
+            match (kind.slots(), single) {
+                (2, _) => {
+                    if std::mem::take(&mut single) {
+                        code.push(Operation::Plain(opcode::POP));
+                    }
+                    code.push(Operation::Plain(opcode::POP2));
+                }
+                (_, true) => {
+                    single = false;
+                    code.push(Operation::Plain(opcode::POP2));
+                }
+                (_, false) => single = true,
+            }
+        }
+        if single {
+            code.push(Operation::Plain(opcode::POP));
+        }
+        let wrong = |found: String| ChangeError::OtherTypes {
+            expected: format!("a value of type {}", describe_result(effect.result)),
+            found,
+        };
+        let pushed = match (effect.result, value) {
+            (None, None) => None,
+            (Some(FieldType::Class(_) | FieldType::Array(_)), None) => {
+                Some(Operation::Plain(opcode::ACONST_NULL))
+            }
+            (Some(FieldType::Base(base)), None) => Some(Operation::Push(zero(base))),
+            (Some(FieldType::Base(base)), Some(Literal::Int(value))) if base.is_int() => {
+                if !holds(base, *value) {
+                    return Err(wrong(value.to_string()));
+                }
+                Some(Operation::Push(Value::Int(*value)))
+            }
+            (Some(FieldType::Base(BaseType::Long)), Some(Literal::Long(value))) => {
+                Some(Operation::Push(Value::Long(*value)))
+            }
+            (Some(FieldType::Base(BaseType::Float)), Some(Literal::Float(bits))) => {
+                Some(Operation::Push(Value::Float(*bits)))
+            }
+            (Some(FieldType::Base(BaseType::Double)), Some(Literal::Double(bits))) => {
+                Some(Operation::Push(Value::Double(*bits)))
+            }
+            (Some(wanted @ FieldType::Class(_)), Some(Literal::String(text)))
+                if self.fits(FieldType::Class(b"java/lang/String"), wanted) =>
+            {
+                let text = modified_utf8::encode(text);
+                if text.len() > usize::from(u16::MAX) {
+                    let length = text.len() as u64;
+                    return Err(ChangeError::BadTarget(SnippetError::TextTooLong { length }));
+                }
+                Some(Operation::Push(Value::String(text)))
+            }
+            (_, value) => return Err(wrong(value.map_or_else(String::new, ToString::to_string))),
+        };
+        code.extend(pushed);
+        if code.is_empty() {
+            // Two stack map frames must not come to stand at one place.
+            code.push(Operation::Plain(opcode::NOP));
+        }
+        Ok(code)
+    }
+
+    /// The object that a `new` makes.
+    fn object(&self, instruction: &Instruction<'t>) -> Result<Object<'t>, ChangeError> {
+        let (expected, found) = ("new", instruction.mnemonic());
+        if instruction.opcode != opcode::NEW {
+            return Err(ChangeError::OtherInstruction { expected, found });
+        }
+        follow(self.class, self.code, instruction)
+    }
+
+    fn new_object(
+        &self,
+        instruction: &Instruction<'t>,
+        class: &str,
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let object = self.object(instruction)?;
+        let mut found = Vec::new();
+        for call in &object.calls {
+            let target = MemberName {
+                owner: class.to_owned(),
+                name: "<init>".to_owned(),
+                descriptor: call.descriptor.to_str_lossless().into_owned(),
+                interface: false,
+            };
+            let member = Member::method(opcode::INVOKESPECIAL, &target);
+            let member = member.map_err(ChangeError::BadTarget)?;
+            if found.is_empty() {
+                let made = Operation::WithType(opcode::NEW, member.owner.clone());
+                found.push(Replacement {
+                    bci: u32::from(instruction.bci.0),
+                    length: instruction.length(),
+                    code: Snippet::of(vec![made]),
+                    stack: 0,
+                });
+            }
+            found.push(Replacement {
+                bci: call.bci,
+                length: call.length,
+                code: Snippet::of(vec![Operation::Invoke(opcode::INVOKESPECIAL, member)]),
+                stack: 0,
+            });
+        }
+        Ok(found)
+    }
+
+    fn factory(
+        &self,
+        instruction: &Instruction<'t>,
+        method: &MemberName,
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let object = self.object(instruction)?;
+        let dup = object.dup.ok_or(ChangeError::NotHere(
+            "no dup follows the new, so it is not clear who gets the object",
+        ))?;
+        if is_named_by_a_frame(self.class, self.method, self.code, instruction.bci)? {
+            let reason =
+                "a stack map frame names the object before its constructor: the arguments branch";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let gone = |bci: u32, length: u32, code: Vec<Operation>| Replacement {
+            bci,
+            length,
+            code: Snippet::of(code),
+            stack: 0,
+        };
+        // A frame may stand at the new, and another behind it; none does at the dup.
+        let nop = vec![Operation::Plain(opcode::NOP)];
+        let mut found = vec![
+            gone(u32::from(instruction.bci.0), instruction.length(), nop),
+            gone(dup, 1, Vec::new()),
+        ];
+        for call in &object.calls {
+            let member = Member::method(opcode::INVOKESTATIC, method);
+            let member = member.map_err(ChangeError::BadTarget)?;
+            let mut effect = method_effect(call.descriptor.as_bytes(), None)
+                .ok_or(ChangeError::NotHere("its descriptor cannot be read"))?;
+            effect.result = Some(FieldType::Class(object.class.as_bytes()));
+            found.push(Replacement {
+                bci: call.bci,
+                length: call.length,
+                code: Snippet::of(self.call_of(&effect, opcode::INVOKESTATIC, member)?),
+                stack: 0,
+            });
+        }
+        Ok(found)
+    }
+}
+
+fn access(opcode: u8) -> &'static str {
+    match opcode {
+        opcode::GETSTATIC => "getstatic or getfield",
+        opcode::PUTSTATIC => "putstatic or putfield",
+        opcode::GETFIELD => "getfield",
+        _ => "putfield",
+    }
+}
+
+/// The zero of a primitive type.
+fn zero(base: BaseType) -> Value {
+    match base {
+        BaseType::Long => Value::Long(0),
+        BaseType::Float => Value::Float(0),
+        BaseType::Double => Value::Double(0),
+        _ => Value::Int(0),
+    }
+}
+
+/// Whether an `int` is a value of a type that is an `int` on the operand stack.
+fn holds(base: BaseType, value: i32) -> bool {
+    match base {
+        BaseType::Boolean => (0..=1).contains(&value),
+        BaseType::Byte => i8::try_from(value).is_ok(),
+        BaseType::Char => u16::try_from(value).is_ok(),
+        BaseType::Short => i16::try_from(value).is_ok(),
+        _ => true,
+    }
+}
+
+/// The type of a receiver.
+fn owner_type(owner: &[u8]) -> FieldType<'_> {
+    match owner.first() {
+        Some(b'[') => FieldType::Array(owner),
+        _ => FieldType::Class(owner),
+    }
+}
+
+fn method_effect<'d>(
+    descriptor: &'d [u8],
+    receiver: Option<FieldType<'d>>,
+) -> Option<StackEffect<'d>> {
+    let found = MethodDescriptor::parse(descriptor).ok()?;
+    Some(StackEffect {
+        operands: receiver.into_iter().chain(found.parameters()).collect(),
+        result: found.return_type(),
+    })
+}
+
+fn effect_of<'d>(opcode: u8, owner: &'d [u8], descriptor: &'d [u8]) -> Option<StackEffect<'d>> {
+    let owner = owner_type(owner);
+    let value = || FieldType::parse(descriptor).ok();
+    let (operands, result) = match opcode {
+        opcode::GETSTATIC => (Vec::new(), Some(value()?)),
+        opcode::GETFIELD => (vec![owner], Some(value()?)),
+        opcode::PUTSTATIC => (vec![value()?], None),
+        opcode::PUTFIELD => (vec![owner, value()?], None),
+        opcode::INVOKESTATIC => return method_effect(descriptor, None),
+        _ => return method_effect(descriptor, Some(owner)),
+    };
+    Some(StackEffect { operands, result })
+}

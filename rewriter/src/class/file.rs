@@ -1,0 +1,211 @@
+//! The class file (JVMS 4.1) as a view: what is not asked for is not read.
+
+use crate::arithmetic::{Exact, Known};
+use crate::class::annotation::descriptors;
+use crate::class::attribute::bootstrap_methods;
+use crate::class::attribute::{Attribute, Attributes, BootstrapMethod, skip_attributes};
+use crate::class::header::ClassHeader;
+use crate::class::record::{MethodRecord, read_records};
+use crate::cursor::{Cursor, u16_at, u16s};
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::pool::ConstantPool;
+use jvms::modified_utf8::Utf8;
+
+/// Index tables of a [`ClassFile`], lent to the next one so that reading class
+/// after class allocates nothing.
+#[derive(Debug, Default)]
+pub struct Tables {
+    offsets: Vec<u32>,
+    methods: Vec<MethodRecord>,
+}
+
+/// A class file of any version from 45 up; newer versions than are known are
+/// read as long as their structure is.
+#[derive(Debug, Clone)]
+pub struct ClassFile<'a> {
+    bytes: &'a [u8],
+    pool: ConstantPool<'a>,
+    access_flags: u16,
+    this_class: Utf8<'a>,
+    this_index: PoolIndex,
+    super_class: PoolIndex,
+    interfaces: &'a [u8],
+    methods: Vec<MethodRecord>,
+    attributes: u32,
+}
+
+impl<'a> ClassFile<'a> {
+    /// Reads the structure of a class file: the pool's entries, fields, methods
+    /// and attributes are walked, code and attributes are not looked into.
+    ///
+    /// # Errors
+    /// When the bytes are not a class file, are cut off, or go on after its end.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        Self::read_with(bytes, Tables::default())
+    }
+
+    /// As [`ClassFile::read`], with the tables of an earlier class, see
+    /// [`ClassFile::into_tables`].
+    ///
+    /// # Errors
+    /// As [`ClassFile::read`]; the tables are then lost.
+    pub fn read_with(bytes: &'a [u8], tables: Tables) -> Result<Self, ReadError> {
+        let ClassHeader {
+            pool,
+            access_flags,
+            this_class,
+            this_index,
+        } = ClassHeader::read_with(bytes, tables.offsets)?;
+        let mut cursor = Cursor::at(bytes, pool.end().plus(4), 0);
+        let super_class = PoolIndex(cursor.u2("super_class")?);
+        let interfaces = usize::from(cursor.u2("interfaces_count")?).times(2);
+        let interfaces = cursor.take(interfaces, "interfaces")?;
+        for _ in 0..cursor.u2("fields_count")? {
+            cursor.take(6, "field_info")?;
+            skip_attributes(&mut cursor, "field_info attributes")?;
+        }
+        let methods = read_records(&mut cursor, &pool, tables.methods)?;
+        let attributes = cursor.offset();
+        skip_attributes(&mut cursor, "ClassFile attributes")?;
+        cursor.finish("ClassFile")?;
+        Ok(ClassFile {
+            bytes,
+            pool,
+            access_flags,
+            this_class,
+            this_index,
+            super_class,
+            interfaces,
+            methods,
+            attributes,
+        })
+    }
+
+    /// Gives the index tables back for the next class.
+    #[must_use]
+    pub fn into_tables(self) -> Tables {
+        Tables {
+            offsets: self.pool.into_offsets(),
+            methods: self.methods,
+        }
+    }
+
+    /// The whole class file.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// `minor_version`; 65,535 marks preview features.
+    #[must_use]
+    pub fn minor_version(&self) -> u16 {
+        u16_at(self.bytes, 4).known()
+    }
+
+    /// `major_version`: 45 and up, 44 more than the Java release since 1.2.
+    #[must_use]
+    pub fn major_version(&self) -> u16 {
+        u16_at(self.bytes, 6).known()
+    }
+
+    /// `access_flags` of the class (JVMS table 4.1-B).
+    #[must_use]
+    pub fn access_flags(&self) -> u16 {
+        self.access_flags
+    }
+
+    /// Internal name of the class (JVMS 4.2.1).
+    #[must_use]
+    pub fn this_class(&self) -> Utf8<'a> {
+        self.this_class
+    }
+
+    /// Internal name of the superclass; none for `java/lang/Object`, a module,
+    /// or an index that names no class.
+    #[must_use]
+    pub fn super_class(&self) -> Option<Utf8<'a>> {
+        self.pool.class_name(self.super_class)
+    }
+
+    /// Internal names of the direct superinterfaces; indices that name no class
+    /// are left out.
+    pub fn interfaces(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
+        u16s(self.interfaces).filter_map(|index| self.pool.class_name(PoolIndex(index)))
+    }
+
+    /// The constant pool.
+    #[must_use]
+    pub fn pool(&self) -> &ConstantPool<'a> {
+        &self.pool
+    }
+
+    pub(crate) fn this_class_index(&self) -> PoolIndex {
+        self.this_index
+    }
+
+    /// Offset of the class's `fields_count`.
+    pub(crate) fn fields_start(&self) -> usize {
+        // access_flags, this_class, super_class, interfaces_count
+        let header = self.pool.end().plus(8);
+        header.plus(self.interfaces.len())
+    }
+
+    /// Offset of the first method, behind `methods_count`.
+    pub(crate) fn methods_start(&self) -> usize {
+        let first = self.methods.first();
+        first.map_or(self.attributes_start(), |record| record.start as usize)
+    }
+
+    /// The attribute `BootstrapMethods`.
+    pub(crate) fn bootstrap_table(&self) -> Option<Attribute<'a>> {
+        self.attribute("BootstrapMethods")
+    }
+
+    /// Offset of the class's `attributes_count`.
+    pub(crate) fn attributes_start(&self) -> usize {
+        self.attributes as usize
+    }
+
+    pub(crate) fn records(&self) -> &[MethodRecord] {
+        &self.methods
+    }
+
+    /// The attributes of the class (JVMS 4.7), nested ones not included.
+    pub fn attributes(&self) -> Attributes<'_, 'a> {
+        Attributes::new(&self.pool, self.bytes, self.attributes as usize)
+    }
+
+    fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
+        self.attributes().find(|attribute| attribute.name == name)
+    }
+
+    /// The text of `SourceFile` (JVMS 4.7.10).
+    #[must_use]
+    pub fn source_file(&self) -> Option<Utf8<'a>> {
+        self.attribute("SourceFile")?.utf8(&self.pool)
+    }
+
+    /// The text of `Signature` (JVMS 4.7.9).
+    #[must_use]
+    pub fn signature(&self) -> Option<Utf8<'a>> {
+        self.attribute("Signature")?.utf8(&self.pool)
+    }
+
+    /// The text of `SourceDebugExtension` (JVMS 4.7.11).
+    #[must_use]
+    pub fn source_debug_extension(&self) -> Option<Utf8<'a>> {
+        self.attribute("SourceDebugExtension")
+            .map(|attribute| Utf8::new(attribute.bytes))
+    }
+
+    /// Descriptors of the class's annotations, visible and invisible at run time.
+    pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
+        descriptors(self.attributes(), &self.pool)
+    }
+
+    /// The table of `BootstrapMethods` (JVMS 4.7.23), in order.
+    pub fn bootstrap_methods(&self) -> impl Iterator<Item = BootstrapMethod<'a>> + '_ {
+        bootstrap_methods(self.bootstrap_table())
+    }
+}

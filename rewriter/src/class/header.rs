@@ -1,0 +1,75 @@
+//! A class file as far as its name.
+
+use crate::arithmetic::Exact;
+use crate::cursor::{Cursor, u32_at};
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::pool::ConstantPool;
+use jvms::modified_utf8::Utf8;
+
+/// A class file up to `this_class` (JVMS 4.1): for what needs no more, also of
+/// a class whose members cannot be read.
+#[derive(Debug, Clone)]
+pub struct ClassHeader<'a> {
+    pub(super) pool: ConstantPool<'a>,
+    pub(super) access_flags: u16,
+    pub(super) this_class: Utf8<'a>,
+    pub(super) this_index: PoolIndex,
+}
+
+impl<'a> ClassHeader<'a> {
+    /// Reads the constant pool and the two items behind it.
+    ///
+    /// # Errors
+    /// When the bytes are not a class file as far as that.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        Self::read_with(bytes, Vec::new())
+    }
+
+    /// As [`ClassHeader::read`], reusing `offsets`.
+    pub(super) fn read_with(bytes: &'a [u8], offsets: Vec<u32>) -> Result<Self, ReadError> {
+        check_magic(bytes)?;
+        let pool = ConstantPool::read(bytes, offsets)?;
+        let mut cursor = Cursor::at(bytes, pool.end(), 0);
+        let access_flags = cursor.u2("access_flags")?;
+        let this_index = PoolIndex(cursor.u2("this_class")?);
+        let this_class = pool.class_name(this_index).ok_or(ReadError::BadPoolIndex {
+            structure: "this_class",
+            offset: cursor.offset().minus(2),
+            expected: "class",
+            index: this_index.0,
+        })?;
+        Ok(Self {
+            pool,
+            access_flags,
+            this_class,
+            this_index,
+        })
+    }
+
+    /// Internal name of the class (JVMS 4.2.1).
+    #[must_use]
+    pub fn this_class(&self) -> Utf8<'a> {
+        self.this_class
+    }
+
+    /// Offset of `access_flags` in the class file.
+    #[must_use]
+    pub fn access_flags_offset(&self) -> usize {
+        self.pool.end()
+    }
+}
+
+fn check_magic(bytes: &[u8]) -> Result<(), ReadError> {
+    if bytes.len() > u32::MAX as usize {
+        return Err(ReadError::TooLong {
+            length: bytes.len() as u64,
+        });
+    }
+    match u32_at(bytes, 0) {
+        Some(0xCAFE_BABE) => Ok(()),
+        found => Err(ReadError::NotAClassFile {
+            found: found.unwrap_or(0),
+        }),
+    }
+}

@@ -1,0 +1,54 @@
+//! Where the methods stand in a class file.
+
+use crate::cursor::Cursor;
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::pool::ConstantPool;
+
+/// Where one method stands in the class file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MethodRecord {
+    /// Offset of its `access_flags`.
+    pub(crate) start: u32,
+    /// Offset of the first byte after it.
+    pub(crate) end: u32,
+    /// Offset of the contents of its `Code` attribute, or 0.
+    pub(crate) code: u32,
+    /// Length of those contents.
+    pub(crate) code_length: u32,
+}
+
+/// Walks `methods_count` and the methods.
+pub(crate) fn read_records(
+    cursor: &mut Cursor<'_>,
+    pool: &ConstantPool<'_>,
+    mut records: Vec<MethodRecord>,
+) -> Result<Vec<MethodRecord>, ReadError> {
+    records.clear();
+    for _ in 0..cursor.u2("methods_count")? {
+        let mut record = MethodRecord {
+            start: cursor.offset(),
+            ..MethodRecord::default()
+        };
+        cursor.take(6, "method_info")?;
+        for _ in 0..cursor.u2("method_info attributes")? {
+            let name = PoolIndex(cursor.u2("method_info attributes")?);
+            let length = cursor.u4("method_info attributes")?;
+            let offset = cursor.offset();
+            cursor.take(length as usize, "method_info attributes")?;
+            if pool.utf8(name).is_some_and(|name| name == "Code") {
+                if record.code != 0 {
+                    return Err(ReadError::DuplicateAttribute {
+                        attribute: "Code",
+                        offset,
+                    });
+                }
+                record.code = offset;
+                record.code_length = length;
+            }
+        }
+        record.end = cursor.offset();
+        records.push(record);
+    }
+    Ok(records)
+}

@@ -1,0 +1,84 @@
+//! Changes of single instructions.
+
+use std::fmt;
+use thiserror::Error;
+
+use crate::edits::literal::Literal;
+use crate::snippet::{MemberName, SnippetError};
+
+/// A method and how it is called.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallTarget {
+    /// `invokestatic`, `invokevirtual`, `invokeinterface` or `invokespecial`.
+    pub opcode: u8,
+    /// The method.
+    pub method: MemberName,
+}
+
+/// What becomes of one instruction. Operands and result stay what they are, so
+/// no stack map frame changes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Change {
+    /// A call (`invoke…`, `invokedynamic` included) or field access becomes the
+    /// call of a method that takes what was on the stack (receiver first, for a
+    /// static method) and gives what was expected. Reference types may be taken
+    /// as `Object`.
+    Call(CallTarget),
+    /// A field access becomes that of another field of the same type; an
+    /// instance access may become a static one.
+    Field {
+        /// `getstatic`, `putstatic`, `getfield` or `putfield`.
+        opcode: u8,
+        /// The field.
+        field: MemberName,
+    },
+    /// A call or field access is taken out: its operands are dropped, and
+    /// instead of a result this is pushed; zero or null if nothing is given.
+    Remove(Option<Literal>),
+    /// `new` and the constructor calls that belong to it make an object of this
+    /// class instead, which has a constructor of the same descriptor and is a
+    /// subclass of the old one.
+    New(String),
+    /// `new`, `dup` and the constructor calls that belong to it become calls of
+    /// a static method with the constructor's parameters that gives the object.
+    Factory(MemberName),
+}
+
+/// Number of a change within its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeId(pub(crate) u32);
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Why a change does not suit its instruction.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The instruction is of another kind.
+    #[error("expected {expected}, found {found}")]
+    OtherInstruction {
+        /// What the change is for.
+        expected: &'static str,
+        /// Mnemonic of what stands there.
+        found: &'static str,
+    },
+    /// Operands or result are not those of the target.
+    #[error("expected {expected}, found {found}")]
+    OtherTypes {
+        /// What the instruction takes and gives.
+        expected: String,
+        /// What the target takes and gives.
+        found: String,
+    },
+    /// A name or opcode that cannot be.
+    #[error("{0}")]
+    BadTarget(SnippetError),
+    /// It cannot be done here.
+    #[error("{0}")]
+    NotHere(&'static str),
+}

@@ -1,0 +1,191 @@
+//! Edits of the class itself.
+
+use crate::edits::literal::Literal;
+use crate::index::MethodIndex;
+use crate::snippet::{MemberName, Snippet};
+
+/// A field to be added (JVMS 4.5).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NewField {
+    /// `access_flags` (JVMS table 4.5-A).
+    pub flags: u16,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// `ConstantValue` (JVMS 4.7.2), which the JVM assigns to a static field.
+    pub value: Option<Literal>,
+}
+
+/// A method to be added (JVMS 4.6).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NewMethod {
+    /// `access_flags` (JVMS table 4.6-A).
+    pub flags: u16,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Its code; none for an abstract or native method.
+    pub body: Option<Snippet>,
+}
+
+/// What an annotation or attribute is put on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// The class.
+    Class,
+    /// One of its fields.
+    Field {
+        /// Its name.
+        name: String,
+        /// Its descriptor.
+        descriptor: String,
+    },
+    /// One of its methods.
+    Method(MethodIndex),
+}
+
+/// An annotation (JVMS 4.7.16).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Annotation {
+    /// Field descriptor of the annotation interface: `Ljava/lang/Deprecated;`.
+    pub descriptor: String,
+    /// Elements by name.
+    pub elements: Vec<(String, ElementValue)>,
+}
+
+/// The value of an annotation's element (JVMS 4.7.16.1).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ElementValue {
+    /// A `boolean`.
+    Boolean(bool),
+    /// A `byte`.
+    Byte(i8),
+    /// A `char`.
+    Char(u16),
+    /// A `short`.
+    Short(i16),
+    /// An `int`.
+    Int(i32),
+    /// A `long`.
+    Long(i64),
+    /// The bits of a `float`.
+    Float(u32),
+    /// The bits of a `double`.
+    Double(u64),
+    /// A string.
+    String(String),
+    /// A constant of an enum.
+    Enum {
+        /// Field descriptor of the enum.
+        descriptor: String,
+        /// Name of the constant.
+        constant: String,
+    },
+    /// A class by return descriptor: `Ljava/lang/String;`, `I`, `V`.
+    Class(String),
+    /// An annotation; nested at most 64 levels deep.
+    Annotation(Annotation),
+    /// An array.
+    Array(Vec<ElementValue>),
+}
+
+/// A native method that gets a prefix (JVM TI, Set Native Method Prefix): it is
+/// renamed to prefix and name, and a method with the old name and without
+/// `native` takes its place, calls it, and hands on what it returns or throws.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PrefixedNative {
+    /// The native method.
+    pub method: MethodIndex,
+    /// What its name gets in front.
+    pub prefix: String,
+}
+
+/// A change of the class itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClassEdit {
+    /// Adds a field, behind the others.
+    AddField(NewField),
+    /// Adds a method, behind the others.
+    AddMethod(NewMethod),
+    /// Adds a direct superinterface, behind the others.
+    AddInterface(String),
+    /// Adds an annotation.
+    AddAnnotation {
+        /// To what.
+        target: Target,
+        /// `RuntimeVisibleAnnotations` or `RuntimeInvisibleAnnotations`.
+        visible: bool,
+        /// The annotation.
+        annotation: Annotation,
+    },
+    /// Adds an attribute (JVMS 4.7). Pool indices in it are those of the class
+    /// before its plan.
+    AddAttribute {
+        /// To what.
+        target: Target,
+        /// Its name.
+        name: String,
+        /// Its contents.
+        bytes: Vec<u8>,
+    },
+    /// Renames a field or method of `owner` where it is declared and where this
+    /// class names it. A reference through a subclass names another owner: list
+    /// it as well.
+    RenameMember {
+        /// The member by its names so far; `interface` is not looked at.
+        member: MemberName,
+        /// Its new name.
+        to: String,
+    },
+    /// Renames a type wherever the class names it: pool, descriptors,
+    /// signatures, annotations, debug tables. Strings stay as they are.
+    RenameType {
+        /// Internal name so far.
+        from: String,
+        /// Internal name from now on.
+        to: String,
+    },
+    /// Puts a method in front of a native one.
+    PrefixNative(PrefixedNative),
+    /// Gives a method with code another body.
+    ReplaceBody {
+        /// The method.
+        method: MethodIndex,
+        /// Its new code.
+        body: Snippet,
+    },
+}
+
+impl ClassEdit {
+    /// The class's own method that it is about.
+    #[must_use]
+    pub fn method(&self) -> Option<MethodIndex> {
+        match self {
+            ClassEdit::AddAnnotation { target, .. } | ClassEdit::AddAttribute { target, .. } => {
+                match target {
+                    Target::Method(method) => Some(*method),
+                    Target::Class | Target::Field { .. } => None,
+                }
+            }
+            ClassEdit::PrefixNative(wrapper) => Some(wrapper.method),
+            ClassEdit::ReplaceBody { method, .. } => Some(*method),
+            _ => None,
+        }
+    }
+
+    /// The same edit about another method.
+    pub(crate) fn moved(mut self, to: MethodIndex) -> Self {
+        match &mut self {
+            ClassEdit::AddAnnotation { target, .. } | ClassEdit::AddAttribute { target, .. } => {
+                *target = Target::Method(to);
+            }
+            ClassEdit::PrefixNative(wrapper) => wrapper.method = to,
+            ClassEdit::ReplaceBody { method, .. } => *method = to,
+            _ => {}
+        }
+        self
+    }
+}

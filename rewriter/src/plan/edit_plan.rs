@@ -1,0 +1,287 @@
+//! The edits to one class.
+
+use std::fmt;
+
+use crate::edits::{Change, ChangeId, ClassEdit};
+use crate::index::{Bci, MethodIndex};
+use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
+use crate::plan::error::PlanError;
+use crate::plan::location::{InsertionPoint, Location};
+use crate::snippet::{Snippet, SnippetId};
+
+/// What is inserted. Probes are numbered within the class; where they are
+/// stored is chosen when splicing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Store 1 into the byte of this probe.
+    Hit(u32),
+    /// Add 1 to the long of this probe, without synchronization.
+    Count(u32),
+    /// Run this snippet of the plan.
+    Insert(SnippetId),
+    /// Make this change of the plan to the instruction [`Location::At`].
+    Change(ChangeId),
+}
+
+impl Action {
+    /// The probe it writes to; none for a snippet or change.
+    #[must_use]
+    pub fn probe(&self) -> Option<u32> {
+        match self {
+            Action::Hit(probe) | Action::Count(probe) => Some(*probe),
+            Action::Insert(_) | Action::Change(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Hit(probe) => write!(f, "hit {probe}"),
+            Action::Count(probe) => write!(f, "count {probe}"),
+            Action::Insert(snippet) => write!(f, "insert snippet {snippet}"),
+            Action::Change(change) => write!(f, "change {change}"),
+        }
+    }
+}
+
+/// One edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Edit {
+    /// Where.
+    pub point: InsertionPoint,
+    /// What.
+    pub action: Action,
+}
+
+/// The edits to one class, in order. A plan is a value: it can be printed,
+/// compared and stored, and says nothing about where probes are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
+pub struct EditPlan {
+    edits: Vec<Edit>,
+    snippets: Vec<Snippet>,
+    changes: Vec<Change>,
+    class_edits: Vec<ClassEdit>,
+}
+
+impl EditPlan {
+    /// A plan without edits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// True when nothing is to be done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.class_edits.is_empty()
+    }
+
+    /// The edits of code, in order.
+    #[must_use]
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// One more than the highest probe number used; 0 without probes.
+    #[must_use]
+    pub fn probe_count(&self) -> u32 {
+        let highest = self
+            .edits
+            .iter()
+            .filter_map(|edit| edit.action.probe())
+            .max();
+        highest.map_or(0, |probe| probe.saturating_add(1))
+    }
+
+    /// Adds an edit without asking whether its insertion point exists; see
+    /// [`PlanBuilder`](crate::PlanBuilder) and [`EditPlan::check`].
+    ///
+    /// # Errors
+    /// When the plan is full, and for a change that is at no instruction, or
+    /// anything else that is.
+    pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
+        if self.edits.len() >= MAX_EDITS {
+            return Err(PlanError::TooManyEdits);
+        }
+        let changes = matches!(edit.action, Action::Change(_));
+        if changes != matches!(edit.point.location, Location::At(_)) {
+            return Err(PlanError::Misplaced { point: edit.point });
+        }
+        self.edits.push(edit);
+        Ok(())
+    }
+
+    /// Adds a hit probe, unchecked as in [`EditPlan::push`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn hit(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            point,
+            action: Action::Hit(probe),
+        })
+    }
+
+    /// Adds a counter, unchecked as in [`EditPlan::push`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn count(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
+        self.push(Edit {
+            point,
+            action: Action::Count(probe),
+        })
+    }
+
+    /// Adds a snippet, unchecked as in [`EditPlan::push`]: where it does not fit,
+    /// splicing leaves the method alone.
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn insert(&mut self, point: InsertionPoint, snippet: Snippet) -> Result<(), PlanError> {
+        let action = Action::Insert(self.keep(snippet)?);
+        self.push(Edit { point, action })
+    }
+
+    /// Keeps a snippet for several edits with [`Action::Insert`].
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn keep(&mut self, snippet: Snippet) -> Result<SnippetId, PlanError> {
+        if self.snippets.last() != Some(&snippet) {
+            if self.snippets.len() >= MAX_EDITS {
+                return Err(PlanError::TooManyEdits);
+            }
+            self.snippets.push(snippet);
+        }
+        Ok(SnippetId(self.snippets.len().saturating_sub(1) as u32))
+    }
+
+    /// A snippet of this plan.
+    #[must_use]
+    pub fn snippet(&self, id: SnippetId) -> Option<&Snippet> {
+        self.snippets.get(id.0 as usize)
+    }
+
+    /// The snippets and changes alone.
+    pub(crate) fn without_edits(&self) -> EditPlan {
+        EditPlan {
+            edits: Vec::new(),
+            snippets: self.snippets.clone(),
+            changes: self.changes.clone(),
+            class_edits: Vec::new(),
+        }
+    }
+
+    /// Changes an instruction, unchecked as in [`EditPlan::push`]: where the
+    /// change does not suit it, splicing leaves the method alone.
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn change(
+        &mut self,
+        method: MethodIndex,
+        bci: Bci,
+        change: Change,
+    ) -> Result<(), PlanError> {
+        if self.changes.len() >= MAX_EDITS {
+            return Err(PlanError::TooManyEdits);
+        }
+        let action = Action::Change(ChangeId(self.changes.len() as u32));
+        let location = Location::At(bci);
+        self.push(Edit {
+            point: InsertionPoint { method, location },
+            action,
+        })?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// A change of this plan.
+    #[must_use]
+    pub fn changed(&self, id: ChangeId) -> Option<&Change> {
+        self.changes.get(id.0 as usize)
+    }
+
+    /// Describes what an edit of this plan does; inserted code stands in lines
+    /// of its own below.
+    #[must_use]
+    pub fn describe(&self, action: Action) -> String {
+        let changed = match action {
+            Action::Change(id) => self.changed(id).map(ToString::to_string),
+            Action::Insert(id) => self
+                .snippet(id)
+                .map(|snippet| format!("insert:\n{snippet}")),
+            Action::Hit(_) | Action::Count(_) => None,
+        };
+        changed.unwrap_or_else(|| action.to_string())
+    }
+
+    /// Adds a class edit, unchecked: where it does not suit the class, splicing
+    /// leaves the class alone.
+    ///
+    /// # Errors
+    /// When the plan is full.
+    pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
+        if self.class_edits.len() >= MAX_CLASS_EDITS {
+            return Err(PlanError::TooManyEdits);
+        }
+        self.class_edits.push(edit);
+        Ok(())
+    }
+
+    /// The class edits, in order.
+    #[must_use]
+    pub fn class_edits(&self) -> &[ClassEdit] {
+        &self.class_edits
+    }
+
+    /// This plan without class edits, every snippet and every change replaced.
+    pub(crate) fn map(
+        &self,
+        snippet: impl FnMut(&Snippet) -> Snippet,
+        change: impl FnMut(&Change) -> Change,
+    ) -> EditPlan {
+        EditPlan {
+            edits: self.edits.clone(),
+            snippets: self.snippets.iter().map(snippet).collect(),
+            changes: self.changes.iter().map(change).collect(),
+            class_edits: Vec::new(),
+        }
+    }
+
+    /// Forgets all edits and keeps the memory.
+    pub fn clear(&mut self) {
+        self.edits.clear();
+        self.snippets.clear();
+        self.changes.clear();
+        self.class_edits.clear();
+    }
+}
+
+/// One edit per line, in order and those of the class first, then the snippets
+/// with one operation per line: the same plan is the same text in every release.
+impl fmt::Display for EditPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut class_edits = self.class_edits.iter();
+        class_edits.try_for_each(|edit| writeln!(f, "{edit}"))?;
+        for Edit { point, action } in &self.edits {
+            let change = match action {
+                Action::Change(id) => self.changed(*id),
+                _ => None,
+            };
+            match change {
+                Some(change) => writeln!(f, "{point}: {change}")?,
+                None => writeln!(f, "{point}: {action}")?,
+            }
+        }
+        let mut snippets = self.snippets.iter().enumerate();
+        snippets.try_for_each(|(id, snippet)| write!(f, "snippet {id}:\n{snippet}"))
+    }
+}

@@ -1,0 +1,122 @@
+//! Why a method is left as it is.
+
+use thiserror::Error;
+
+use crate::edits::{ChangeError, ChangeId};
+use crate::error::ReadError;
+use crate::index::Bci;
+use crate::plan::location::Location;
+use crate::snippet::{SnippetError, SnippetId};
+
+/// Why one method was left as it is. The rest of the class is not affected.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// It is abstract or native.
+    #[error("the method has no code")]
+    NoCode,
+    /// A location of the plan is not one of this method's.
+    #[error(
+        "the method has no place `before or after bci {bci}` as the plan says: the plan belongs to another version of the class"
+    )]
+    NoSuchLocation {
+        /// The bci that the plan names.
+        bci: Bci,
+    },
+    /// Its code or one of its tables does not hold what the JVMS says.
+    #[error("the method cannot be read: {0}")]
+    Unreadable(#[from] ReadError),
+    /// It would be longer than 65,535 bytes.
+    #[error("the method would grow to {length} bytes, and 65535 are allowed")]
+    MethodTooLarge {
+        /// The length it would have.
+        length: u32,
+    },
+    /// The constant pool has no room for what the inserted code refers to.
+    #[error("the constant pool has no room for the entries that the inserted code needs")]
+    PoolFull,
+    /// Its operand stack would be too deep.
+    #[error("the operand stack would be deeper than 65535")]
+    StackTooDeep,
+    /// An attribute of its code that may hold bcis and is not known.
+    #[error("its code has the attribute `{name}`, which is not known and may refer to bcis")]
+    UnknownAttribute {
+        /// Name of the attribute.
+        name: String,
+    },
+    /// A jump needs a trampoline, and its target has no stack map frame.
+    #[error("bci {bci} is jumped to and has no stack map frame to copy")]
+    NoFrame {
+        /// The jump's target.
+        bci: Bci,
+    },
+    /// A conditional branch cannot reach its target, and no place for a trampoline is near.
+    #[error(
+        "the branch at bci {bci} cannot reach its target, and there is no place for a trampoline near it"
+    )]
+    OutOfReach {
+        /// The branch.
+        bci: Bci,
+    },
+    /// Trampolines need more stack map frames than is sensible.
+    #[error("its stack map frames would take too much room")]
+    FramesTooLarge,
+    /// A snippet does not fit its location.
+    #[error("the snippet {location} does not fit: {error}")]
+    Snippet {
+        /// Where.
+        location: Location,
+        /// Why not.
+        error: SnippetError,
+    },
+    /// A change does not suit its instruction.
+    #[error("the instruction at bci {bci} cannot be changed so: {error}")]
+    Change {
+        /// The instruction.
+        bci: Bci,
+        /// Why not.
+        error: ChangeError,
+    },
+    /// Two changes of one instruction.
+    #[error("two edits change the instruction at bci {bci}")]
+    ChangedTwice {
+        /// The instruction.
+        bci: Bci,
+    },
+    /// An edit names a change of another plan.
+    #[error("change {change} is none of this plan's")]
+    NoSuchChange {
+        /// The change.
+        change: ChangeId,
+    },
+    /// An edit names a snippet of another plan.
+    #[error("snippet {snippet} is none of this plan's")]
+    NoSuchSnippet {
+        /// The snippet.
+        snippet: SnippetId,
+    },
+    /// Too many local variables.
+    #[error("the method would need more than 65535 local variables")]
+    TooManyLocals,
+    /// A snippet needs a frame where the types are not known.
+    #[error(
+        "the types at bci {bci} cannot be followed, and a snippet needs a stack map frame there"
+    )]
+    UnknownTypes {
+        /// Where.
+        bci: Bci,
+    },
+    /// A snippet needs a frame between a `new` and its constructor call, and the
+    /// `new` is changed.
+    #[error("a snippet that branches stands between a changed `new` and its constructor call")]
+    NewIsChanged,
+    /// No handler can stand around the method's code.
+    #[error("what unwinds the method cannot be seen: {reason}")]
+    CannotUnwind {
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Control falls off the end of the code, so nothing can be put there.
+    #[error("control can fall off the end of the method's code")]
+    OpenEnd,
+}

@@ -1,0 +1,344 @@
+//! The constant pool (JVMS 4.4): an offset table over the class's bytes.
+
+use crate::arithmetic::Exact;
+use crate::cursor::{Cursor, u16_at, u32_at};
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use jvms::constant_tag;
+
+use jvms::modified_utf8::Utf8;
+
+/// A field or method as an instruction names it (JVMS 4.4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberRef<'a> {
+    /// Internal name of the class, or descriptor of the array type.
+    pub owner: Utf8<'a>,
+    /// Name of the member.
+    pub name: Utf8<'a>,
+    /// Its descriptor.
+    pub descriptor: Utf8<'a>,
+    /// True for a method of an interface (`CONSTANT_InterfaceMethodref`).
+    pub interface: bool,
+}
+
+/// A dynamically computed constant or call site (JVMS 4.4.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dynamic<'a> {
+    /// Index into the class's bootstrap methods.
+    pub bootstrap: u16,
+    /// Name handed to the bootstrap method.
+    pub name: Utf8<'a>,
+    /// Field descriptor of the constant, or method descriptor of the call site.
+    pub descriptor: Utf8<'a>,
+}
+
+/// A method handle (JVMS 4.4.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodHandle<'a> {
+    /// Reference kind, 1 to 9 (JVMS table 5.4.3.5-A).
+    pub kind: u8,
+    /// The member.
+    pub member: MemberRef<'a>,
+}
+
+/// What `ldc` or a bootstrap method can be given (JVMS table 4.4-C).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum LoadableConstant<'a> {
+    /// An `int`.
+    Integer(i32),
+    /// A `float`, with its bits kept.
+    Float(f32),
+    /// A `long`.
+    Long(i64),
+    /// A `double`, with its bits kept.
+    Double(f64),
+    /// A string.
+    String(Utf8<'a>),
+    /// A class by internal name or array descriptor.
+    Class(Utf8<'a>),
+    /// A method handle.
+    MethodHandle(MethodHandle<'a>),
+    /// A method type by descriptor.
+    MethodType(Utf8<'a>),
+    /// A dynamically computed constant.
+    Dynamic(Dynamic<'a>),
+}
+
+/// The constant pool of one class. Lookups return none for an index that is
+/// out of range or names another kind of entry.
+#[derive(Debug, Clone)]
+pub struct ConstantPool<'a> {
+    bytes: &'a [u8],
+    offsets: Vec<u32>,
+    end: u32,
+}
+
+impl<'a> ConstantPool<'a> {
+    /// Scans the pool whose count stands at offset 8, reusing `offsets`.
+    pub(crate) fn read(bytes: &'a [u8], mut offsets: Vec<u32>) -> Result<Self, ReadError> {
+        let mut cursor = Cursor::at(bytes, 8, 0);
+        let count = usize::from(cursor.u2("constant_pool_count")?);
+        offsets.clear();
+        offsets.resize(count.max(1), 0);
+        let mut at = cursor.position();
+        let mut rest = bytes.get(at..).unwrap_or_default();
+        let mut slots = offsets.iter_mut();
+        // Nothing has the index 0.
+        slots.next();
+        while let Some(slot) = slots.next() {
+            let index = || count.minus(slots.len()).minus(1) as u16;
+            let Some([tag, high, low]) = rest.first_chunk::<3>() else {
+                return Err(cut_off(at.plus(3), bytes.len()));
+            };
+            let mut size = usize::from(constant_tag::length(*tag));
+            if *tag == constant_tag::UTF8 {
+                size = size.plus(usize::from(u16::from_be_bytes([*high, *low])));
+            } else if size == 0 {
+                return Err(unknown(index(), *tag, at));
+            } else if size == WIDE {
+                let (index, offset) = (index(), at as u32);
+                if slots.next().is_none() {
+                    return Err(ReadError::WideConstantAtEnd { index, offset });
+                }
+            }
+            *slot = at as u32;
+            at = at.plus(size);
+            rest = rest.get(size..).unwrap_or_default();
+        }
+        if at > bytes.len() {
+            return Err(cut_off(at, bytes.len()));
+        }
+        Ok(ConstantPool {
+            bytes,
+            offsets,
+            end: at as u32,
+        })
+    }
+
+    pub(crate) fn into_offsets(self) -> Vec<u32> {
+        self.offsets
+    }
+
+    /// `constant_pool_count`: one more than the highest index.
+    #[must_use]
+    pub fn count(&self) -> u16 {
+        self.offsets.len() as u16
+    }
+
+    /// Offset in the class file of the first byte after the pool.
+    pub(crate) fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    /// Offset of an entry's tag byte.
+    #[inline]
+    pub(crate) fn offset(&self, index: PoolIndex) -> Option<usize> {
+        self.offsets
+            .get(usize::from(index.0))
+            .filter(|at| **at != 0)
+            .map(|at| *at as usize)
+    }
+
+    /// The tag of an entry (JVMS table 4.4-A).
+    #[must_use]
+    #[inline]
+    pub fn tag(&self, index: PoolIndex) -> Option<u8> {
+        self.bytes.get(self.offset(index)?).copied()
+    }
+
+    /// Offset of the body of an entry with this tag.
+    #[inline]
+    fn body(&self, index: PoolIndex, tag: u8) -> Option<usize> {
+        let at = self.offset(index)?;
+        (self.bytes.get(at) == Some(&tag)).then_some(at.plus(1))
+    }
+
+    #[inline]
+    fn index_at(&self, at: usize) -> Option<PoolIndex> {
+        u16_at(self.bytes, at).map(PoolIndex)
+    }
+
+    /// A `CONSTANT_Utf8`.
+    #[must_use]
+    #[inline]
+    pub fn utf8(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        let at = self.body(index, constant_tag::UTF8)?;
+        let length = usize::from(u16_at(self.bytes, at)?);
+        let start = at.plus(2);
+        self.bytes.get(start..start.plus(length)).map(Utf8::new)
+    }
+
+    /// Whether any entry is a `CONSTANT_Utf8` with this text.
+    #[must_use]
+    pub fn holds(&self, text: &[u8]) -> bool {
+        (1..self.count()).any(|index| {
+            self.utf8(PoolIndex(index))
+                .is_some_and(|found| found.as_bytes() == text)
+        })
+    }
+
+    fn named(&self, index: PoolIndex, tag: u8) -> Option<Utf8<'a>> {
+        self.utf8(self.index_at(self.body(index, tag)?)?)
+    }
+
+    /// Internal name, or array descriptor, of a `CONSTANT_Class`.
+    #[must_use]
+    pub fn class_name(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        self.named(index, constant_tag::CLASS)
+    }
+
+    /// Text of a `CONSTANT_String`.
+    #[must_use]
+    pub fn string(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        self.named(index, constant_tag::STRING)
+    }
+
+    /// Descriptor of a `CONSTANT_MethodType`.
+    #[must_use]
+    pub fn method_type(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        self.named(index, constant_tag::METHOD_TYPE)
+    }
+
+    /// Name of a `CONSTANT_Module`.
+    #[must_use]
+    pub fn module(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        self.named(index, constant_tag::MODULE)
+    }
+
+    /// Name of a `CONSTANT_Package`.
+    #[must_use]
+    pub fn package(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        self.named(index, constant_tag::PACKAGE)
+    }
+
+    /// A field, method or interface method.
+    #[must_use]
+    pub fn member_ref(&self, index: PoolIndex) -> Option<MemberRef<'a>> {
+        let at = self.offset(index)?;
+        let tag = *self.bytes.get(at)?;
+        if !matches!(
+            tag,
+            constant_tag::FIELD_REF | constant_tag::METHOD_REF | constant_tag::INTERFACE_METHOD_REF
+        ) {
+            return None;
+        }
+        let owner = self.class_name(self.index_at(at.plus(1))?)?;
+        let (name, descriptor) = self.name_and_type(self.index_at(at.plus(3))?)?;
+        Some(MemberRef {
+            owner,
+            name,
+            descriptor,
+            interface: tag == constant_tag::INTERFACE_METHOD_REF,
+        })
+    }
+
+    /// Name and descriptor of a `CONSTANT_NameAndType`.
+    #[must_use]
+    pub fn name_and_type(&self, index: PoolIndex) -> Option<(Utf8<'a>, Utf8<'a>)> {
+        let at = self.body(index, constant_tag::NAME_AND_TYPE)?;
+        Some((
+            self.utf8(self.index_at(at)?)?,
+            self.utf8(self.index_at(at.plus(2))?)?,
+        ))
+    }
+
+    /// A `CONSTANT_Dynamic` or `CONSTANT_InvokeDynamic`.
+    #[must_use]
+    pub fn dynamic(&self, index: PoolIndex) -> Option<Dynamic<'a>> {
+        let at = self.offset(index)?;
+        if !matches!(
+            self.bytes.get(at)?,
+            &(constant_tag::DYNAMIC | constant_tag::INVOKE_DYNAMIC)
+        ) {
+            return None;
+        }
+        let (name, descriptor) = self.name_and_type(self.index_at(at.plus(3))?)?;
+        Some(Dynamic {
+            bootstrap: u16_at(self.bytes, at.plus(1))?,
+            name,
+            descriptor,
+        })
+    }
+
+    /// A `CONSTANT_MethodHandle`.
+    #[must_use]
+    pub fn method_handle(&self, index: PoolIndex) -> Option<MethodHandle<'a>> {
+        let at = self.body(index, constant_tag::METHOD_HANDLE)?;
+        let member = self.member_ref(self.index_at(at.plus(1))?)?;
+        Some(MethodHandle {
+            kind: *self.bytes.get(at)?,
+            member,
+        })
+    }
+
+    /// Value of a `CONSTANT_Integer`.
+    #[must_use]
+    pub fn integer(&self, index: PoolIndex) -> Option<i32> {
+        u32_at(self.bytes, self.body(index, constant_tag::INTEGER)?).map(|bits| bits as i32)
+    }
+
+    /// Value of a `CONSTANT_Float`.
+    #[must_use]
+    pub fn float(&self, index: PoolIndex) -> Option<f32> {
+        u32_at(self.bytes, self.body(index, constant_tag::FLOAT)?).map(f32::from_bits)
+    }
+
+    fn bits64(&self, index: PoolIndex, tag: u8) -> Option<u64> {
+        let at = self.body(index, tag)?;
+        self.bytes
+            .get(at..)?
+            .first_chunk()
+            .map(|bits| u64::from_be_bytes(*bits))
+    }
+
+    /// Value of a `CONSTANT_Long`.
+    #[must_use]
+    pub fn long(&self, index: PoolIndex) -> Option<i64> {
+        self.bits64(index, constant_tag::LONG)
+            .map(|bits| bits as i64)
+    }
+
+    /// Value of a `CONSTANT_Double`.
+    #[must_use]
+    pub fn double(&self, index: PoolIndex) -> Option<f64> {
+        self.bits64(index, constant_tag::DOUBLE).map(f64::from_bits)
+    }
+
+    /// A loadable constant of any kind.
+    #[must_use]
+    pub fn constant(&self, index: PoolIndex) -> Option<LoadableConstant<'a>> {
+        match self.tag(index)? {
+            constant_tag::INTEGER => self.integer(index).map(LoadableConstant::Integer),
+            constant_tag::FLOAT => self.float(index).map(LoadableConstant::Float),
+            constant_tag::LONG => self.long(index).map(LoadableConstant::Long),
+            constant_tag::DOUBLE => self.double(index).map(LoadableConstant::Double),
+            constant_tag::STRING => self.string(index).map(LoadableConstant::String),
+            constant_tag::CLASS => self.class_name(index).map(LoadableConstant::Class),
+            constant_tag::METHOD_HANDLE => self
+                .method_handle(index)
+                .map(LoadableConstant::MethodHandle),
+            constant_tag::METHOD_TYPE => self.method_type(index).map(LoadableConstant::MethodType),
+            constant_tag::DYNAMIC => self.dynamic(index).map(LoadableConstant::Dynamic),
+            _ => None,
+        }
+    }
+}
+
+#[cold]
+fn cut_off(end: usize, length: usize) -> ReadError {
+    ReadError::Truncated {
+        structure: "constant_pool",
+        offset: length as u32,
+        needed: end.saturating_sub(length) as u32,
+    }
+}
+
+/// Bytes of a long or double, the only entries that take two indices.
+const WIDE: usize = 9;
+
+#[cold]
+fn unknown(index: u16, tag: u8, offset: usize) -> ReadError {
+    let offset = offset as u32;
+    ReadError::UnknownConstant { index, tag, offset }
+}

@@ -1,0 +1,18 @@
+//! Un-splicing: is the output what the plan says, and nothing else?
+//!
+//! The output is read again, the inserted code is taken out of it instruction
+//! by instruction, and what is left has to be the original: every instruction,
+//! target, handler, frame and table entry at the place found on the way.
+
+mod class;
+mod error;
+mod frames;
+mod method;
+mod mismatch;
+mod retyped;
+mod snippet;
+mod structure;
+mod walk;
+
+pub use class::check_splice;
+pub use method::CheckScratch;

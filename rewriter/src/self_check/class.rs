@@ -1,0 +1,98 @@
+//! One class before and after.
+
+use crate::class::ClassFile;
+use crate::plan::EditPlan;
+use crate::self_check::error::SelfCheckError;
+use crate::self_check::method::{CheckScratch, Pair};
+use crate::self_check::structure::checked;
+use crate::splice::{Added, ProbeWriter, by_method, head, order_by_method, tail};
+use crate::storage::ProbeStorage;
+
+/// Reads the output of a splice again and takes the edits out: what remains
+/// must be the original class, byte by byte outside of the methods that the
+/// plan edits, and instruction by instruction within them. A method that is
+/// unchanged although the plan edits it passes, as it may have been skipped.
+///
+/// # Errors
+/// Says what differs first.
+pub fn check_splice(
+    original: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    spliced: &[u8],
+    scratch: &mut CheckScratch,
+) -> Result<(), SelfCheckError> {
+    if original.bytes() == spliced {
+        return Ok(());
+    }
+    if !plan.class_edits().is_empty() {
+        let structured = checked(original, plan)?;
+        let class = ClassFile::read(&structured.bytes)?;
+        return check_splice(&class, &structured.plan, storage, spliced, scratch);
+    }
+    let differs = |part| SelfCheckError::Differs { part };
+    let mut order = std::mem::take(&mut scratch.order);
+    order_by_method(original, plan, &mut order).map_err(|_| differs("list of methods"))?;
+    let output = ClassFile::read_with(spliced, std::mem::take(&mut scratch.tables))?;
+    scratch.pool.begin(original.pool().count());
+    let probes = ProbeWriter::new(original, plan, storage, &mut scratch.pool)
+        .ok_or(differs("constant pool"))?;
+    outside(original, &output, probes.added(), scratch)?;
+    let mut groups = by_method(&order).peekable();
+    for (before, after) in original.methods().zip(output.methods()) {
+        let group = groups.next_if(|(method, _)| *method == before.index());
+        if before.bytes() == after.bytes() {
+            continue;
+        }
+        let (method, edits) = group.ok_or(differs("method that the plan does not edit"))?;
+        let pair = Pair {
+            original,
+            output: &output,
+            method,
+            probes,
+            plan,
+            edits,
+        };
+        pair.check(scratch)?;
+    }
+    scratch.tables = output.into_tables();
+    drop(groups);
+    scratch.order = order;
+    Ok(())
+}
+
+/// Everything that is no method: header, pool, fields, class attributes.
+fn outside(
+    original: &ClassFile<'_>,
+    output: &ClassFile<'_>,
+    added: Option<Added>,
+    scratch: &mut CheckScratch,
+) -> Result<(), SelfCheckError> {
+    let CheckScratch { pool, expected, .. } = scratch;
+    let own = pool.bytes();
+    let (before, after) = (original.bytes(), output.bytes());
+    let (end, new_end) = (original.pool().end(), output.pool().end());
+    let same = |a: Option<&[u8]>, b: Option<&[u8]>, part| match (a, b) {
+        (Some(a), Some(b)) if a == b => Ok(()),
+        _ => Err(SelfCheckError::Differs { part }),
+    };
+    same(before.get(..8), after.get(..8), "version")?;
+    same(before.get(10..end), after.get(10..end), "old constant pool")?;
+    let appended = after
+        .get(end..new_end)
+        .and_then(|bytes| bytes.get(..own.len()));
+    same(Some(own), appended, "appended constant pool")?;
+    expected.clear();
+    head(original, added, expected);
+    let head = after.get(new_end..output.methods_start());
+    same(Some(expected), head, "class header or fields")?;
+    expected.clear();
+    tail(original, added, expected);
+    let count = original.records().len();
+    let methods_end = count
+        .checked_sub(1)
+        .and_then(|last| output.records().get(last))
+        .map_or(output.methods_start(), |record| record.end as usize);
+    let rest = after.get(methods_end..);
+    same(Some(expected), rest, "class attributes or added methods")
+}

@@ -1,0 +1,248 @@
+//! One method before and after.
+
+use crate::arithmetic::Exact;
+use crate::class::{Attributes, ClassFile, Code, MethodRecord, Tables};
+use crate::index::MethodIndex;
+use crate::limits::FRAMES_REQUIRED_SINCE;
+use crate::plan::{Action, EditPlan};
+use crate::pool::PoolWriter;
+use crate::self_check::error::SelfCheckError;
+use crate::self_check::frames::{FrameCheck, FramePair};
+use crate::self_check::mismatch::Mismatch;
+use crate::self_check::retyped::Retyped;
+use crate::self_check::snippet::Host;
+use crate::self_check::walk::{Walk, Work};
+use crate::snippet::Snippet;
+use crate::splice::{
+    Analysis, Changes, Inserts, Layout, ProbeWriter, Snippets, covered_ranges, edit_index,
+    exceptions, is_special, relocate,
+};
+
+/// Buffers that one check lends to the next, as [`Scratch`](crate::Scratch) is
+/// lent by splices.
+#[derive(Debug, Default)]
+pub struct CheckScratch {
+    /// The edits by method: `method << 32 | index`.
+    pub(super) order: Vec<u64>,
+    pub(super) tables: Tables,
+    pub(super) pool: PoolWriter,
+    layout: Layout,
+    walk: Walk,
+    frames: FrameCheck,
+    pub(super) expected: Vec<u8>,
+    /// None: snippets are compared with what they say, not with code made anew.
+    snippets: Snippets,
+    /// Resolved, but not turned into code either.
+    changes: Changes,
+}
+
+/// One method before and after.
+pub(super) struct Pair<'p, 'a> {
+    pub(super) original: &'p ClassFile<'a>,
+    pub(super) output: &'p ClassFile<'p>,
+    pub(super) method: MethodIndex,
+    pub(super) probes: ProbeWriter,
+    pub(super) plan: &'p EditPlan,
+    pub(super) edits: &'p [u64],
+}
+
+/// What stands around a method's code: before its length, and behind it.
+fn header<'b>(class: &ClassFile<'b>, record: &MethodRecord) -> Option<(&'b [u8], &'b [u8])> {
+    let head = record.start as usize..(record.code as usize).checked_sub(4)?;
+    let tail = (record.code as usize).plus(record.code_length as usize);
+    class
+        .bytes()
+        .get(head)
+        .zip(class.bytes().get(tail..record.end as usize))
+}
+
+impl Pair<'_, '_> {
+    pub(super) fn check(&self, scratch: &mut CheckScratch) -> Result<(), SelfCheckError> {
+        let method = self.method;
+        let part = SelfCheckError::Differs {
+            part: "method's header",
+        };
+        let record = |class: &ClassFile<'_>| class.records().get(usize::from(method)).copied();
+        let (Some(old), Some(new)) = (record(self.original), record(self.output)) else {
+            return Err(part);
+        };
+        let same = header(self.original, &old) == header(self.output, &new);
+        if !same || old.code == 0 || new.code == 0 {
+            return Err(part);
+        }
+        let before = Code::read(self.original.pool(), self.original.bytes(), &old)?;
+        let after = Code::read(self.output.pool(), self.output.bytes(), &new)?;
+        let refused = |reason| SelfCheckError::Refused { method, reason };
+        scratch.changes.clear();
+        if self.plan.has_changes() {
+            let method = self.original.method(method).ok_or(part)?;
+            let changes = &mut scratch.changes;
+            changes
+                .resolve(self.original, &method, &before, self.plan, self.edits)
+                .map_err(refused)?;
+        }
+        let inserts = Inserts {
+            probes: self.probes,
+            snippets: &scratch.snippets,
+            changes: &scratch.changes,
+        };
+        scratch
+            .layout
+            .plan(before.bytes(), self.plan.edits(), self.edits, inserts)
+            .map_err(refused)?;
+        let mut edits = self.edits.iter().filter_map(|key| {
+            let index = edit_index(*key);
+            self.plan.edits().get(index)
+        });
+        let analysis = if edits.any(is_special) {
+            let analysis = Analysis::of(self.original, method, &before, self.plan, self.edits);
+            Some(analysis.map_err(refused)?)
+        } else {
+            None
+        };
+        self.code(&before, &after, analysis.as_ref(), scratch)
+            .map_err(|found| SelfCheckError::Method {
+                method,
+                expected: found.expected,
+                bci: found.bci,
+                position: found.position,
+            })
+    }
+
+    /// The local variables that the method should have now.
+    fn locals(&self, before: &Code<'_, '_>) -> u32 {
+        let own = self.edits.iter().filter_map(|key| {
+            match self.plan.edits().get(edit_index(*key))?.action {
+                Action::Insert(id) => self.plan.snippet(id).map(Snippet::own_slots),
+                Action::Hit(_) | Action::Count(_) | Action::Change(_) => None,
+            }
+        });
+        u32::from(before.max_locals()).plus(own.max().unwrap_or(0))
+    }
+
+    fn host(&self, before: &Code<'_, '_>) -> Host<'_> {
+        let method = self.original.method(self.method);
+        Host {
+            pool: self.output.pool(),
+            is_static: method.is_some_and(|method| method.is_static()),
+            descriptor: method
+                .map(|method| method.descriptor().as_bytes())
+                .unwrap_or_default(),
+            locals: before.max_locals(),
+        }
+    }
+
+    fn code(
+        &self,
+        before: &Code<'_, '_>,
+        after: &Code<'_, '_>,
+        analysis: Option<&Analysis<'_>>,
+        scratch: &mut CheckScratch,
+    ) -> Result<(), Mismatch> {
+        let CheckScratch {
+            layout,
+            walk,
+            frames,
+            expected,
+            snippets,
+            changes,
+            ..
+        } = scratch;
+        if self.locals(before) != u32::from(after.max_locals())
+            || before.max_stack() > after.max_stack()
+        {
+            return Err(Mismatch::new("the same locals and no less stack", 0, 0));
+        }
+        let covered = analysis.map_or(&[][..], |analysis| &analysis.covered);
+        let unwind = match covered {
+            [] => None,
+            _ => after
+                .exception_table()
+                .last()
+                .map(|entry| u32::from(entry.handler.0)),
+        };
+        let work = Work {
+            old: before.bytes(),
+            new: after.bytes(),
+            layout,
+            plan: self.plan,
+            inserts: Inserts {
+                probes: self.probes,
+                snippets,
+                changes,
+            },
+            host: self.host(before),
+            unwind,
+        };
+        walk.run(&work)?;
+        expected.clear();
+        let handlers = before.handler_bytes();
+        exceptions(handlers, walk, expected)
+            .and_then(|()| covered_ranges(covered, walk, unwind.unwrap_or(0), expected))
+            .map_err(|_| Mismatch::new("exception ranges within the code", 0, 0))?;
+        if expected != after.handler_bytes() {
+            return Err(Mismatch::new("the same exception ranges", 0, 0));
+        }
+        let retyped = analysis.filter(|analysis| analysis.needs_frames());
+        let retyped = retyped.map(|analysis| Retyped {
+            original: self.original,
+            output: self.output,
+            analysis,
+            after,
+        });
+        self.attributes(before, after, retyped.as_ref(), walk, (frames, expected))
+    }
+
+    fn attributes(
+        &self,
+        before: &Code<'_, '_>,
+        after: &Code<'_, '_>,
+        retyped: Option<&Retyped<'_, '_>>,
+        walk: &Walk,
+        (frames, expected): (&mut FrameCheck, &mut Vec<u8>),
+    ) -> Result<(), Mismatch> {
+        let mut others: Attributes<'_, '_> = after.attributes();
+        let mut framed = false;
+        for attribute in before.attributes() {
+            let other = others.next().filter(|other| other.name == attribute.name);
+            let other = other.ok_or(Mismatch::new("the same attributes of Code", 0, 0))?;
+            if attribute.name == "StackMapTable" {
+                framed = true;
+                if let Some(retyped) = retyped {
+                    retyped.check(Some(&other), walk)?;
+                    continue;
+                }
+                let limits = (before.max_locals(), before.max_stack());
+                let pair = FramePair {
+                    original: self.original,
+                    output: self.output,
+                    method: self.method,
+                    limits,
+                    tables: (&attribute, &other),
+                };
+                frames.check(&pair, walk)?;
+                continue;
+            }
+            expected.clear();
+            relocate(&attribute, walk, expected)
+                .map_err(|_| Mismatch::new("a table that can be read", 0, 0))?;
+            if expected != other.bytes {
+                return Err(Mismatch::new(
+                    "the same lines, variables and annotations",
+                    0,
+                    0,
+                ));
+            }
+        }
+        if let Some(retyped) = retyped.filter(|_| !framed) {
+            let added = others.next().filter(|other| other.name == "StackMapTable");
+            retyped.check(added.as_ref(), walk)?;
+            framed = true;
+        }
+        let required = self.original.major_version() >= FRAMES_REQUIRED_SINCE;
+        if others.next().is_some() || (!framed && required && !walk.trampolines().is_empty()) {
+            return Err(Mismatch::new("the same attributes of Code", 0, 0));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! What one step of the check found wrong.
+
+/// What one step of the check found wrong: what was expected, and where.
+#[derive(Debug)]
+pub(crate) struct Mismatch {
+    pub(crate) expected: &'static str,
+    pub(crate) bci: u32,
+    pub(crate) position: u32,
+}
+
+impl Mismatch {
+    #[cold]
+    pub(crate) fn new(expected: &'static str, bci: u32, position: u32) -> Self {
+        Mismatch {
+            expected,
+            bci,
+            position,
+        }
+    }
+}

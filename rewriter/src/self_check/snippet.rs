@@ -1,0 +1,177 @@
+//! Is this code what a snippet says? Pool entries are compared by what they
+//! hold, so where they stand does not matter.
+
+use crate::arithmetic::Exact;
+use crate::class::{Instruction, Instructions};
+use crate::lowering::load_opcode;
+use crate::pool::{ConstantPool, LoadableConstant, MemberRef};
+use crate::snippet::{Member, Operation, Snippet, Value};
+use jvms::descriptor::{FieldType, Parameters};
+use jvms::modified_utf8::Utf8;
+use jvms::opcode;
+use jvms::opcode::Form;
+
+/// The method that snippets are looked for in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Host<'h> {
+    /// The constant pool of the output.
+    pub(crate) pool: &'h ConstantPool<'h>,
+    pub(crate) is_static: bool,
+    pub(crate) descriptor: &'h [u8],
+    /// First slot of the snippets' own.
+    pub(crate) locals: u16,
+}
+
+/// The end of the code of `snippet` that begins at `at`, if it is there. Where
+/// each operation begins, and the end, is added to `offsets`, counted from `at`.
+pub(super) fn end_of(
+    snippet: &Snippet,
+    host: &Host<'_>,
+    code: &[u8],
+    at: usize,
+    offsets: &mut Vec<u32>,
+) -> Option<usize> {
+    let first = offsets.len();
+    let mut instructions = Instructions::from(code, at, 0);
+    let mut end = at;
+    for operation in snippet.operations() {
+        offsets.push(end.minus(at) as u32);
+        if !matches!(operation, Operation::Label(_)) {
+            let instruction = instructions.next()?.ok()?;
+            host.is(&instruction, operation).then_some(())?;
+            end = instruction.next() as usize;
+        }
+    }
+    offsets.push(end.minus(at) as u32);
+    let offsets = offsets.get(first..)?;
+    let place = |label| {
+        let placed =
+            |operation: &Operation| matches!(operation, Operation::Label(found) if *found == label);
+        let index = snippet.operations().iter().position(placed)?;
+        Some((at as u32).plus(*offsets.get(index)?))
+    };
+    for (operation, from) in snippet.operations().iter().zip(offsets.iter()) {
+        if let Operation::Jump(_, label) = operation {
+            let jump = Instructions::from(code, at.plus(*from as usize), 0)
+                .next()?
+                .ok()?;
+            let target = jump.branch_target().map(|target| u32::from(target.0));
+            (target.is_some() && target == place(*label)).then_some(())?;
+        }
+    }
+    Some(end)
+}
+
+impl Host<'_> {
+    fn is(&self, found: &Instruction<'_>, operation: &Operation) -> bool {
+        let code = found.opcode;
+        match operation {
+            Operation::Label(_) => false,
+            Operation::This => self.is_local(found, opcode::ALOAD, Some(0)),
+            Operation::Argument(index) => {
+                let parameter = self.parameter(*index);
+                parameter
+                    .is_some_and(|(kind, slot)| self.is_local(found, load_opcode(kind), Some(slot)))
+            }
+            Operation::Push(value) => self.is_constant(found, value),
+            Operation::Invoke(wanted, member) | Operation::Field(wanted, member) => {
+                let same = found
+                    .pool_index()
+                    .and_then(|index| self.pool.member_ref(index));
+                let count = Parameters::of(&member.descriptor).slots();
+                let count = code != opcode::INVOKEINTERFACE
+                    || found.bytes().get(3..) == Some(&[(count as u8).plus(1), 0]);
+                code == *wanted && count && same.is_some_and(|same| is_member(&same, member))
+            }
+            Operation::WithType(wanted, name) => {
+                let class = found
+                    .pool_index()
+                    .and_then(|index| self.pool.class_name(index));
+                code == *wanted && class == Some(Utf8::new(name))
+            }
+            Operation::Plain(wanted) => code == *wanted && found.length() == 1,
+            Operation::Local(wanted, slot) => {
+                self.is_local(found, *wanted, self.locals.checked_add(*slot))
+            }
+            Operation::NewArray(kind) => {
+                code == opcode::NEWARRAY && found.immediate() == Some(i32::from(*kind))
+            }
+            Operation::Increment(slot, by) => {
+                let slot = self.locals.checked_add(*slot);
+                code == opcode::IINC
+                    && slot.is_some()
+                    && found.local() == slot
+                    && found.immediate() == Some(i32::from(*by))
+            }
+            // Where it goes is looked at when all places are known.
+            Operation::Jump(wanted, _) => code == *wanted,
+        }
+    }
+
+    /// A parameter's type and slot.
+    fn parameter(&self, index: u8) -> Option<(FieldType<'_>, u16)> {
+        let mut slot = u32::from(!self.is_static);
+        let mut kinds = Parameters::of(self.descriptor);
+        for kind in kinds.by_ref().take(usize::from(index)) {
+            slot = slot.plus(u32::from(kind.slots()));
+        }
+        Some((kinds.next()?, u16::try_from(slot).ok()?))
+    }
+
+    /// `xload` or `xstore` of this slot in any form.
+    fn is_local(&self, found: &Instruction<'_>, wanted: u8, slot: Option<u16>) -> bool {
+        let code = match opcode::form(found.opcode) {
+            Form::Slot(_) => opcode::general_form(found.opcode),
+            _ => found.opcode,
+        };
+        code == wanted && slot.is_some() && found.local() == slot
+    }
+
+    fn is_constant(&self, found: &Instruction<'_>, value: &Value) -> bool {
+        let constant = found
+            .pool_index()
+            .and_then(|index| self.pool.constant(index));
+        match (value, constant) {
+            (Value::Int(wanted), None) => found.immediate() == Some(*wanted),
+            (Value::Int(wanted), Some(LoadableConstant::Integer(value))) => value == *wanted,
+            (Value::Long(wanted), Some(LoadableConstant::Long(value))) => value == *wanted,
+            (Value::Float(wanted), Some(LoadableConstant::Float(value))) => {
+                value.to_bits() == *wanted
+            }
+            (Value::Double(wanted), Some(LoadableConstant::Double(value))) => {
+                value.to_bits() == *wanted
+            }
+            (Value::String(wanted), Some(LoadableConstant::String(value))) => {
+                value.as_bytes() == wanted
+            }
+            (Value::Class(wanted), Some(LoadableConstant::Class(value))) => {
+                value.as_bytes() == wanted
+            }
+            (Value::Long(wanted), None) => match found.opcode {
+                opcode::LCONST_0 => *wanted == 0,
+                opcode::LCONST_1 => *wanted == 1,
+                _ => false,
+            },
+            (Value::Float(wanted), None) => match found.opcode {
+                opcode::FCONST_0 => *wanted == 0.0_f32.to_bits(),
+                opcode::FCONST_1 => *wanted == 1.0_f32.to_bits(),
+                opcode::FCONST_2 => *wanted == 2.0_f32.to_bits(),
+                _ => false,
+            },
+            (Value::Double(wanted), None) => match found.opcode {
+                opcode::DCONST_0 => *wanted == 0.0_f64.to_bits(),
+                opcode::DCONST_1 => *wanted == 1.0_f64.to_bits(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// For a field it does not matter whether its owner is an interface (JVMS 4.4.2).
+fn is_member(found: &MemberRef<'_>, wanted: &Member) -> bool {
+    found.owner.as_bytes() == wanted.owner
+        && found.name.as_bytes() == wanted.name
+        && found.descriptor.as_bytes() == wanted.descriptor
+        && (found.interface == wanted.interface || !wanted.descriptor.starts_with(b"("))
+}

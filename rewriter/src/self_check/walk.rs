@@ -1,0 +1,490 @@
+//! Taking inserted code out of a code array.
+
+use crate::arithmetic::{Exact, Known, moved};
+use crate::class::{SwitchLayout, decode, switch_layout};
+use crate::cursor::{i16_at, i32_at};
+use crate::plan::{Action, EditPlan};
+use crate::self_check::mismatch::Mismatch;
+use crate::self_check::snippet::{Host, end_of};
+use crate::splice::{Inserts, JumpKind, Layout, Positions, TRAMPOLINE_MARK, edit_index};
+use jvms::opcode;
+
+/// A trampoline found in the new code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundTrampoline {
+    pub(crate) position: u32,
+    /// Bci that it goes to, once an edge has been found to lead here.
+    pub(crate) target: Option<u32>,
+}
+
+/// A snippet found in the new code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundSnippet {
+    /// Of its edit in the plan.
+    pub(crate) index: usize,
+    pub(crate) start: u32,
+    offsets: (usize, usize),
+}
+
+/// Something was found in front of the instruction at this bci.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    bci: u32,
+    end: u32,
+    instruction: u32,
+}
+
+/// Where everything was found.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// By bci; inside an instruction positions go on counting, as debug tables
+    /// of careless compilers point there.
+    labels: Vec<u32>,
+    inserted: Vec<Found>,
+    trampolines: Vec<FoundTrampoline>,
+    bytes: Vec<u8>,
+    /// Where snippets were found.
+    placed: Vec<FoundSnippet>,
+    /// Where their operations were found, from the start of each.
+    offsets: Vec<u32>,
+    /// Where the handler of `Unwind` was found.
+    unwind: Option<u32>,
+}
+
+/// The two code arrays and what should lie between them.
+pub(crate) struct Work<'w> {
+    pub(crate) old: &'w [u8],
+    pub(crate) new: &'w [u8],
+    pub(crate) layout: &'w Layout,
+    pub(crate) plan: &'w EditPlan,
+    pub(crate) inserts: Inserts<'w>,
+    pub(crate) host: Host<'w>,
+    /// Where the exception table says that the handler of `Unwind` begins.
+    pub(crate) unwind: Option<u32>,
+}
+
+impl Positions for Walk {
+    fn label(&self, bci: u32) -> Option<u32> {
+        self.labels.get(bci as usize).copied()
+    }
+
+    fn instruction(&self, bci: u32) -> Option<u32> {
+        self.found(bci)
+            .map(|found| found.instruction)
+            .or_else(|| self.label(bci))
+    }
+
+    fn end(&self, bci: u32) -> Option<u32> {
+        if (bci as usize).plus(1) == self.labels.len() {
+            return self.label(bci);
+        }
+        self.found(bci)
+            .map(|found| found.end)
+            .or_else(|| self.label(bci))
+    }
+}
+
+impl Walk {
+    pub(crate) fn trampolines(&self) -> &[FoundTrampoline] {
+        &self.trampolines
+    }
+
+    pub(crate) fn placed(&self) -> &[FoundSnippet] {
+        &self.placed
+    }
+
+    /// Where the snippet's operations begin and the last one ends.
+    pub(crate) fn offsets(&self, found: &FoundSnippet) -> &[u32] {
+        let (from, to) = found.offsets;
+        self.offsets.get(from..to).unwrap_or_default()
+    }
+
+    pub(crate) fn unwind(&self) -> Option<u32> {
+        self.unwind
+    }
+
+    fn found(&self, bci: u32) -> Option<&Found> {
+        let index = self
+            .inserted
+            .binary_search_by_key(&bci, |found| found.bci)
+            .ok()?;
+        self.inserted.get(index)
+    }
+
+    /// Walks both arrays and compares jumps; afterwards positions are known.
+    pub(crate) fn run(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        self.labels.clear();
+        self.inserted.clear();
+        self.trampolines.clear();
+        self.placed.clear();
+        self.offsets.clear();
+        self.unwind = work.unwind;
+        let end = self.main_line(work)?;
+        self.tail(work, end)?;
+        self.handler(work)?;
+        self.jumps(work)?;
+        match self
+            .trampolines
+            .iter()
+            .find(|trampoline| trampoline.target.is_none())
+        {
+            Some(stray) => Err(Mismatch::new(
+                "no code that nothing leads to",
+                0,
+                stray.position,
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn main_line(&mut self, work: &Work<'_>) -> Result<usize, Mismatch> {
+        let (mut gaps, mut jumps) = (work.layout.gaps.iter(), work.layout.jumps.iter());
+        let (mut gap, mut jump) = (gaps.next(), jumps.next());
+        // Trampolines stand inside the code only where a branch cannot reach its end.
+        let far = work.new.len() > i16::MAX as usize;
+        self.labels.reserve(work.old.len().plus(1));
+        let (mut old, mut new, mut open) = (0_usize, 0_usize, true);
+        while old < work.old.len() {
+            let end = new;
+            if !open {
+                new = self.inner_trampolines(work, old, new)?;
+            }
+            let mut label = new;
+            if let Some(here) = gap.filter(|gap| gap.bci as usize == old) {
+                let at = here.first.plus(here.pre_count);
+                let keys = &work.layout.keys;
+                label = self.edits(work, (here.first, here.pre_count), keys, old, new)?;
+                new = self.edits(work, (at, here.at_count), keys, old, label)?;
+                gap = gaps.next();
+            }
+            if new != end {
+                let (bci, end, instruction) = (old as u32, end as u32, new as u32);
+                self.inserted.push(Found {
+                    bci,
+                    end,
+                    instruction,
+                });
+            }
+            self.labels.push(label as u32);
+            let here = jump.filter(|jump| jump.bci as usize == old);
+            let (old_length, new_length) = if let Some(here) = here {
+                jump = jumps.next();
+                match here.kind {
+                    JumpKind::Replaced => self.replaced(work, old, new)?,
+                    _ => instruction(work, old, new)?,
+                }
+            } else {
+                let gap = gap.map_or(u32::MAX, |gap| gap.bci);
+                let jump = jump.map_or(u32::MAX, |jump| jump.bci);
+                let length = run_length(work, old, gap.min(jump) as usize, far);
+                same_bytes(work, old, new, length)?;
+                (length, length)
+            };
+            open = !far
+                || work
+                    .old
+                    .get(old)
+                    .is_some_and(|opcode| opcode::falls_through(*opcode));
+            let inside = new.plus(1)..new.plus(old_length);
+            self.labels.extend(inside.map(|position| position as u32));
+            old = old.plus(old_length);
+            new = new.plus(new_length);
+        }
+        self.labels.push(new as u32);
+        Ok(new)
+    }
+
+    /// Expects what takes the place of a changed instruction; both lengths.
+    fn replaced(
+        &mut self,
+        work: &Work<'_>,
+        old: usize,
+        new: usize,
+    ) -> Result<(usize, usize), Mismatch> {
+        let wrong = || Mismatch::new("what the plan puts in its place", old as u32, new as u32);
+        let changed = work.inserts.changes.get(old as u32).ok_or_else(wrong)?;
+        let code = &changed.replacement.code;
+        let end = end_of(code, &work.host, work.new, new, &mut self.offsets);
+        let length = end.ok_or_else(wrong)?.minus(new);
+        Ok((changed.replacement.length as usize, length))
+    }
+
+    /// Expects these edits at `new`; returns where they end.
+    fn edits(
+        &mut self,
+        work: &Work<'_>,
+        (first, count): (u32, u32),
+        keys: &[u64],
+        old: usize,
+        new: usize,
+    ) -> Result<usize, Mismatch> {
+        let wrong = || Mismatch::new("the plan's edits", old as u32, new as u32);
+        let range = first as usize..first.plus(count) as usize;
+        let mut at = new;
+        for key in keys.get(range).unwrap_or_default() {
+            at = self.edit(work, edit_index(*key), at).ok_or_else(wrong)?;
+        }
+        Ok(at)
+    }
+
+    /// Expects the code of one edit at `at`; where it ends.
+    fn edit(&mut self, work: &Work<'_>, index: usize, at: usize) -> Option<usize> {
+        let action = work.plan.edits().get(index)?.action;
+        if let Action::Insert(id) = action {
+            let from = self.offsets.len();
+            let snippet = work.plan.snippet(id)?;
+            let end = end_of(snippet, &work.host, work.new, at, &mut self.offsets)?;
+            let (start, offsets) = (at as u32, (from, self.offsets.len()));
+            self.placed.push(FoundSnippet {
+                index,
+                start,
+                offsets,
+            });
+            return Some(end);
+        }
+        self.bytes.clear();
+        work.inserts.write(action, &mut self.bytes);
+        let end = at.plus(self.bytes.len());
+        (work.new.get(at..end)? == self.bytes).then_some(end)
+    }
+
+    /// Expects the handler of `Unwind` at the end.
+    fn handler(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        let Some(start) = work.unwind else {
+            return Ok(());
+        };
+        let keys = &work.layout.unwind_keys;
+        let (bci, count) = (work.old.len() as u32, keys.len() as u32);
+        let end = self.edits(work, (0, count), keys, bci as usize, start as usize)?;
+        if work.new.get(end..) == Some(&[opcode::ATHROW]) {
+            return Ok(());
+        }
+        let expected = "the exception thrown again at the end";
+        Err(Mismatch::new(expected, bci, end as u32))
+    }
+
+    /// Steps over trampolines inside the code, which begin with a mark.
+    fn inner_trampolines(
+        &mut self,
+        work: &Work<'_>,
+        old: usize,
+        mut new: usize,
+    ) -> Result<usize, Mismatch> {
+        let mark = [opcode::NOP; TRAMPOLINE_MARK as usize];
+        let marked =
+            |code: &[u8], at: usize| code.get(at..).is_some_and(|rest| rest.starts_with(&mark));
+        while marked(work.new, new) && !marked(work.old, old) {
+            self.trampolines.push(FoundTrampoline {
+                position: new as u32,
+                target: None,
+            });
+            let start = new.plus(mark.len());
+            new = skip_trampoline(work.new, start, usize::MAX).ok_or(Mismatch::new(
+                "a whole trampoline",
+                old as u32,
+                new as u32,
+            ))?;
+        }
+        Ok(new)
+    }
+
+    /// The trampolines behind the code.
+    fn tail(&mut self, work: &Work<'_>, mut new: usize) -> Result<(), Mismatch> {
+        let bci = work.old.len() as u32;
+        let (main_end, end) = (new, work.unwind.map_or(work.new.len(), |at| at as usize));
+        while new < end {
+            self.trampolines.push(FoundTrampoline {
+                position: new as u32,
+                target: None,
+            });
+            new = skip_trampoline(work.new, new, main_end).ok_or(Mismatch::new(
+                "a whole trampoline",
+                bci,
+                new as u32,
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn jumps(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        for jump in &work.layout.jumps {
+            let bci = jump.bci;
+            let from = self.instruction(bci).known();
+            if jump.kind == JumpKind::Replaced {
+                continue;
+            }
+            if jump.kind == JumpKind::Switch {
+                self.switch(work, bci, from)?;
+                continue;
+            }
+            let distance = distance(work.new, from as usize);
+            let wrong = Mismatch::new("a jump", bci, from);
+            let to = distance
+                .and_then(|distance| from.checked_add_signed(distance))
+                .ok_or(wrong)?;
+            self.edge(work, (bci, jump.target), from, to)?;
+        }
+        Ok(())
+    }
+
+    fn switch(&mut self, work: &Work<'_>, bci: u32, from: u32) -> Result<(), Mismatch> {
+        let wrong = |expected| Mismatch::new(expected, bci, from);
+        let old = switch_layout(work.old, bci as usize).ok_or(wrong("a switch"))?;
+        let new = switch_layout(work.new, from as usize).ok_or(wrong("a switch"))?;
+        let operands = |layout: &SwitchLayout| {
+            let first = layout.entries.plus(layout.stride).minus(4);
+            let rest = (first..layout.end).step_by(layout.stride);
+            std::iter::once(layout.default).chain(rest)
+        };
+        for (before, after) in operands(&old).zip(operands(&new)) {
+            let target = moved(bci, i32_at(work.old, before).known());
+            let to = from.checked_add_signed(i32_at(work.new, after).known());
+            let to = to.ok_or(wrong("a switch within the code"))?;
+            self.edge(work, (bci, target), from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Expects an edge to lead to the label of its target, or to a trampoline there
+    /// with the edge's edits.
+    fn edge(
+        &mut self,
+        work: &Work<'_>,
+        edge: (u32, u32),
+        from: u32,
+        to: u32,
+    ) -> Result<(), Mismatch> {
+        let (source, target) = edge;
+        let wrong = Mismatch::new("a jump to where it went before", source, from);
+        let label = self.label(target);
+        let planned = work
+            .layout
+            .trampoline(source, target)
+            .map(|trampoline| (trampoline.first, trampoline.count));
+        if planned.is_none() && label == Some(to) {
+            return Ok(());
+        }
+        let index = self
+            .trampolines
+            .binary_search_by_key(&to, |trampoline| trampoline.position);
+        let index =
+            index.map_err(|_| Mismatch::new("a jump to where it went before", source, from))?;
+        let inside = self.labels.last().is_some_and(|end| to < *end);
+        let start = if inside { to.plus(TRAMPOLINE_MARK) } else { to } as usize;
+        let keys = &work.layout.edge_keys;
+        let end = self.edits(
+            work,
+            planned.unwrap_or((0, 0)),
+            keys,
+            source as usize,
+            start,
+        )?;
+        let goto = matches!(work.new.get(end), Some(&(opcode::GOTO | opcode::GOTO_W)));
+        let reached =
+            distance(work.new, end).and_then(|found| (end as u32).checked_add_signed(found));
+        if !goto || reached != label {
+            return Err(wrong);
+        }
+        match self.trampolines.get_mut(index) {
+            Some(trampoline) if trampoline.target.is_none_or(|other| other == target) => {
+                trampoline.target = Some(target);
+                Ok(())
+            }
+            _ => Err(wrong),
+        }
+    }
+}
+
+/// How far nothing but the original code follows: up to the next edit or jump;
+/// one instruction where trampolines may stand behind it.
+fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> usize {
+    let length = next.min(work.old.len()).minus(old);
+    if far {
+        decode(work.old, old).unwrap_or(length)
+    } else {
+        length
+    }
+}
+
+fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<(), Mismatch> {
+    let before = work.old.get(old..old.plus(length));
+    let after = work.new.get(new..new.plus(length));
+    match before {
+        Some(_) if before == after => Ok(()),
+        _ => Err(Mismatch::new(
+            "the original instructions",
+            old as u32,
+            new as u32,
+        )),
+    }
+}
+
+/// Compares the jump at `old` with that at `new`, jump distances aside;
+/// returns both lengths.
+fn instruction(work: &Work<'_>, old: usize, new: usize) -> Result<(usize, usize), Mismatch> {
+    let wrong = || Mismatch::new("the original instruction", old as u32, new as u32);
+    let old_length = decode(work.old, old).ok_or_else(wrong)?;
+    let new_length = decode(work.new, new).ok_or_else(wrong)?;
+    let before = work.old.get(old..old.plus(old_length)).ok_or_else(wrong)?;
+    let after = work.new.get(new..new.plus(new_length)).ok_or_else(wrong)?;
+    let (Some(opcode), Some(found)) = (before.first(), after.first()) else {
+        return Err(wrong());
+    };
+    let same = match (opcode::form(*opcode), *found) {
+        (opcode::Form::Branch, opcode::GOTO_W) => *opcode == opcode::GOTO,
+        (opcode::Form::Branch, opcode::JSR_W) => *opcode == opcode::JSR,
+        (opcode::Form::Branch | opcode::Form::BranchWide, found) => found == *opcode,
+        (opcode::Form::TableSwitch | opcode::Form::LookupSwitch, _) => {
+            opcode == found && same_switch(work, old, new)
+        }
+        _ => before == after,
+    };
+    if same {
+        Ok((old_length, new_length))
+    } else {
+        Err(wrong())
+    }
+}
+
+/// Same keys in the same order, and padding of zeros.
+fn same_switch(work: &Work<'_>, old: usize, new: usize) -> bool {
+    let (Some(before), Some(after)) = (switch_layout(work.old, old), switch_layout(work.new, new))
+    else {
+        return false;
+    };
+    let padding = work.new.get(new.plus(1)..after.default).unwrap_or_default();
+    let fixed = work.old.get(before.default.plus(4)..before.entries)
+        == work.new.get(after.default.plus(4)..after.entries);
+    let keys = before.stride == 4
+        || (before.entries..before.end)
+            .step_by(8)
+            .zip((after.entries..after.end).step_by(8))
+            .all(|(a, b)| i32_at(work.old, a) == i32_at(work.new, b));
+    let count = before.end.minus(before.entries) == after.end.minus(after.entries);
+    padding.iter().all(|byte| *byte == 0) && fixed && keys && count
+}
+
+/// The distance in the branch at `at`.
+fn distance(code: &[u8], at: usize) -> Option<i32> {
+    let operand = at.plus(1);
+    match opcode::form(*code.get(at)?) {
+        opcode::Form::Branch => i16_at(code, operand).map(i32::from),
+        opcode::Form::BranchWide => i32_at(code, operand),
+        _ => None,
+    }
+}
+
+/// Steps over instructions up to and with the next `goto` to before `end`:
+/// those to behind it are of a snippet.
+fn skip_trampoline(code: &[u8], mut at: usize, end: usize) -> Option<usize> {
+    let end = i64::try_from(end).unwrap_or(i64::MAX);
+    loop {
+        let opcode = *code.get(at)?;
+        let target = distance(code, at).map(|distance| (at as i64).plus(distance.into()));
+        at = at.plus(decode(code, at)?);
+        let leaves = target.is_some_and(|target| target < end);
+        if matches!(opcode, opcode::GOTO | opcode::GOTO_W) && leaves {
+            return Some(at);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Code to be inserted, as a value that knows no class yet.
+//!
+//! Names are symbols: pool entries, local variable slots, the parameters'
+//! slots and stack map frames are found when the snippet is spliced into a
+//! method, and that is when its types are checked.
+
+use crate::arithmetic::Exact;
+use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_SLOTS, MAX_SNIPPET_TEXT};
+use crate::snippet::error::SnippetError;
+use crate::snippet::names::{bad, class, field, method};
+use crate::snippet::operation::{Label, MemberName, Operation, Value};
+use jvms::modified_utf8;
+use jvms::opcode;
+use jvms::opcode::Form;
+
+/// Symbolic code with labels, branches, calls, constants and local variables
+/// of its own.
+///
+/// What it finds on the operand stack and has to leave there depends on the
+/// place it is inserted at:
+/// * `Before` an `xreturn` (`ireturn` … `areturn`): the value, typed as the
+///   method's return type;
+/// * `Before` an `athrow`, and at `Unwind`: the exception, typed as `Throwable`;
+/// * everywhere else nothing: what lies below is out of reach.
+///
+/// It may also not fall through: it then returns a value of the method's type,
+/// or throws. Its local variables lie above the method's own and last as long
+/// as it runs.
+///
+/// Reference types are compared by name; which class extends which is known of
+/// the edited class and some of `java.lang` only. Where a type cannot be shown
+/// to fit, `checkcast` makes it so.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Snippet {
+    operations: Vec<Operation>,
+    /// Whether each label has been placed.
+    labels: Vec<bool>,
+    /// Bytes of text so far.
+    text: usize,
+}
+
+impl Snippet {
+    /// No code.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// True without any operation.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// A snippet of these operations, none of which needs a label.
+    pub(crate) fn of(operations: Vec<Operation>) -> Self {
+        Snippet {
+            operations,
+            ..Snippet::default()
+        }
+    }
+
+    /// The snippet with every operation replaced; labels stay what they are.
+    pub(crate) fn map(&self, operation: impl FnMut(&Operation) -> Operation) -> Snippet {
+        Snippet {
+            operations: self.operations.iter().map(operation).collect(),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// Number of labels made.
+    pub(crate) fn label_count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// True when it may do something else than go on to its end.
+    pub(crate) fn is_branching(&self) -> bool {
+        self.operations.iter().any(|operation| match operation {
+            Operation::Label(_) | Operation::Jump(..) => true,
+            Operation::Plain(code) => !opcode::falls_through(*code),
+            _ => false,
+        })
+    }
+
+    /// True when it loads `this` or a parameter.
+    pub(crate) fn uses_parameters(&self) -> bool {
+        let uses = |operation| matches!(operation, &Operation::This | &Operation::Argument(_));
+        self.operations.iter().any(uses)
+    }
+
+    pub(crate) fn uses_this(&self) -> bool {
+        self.operations.contains(&Operation::This)
+    }
+
+    /// The first label that was made and not placed.
+    pub(crate) fn missing_label(&self) -> Option<Label> {
+        let index = self.labels.iter().position(|placed| !placed)?;
+        Some(Label(index as u32))
+    }
+
+    /// One more than the highest of its own slots.
+    pub(crate) fn own_slots(&self) -> u32 {
+        let slots = self.operations.iter().map(|operation| match operation {
+            Operation::Local(code, slot) => {
+                let first = if *code < opcode::ISTORE {
+                    opcode::ILOAD
+                } else {
+                    opcode::ISTORE
+                };
+                let family = code.minus(first);
+                u32::from(*slot).plus(if family & 1 == 1 { 2 } else { 1 })
+            }
+            Operation::Increment(slot, _) => u32::from(*slot).plus(1),
+            _ => 0,
+        });
+        slots.max().unwrap_or(0)
+    }
+
+    fn at(&self) -> u32 {
+        self.operations.len() as u32
+    }
+
+    fn add(&mut self, operation: Operation, text: usize) -> Result<(), SnippetError> {
+        if self.operations.len() >= MAX_SNIPPET_OPERATIONS {
+            return Err(SnippetError::TooLong);
+        }
+        let text = self.text.saturating_add(text);
+        if text > MAX_SNIPPET_TEXT {
+            return Err(SnippetError::TooMuchText);
+        }
+        self.text = text;
+        self.operations.push(operation);
+        Ok(())
+    }
+
+    /// Pushes `this`; refused in a static method, before `super()` in a
+    /// constructor, and where the method stores to slot 0.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn load_this(&mut self) -> Result<(), SnippetError> {
+        self.add(Operation::This, 0)
+    }
+
+    /// Pushes a parameter, counted from 0 without `this`. Away from the entry it
+    /// is refused where the method stores to the parameter's slot.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn load_argument(&mut self, index: u8) -> Result<(), SnippetError> {
+        self.add(Operation::Argument(index), 0)
+    }
+
+    /// Pushes an `int`.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn push_int(&mut self, value: i32) -> Result<(), SnippetError> {
+        self.add(Operation::Push(Value::Int(value)), 0)
+    }
+
+    /// Pushes a `long`.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn push_long(&mut self, value: i64) -> Result<(), SnippetError> {
+        self.add(Operation::Push(Value::Long(value)), 0)
+    }
+
+    /// Pushes a `float`, bit by bit as it is.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn push_float(&mut self, value: f32) -> Result<(), SnippetError> {
+        self.add(Operation::Push(Value::Float(value.to_bits())), 0)
+    }
+
+    /// Pushes a `double`, bit by bit as it is.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn push_double(&mut self, value: f64) -> Result<(), SnippetError> {
+        self.add(Operation::Push(Value::Double(value.to_bits())), 0)
+    }
+
+    /// Pushes a string of at most 65,535 bytes in modified UTF-8.
+    ///
+    /// # Errors
+    /// When it is longer, or the snippet is full.
+    pub fn push_string(&mut self, text: &str) -> Result<(), SnippetError> {
+        let bytes = modified_utf8::encode(text);
+        let length = bytes.len();
+        if length > usize::from(u16::MAX) {
+            let length = length as u64;
+            return Err(SnippetError::TextTooLong { length });
+        }
+        self.add(Operation::Push(Value::String(bytes)), length)
+    }
+
+    /// Pushes the `java.lang.Class` of an internal name or array descriptor.
+    ///
+    /// # Errors
+    /// When it is no such name, or the snippet is full.
+    pub fn push_class(&mut self, internal_name: &str) -> Result<(), SnippetError> {
+        let name = class(internal_name, self.at())?;
+        let length = name.len();
+        self.add(Operation::Push(Value::Class(name)), length)
+    }
+
+    /// Pushes `null`.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn push_null(&mut self) -> Result<(), SnippetError> {
+        self.add(Operation::Plain(opcode::ACONST_NULL), 0)
+    }
+
+    /// Calls a method: `invokestatic`, `invokevirtual`, `invokespecial` or
+    /// `invokeinterface`.
+    ///
+    /// # Errors
+    /// For another opcode, names and descriptors that no class file may hold,
+    /// more than 255 argument slots, or a full snippet.
+    pub fn invoke(&mut self, opcode: u8, target: MemberName) -> Result<(), SnippetError> {
+        let member = method(opcode, &target, self.at())?;
+        let length = member.text();
+        self.add(Operation::Invoke(opcode, member), length)
+    }
+
+    /// Reads or writes a field: `getstatic`, `putstatic`, `getfield`, `putfield`.
+    ///
+    /// # Errors
+    /// As [`Snippet::invoke`].
+    pub fn field(&mut self, opcode: u8, target: MemberName) -> Result<(), SnippetError> {
+        let member = field(opcode, &target, self.at())?;
+        let length = member.text();
+        self.add(Operation::Field(opcode, member), length)
+    }
+
+    /// `new`, `checkcast`, `instanceof` or `anewarray` of an internal name or,
+    /// but for `new`, an array descriptor.
+    ///
+    /// # Errors
+    /// For another opcode, no such name, or a full snippet.
+    pub fn with_type(&mut self, opcode: u8, internal_name: &str) -> Result<(), SnippetError> {
+        let at = self.at();
+        let known = [
+            opcode::NEW,
+            opcode::CHECKCAST,
+            opcode::INSTANCEOF,
+            opcode::ANEWARRAY,
+        ];
+        if !known.contains(&opcode) {
+            let expected = "new, checkcast, instanceof or anewarray";
+            return Err(SnippetError::opcode(at, opcode, expected));
+        }
+        let name = class(internal_name, at)?;
+        if opcode == opcode::NEW && name.first() == Some(&b'[') {
+            return Err(bad("class that is no array", internal_name, at));
+        }
+        let length = name.len();
+        self.add(Operation::WithType(opcode, name), length)
+    }
+
+    /// Any other instruction. The operand of `xload` and `xstore` is one of the
+    /// snippet's own slots from 0; that of `newarray` its element type (JVMS
+    /// table 6.5.newarray-A); that of `bipush` and `sipush` the number; others
+    /// have none, and it is not looked at.
+    ///
+    /// # Errors
+    /// For instructions with a method of their own here, those that a snippet
+    /// cannot hold (`ldc`, switches, `jsr`, `ret`, `wide`, `invokedynamic`,
+    /// `multianewarray`), an operand that does not fit, or a full snippet.
+    pub fn op(&mut self, opcode: u8, operand: i32) -> Result<(), SnippetError> {
+        let at = self.at();
+        let operation = match opcode::form(opcode) {
+            Form::None | Form::Const(_) => Operation::Plain(opcode),
+            Form::Byte | Form::Short => {
+                let fits = opcode == opcode::BIPUSH && i8::try_from(operand).is_ok()
+                    || opcode == opcode::SIPUSH && i16::try_from(operand).is_ok();
+                if !fits {
+                    return Err(SnippetError::operand(at, opcode, operand));
+                }
+                Operation::Push(Value::Int(operand))
+            }
+            Form::Local if opcode != opcode::RET => {
+                let slot = own_slot(operand).ok_or(SnippetError::operand(at, opcode, operand))?;
+                Operation::Local(opcode, slot)
+            }
+            Form::Slot(slot) => Operation::Local(opcode::general_form(opcode), u16::from(slot)),
+            Form::NewArray => match u8::try_from(operand) {
+                Ok(kind @ 4..=11) => Operation::NewArray(kind),
+                _ => return Err(SnippetError::operand(at, opcode, operand)),
+            },
+            _ => {
+                let expected = "an instruction that has no method of its own and no pool entry";
+                return Err(SnippetError::opcode(at, opcode, expected));
+            }
+        };
+        self.add(operation, 0)
+    }
+
+    /// `iinc` of one of the snippet's own slots.
+    ///
+    /// # Errors
+    /// When there is no such slot or the snippet is full.
+    pub fn increment(&mut self, slot: u16, by: i16) -> Result<(), SnippetError> {
+        let operand = i32::from(slot);
+        let slot =
+            own_slot(operand).ok_or(SnippetError::operand(self.at(), opcode::IINC, operand))?;
+        self.add(Operation::Increment(slot, by), 0)
+    }
+
+    /// Makes a label, to be placed once with [`Snippet::place`].
+    pub fn new_label(&mut self) -> Label {
+        let label = Label(self.labels.len() as u32);
+        if self.labels.len() < MAX_SNIPPET_OPERATIONS {
+            self.labels.push(false);
+        }
+        label
+    }
+
+    /// Puts a label in front of the next operation.
+    ///
+    /// # Errors
+    /// When it is none of this snippet's, has been placed, or the snippet is full.
+    pub fn place(&mut self, label: Label) -> Result<(), SnippetError> {
+        let at = self.at();
+        match self.labels.get_mut(label.0 as usize) {
+            None => return Err(SnippetError::UnknownLabel { at }),
+            Some(true) => return Err(SnippetError::LabelPlacedTwice { at }),
+            Some(placed) => *placed = true,
+        }
+        self.add(Operation::Label(label), 0)
+    }
+
+    /// `goto`, or a conditional branch (`if…`).
+    ///
+    /// # Errors
+    /// For another opcode, a label of another snippet, or a full snippet.
+    pub fn jump(&mut self, opcode: u8, label: Label) -> Result<(), SnippetError> {
+        let at = self.at();
+        if opcode != opcode::GOTO && !opcode::is_conditional(opcode) {
+            return Err(SnippetError::opcode(at, opcode, "goto or if…"));
+        }
+        if label.0 as usize >= self.labels.len() {
+            return Err(SnippetError::UnknownLabel { at });
+        }
+        self.add(Operation::Jump(opcode, label), 0)
+    }
+}
+
+fn own_slot(operand: i32) -> Option<u16> {
+    let slot = u16::try_from(operand).ok()?;
+    (slot < MAX_SNIPPET_SLOTS).then_some(slot)
+}

@@ -1,0 +1,84 @@
+//! The operations of a snippet and what they name.
+
+/// A field or method by name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MemberName {
+    /// Internal name of the class (`java/lang/String`), or descriptor of an
+    /// array type for a call of its methods.
+    pub owner: String,
+    /// Name of the member.
+    pub name: String,
+    /// Its descriptor (JVMS 4.3).
+    pub descriptor: String,
+    /// True for a method of an interface (`CONSTANT_InterfaceMethodref`).
+    pub interface: bool,
+}
+
+/// A place in a snippet, made by [`Snippet::new_label`](crate::Snippet::new_label).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub(crate) u32);
+
+/// Number of a snippet within its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SnippetId(pub(crate) u32);
+
+impl std::fmt::Display for SnippetId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// [`MemberName`] in modified UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Member {
+    pub(crate) owner: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) descriptor: Vec<u8>,
+    pub(crate) interface: bool,
+}
+
+/// A constant; floating point numbers by their bits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Value {
+    Int(i32),
+    Long(i64),
+    Float(u32),
+    Double(u64),
+    String(Vec<u8>),
+    Class(Vec<u8>),
+}
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Operation {
+    This,
+    Argument(u8),
+    Push(Value),
+    Invoke(u8, Member),
+    Field(u8, Member),
+    WithType(u8, Vec<u8>),
+    /// An instruction without operand.
+    Plain(u8),
+    /// `xload` or `xstore` of one of the snippet's own slots.
+    Local(u8, u16),
+    /// `newarray` of this element type.
+    NewArray(u8),
+    Increment(u16, i16),
+    Label(Label),
+    Jump(u8, Label),
+}
+
+impl Member {
+    /// Bytes of its names.
+    pub(super) fn text(&self) -> usize {
+        let lengths = [self.owner.len(), self.name.len(), self.descriptor.len()];
+        lengths.iter().sum()
+    }
+}
+
+impl Member {
+    /// Owner, name and descriptor.
+    pub(crate) fn names(&self) -> (&[u8], &[u8], &[u8]) {
+        (&self.owner, &self.name, &self.descriptor)
+    }
+}

@@ -1,0 +1,322 @@
+//! Stack map frames that were not there: at labels of snippets, behind those
+//! that do not fall through, at trampolines, and at the handler of `Unwind`.
+
+use std::collections::BTreeMap;
+
+use crate::arithmetic::{Exact, Known};
+use crate::bytes::write_at;
+use crate::class::ClassFile;
+use crate::index::Bci;
+use crate::plan::SkipReason;
+use crate::pool::PoolWriter;
+use crate::snippet::Operation;
+use crate::splice::analysis::{Analysis, Inserted};
+use crate::splice::frames::MOST_FRAME_BYTES;
+use crate::splice::positions::Positions;
+use crate::typing::{
+    Class, FrameWriter, Origin, ProgramPoint, Type, Types, by_entry, by_slot, encoded,
+};
+
+/// Most types in all added frames of one method.
+const MOST_TYPES: usize = 1 << 20;
+
+/// Where a snippet stands in the new code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed<'o> {
+    /// Of the edit in the plan.
+    pub(crate) index: usize,
+    pub(crate) start: u32,
+    /// Where each operation begins, and where the last one ends, from `start`.
+    pub(crate) offsets: &'o [u32],
+}
+
+/// A frame at a position of the new code; objects that are not initialized yet
+/// are named by positions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Extra<'t> {
+    pub(crate) position: u32,
+    /// By entry.
+    pub(crate) locals: Vec<Type<'t>>,
+    pub(crate) stack: Vec<Type<'t>>,
+}
+
+/// What is put where.
+pub(crate) struct Placement<'o> {
+    pub(crate) placed: Vec<Placed<'o>>,
+    /// Trampolines: position and target.
+    pub(crate) trampolines: Vec<(u32, u32)>,
+    /// Where the handler of `Unwind` begins.
+    pub(crate) unwind: Option<u32>,
+}
+
+/// All added frames by position, each position once.
+pub(crate) fn extras<'t>(
+    class: &ClassFile<'t>,
+    analysis: &Analysis<'t>,
+    placement: &Placement<'_>,
+    positions: &impl Positions,
+) -> Result<Vec<Extra<'t>>, SkipReason> {
+    let mut made = Extras {
+        analysis,
+        positions,
+        all: BTreeMap::new(),
+        size: 0,
+    };
+    made.trampolines(class, &placement.trampolines)?;
+    if let Some(position) = placement.unwind {
+        let types = Types {
+            locals: analysis.context.lasting(),
+            stack: vec![Type::Object(Class::THROWABLE)],
+        };
+        made.add(position, &types.locals, &types.stack, None)?;
+    }
+    for placed in &placement.placed {
+        let found = analysis
+            .inserted
+            .iter()
+            .find(|found| found.index == placed.index);
+        if let Some(inserted) = found {
+            made.snippet(inserted, placed)?;
+        }
+    }
+    let extras = made.all.into_iter();
+    Ok(extras
+        .map(|(position, (locals, stack))| Extra {
+            position,
+            locals,
+            stack,
+        })
+        .collect())
+}
+
+struct Extras<'x, 't, P> {
+    analysis: &'x Analysis<'t>,
+    positions: &'x P,
+    all: BTreeMap<u32, (Vec<Type<'t>>, Vec<Type<'t>>)>,
+    size: usize,
+}
+
+impl<'t, P: Positions> Extras<'_, 't, P> {
+    fn add(
+        &mut self,
+        position: u32,
+        locals: &[Type<'t>],
+        stack: &[Type<'t>],
+        placed: Option<&Placed<'_>>,
+    ) -> Result<(), SkipReason> {
+        let gone = |found: &Type<'_>| match found {
+            Type::Uninitialized(Origin::Method(bci)) => self.analysis.changed.contains(bci),
+            _ => false,
+        };
+        if locals.iter().chain(stack).any(gone) {
+            return Err(SkipReason::NewIsChanged);
+        }
+        let settle = |types: Vec<Type<'t>>| {
+            types
+                .into_iter()
+                .map(|found| settled(found, self.positions, placed))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let (locals, stack) = (settle(by_entry(locals))?, settle(stack.to_vec())?);
+        self.size = self.size.plus(locals.len()).plus(stack.len());
+        if self.size > MOST_TYPES {
+            return Err(SkipReason::FramesTooLarge);
+        }
+        self.all.insert(position, (locals, stack));
+        Ok(())
+    }
+
+    /// The frame of a trampoline is that of its target.
+    fn trampolines(
+        &mut self,
+        class: &ClassFile<'t>,
+        trampolines: &[(u32, u32)],
+    ) -> Result<(), SkipReason> {
+        if trampolines.is_empty() {
+            return Ok(());
+        }
+        let mut by_target: Vec<(u32, u32)> =
+            trampolines.iter().map(|(at, to)| (*to, *at)).collect();
+        by_target.sort_unstable();
+        let mut left = by_target.iter().copied().peekable();
+        let mut reader = self.analysis.context.reader(class)?;
+        let mut slots = Vec::new();
+        while let Some(bci) = reader.next()? {
+            by_slot(&reader.locals, &mut slots);
+            while let Some((_, position)) = left.next_if(|(target, _)| *target == bci) {
+                self.add(position, &slots, &reader.stack, None)?;
+            }
+        }
+        match left.next() {
+            Some((target, _)) => Err(SkipReason::NoFrame {
+                bci: Bci(target as u16),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn snippet(&mut self, inserted: &Inserted<'t>, placed: &Placed<'_>) -> Result<(), SkipReason> {
+        let typed = &inserted.typed;
+        if typed.falls_through && typed.labels.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let unwinding;
+        let there = match inserted.point {
+            ProgramPoint::Unwind => {
+                let locals = self.analysis.context.lasting();
+                let stack = vec![Type::Object(Class::THROWABLE)];
+                unwinding = Types { locals, stack };
+                Some(&unwinding)
+            }
+            point => self.analysis.points.get(point),
+        };
+        let there = there.ok_or(unknown(inserted.point))?;
+        let kept = there.stack.len().checked_sub(inserted.stack.iter().len());
+        let below = kept
+            .and_then(|kept| there.stack.get(..kept))
+            .ok_or(unknown(inserted.point))?;
+        let end = placed.offsets.last().copied().known();
+        let mut locals = Vec::new();
+        for (at, operation) in inserted.snippet.operations().iter().enumerate() {
+            let Operation::Label(label) = operation else {
+                continue;
+            };
+            let Some(Some(state)) = typed.labels.get(label.0 as usize) else {
+                continue;
+            };
+            let offset = placed.offsets.get(at).copied().unwrap_or(end);
+            locals.clone_from(&there.locals);
+            let mut stack = below.to_vec();
+            if offset == end {
+                stack.extend(inserted.stack);
+            } else {
+                locals.resize(self.analysis.context.locals() as usize, Type::Top);
+                locals.extend_from_slice(&state.locals);
+                stack.extend_from_slice(&state.stack);
+            }
+            self.add(placed.start.plus(offset), &locals, &stack, Some(placed))?;
+        }
+        if !typed.falls_through {
+            let mut stack = below.to_vec();
+            stack.extend(inserted.stack);
+            self.add(placed.start.plus(end), &there.locals, &stack, None)?;
+        }
+        Ok(())
+    }
+}
+
+fn unknown(point: ProgramPoint) -> SkipReason {
+    let bci = match point {
+        ProgramPoint::At(bci) | ProgramPoint::After(bci) => bci,
+        ProgramPoint::Entry | ProgramPoint::Unwind => 0,
+    };
+    SkipReason::UnknownTypes {
+        bci: Bci(bci as u16),
+    }
+}
+
+/// The type with a position for the `new` that it names.
+fn settled<'t>(
+    found: Type<'t>,
+    positions: &impl Positions,
+    placed: Option<&Placed<'_>>,
+) -> Result<Type<'t>, SkipReason> {
+    let position = match found {
+        Type::Uninitialized(Origin::Method(bci)) => {
+            let missing = SkipReason::UnknownTypes {
+                bci: Bci(bci as u16),
+            };
+            positions.instruction(bci).ok_or(missing)?
+        }
+        Type::Uninitialized(Origin::Snippet(at)) => {
+            let offset = placed.and_then(|placed| {
+                placed
+                    .offsets
+                    .get(at as usize)
+                    .map(|offset| placed.start.plus(*offset))
+            });
+            offset.ok_or(SkipReason::FramesTooLarge)?
+        }
+        _ => return Ok(found),
+    };
+    Ok(Type::Uninitialized(Origin::Position(position)))
+}
+
+/// Calls `visit` with position, locals and stack of every frame in order: those of
+/// the method, moved, and the added ones among them. None when `visit` gave none.
+pub(crate) fn merged_frames<'t>(
+    class: &ClassFile<'t>,
+    analysis: &Analysis<'t>,
+    extras: &[Extra<'t>],
+    positions: &impl Positions,
+    mut visit: impl FnMut(u32, &[Type<'t>], &[Type<'t>]) -> Option<()>,
+) -> Result<Option<()>, SkipReason> {
+    let context = &analysis.context;
+    let mut reader = context.reader(class)?;
+    let mut left = extras.iter().peekable();
+    let (mut locals, mut stack) = (Vec::new(), Vec::new());
+    while let Some(bci) = reader.next()? {
+        let bad = SkipReason::UnknownTypes {
+            bci: Bci(bci as u16),
+        };
+        let inside = (bci as usize) < context.code.len();
+        let position = positions.label(bci).filter(|_| inside).ok_or(bad)?;
+        while let Some(extra) = left.next_if(|extra| extra.position < position) {
+            if visit(extra.position, &extra.locals, &extra.stack).is_none() {
+                return Ok(None);
+            }
+        }
+        // The method's own frame says no more than is known there.
+        left.next_if(|extra| extra.position == position);
+        for (from, to) in [(&reader.locals, &mut locals), (&reader.stack, &mut stack)] {
+            to.clear();
+            for found in from {
+                to.push(settled(*found, positions, None)?);
+            }
+        }
+        if visit(position, &locals, &stack).is_none() {
+            return Ok(None);
+        }
+    }
+    Ok(left.try_for_each(|extra| visit(extra.position, &extra.locals, &extra.stack)))
+}
+
+/// Appends the contents of `StackMapTable` with the method's frames moved and
+/// the added ones among them.
+pub(crate) fn write_frames<'t>(
+    class: &ClassFile<'t>,
+    analysis: &Analysis<'t>,
+    extras: &[Extra<'t>],
+    positions: &impl Positions,
+    pool: &mut PoolWriter,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let count_at = out.len();
+    out.extend_from_slice(&[0; 2]);
+    let mut count = 0_u32;
+    let mut writer = FrameWriter::new(&analysis.context.initial);
+    let mut full = false;
+    let mut write_type = |found: Type<'t>, out: &mut Vec<u8>| {
+        let encoded = encoded(found, pool);
+        full |= encoded.is_none();
+        encoded.map(|encoded| encoded.write(out))
+    };
+    let written = merged_frames(
+        class,
+        analysis,
+        extras,
+        positions,
+        |position, locals, stack| {
+            count = count.plus(1);
+            let done = writer.write(position, (locals, stack), &mut write_type, out);
+            done.filter(|()| out.len().minus(count_at) <= MOST_FRAME_BYTES)
+        },
+    )?;
+    if full {
+        return Err(SkipReason::PoolFull);
+    }
+    let count = u16::try_from(count).ok().filter(|_| written.is_some());
+    let count = count.ok_or(SkipReason::FramesTooLarge)?;
+    write_at(out, count_at, &count.to_be_bytes());
+    Ok(())
+}

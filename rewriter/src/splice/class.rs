@@ -1,0 +1,176 @@
+//! A plan applied to a class.
+
+use crate::arithmetic::Exact;
+use crate::bytes::{copy, write_at};
+use crate::class::ClassFile;
+use crate::plan::{EditPlan, SkipReason};
+use crate::pool::PoolWriter;
+use crate::splice::analysis::is_special;
+use crate::splice::class_array::{head, tail};
+use crate::splice::method::{MethodScratch, MethodSplice};
+use crate::splice::order::{by_method, order_by_method};
+use crate::splice::probe::{ProbeWriter, check};
+use crate::splice::report::{SpliceError, SpliceReport};
+use crate::storage::ProbeStorage;
+use crate::structure::apply_class_edits;
+
+/// Buffers that one splice lends to the next, so that class after class is
+/// spliced without allocation.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// The edits by method: `method << 32 | index`.
+    order: Vec<u64>,
+    pool: PoolWriter,
+    method: MethodScratch,
+}
+
+/// Applies `plan` to `class` and writes the result to `out`, whose contents are
+/// replaced.
+///
+/// An empty plan writes the input bytes. Only methods that the plan names are
+/// changed, and the old constant pool is a prefix of the new one.
+///
+/// # Errors
+/// When the plan cannot be meant for this class or storage. A method that
+/// cannot be changed is no error: it is left alone and listed in the report.
+pub fn splice(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<SpliceReport, SpliceError> {
+    out.clear();
+    if plan.is_empty() {
+        out.extend_from_slice(class.bytes());
+        return Ok(SpliceReport::default());
+    }
+    if !plan.class_edits().is_empty() {
+        return splice_with_structure(class, plan, storage, scratch, out);
+    }
+    check(plan, storage)?;
+    order_by_method(class, plan, &mut scratch.order)?;
+    scratch.pool.begin(class.pool().count());
+    let mut report = SpliceReport::default();
+    match ProbeWriter::new(class, plan, storage, &mut scratch.pool) {
+        Some(probes) => rewrite(class, plan, probes, scratch, &mut report, out),
+        None => skip_all(plan, &scratch.order, &mut report),
+    }
+    if report.rewritten == 0 {
+        out.clear();
+        out.extend_from_slice(class.bytes());
+    }
+    Ok(report)
+}
+
+/// The same with class edits: they come first, and the rest is spliced into
+/// what they make.
+fn splice_with_structure(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<SpliceReport, SpliceError> {
+    // Places are those of the class's own methods.
+    order_by_method(class, plan, &mut scratch.order)?;
+    let structured = apply_class_edits(class, plan);
+    let read = structured.as_ref().map_err(Clone::clone);
+    let read =
+        read.and_then(|structured| Ok((ClassFile::read(&structured.bytes)?, &structured.plan)));
+    match read {
+        Ok((structured, rest)) => {
+            let mut report = splice(&structured, rest, storage, scratch, out)?;
+            report.class_edits = plan.class_edits().len() as u32;
+            Ok(report)
+        }
+        Err(refusal) => {
+            out.extend_from_slice(class.bytes());
+            Ok(SpliceReport {
+                refused: Some(refusal),
+                ..SpliceReport::default()
+            })
+        }
+    }
+}
+
+fn skip_all(plan: &EditPlan, order: &[u64], report: &mut SpliceReport) {
+    debug_assert_eq!(plan.edits().len(), order.len());
+    report
+        .skipped
+        .extend(by_method(order).map(|(method, _)| (method, SkipReason::PoolFull)));
+}
+
+/// Writes the class with every method that can be changed.
+fn rewrite(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    probes: ProbeWriter,
+    scratch: &mut Scratch,
+    report: &mut SpliceReport,
+    out: &mut Vec<u8>,
+) {
+    let bytes = class.bytes();
+    let Scratch {
+        order,
+        pool,
+        method: buffers,
+    } = scratch;
+    out.reserve(bytes.len().plus(plan.edits().len().times(16)).plus(256));
+    let pool_end = class.pool().end();
+    copy(bytes, 0, pool_end, out);
+    out.extend_from_slice(pool.bytes());
+    let early = pool.bytes().len();
+    head(class, probes.added(), out);
+    let special = plan.edits().iter().any(is_special);
+    let mut copied = class.methods_start();
+    for (index, group) in by_method(order) {
+        let Some(record) = class.records().get(usize::from(index)).copied() else {
+            continue;
+        };
+        copy(bytes, copied, record.start as usize, out);
+        copied = record.start as usize;
+        let (start, mark) = (out.len(), pool.mark());
+        let mut work = MethodSplice {
+            class,
+            record,
+            probes,
+            plan,
+            order: group,
+            special,
+            pool,
+            buffers,
+        };
+        match work.write(index, out) {
+            Ok(warning) => {
+                copied = record.end as usize;
+                report.rewritten = report.rewritten.plus(1);
+                report.edits = report.edits.plus(group.len() as u32);
+                report.warnings.extend(warning);
+            }
+            Err(reason) => {
+                out.truncate(start);
+                pool.roll_back(mark);
+                report.skipped.push((index, reason));
+            }
+        }
+    }
+    copy(bytes, copied, class.attributes_start(), out);
+    tail(class, probes.added(), out);
+    insert_late(
+        out,
+        pool_end.plus(early),
+        pool.bytes().get(early..).unwrap_or_default(),
+    );
+    write_at(out, 8, &pool.count().to_be_bytes());
+}
+
+/// Inserts pool entries that were only found to be needed later.
+fn insert_late(out: &mut Vec<u8>, at: usize, late: &[u8]) {
+    if !late.is_empty() {
+        let end = out.len();
+        out.resize(end.plus(late.len()), 0);
+        out.copy_within(at..end, at.plus(late.len()));
+        write_at(out, at, late);
+    }
+}

@@ -1,0 +1,368 @@
+//! How a class reaches a probe array of its own (`ProbeStorage::ClassArray`), and
+//! what is added to the class for it.
+
+use crate::arithmetic::{Exact, Known};
+use crate::bytes::{copy, write_at};
+use crate::class::ClassFile;
+use crate::cursor::u16_at;
+use crate::limits::FRAMES_SINCE;
+use crate::pool::PoolWriter;
+use crate::stack_map::{FrameKind, VerificationType, item};
+use jvms::access_flags::{ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC, ACC_TRANSIENT};
+use jvms::modified_utf8::Utf8;
+use jvms::opcode;
+
+/// `CONSTANT_Dynamic` since this version (JVMS table 4.4-B).
+const DYNAMIC_CONSTANTS_SINCE: u16 = 55;
+/// Interfaces have private methods since this version (JVMS 4.6).
+const INTERFACE_METHODS_SINCE: u16 = 52;
+
+/// `private static synthetic` (JVMS table 4.6-A).
+const METHOD_FLAGS: u16 = ACC_PRIVATE | ACC_STATIC | ACC_SYNTHETIC;
+
+/// `private static transient synthetic` (JVMS table 4.5-A).
+const FIELD_FLAGS: u16 = ACC_PRIVATE | ACC_STATIC | ACC_TRANSIENT | ACC_SYNTHETIC;
+
+/// Kind of a method handle that calls a static method (JVMS table 5.4.3.5-A).
+const INVOKE_STATIC: u8 = 6;
+
+/// Name of the runtime's methods.
+const ARRAY: &str = "array";
+const BOOTSTRAP: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;Ljava/lang/String;)[B";
+const DIRECT: &str = "(Ljava/lang/String;)[B";
+/// Name of the constant, and of field and method where there is no such constant.
+const NAME: &str = "$classhook";
+const HITS: &str = "[B";
+const GETTER: &str = "()[B";
+
+/// The instructions that push the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fetch {
+    /// `getstatic`.
+    Field(u16),
+    /// `ldc_w`.
+    Constant(u16),
+    /// `invokestatic`.
+    Method(u16),
+    /// `ldc_w` and `invokestatic`.
+    Call { key: u16, method: u16 },
+}
+
+impl Fetch {
+    /// Bytes of code.
+    #[inline]
+    pub(crate) fn size(self) -> u32 {
+        match self {
+            Fetch::Field(_) | Fetch::Constant(_) | Fetch::Method(_) => 3,
+            Fetch::Call { .. } => 6,
+        }
+    }
+
+    /// Writes all but the last instruction, which is returned.
+    #[inline]
+    pub(crate) fn write(self, out: &mut Vec<u8>) -> [u8; 3] {
+        match self {
+            Fetch::Field(index) => encoded(opcode::GETSTATIC, index),
+            Fetch::Constant(index) => encoded(opcode::LDC_W, index),
+            Fetch::Method(index) => encoded(opcode::INVOKESTATIC, index),
+            Fetch::Call { key, method } => {
+                instruction(opcode::LDC_W, key, out);
+                encoded(opcode::INVOKESTATIC, method)
+            }
+        }
+    }
+}
+
+#[inline]
+fn encoded(opcode: u8, index: u16) -> [u8; 3] {
+    let [high, low] = index.to_be_bytes();
+    [opcode, high, low]
+}
+
+fn instruction(opcode: u8, index: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(&encoded(opcode, index));
+}
+
+/// What is added to the class, by index of what it refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// An entry of `BootstrapMethods`; its name's index if the attribute is new.
+    Bootstrap {
+        attribute: Option<u16>,
+        handle: u16,
+        key: u16,
+    },
+    /// A method, and a field unless the class is an interface.
+    Members {
+        code: u16,
+        method: Member,
+        field: Option<Cache>,
+        key: u16,
+        call: u16,
+    },
+}
+
+/// Name and descriptor of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Member {
+    name: u16,
+    descriptor: u16,
+}
+
+/// The field that keeps the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cache {
+    member: Member,
+    reference: u16,
+    /// `StackMapTable` and the class `[B`, if the version has frames.
+    frame: Option<(u16, u16)>,
+}
+
+/// Adds the pool entries; none when the pool or a table is full.
+pub(crate) fn prepare(
+    class: &ClassFile<'_>,
+    runtime: &str,
+    key: Utf8<'_>,
+    pool: &mut PoolWriter,
+) -> Option<(Fetch, Option<Added>)> {
+    let interface = class.access_flags() & ACC_INTERFACE != 0;
+    let version = class.major_version();
+    if version >= DYNAMIC_CONSTANTS_SINCE {
+        return constant(class, runtime, key, pool);
+    }
+    let call = pool.method(runtime, ARRAY, DIRECT)?;
+    let key = pool.string(key.as_bytes())?;
+    if interface && version < INTERFACE_METHODS_SINCE {
+        return Some((Fetch::Call { key, method: call }, None));
+    }
+    room_for_members(class)?;
+    let this = class.this_class_index().0;
+    let name = unused_name(class);
+    let name = pool.utf8(name.as_bytes())?;
+    let method = Member {
+        name,
+        descriptor: pool.utf8(GETTER.as_bytes())?,
+    };
+    let fetch = match interface {
+        true => pool.interface_method_of(this, method.name, method.descriptor)?,
+        false => pool.method_of(this, method.name, method.descriptor)?,
+    };
+    let field = match interface {
+        true => None,
+        false => Some(cache(this, name, version, pool)?),
+    };
+    let code = pool.utf8(b"Code")?;
+    let added = Added::Members {
+        code,
+        method,
+        field,
+        key,
+        call,
+    };
+    Some((Fetch::Method(fetch), Some(added)))
+}
+
+fn constant(
+    class: &ClassFile<'_>,
+    runtime: &str,
+    key: Utf8<'_>,
+    pool: &mut PoolWriter,
+) -> Option<(Fetch, Option<Added>)> {
+    let target = pool.method(runtime, ARRAY, BOOTSTRAP)?;
+    let handle = pool.method_handle(INVOKE_STATIC, target)?;
+    let key = pool.string(key.as_bytes())?;
+    let (present, number) = match class.bootstrap_table() {
+        Some(table) => (true, u16_at(table.bytes, 0)?),
+        None => (false, 0),
+    };
+    number.checked_add(1)?;
+    let attribute = match present {
+        true => None,
+        false => {
+            u16_at(class.bytes(), class.attributes_start())?.checked_add(1)?;
+            Some(pool.utf8(b"BootstrapMethods")?)
+        }
+    };
+    let name = pool.utf8(NAME.as_bytes())?;
+    let descriptor = pool.utf8(HITS.as_bytes())?;
+    let dynamic = pool.dynamic(number, name, descriptor)?;
+    let added = Added::Bootstrap {
+        attribute,
+        handle,
+        key,
+    };
+    Some((Fetch::Constant(dynamic), Some(added)))
+}
+
+fn cache(this: u16, name: u16, version: u16, pool: &mut PoolWriter) -> Option<Cache> {
+    let descriptor = pool.utf8(HITS.as_bytes())?;
+    let reference = pool.field_of(this, name, descriptor)?;
+    let frame = match version >= FRAMES_SINCE {
+        true => Some((pool.utf8(b"StackMapTable")?, pool.class(HITS.as_bytes())?)),
+        false => None,
+    };
+    let member = Member { name, descriptor };
+    Some(Cache {
+        member,
+        reference,
+        frame,
+    })
+}
+
+/// Whether one more field and one more method can be counted.
+fn room_for_members(class: &ClassFile<'_>) -> Option<()> {
+    u16_at(class.bytes(), class.fields_start())?.checked_add(1)?;
+    u16::try_from(class.records().len()).ok()?.checked_add(1)?;
+    Some(())
+}
+
+/// A name that no member of the class has: one that its pool does not hold.
+fn unused_name(class: &ClassFile<'_>) -> String {
+    let mut name = NAME.to_owned();
+    while class.pool().holds(name.as_bytes()) {
+        name.push('_');
+    }
+    name
+}
+
+/// Writes what stands between the constant pool and the first method.
+pub(crate) fn head(class: &ClassFile<'_>, added: Option<Added>, out: &mut Vec<u8>) {
+    let bytes = class.bytes();
+    let (pool_end, fields) = (class.pool().end(), class.fields_start());
+    let methods = class.methods_start();
+    let Some(Added::Members { field, .. }) = added else {
+        return copy(bytes, pool_end, methods, out);
+    };
+    let count = methods.minus(2);
+    let increased = |at: usize| u16_at(bytes, at).known().plus(1).to_be_bytes();
+    copy(bytes, pool_end, fields, out);
+    match field {
+        None => copy(bytes, fields, count, out),
+        Some(Cache { member, .. }) => {
+            out.extend_from_slice(&increased(fields));
+            copy(bytes, fields.plus(2), count, out);
+            member_head(FIELD_FLAGS, member, out);
+            out.extend_from_slice(&[0, 0]); // attributes
+        }
+    }
+    out.extend_from_slice(&increased(count));
+}
+
+/// Writes what follows the last method.
+pub(crate) fn tail(class: &ClassFile<'_>, added: Option<Added>, out: &mut Vec<u8>) {
+    let bytes = class.bytes();
+    let attributes = class.attributes_start();
+    match added {
+        Some(Added::Bootstrap {
+            attribute,
+            handle,
+            key,
+        }) => return bootstrap(class, attribute, handle, key, out),
+        Some(Added::Members {
+            code,
+            method,
+            field,
+            key,
+            call,
+        }) => {
+            member_head(METHOD_FLAGS, method, out);
+            out.extend_from_slice(&[0, 1]); // attributes
+            out.extend_from_slice(&code.to_be_bytes());
+            let length_at = out.len();
+            out.extend_from_slice(&[0; 4]);
+            getter(key, call, field, out);
+            let length = out.len().minus(length_at).minus(4) as u32;
+            write_at(out, length_at, &length.to_be_bytes());
+        }
+        None => {}
+    }
+    copy(bytes, attributes, bytes.len(), out);
+}
+
+fn member_head(flags: u16, member: Member, out: &mut Vec<u8>) {
+    for item in [flags, member.name, member.descriptor] {
+        out.extend_from_slice(&item.to_be_bytes());
+    }
+}
+
+/// The contents of `Code` of the method that hands out the array.
+fn getter(key: u16, call: u16, field: Option<Cache>, out: &mut Vec<u8>) {
+    let ask = |out: &mut Vec<u8>| {
+        instruction(opcode::LDC_W, key, out); // key
+        instruction(opcode::INVOKESTATIC, call, out); // array
+    };
+    let Some(field) = field else {
+        out.extend_from_slice(&[0, 1, 0, 0]); // max_stack, max_locals
+        out.extend_from_slice(&7_u32.to_be_bytes());
+        ask(out);
+        out.push(opcode::ARETURN);
+        return out.extend_from_slice(&[0, 0, 0, 0]); // exceptions, attributes
+    };
+    const KNOWN: u8 = 18;
+    out.extend_from_slice(&[0, 2, 0, 0]); // max_stack, max_locals
+    out.extend_from_slice(&(u32::from(KNOWN).plus(1)).to_be_bytes());
+    instruction(opcode::GETSTATIC, field.reference, out); // array or null
+    out.push(opcode::DUP); // array or null, array or null
+    instruction(opcode::IFNONNULL, u16::from(KNOWN).minus(4), out); // array or null
+    out.push(opcode::POP); //
+    ask(out); // array
+    out.push(opcode::DUP); // array, array
+    instruction(opcode::PUTSTATIC, field.reference, out); // array
+    out.push(opcode::ARETURN);
+    out.extend_from_slice(&[0, 0]); // exceptions
+    match field.frame {
+        None => out.extend_from_slice(&[0, 0]),
+        Some((table, array)) => {
+            out.extend_from_slice(&[0, 1]);
+            out.extend_from_slice(&table.to_be_bytes());
+            out.extend_from_slice(&6_u32.to_be_bytes());
+            out.extend_from_slice(&[0, 1]); // number_of_entries
+            FrameKind::SameLocals1StackItem.write(u16::from(KNOWN), out);
+            let array = VerificationType {
+                tag: item::OBJECT,
+                value: array,
+            };
+            array.write(out);
+        }
+    }
+}
+
+/// Writes the class's attributes with one more bootstrap method.
+fn bootstrap(
+    class: &ClassFile<'_>,
+    attribute: Option<u16>,
+    handle: u16,
+    key: u16,
+    out: &mut Vec<u8>,
+) {
+    let bytes = class.bytes();
+    let start = class.attributes_start();
+    let entry = |out: &mut Vec<u8>| {
+        for item in [handle, 1, key] {
+            out.extend_from_slice(&item.to_be_bytes());
+        }
+    };
+    match (attribute, class.bootstrap_table()) {
+        (None, Some(table)) => {
+            let contents = table.offset as usize;
+            let end = contents.plus(table.bytes.len());
+            let length = (table.bytes.len() as u32).plus(6);
+            let count = u16_at(table.bytes, 0).known().plus(1);
+            copy(bytes, start, contents.minus(4), out);
+            out.extend_from_slice(&length.to_be_bytes());
+            out.extend_from_slice(&count.to_be_bytes());
+            copy(bytes, contents.plus(2), end, out);
+            entry(out);
+            copy(bytes, end, bytes.len(), out);
+        }
+        (name, _) => {
+            let count = u16_at(bytes, start).known().plus(1);
+            out.extend_from_slice(&count.to_be_bytes());
+            copy(bytes, start.plus(2), bytes.len(), out);
+            out.extend_from_slice(&name.known().to_be_bytes());
+            out.extend_from_slice(&8_u32.to_be_bytes());
+            out.extend_from_slice(&[0, 1]); // num_bootstrap_methods
+            entry(out);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The code of everything that is inserted into one method.
+
+use crate::plan::Action;
+use crate::splice::changes::Changes;
+use crate::splice::probe::ProbeWriter;
+use crate::splice::snippets::{Lowered, Snippets};
+
+/// The code of everything that is inserted into one method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inserts<'s> {
+    pub(crate) probes: ProbeWriter,
+    pub(crate) snippets: &'s Snippets,
+    pub(crate) changes: &'s Changes,
+}
+
+impl Inserts<'_> {
+    /// Operand stack slots that `action` needs.
+    pub(crate) fn stack(&self, action: Action) -> u32 {
+        match action {
+            Action::Hit(_) => 3,
+            Action::Count(_) => 6,
+            Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
+            Action::Change(_) => self.changes.stack(),
+        }
+    }
+
+    /// Bytes of code of `action`.
+    #[inline]
+    pub(crate) fn size(&self, action: Action) -> u32 {
+        match action {
+            Action::Hit(_) => self.probes.hit_size(),
+            Action::Count(_) => self.probes.count_size(),
+            Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
+            // It stands in the place of instructions, not in front of one.
+            Action::Change(_) => 0,
+        }
+    }
+
+    /// Writes the code of `action`.
+    #[inline]
+    pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
+        match action {
+            Action::Hit(probe) => self.probes.hit(probe, out),
+            Action::Count(probe) => self.probes.count(probe, out),
+            Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
+            Action::Change(_) => {}
+        }
+    }
+}

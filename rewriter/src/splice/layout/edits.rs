@@ -1,0 +1,218 @@
+//! From the locations of edits to where their code stands.
+
+use crate::arithmetic::{Exact, Known};
+use crate::class::{decode as instruction_length, switch_layout};
+use crate::cursor::i32_at;
+use crate::index::Bci;
+use crate::plan::{Action, Edit, Location, SkipReason};
+use crate::splice::changes::Changes;
+use crate::splice::inserts::Inserts;
+use crate::splice::layout::decode::jump_target;
+use crate::splice::layout::model::{Gap, Jump, JumpKind, Layout, Trampoline};
+use crate::splice::order::edit_index;
+use jvms::opcode;
+
+const RANK_PRE: u64 = 0;
+const RANK_BEFORE: u64 = 1;
+const RANK_EDGE: u64 = 2;
+
+/// True when everything is inserted at entry and keeps switches aligned: no
+/// instruction changes then, so none has to be looked at.
+fn moves_as_a_whole(edits: &[Edit], order: &[u64], inserts: Inserts<'_>) -> bool {
+    let mut bytes = 0_u32;
+    let at_entry = order
+        .iter()
+        .filter_map(|key| edits.get(edit_index(*key)))
+        .all(|edit| {
+            bytes = bytes.plus(inserts.size(edit.action));
+            edit.point.location == Location::Entry && !matches!(edit.action, Action::Insert(_))
+        });
+    at_entry && bytes & 3 == 0
+}
+
+fn is_wide_ret(code: &[u8], at: usize) -> bool {
+    code.get(at) == Some(&opcode::WIDE) && code.get(at.plus(1)) == Some(&opcode::RET)
+}
+
+fn switch_goes_to(code: &[u8], at: usize, target: Bci) -> bool {
+    let Some(layout) = switch_layout(code, at) else {
+        return false;
+    };
+    let distance = i64::from(target.0).minus(at as i64);
+    let hits = |operand: usize| i32_at(code, operand).map(i64::from) == Some(distance);
+    let first = layout.entries.plus(layout.stride).minus(4);
+    hits(layout.default) || (first..layout.end).step_by(layout.stride).any(hits)
+}
+
+impl Layout {
+    /// Decodes `code` and finds the sites of `edits`, which `order` lists.
+    pub(crate) fn plan(
+        &mut self,
+        code: &[u8],
+        edits: &[Edit],
+        order: &[u64],
+        inserts: Inserts<'_>,
+    ) -> Result<(), SkipReason> {
+        if moves_as_a_whole(edits, order, inserts) {
+            self.forget(code);
+        } else {
+            self.decode(code)?;
+        }
+        self.replace(inserts.changes);
+        self.keys.clear();
+        self.edge_keys.clear();
+        self.unwind_keys.clear();
+        for key in order {
+            if let Some(edit) = edits.get(edit_index(*key)) {
+                self.place(code, edit.point.location, *key & 0xFF_FFFF)?;
+            }
+        }
+        if !self.keys.is_sorted() {
+            self.keys.sort_unstable();
+        }
+        if !self.edge_keys.is_sorted() {
+            self.edge_keys.sort_unstable();
+        }
+        self.group(edits, inserts);
+        Ok(())
+    }
+
+    /// Notes the changed instructions, which are no branches.
+    fn replace(&mut self, changes: &Changes) {
+        let before = self.jumps.len();
+        self.jumps.extend(changes.iter().map(|changed| Jump {
+            bci: changed.replacement.bci,
+            length: changed.replacement.length,
+            target: changed.size(),
+            kind: JumpKind::Replaced,
+        }));
+        if self.jumps.len() > before {
+            self.jumps.sort_unstable_by_key(|jump| jump.bci);
+            self.note_resized();
+        }
+    }
+
+    fn place(&mut self, code: &[u8], location: Location, index: u64) -> Result<(), SkipReason> {
+        let mut add = |bci: usize, rank: u64| {
+            self.keys.push(((bci as u64) << 32) | (rank << 24) | index);
+        };
+        match location {
+            Location::Entry => add(0, RANK_PRE),
+            Location::Before(bci) if self.begins(bci) => {
+                self.keys
+                    .push((u64::from(bci.0) << 32) | (RANK_BEFORE << 24) | index);
+            }
+            Location::FallThrough(source) if self.begins(source) => {
+                let at = usize::from(source);
+                let length = instruction_length(code, at).known();
+                let next = at.plus(length);
+                let opcode = code.get(at).copied().known();
+                if !opcode::falls_through(opcode) || next >= code.len() || is_wide_ret(code, at) {
+                    return Err(SkipReason::NoSuchLocation { bci: source });
+                }
+                self.keys
+                    .push(((next as u64) << 32) | (RANK_PRE << 24) | index);
+            }
+            Location::Jump { source, target } if self.begins(source) && self.begins(target) => {
+                self.place_edge(code, source, target, index)?;
+            }
+            Location::Unwind => self.unwind_keys.push(index),
+            // It has been resolved where it is.
+            Location::At(bci) if self.begins(bci) => {}
+            Location::Before(bci)
+            | Location::At(bci)
+            | Location::FallThrough(bci)
+            | Location::Jump { source: bci, .. } => {
+                return Err(SkipReason::NoSuchLocation { bci });
+            }
+        }
+        Ok(())
+    }
+
+    fn place_edge(
+        &mut self,
+        code: &[u8],
+        source: Bci,
+        target: Bci,
+        index: u64,
+    ) -> Result<(), SkipReason> {
+        let at = usize::from(source);
+        let missing = SkipReason::NoSuchLocation { bci: source };
+        let opcode = code.get(at).copied().known();
+        let goes = if opcode::is_switch(opcode) {
+            switch_goes_to(code, at, target)
+        } else {
+            jump_target(code, at, opcode) == Some(i64::from(target.0))
+        };
+        match opcode {
+            opcode::GOTO | opcode::GOTO_W if goes => {
+                self.keys
+                    .push((u64::from(source.0) << 32) | (RANK_EDGE << 24) | index);
+            }
+            _ if goes && (opcode::is_switch(opcode) || opcode::is_conditional(opcode)) => {
+                self.edge_keys
+                    .push((u64::from(source.0) << 40) | (u64::from(target.0) << 24) | index);
+            }
+            _ => return Err(missing),
+        }
+        Ok(())
+    }
+
+    /// Turns sorted keys into gaps and trampolines.
+    fn group(&mut self, edits: &[Edit], inserts: Inserts<'_>) {
+        self.gaps.clear();
+        self.trampolines.clear();
+        let size = |key: u64| {
+            edits
+                .get(edit_index(key))
+                .map_or(0, |edit| inserts.size(edit.action))
+        };
+        let inserted = |key: u64| {
+            let edit = edits.get(edit_index(key));
+            edit.is_some_and(|edit| matches!(edit.action, Action::Insert(_)))
+        };
+        let unwind = self.unwind_keys.iter().map(|key| size(*key)).sum::<u32>();
+        // The exception is thrown again by one `athrow`.
+        self.unwind_size = if self.unwind_keys.is_empty() {
+            0
+        } else {
+            unwind.plus(1)
+        };
+        for (index, key) in self.keys.iter().enumerate() {
+            let bci = (*key >> 32) as u32;
+            if self.gaps.last().is_none_or(|gap| gap.bci != bci) {
+                self.gaps.push(Gap {
+                    bci,
+                    first: index as u32,
+                    ..Gap::default()
+                });
+            }
+            let Some(gap) = self.gaps.last_mut() else {
+                continue;
+            };
+            let (bytes, count) = match (*key >> 24) & 3 {
+                RANK_PRE => (&mut gap.pre, &mut gap.pre_count),
+                _ => (&mut gap.at, &mut gap.at_count),
+            };
+            *bytes = bytes.plus(size(*key));
+            *count = count.plus(1);
+        }
+        for (index, key) in self.edge_keys.iter().enumerate() {
+            let (source, target) = ((*key >> 40) as u32, (*key >> 24) as u32 & 0xFFFF);
+            if self
+                .trampolines
+                .last()
+                .is_none_or(|last| (last.source, last.target) != (source, target))
+            {
+                let trampoline = Trampoline::new(source, target, index as u32, self.length);
+                self.trampolines.push(trampoline);
+            }
+            let Some(trampoline) = self.trampolines.last_mut() else {
+                continue;
+            };
+            trampoline.edits = trampoline.edits.plus(size(*key));
+            trampoline.branching |= inserted(*key);
+            trampoline.count = trampoline.count.plus(1);
+        }
+    }
+}

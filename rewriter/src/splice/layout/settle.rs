@@ -1,0 +1,105 @@
+//! Positions after insertion, computed until every jump reaches.
+
+use crate::arithmetic::{Exact, distance, moved};
+use crate::limits::MAX_CODE_LENGTH;
+use crate::plan::SkipReason;
+use crate::splice::layout::model::{Jump, JumpKind, Layout, Trampoline};
+use jvms::opcode;
+
+/// Positions the trampolines at `home` one after another; returns where they end.
+fn place_trampolines(trampolines: &mut [Trampoline], home: u32, end: u32, mut at: u32) -> u32 {
+    for trampoline in trampolines
+        .iter_mut()
+        .filter(|trampoline| trampoline.home == home)
+    {
+        trampoline.position = at;
+        at = at.plus(trampoline.size(end));
+    }
+    at
+}
+
+/// By how much a switch, widened jump or changed instruction that now starts
+/// at `start` grows; it may also shrink.
+fn growth(jump: &Jump, start: u32) -> i32 {
+    match jump.kind {
+        JumpKind::Switch => distance(start & 3, jump.bci & 3),
+        JumpKind::Widened => 2,
+        JumpKind::Replaced => distance(jump.length, jump.target),
+        _ => 0,
+    }
+}
+
+impl Layout {
+    /// Computes all positions.
+    pub(crate) fn settle(&mut self, code: &[u8], handlers: &[u8]) -> Result<(), SkipReason> {
+        let behind = !self.trampolines.is_empty() || !self.unwind_keys.is_empty();
+        if behind && opcode::falls_through(self.last_opcode) {
+            return Err(SkipReason::OpenEnd);
+        }
+        self.rehomed = 0;
+        let mut pass = 0_u32;
+        loop {
+            self.fill();
+            if self.total as usize > MAX_CODE_LENGTH {
+                return Err(SkipReason::MethodTooLarge { length: self.total });
+            }
+            if self.total <= i16::MAX as u32 {
+                return Ok(());
+            }
+            if !self.reach(code, handlers, pass)? {
+                return Ok(());
+            }
+            pass = pass.plus(1);
+        }
+    }
+
+    /// Assigns positions for the sizes known so far.
+    fn fill(&mut self) {
+        self.positions.clear();
+        let mut shift = 0_i32;
+        let mut gaps = self.gaps.iter().copied().peekable();
+        let mut resized = self
+            .resized
+            .iter()
+            .filter_map(|index| self.jumps.get(*index as usize))
+            .peekable();
+        loop {
+            let gap_at = gaps.peek().map_or(u32::MAX, |gap| gap.bci);
+            let jump_at = resized.peek().map_or(u32::MAX, |jump| jump.bci);
+            let bci = gap_at.min(jump_at);
+            if bci == u32::MAX {
+                break;
+            }
+            let from = self.positions.len() as u32;
+            self.positions
+                .extend((from..bci).map(|old| moved(old, shift)));
+            let mut label = moved(bci, shift);
+            let mut start = label;
+            if gap_at == bci
+                && let Some(gap) = gaps.next()
+            {
+                if gap.home > 0 {
+                    place_trampolines(&mut self.trampolines, gap.bci, self.length, label);
+                }
+                label = label.plus(gap.home).plus(gap.pre);
+                start = label.plus(gap.at);
+            }
+            self.positions.push(label);
+            shift = distance(bci, start);
+            if jump_at == bci
+                && let Some(jump) = resized.next()
+            {
+                // Debug tables of careless compilers point inside an instruction.
+                let inside = bci.plus(1)..bci.plus(jump.length);
+                self.positions.extend(inside.map(|old| moved(old, shift)));
+                shift = shift.plus(growth(jump, start));
+            }
+        }
+        let from = self.positions.len() as u32;
+        self.positions
+            .extend((from..=self.length).map(|old| moved(old, shift)));
+        let end = moved(self.length, shift);
+        self.unwind = place_trampolines(&mut self.trampolines, self.length, self.length, end);
+        self.total = self.unwind.plus(self.unwind_size);
+    }
+}

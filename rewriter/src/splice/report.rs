@@ -1,0 +1,81 @@
+//! What splicing did, and why it cannot be done.
+
+use thiserror::Error;
+
+use crate::edits::StructureError;
+use crate::index::MethodIndex;
+use crate::plan::SkipReason;
+
+/// What splicing did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SpliceReport {
+    /// Number of methods that were changed.
+    pub rewritten: u32,
+    /// Number of edits that were applied.
+    pub edits: u32,
+    /// Methods left alone although the plan edits them, and why.
+    pub skipped: Vec<(MethodIndex, SkipReason)>,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+    /// Number of class edits that were applied: all of the plan's, or none.
+    pub class_edits: u32,
+    /// Why the class was left as it is, with all its methods, although the plan
+    /// has class edits.
+    pub refused: Option<StructureError>,
+}
+
+/// Something worth saying about a method that was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// HotSpot does not compile methods over 8,000 bytes.
+    #[error(
+        "method {method} grew from {before} to {after} bytes; HotSpot compiles none longer than 8000"
+    )]
+    HugeMethod {
+        /// The method.
+        method: MethodIndex,
+        /// Length of its code before.
+        before: u32,
+        /// Length of its code now.
+        after: u32,
+    },
+}
+
+/// Why a plan cannot be applied at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SpliceError {
+    /// The plan counts, and the storage has no counters.
+    #[error("probe {probe} counts, but the storage has no array of counters; use SharedArrays")]
+    NoCounters {
+        /// The probe.
+        probe: u32,
+    },
+    /// A probe's index cannot be pushed by `sipush`.
+    #[error(
+        "probe {probe} on base {base} exceeds index 32767; register the class in a fresh array"
+    )]
+    ProbeOutOfRange {
+        /// The probe.
+        probe: u32,
+        /// Index of probe 0.
+        base: u16,
+    },
+    /// A name of the storage is longer than 65,535 bytes.
+    #[error("a name of {length} bytes does not fit a constant pool, which allows 65535")]
+    NameTooLong {
+        /// Its length.
+        length: u64,
+    },
+    /// The plan edits a method that the class does not have.
+    #[error(
+        "the plan edits method {method}, but the class has {count} methods: it belongs to another class"
+    )]
+    NoSuchMethod {
+        /// The index in the plan.
+        method: MethodIndex,
+        /// How many methods there are.
+        count: u32,
+    },
+}

@@ -1,0 +1,271 @@
+//! Frames and verification types as bytes, read and written.
+
+use crate::cursor::Cursor;
+use crate::error::ReadError;
+
+/// Tags of `verification_type_info`.
+pub(crate) mod item {
+    pub(crate) const TOP: u8 = 0;
+    pub(crate) const INTEGER: u8 = 1;
+    pub(crate) const FLOAT: u8 = 2;
+    pub(crate) const DOUBLE: u8 = 3;
+    pub(crate) const LONG: u8 = 4;
+    pub(crate) const NULL: u8 = 5;
+    pub(crate) const UNINITIALIZED_THIS: u8 = 6;
+    pub(crate) const OBJECT: u8 = 7;
+    pub(crate) const UNINITIALIZED: u8 = 8;
+}
+
+/// One `verification_type_info`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VerificationType {
+    /// One of [`item`].
+    pub(crate) tag: u8,
+    /// The pool index of [`item::OBJECT`], the bci of [`item::UNINITIALIZED`];
+    /// 0 for others.
+    pub(crate) value: u16,
+}
+
+impl VerificationType {
+    /// A type without more than its tag.
+    pub(crate) fn plain(tag: u8) -> Self {
+        VerificationType { tag, value: 0 }
+    }
+
+    /// Appends its bytes.
+    #[inline]
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        out.push(self.tag);
+        if matches!(self.tag, item::OBJECT | item::UNINITIALIZED) {
+            out.extend_from_slice(&self.value.to_be_bytes());
+        }
+    }
+}
+
+/// What a frame says of the frame before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    /// `same_frame`, `same_frame_extended`: the same locals, an empty stack.
+    Same,
+    /// `same_locals_1_stack_item_frame`, also extended; the type follows.
+    SameLocals1StackItem,
+    /// `chop_frame`: so many locals fewer, one to three.
+    Chop(u8),
+    /// `append_frame`: so many locals more, one to three; their types follow.
+    Append(u8),
+    /// `full_frame`: the number of locals and their types follow, then those of
+    /// the stack.
+    Full,
+}
+
+const EXTENDED: u8 = 251;
+const EXTENDED_1_STACK_ITEM: u8 = 247;
+const FULL: u8 = 255;
+/// First `offset_delta` that a tag has no room for.
+const LONG_DELTA: u16 = 64;
+
+impl FrameKind {
+    /// Appends tag and `offset_delta` in the shorter form.
+    #[inline]
+    pub(crate) fn write(self, delta: u16, out: &mut Vec<u8>) {
+        let short = match self {
+            FrameKind::Same => Some(0),
+            FrameKind::SameLocals1StackItem => Some(LONG_DELTA as u8),
+            _ => None,
+        };
+        if let (Some(first), 0..LONG_DELTA) = (short, delta) {
+            return out.push(first | delta as u8);
+        }
+        let tag = match self {
+            FrameKind::Same => EXTENDED,
+            FrameKind::SameLocals1StackItem => EXTENDED_1_STACK_ITEM,
+            FrameKind::Chop(count) => EXTENDED.saturating_sub(count),
+            FrameKind::Append(count) => EXTENDED.saturating_add(count),
+            FrameKind::Full => FULL,
+        };
+        let [high, low] = delta.to_be_bytes();
+        out.extend_from_slice(&[tag, high, low]);
+    }
+}
+
+/// Reads a table frame by frame. What follows the head of a frame has to be read
+/// before the next frame is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StackMapReader<'a> {
+    cursor: Cursor<'a>,
+    /// Frames that have not been read.
+    left: u16,
+    /// The bci of the last frame.
+    last: Option<u32>,
+}
+
+impl<'a> StackMapReader<'a> {
+    /// Begins with the contents of the attribute, which stand at `offset`.
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8], offset: u32) -> Result<Self, ReadError> {
+        let mut cursor = Cursor::new(bytes, offset);
+        let left = cursor.u2("StackMapTable")?;
+        Ok(StackMapReader {
+            cursor,
+            left,
+            last: None,
+        })
+    }
+
+    /// How many frames have not been read.
+    pub(crate) fn left(&self) -> u16 {
+        self.left
+    }
+
+    /// Where in the class file it reads.
+    pub(crate) fn offset(&self) -> u32 {
+        self.cursor.offset()
+    }
+
+    /// The bci of the last frame that was read.
+    pub(crate) fn last(&self) -> Option<u32> {
+        self.last
+    }
+
+    /// Reads tag and `offset_delta` of the next frame: what it is, and its bci.
+    #[inline]
+    pub(crate) fn frame(&mut self) -> Result<Option<(FrameKind, u32)>, ReadError> {
+        let Some(left) = self.left.checked_sub(1) else {
+            return Ok(None);
+        };
+        let structure = "stack_map_frame";
+        let offset = self.cursor.offset();
+        let tag = self.cursor.u1(structure)?;
+        let (kind, delta) = match tag {
+            0..=63 => (FrameKind::Same, u16::from(tag)),
+            64..=127 => (FrameKind::SameLocals1StackItem, u16::from(tag & 63)),
+            EXTENDED_1_STACK_ITEM => (FrameKind::SameLocals1StackItem, self.cursor.u2(structure)?),
+            248..=250 => (
+                FrameKind::Chop(EXTENDED.saturating_sub(tag)),
+                self.cursor.u2(structure)?,
+            ),
+            EXTENDED => (FrameKind::Same, self.cursor.u2(structure)?),
+            252..=254 => (
+                FrameKind::Append(tag.saturating_sub(EXTENDED)),
+                self.cursor.u2(structure)?,
+            ),
+            FULL => (FrameKind::Full, self.cursor.u2(structure)?),
+            128..=246 => return Err(ReadError::UnknownFrame { offset, tag }),
+        };
+        let bci = match self.last {
+            None => Some(u32::from(delta)),
+            Some(last) => last.checked_add(1 + u32::from(delta)),
+        };
+        let bci = bci.ok_or_else(|| too_far(offset))?;
+        self.left = left;
+        self.last = Some(bci);
+        Ok(Some((kind, bci)))
+    }
+
+    /// Reads `number_of_locals` or `number_of_stack_items` of a full frame.
+    #[inline]
+    pub(crate) fn count(&mut self) -> Result<u16, ReadError> {
+        self.cursor.u2("full_frame")
+    }
+
+    /// Reads one type.
+    #[inline]
+    pub(crate) fn verification_type(&mut self) -> Result<VerificationType, ReadError> {
+        let structure = "verification_type_info";
+        let offset = self.cursor.offset();
+        let tag = self.cursor.u1(structure)?;
+        let value = match tag {
+            item::TOP..=item::UNINITIALIZED_THIS => 0,
+            item::OBJECT | item::UNINITIALIZED => self.cursor.u2(structure)?,
+            _ => return Err(ReadError::UnknownFrame { offset, tag }),
+        };
+        Ok(VerificationType { tag, value })
+    }
+
+    /// Expects that nothing follows the last frame.
+    pub(crate) fn finish(&self) -> Result<(), ReadError> {
+        self.cursor.finish("StackMapTable")
+    }
+}
+
+/// A frame behind every bci that there can be.
+#[cold]
+fn too_far(offset: u32) -> ReadError {
+    let bci = u32::MAX;
+    ReadError::BadInstruction { bci, offset }
+}
+
+/// The distance to the next frame as frames count it.
+#[derive(Debug, Default)]
+pub(crate) struct Deltas {
+    last: Option<u32>,
+}
+
+impl Deltas {
+    /// The `offset_delta` of a frame at `position`; none when it does not stand
+    /// behind the last one, or is too far from it.
+    #[inline]
+    pub(crate) fn next(&mut self, position: u32) -> Option<u16> {
+        let delta = match self.last {
+            None => position,
+            Some(last) => position.checked_sub(last)?.checked_sub(1)?,
+        };
+        self.last = Some(position);
+        u16::try_from(delta).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_read_as_it_was_written() {
+        let kinds = [
+            FrameKind::Same,
+            FrameKind::SameLocals1StackItem,
+            FrameKind::Chop(1),
+            FrameKind::Chop(3),
+            FrameKind::Append(1),
+            FrameKind::Append(3),
+            FrameKind::Full,
+        ];
+        for delta in [0, 1, 63, 64, 255, 256, u16::MAX] {
+            for kind in kinds {
+                let mut bytes = vec![0, 1];
+                kind.write(delta, &mut bytes);
+                let short = matches!(kind, FrameKind::Same | FrameKind::SameLocals1StackItem);
+                assert_eq!(bytes.len(), if short && delta < 64 { 3 } else { 5 });
+                let mut reader = StackMapReader::new(&bytes, 0).unwrap();
+                assert_eq!(reader.frame(), Ok(Some((kind, u32::from(delta)))));
+                assert_eq!(reader.frame(), Ok(None));
+                assert_eq!(reader.finish(), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn tags_that_no_version_defines_are_refused() {
+        for tag in 128..=246 {
+            let bytes = [0, 1, tag, 0, 0];
+            let mut reader = StackMapReader::new(&bytes, 10).unwrap();
+            let unknown = ReadError::UnknownFrame { offset: 12, tag };
+            assert_eq!(reader.frame(), Err(unknown));
+        }
+        let mut reader = StackMapReader::new(&[0, 0, 9], 0).unwrap();
+        let unknown = ReadError::UnknownFrame { offset: 2, tag: 9 };
+        assert_eq!(reader.verification_type(), Err(unknown));
+    }
+
+    #[test]
+    fn no_number_of_frames_leads_beyond_the_last_bci() {
+        let mut bytes = vec![0xFF, 0xFF];
+        for _ in 0..u16::MAX {
+            FrameKind::Same.write(u16::MAX, &mut bytes);
+        }
+        let mut reader = StackMapReader::new(&bytes, 0).unwrap();
+        while let Ok(Some(_)) = reader.frame() {}
+        assert_eq!(reader.left(), 0);
+        assert_eq!(reader.last(), Some(u32::from(u16::MAX) * 0x1_0000 - 1));
+    }
+}

@@ -1,0 +1,184 @@
+//! Frames followed from the first (JVMS 4.10.1.6).
+
+use jvms::descriptor::{BaseType, FieldType, Parameters};
+
+use crate::class::{ClassFile, Method};
+use crate::error::ReadError;
+use crate::stack_map::codec::{FrameKind, StackMapReader, VerificationType, item};
+
+/// A type of a frame that has been followed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FollowedType {
+    /// As the table holds it.
+    Written(VerificationType),
+    /// The class of a parameter, which has no pool entry yet: where its name
+    /// begins in the descriptor, and its length.
+    Parameter(u16, u16),
+}
+
+/// What frames depend on besides their table.
+pub(crate) struct FrameContext<'c, 'a> {
+    pub(crate) class: &'c ClassFile<'a>,
+    pub(crate) method: Method<'c, 'a>,
+    /// `max_locals` and `max_stack`.
+    pub(crate) limits: (u16, u16),
+}
+
+/// The name that [`FollowedType::Parameter`] stands for.
+pub(crate) fn parameter_name(descriptor: &[u8], (start, length): (u16, u16)) -> Option<&[u8]> {
+    descriptor
+        .get(usize::from(start)..)?
+        .get(..usize::from(length))
+}
+
+/// A frame at `bci` that does not fit its method.
+pub(crate) fn bad_frame(bci: u32, offset: u32) -> ReadError {
+    ReadError::BadInstruction { bci, offset }
+}
+
+/// The frame that has been followed to.
+#[derive(Debug, Default)]
+pub(crate) struct FrameState {
+    pub(crate) locals: Vec<FollowedType>,
+    pub(crate) stack: Vec<FollowedType>,
+}
+
+impl FrameState {
+    /// The frame at bci 0, from the method's descriptor.
+    pub(crate) fn initial(&mut self, context: &FrameContext<'_, '_>) -> Result<(), ReadError> {
+        self.locals.clear();
+        self.stack.clear();
+        let method = &context.method;
+        if !method.is_static() {
+            let constructor =
+                method.name() == "<init>" && context.class.this_class() != "java/lang/Object";
+            let this = if constructor {
+                VerificationType::plain(item::UNINITIALIZED_THIS)
+            } else {
+                VerificationType {
+                    tag: item::OBJECT,
+                    value: context.class.this_class_index().0,
+                }
+            };
+            self.locals.push(FollowedType::Written(this));
+        }
+        let descriptor = method.descriptor().as_bytes();
+        // One whose index leads nowhere would get a meaning when the pool grows.
+        if descriptor.first() != Some(&b'(') {
+            return Err(bad_frame(0, 0));
+        }
+        let mut parameters = Parameters::of(descriptor);
+        loop {
+            let start = parameters.offset();
+            let Some(found) = parameters.next() else {
+                break;
+            };
+            let local = parameter(found, start).ok_or(bad_frame(0, 0))?;
+            self.locals.push(local);
+        }
+        if self.locals.len() > usize::from(context.limits.0) {
+            return Err(bad_frame(0, 0));
+        }
+        Ok(())
+    }
+
+    /// Reads the next frame and applies it; its bci, none behind the last.
+    pub(crate) fn step(
+        &mut self,
+        reader: &mut StackMapReader<'_>,
+        limits: (u16, u16),
+    ) -> Result<Option<u32>, ReadError> {
+        let Some((kind, bci)) = reader.frame()? else {
+            return Ok(None);
+        };
+        self.stack.clear();
+        match kind {
+            FrameKind::Same => {}
+            FrameKind::SameLocals1StackItem => push(&mut self.stack, 1, reader)?,
+            FrameKind::Chop(count) => {
+                let left = self.locals.len().checked_sub(usize::from(count));
+                self.locals
+                    .truncate(left.ok_or(bad_frame(bci, reader.offset()))?);
+            }
+            FrameKind::Append(count) => push(&mut self.locals, u16::from(count), reader)?,
+            FrameKind::Full => {
+                self.locals.clear();
+                let parts = [(&mut self.locals, limits.0), (&mut self.stack, limits.1)];
+                for (types, limit) in parts {
+                    let count = reader.count()?;
+                    if count > limit {
+                        return Err(bad_frame(bci, reader.offset()));
+                    }
+                    push(types, count, reader)?;
+                }
+            }
+        }
+        if self.locals.len() > usize::from(limits.0) {
+            return Err(bad_frame(bci, reader.offset()));
+        }
+        Ok(Some(bci))
+    }
+}
+
+fn push(
+    types: &mut Vec<FollowedType>,
+    count: u16,
+    reader: &mut StackMapReader<'_>,
+) -> Result<(), ReadError> {
+    for _ in 0..count {
+        types.push(FollowedType::Written(reader.verification_type()?));
+    }
+    Ok(())
+}
+
+/// The parameter whose type begins at `start` of the descriptor.
+fn parameter(found: FieldType<'_>, start: usize) -> Option<FollowedType> {
+    let (start, length) = match found {
+        FieldType::Base(base) => {
+            let tag = match base {
+                BaseType::Float => item::FLOAT,
+                BaseType::Long => item::LONG,
+                BaseType::Double => item::DOUBLE,
+                _ => item::INTEGER,
+            };
+            return Some(FollowedType::Written(VerificationType::plain(tag)));
+        }
+        FieldType::Class(name) => (start.checked_add(1)?, name.len()),
+        FieldType::Array(name) => (start, name.len()),
+    };
+    let (start, length) = (u16::try_from(start).ok()?, u16::try_from(length).ok()?);
+    Some(FollowedType::Parameter(start, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_every_kind() {
+        let descriptor = b"(IJLa/B;[[Lc/D;[I)V";
+        let mut parameters = Parameters::of(descriptor);
+        let mut found = Vec::new();
+        loop {
+            let start = parameters.offset();
+            let Some(next) = parameters.next() else {
+                break;
+            };
+            found.push(match parameter(next, start).unwrap() {
+                FollowedType::Written(written) => (written.tag, &b""[..]),
+                FollowedType::Parameter(start, length) => (
+                    item::OBJECT,
+                    parameter_name(descriptor, (start, length)).unwrap(),
+                ),
+            });
+        }
+        let expected: Vec<(u8, &[u8])> = vec![
+            (item::INTEGER, b""),
+            (item::LONG, b""),
+            (item::OBJECT, b"a/B"),
+            (item::OBJECT, b"[[Lc/D;"),
+            (item::OBJECT, b"[I"),
+        ];
+        assert_eq!(found, expected);
+    }
+}

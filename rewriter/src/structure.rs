@@ -1,0 +1,21 @@
+//! The class edits of a plan, applied: members first, then names.
+//!
+//! What comes out is a class of its own, into which the plan's other edits are
+//! spliced. Its methods keep their indices; those that are added stand behind
+//! them, in the order of the plan.
+
+mod anchored;
+mod annotations;
+mod apply;
+mod body;
+mod flags;
+mod members;
+mod names;
+mod rename_class;
+mod rename_plan;
+mod rules;
+
+pub(crate) use apply::{NewStructure, allowed, apply_class_edits, extended, fits, rest};
+pub(crate) use names::{Names, Role};
+pub(crate) use rename_class::rename;
+pub(crate) use rules::ClassChecker;

@@ -1,0 +1,101 @@
+//! Whether every index of a class leads into its constant pool. One that leads
+//! behind the end would get a meaning when the pool grows.
+
+use crate::arithmetic::{Exact, Known};
+use crate::class::{Attributes, ClassFile};
+use crate::cursor::u16_at;
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use jvms::constant_tag;
+
+/// Expects it of pool entries, interfaces, members, and the names of attributes
+/// outside of code.
+pub(super) fn anchored(class: &ClassFile<'_>) -> Result<(), ReadError> {
+    let check = IndexCheck {
+        bytes: class.bytes(),
+        count: class.pool().count(),
+    };
+    check.pool(class)?;
+    let header = class.pool().end();
+    check.at(header.plus(4), "super_class")?;
+    let interfaces = usize::from(u16_at(check.bytes, header.plus(6)).known());
+    for number in 0..interfaces {
+        check.at(header.plus(8).plus(number.times(2)), "interfaces")?;
+    }
+    for field in class.fields() {
+        check.member(field.start(), "field_info")?;
+        check.attributes(field.attributes())?;
+    }
+    for method in class.methods() {
+        check.member(method.start(), "method_info")?;
+        check.attributes(method.attributes())?;
+    }
+    check.attributes(class.attributes())
+}
+
+struct IndexCheck<'a> {
+    bytes: &'a [u8],
+    /// `constant_pool_count`.
+    count: u16,
+}
+
+impl IndexCheck<'_> {
+    fn at(&self, offset: usize, structure: &'static str) -> Result<(), ReadError> {
+        let index = u16_at(self.bytes, offset).known();
+        if index < self.count {
+            return Ok(());
+        }
+        Err(ReadError::BadPoolIndex {
+            structure,
+            offset: offset as u32,
+            expected: "constant",
+            index,
+        })
+    }
+
+    fn pool(&self, class: &ClassFile<'_>) -> Result<(), ReadError> {
+        let pool = class.pool();
+        for index in (1..self.count).map(PoolIndex) {
+            let (Some(at), Some(tag)) = (pool.offset(index), pool.tag(index)) else {
+                continue;
+            };
+            let structure = "constant pool entry";
+            match tag {
+                constant_tag::CLASS
+                | constant_tag::STRING
+                | constant_tag::METHOD_TYPE
+                | constant_tag::MODULE
+                | constant_tag::PACKAGE => {
+                    self.at(at.plus(1), structure)?;
+                }
+                constant_tag::FIELD_REF
+                | constant_tag::METHOD_REF
+                | constant_tag::INTERFACE_METHOD_REF
+                | constant_tag::NAME_AND_TYPE => {
+                    self.at(at.plus(1), structure)?;
+                    self.at(at.plus(3), structure)?;
+                }
+                constant_tag::METHOD_HANDLE => self.at(at.plus(2), structure)?,
+                constant_tag::DYNAMIC | constant_tag::INVOKE_DYNAMIC => {
+                    self.at(at.plus(3), structure)?
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Name and descriptor of a member that begins at `start`.
+    fn member(&self, start: usize, structure: &'static str) -> Result<(), ReadError> {
+        self.at(start.plus(2), structure)?;
+        self.at(start.plus(4), structure)
+    }
+
+    fn attributes(&self, attributes: Attributes<'_, '_>) -> Result<(), ReadError> {
+        for attribute in attributes {
+            let head = (attribute.offset as usize).minus(6);
+            self.at(head, "attribute_info")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,430 @@
+//! Names replaced in place: every index of a text that names a type or member
+//! is pointed to a new entry behind the pool. No size changes but the pool's, so
+//! code, frames and tables stay where they are, and texts that strings share
+//! keep what they say.
+
+use std::collections::HashMap;
+
+use crate::arithmetic::Exact;
+use crate::bytes::write_at;
+use crate::class::{Attribute, Attributes, ClassFile, skip_attributes};
+use crate::cursor::{Cursor, u16_at};
+use crate::edits::StructureError;
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::limits::MAX_ELEMENT_DEPTH;
+use crate::pool::PoolWriter;
+use crate::structure::names::{Names, Role};
+use jvms::constant_tag;
+
+/// The class file with new names, and the offsets in the old one that name
+/// something else now.
+pub(crate) fn rename(
+    class: &ClassFile<'_>,
+    names: &Names,
+) -> Result<(Vec<u8>, Vec<usize>), StructureError> {
+    let mut pool = PoolWriter::default();
+    pool.begin(class.pool().count());
+    let mut renamer = Renamer {
+        class,
+        names,
+        pool,
+        texts: HashMap::new(),
+        pairs: HashMap::new(),
+        out: class.bytes().to_vec(),
+        places: Vec::new(),
+    };
+    renamer.pool_entries()?;
+    renamer.members()?;
+    let attributes = class.attributes();
+    renamer.attributes(attributes)?;
+    let Renamer {
+        pool,
+        mut out,
+        places,
+        ..
+    } = renamer;
+    let end = class.pool().end();
+    out.splice(end..end, pool.bytes().iter().copied());
+    write_at(&mut out, 8, &pool.count().to_be_bytes());
+    Ok((out, places))
+}
+
+struct Renamer<'r, 'a> {
+    class: &'r ClassFile<'a>,
+    names: &'r Names,
+    pool: PoolWriter,
+    /// New texts by what they say.
+    texts: HashMap<Vec<u8>, u16>,
+    /// New `CONSTANT_NameAndType`s by their items.
+    pairs: HashMap<(u16, u16), u16>,
+    /// The class file, of which indices are overwritten.
+    out: Vec<u8>,
+    /// What has been overwritten.
+    places: Vec<usize>,
+}
+
+impl<'a> Renamer<'_, 'a> {
+    fn item(&self, at: usize) -> Result<u16, ReadError> {
+        u16_at(self.class.bytes(), at).ok_or(ReadError::Truncated {
+            structure: "constant pool index",
+            offset: u32::try_from(at).unwrap_or(u32::MAX),
+            needed: 2,
+        })
+    }
+
+    fn text(&self, index: u16) -> &'a [u8] {
+        let text = self.class.pool().utf8(PoolIndex(index));
+        text.unwrap_or_default().as_bytes()
+    }
+
+    fn overwrite(&mut self, at: usize, index: u16) {
+        write_at(&mut self.out, at, &index.to_be_bytes());
+        self.places.push(at);
+    }
+
+    /// The index of a new text.
+    fn added(&mut self, text: &[u8]) -> Result<u16, StructureError> {
+        if let Some(index) = self.texts.get(text) {
+            return Ok(*index);
+        }
+        if text.len() > usize::from(u16::MAX) {
+            return Err(StructureError::NameTooLong {
+                length: text.len() as u64,
+            });
+        }
+        let index = self.pool.utf8(text).ok_or(StructureError::PoolFull)?;
+        self.texts.insert(text.to_vec(), index);
+        Ok(index)
+    }
+
+    /// Points the index at `at` to the new form of its text, if that has one.
+    fn point(&mut self, at: usize, role: Role) -> Result<(), StructureError> {
+        let old = self.text(self.item(at)?);
+        if let Some(new) = self.names.text(role, old) {
+            let index = self.added(&new)?;
+            self.overwrite(at, index);
+        }
+        Ok(())
+    }
+
+    /// Points the index at `at` to this text, if there is one.
+    fn point_to(&mut self, at: usize, new: Option<&[u8]>) -> Result<(), StructureError> {
+        if let Some(new) = new {
+            let index = self.added(new)?;
+            self.overwrite(at, index);
+        }
+        Ok(())
+    }
+
+    fn pool_entries(&mut self) -> Result<(), StructureError> {
+        let pool = self.class.pool();
+        for index in (1..pool.count()).map(PoolIndex) {
+            let (Some(at), Some(tag)) = (pool.offset(index), pool.tag(index)) else {
+                continue;
+            };
+            let first = at.plus(1);
+            match tag {
+                constant_tag::CLASS => self.point(first, Role::Class)?,
+                constant_tag::METHOD_TYPE => self.point(first, Role::Signature)?,
+                constant_tag::NAME_AND_TYPE => self.point(at.plus(3), Role::Signature)?,
+                constant_tag::FIELD_REF
+                | constant_tag::METHOD_REF
+                | constant_tag::INTERFACE_METHOD_REF => {
+                    let owner = pool.class_name(PoolIndex(self.item(first)?));
+                    let owner = owner.unwrap_or_default().as_bytes();
+                    self.name_and_type(at.plus(3), owner)?;
+                }
+                constant_tag::INVOKE_DYNAMIC => self.lambda(at)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Points the index at `at` to a name and type with the new name of a member
+    /// of `owner`: other owners may share the old one.
+    fn name_and_type(&mut self, at: usize, owner: &[u8]) -> Result<(), StructureError> {
+        if !self.names.renames_members() {
+            return Ok(());
+        }
+        let pair = self.class.pool().name_and_type(PoolIndex(self.item(at)?));
+        let Some((name, descriptor)) = pair else {
+            return Ok(());
+        };
+        let descriptor = descriptor.as_bytes();
+        let names = self.names;
+        match names.member(owner, name.as_bytes(), descriptor) {
+            Some(new) => self.renamed_pair(at, new, descriptor),
+            None => Ok(()),
+        }
+    }
+
+    fn renamed_pair(
+        &mut self,
+        at: usize,
+        name: &[u8],
+        descriptor: &[u8],
+    ) -> Result<(), StructureError> {
+        let new = self.names.text(Role::Signature, descriptor);
+        let name = self.added(name)?;
+        let descriptor = self.added(new.as_deref().unwrap_or(descriptor))?;
+        let index = match self.pairs.get(&(name, descriptor)) {
+            Some(index) => *index,
+            None => {
+                let pair = self.pool.name_and_type(name, descriptor);
+                let index = pair.ok_or(StructureError::PoolFull)?;
+                self.pairs.insert((name, descriptor), index);
+                index
+            }
+        };
+        self.overwrite(at, index);
+        Ok(())
+    }
+
+    /// A call site of `LambdaMetafactory` is named like the method of the
+    /// functional interface that it implements: its first static argument is
+    /// that method's type, and the interface is what it gives.
+    fn lambda(&mut self, at: usize) -> Result<(), StructureError> {
+        if !self.names.renames_members() {
+            return Ok(());
+        }
+        let found = self
+            .class
+            .pool()
+            .name_and_type(PoolIndex(self.item(at.plus(3))?));
+        let Some((name, descriptor)) = found else {
+            return Ok(());
+        };
+        let bootstrap = usize::from(self.item(at.plus(1))?);
+        let Some((interface, method)) = self.functional(bootstrap, descriptor.as_bytes()) else {
+            return Ok(());
+        };
+        let names = self.names;
+        match names.member(interface, name.as_bytes(), method) {
+            Some(new) => self.renamed_pair(at.plus(3), new, descriptor.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Interface and method descriptor of a lambda's call site.
+    fn functional<'d>(
+        &self,
+        bootstrap: usize,
+        descriptor: &'d [u8],
+    ) -> Option<(&'d [u8], &'a [u8])> {
+        let pool = self.class.pool();
+        let found = self.class.bootstrap_methods().nth(bootstrap)?;
+        let factory = pool.method_handle(found.method_handle)?;
+        if factory.member.owner != "java/lang/invoke/LambdaMetafactory" {
+            return None;
+        }
+        let method = pool.method_type(found.arguments().next()?)?;
+        let close = descriptor.iter().rposition(|byte| *byte == b')')?;
+        let result = descriptor.get(close.plus(1)..)?;
+        let interface = result.strip_prefix(b"L")?.strip_suffix(b";")?;
+        Some((interface, method.as_bytes()))
+    }
+
+    fn members(&mut self) -> Result<(), StructureError> {
+        let class = self.class;
+        let fields = class
+            .fields()
+            .map(|field| (field.start(), field.attributes()));
+        let methods = class
+            .methods()
+            .map(|method| (method.start(), method.attributes()));
+        for (start, attributes) in fields.chain(methods) {
+            let owner = class.this_class().as_bytes();
+            let name = start.plus(2);
+            let descriptor = start.plus(4);
+            let texts = (
+                self.text(self.item(name)?),
+                self.text(self.item(descriptor)?),
+            );
+            let names = self.names;
+            self.point_to(name, names.member(owner, texts.0, texts.1))?;
+            self.point(descriptor, Role::Signature)?;
+            self.attributes(attributes)?;
+        }
+        Ok(())
+    }
+
+    fn attributes(&mut self, attributes: Attributes<'_, 'a>) -> Result<(), StructureError> {
+        for attribute in attributes {
+            self.attribute(&attribute)?;
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, attribute: &Attribute<'a>) -> Result<(), StructureError> {
+        let start = attribute.offset as usize;
+        let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
+        match attribute.name.as_bytes() {
+            b"Signature" => {
+                cursor.u2("Signature")?;
+                self.point(start, Role::Signature)
+            }
+            b"Code" => self.code(&mut cursor),
+            b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                for _ in 0..cursor.u2("LocalVariableTable")? {
+                    let row = cursor.offset() as usize;
+                    cursor.take(10, "LocalVariableTable")?;
+                    self.point(row.plus(6), Role::Signature)?;
+                }
+                Ok(())
+            }
+            b"InnerClasses" => self.inner_classes(&mut cursor),
+            b"EnclosingMethod" => {
+                cursor.take(4, "EnclosingMethod")?;
+                let owner = self.class.pool().class_name(PoolIndex(self.item(start)?));
+                let owner = owner.unwrap_or_default().as_bytes();
+                self.name_and_type(start.plus(2), owner)
+            }
+            b"Record" => self.components(&mut cursor),
+            b"RuntimeVisibleAnnotations" | b"RuntimeInvisibleAnnotations" => {
+                self.annotations(&mut cursor)
+            }
+            b"RuntimeVisibleParameterAnnotations" | b"RuntimeInvisibleParameterAnnotations" => {
+                for _ in 0..cursor.u1("parameter_annotations")? {
+                    self.annotations(&mut cursor)?;
+                }
+                Ok(())
+            }
+            b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                for _ in 0..cursor.u2("type annotations")? {
+                    skip_target(&mut cursor)?;
+                    self.annotation(&mut cursor, 0)?;
+                }
+                Ok(())
+            }
+            b"AnnotationDefault" => self.element(&mut cursor, 0),
+            _ => Ok(()),
+        }
+    }
+
+    /// The attributes of `Code`; its frames and handlers name pool classes.
+    fn code(&mut self, cursor: &mut Cursor<'a>) -> Result<(), StructureError> {
+        cursor.take(4, "Code")?;
+        let length = cursor.u4("Code.code_length")?;
+        cursor.take(length as usize, "Code.code")?;
+        let handlers = usize::from(cursor.u2("Code.exception_table_length")?);
+        cursor.take(handlers.times(8), "Code.exception_table")?;
+        let at = cursor.offset() as usize;
+        skip_attributes(cursor, "Code attributes")?;
+        let class = self.class;
+        self.attributes(Attributes::new(class.pool(), class.bytes(), at))
+    }
+
+    fn inner_classes(&mut self, cursor: &mut Cursor<'a>) -> Result<(), StructureError> {
+        for _ in 0..cursor.u2("InnerClasses")? {
+            let row = cursor.offset() as usize;
+            cursor.take(8, "InnerClasses")?;
+            let name = row.plus(4);
+            let inner = self.class.pool().class_name(PoolIndex(self.item(row)?));
+            let inner = inner.unwrap_or_default().as_bytes();
+            let old = self.text(self.item(name)?);
+            // None, or one that is no part of the class's own, says nothing of it.
+            if !old.is_empty() && inner.ends_with(old) {
+                let new = self.names.simple(inner);
+                self.point_to(name, new.filter(|new| *new != old))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn components(&mut self, cursor: &mut Cursor<'a>) -> Result<(), StructureError> {
+        for _ in 0..cursor.u2("Record")? {
+            let start = cursor.offset() as usize;
+            cursor.take(4, "record_component_info")?;
+            self.point(start.plus(2), Role::Signature)?;
+            let at = cursor.offset() as usize;
+            skip_attributes(cursor, "record_component_info")?;
+            let class = self.class;
+            self.attributes(Attributes::new(class.pool(), class.bytes(), at))?;
+        }
+        Ok(())
+    }
+
+    fn annotations(&mut self, cursor: &mut Cursor<'a>) -> Result<(), StructureError> {
+        for _ in 0..cursor.u2("num_annotations")? {
+            self.annotation(cursor, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Type, and pairs of an element's name (a method of the type) and value.
+    fn annotation(&mut self, cursor: &mut Cursor<'a>, depth: u32) -> Result<(), StructureError> {
+        let at = cursor.offset() as usize;
+        let kind = self.text(cursor.u2("annotation")?);
+        self.point(at, Role::Signature)?;
+        let owner = class_of(kind);
+        for _ in 0..cursor.u2("annotation")? {
+            let at = cursor.offset() as usize;
+            let name = self.text(cursor.u2("element_value_pairs")?);
+            let names = self.names;
+            self.point_to(at, names.member_by_name(owner, name))?;
+            self.element(cursor, depth)?;
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, cursor: &mut Cursor<'a>, depth: u32) -> Result<(), StructureError> {
+        if depth >= MAX_ELEMENT_DEPTH {
+            let offset = cursor.offset();
+            return Err(ReadError::TooDeep { offset }.into());
+        }
+        let deeper = depth.plus(1);
+        let kind = cursor.u1("element_value")?;
+        let at = cursor.offset() as usize;
+        match kind {
+            b'e' => {
+                let owner = self.text(cursor.u2("element_value")?);
+                let constant = self.text(cursor.u2("element_value")?);
+                let names = self.names;
+                let new = names.member(class_of(owner), constant, owner);
+                self.point_to(at.plus(2), new)?;
+                self.point(at, Role::Signature)
+            }
+            b'c' => {
+                cursor.u2("element_value")?;
+                self.point(at, Role::Signature)
+            }
+            b'@' => self.annotation(cursor, deeper),
+            b'[' => {
+                for _ in 0..cursor.u2("element_value")? {
+                    self.element(cursor, deeper)?;
+                }
+                Ok(())
+            }
+            _ => Ok(cursor.u2("element_value").map(drop)?),
+        }
+    }
+}
+
+/// The internal name in the descriptor of a class.
+fn class_of(descriptor: &[u8]) -> &[u8] {
+    let name = descriptor.strip_prefix(b"L");
+    name.and_then(|name| name.strip_suffix(b";"))
+        .unwrap_or_default()
+}
+
+/// Steps over `target_info` and `type_path` (JVMS 4.7.20).
+fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), StructureError> {
+    let structure = "type_annotation.target_info";
+    let length = match cursor.u1(structure)? {
+        0x00 | 0x01 | 0x16 => 1,
+        0x10..=0x12 | 0x17 | 0x42..=0x46 => 2,
+        0x13..=0x15 => 0,
+        0x40 | 0x41 => usize::from(cursor.u2(structure)?).times(6),
+        0x47..=0x4B => 3,
+        tag => {
+            let offset = cursor.offset().minus(1);
+            return Err(ReadError::UnknownFrame { offset, tag }.into());
+        }
+    };
+    cursor.take(length, structure)?;
+    let steps = usize::from(cursor.u1("type_path")?);
+    cursor.take(steps.times(2), "type_path")?;
+    Ok(())
+}

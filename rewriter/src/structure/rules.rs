@@ -1,0 +1,463 @@
+//! Can a class be edited so?
+
+use std::collections::{HashMap, HashSet};
+
+use crate::arithmetic::Exact;
+use crate::class::{Attributes, ClassFile, Method};
+use crate::edits::{
+    ClassEdit, Literal, NewField, NewMethod, PrefixedNative, StructureError, Target,
+};
+use crate::index::MethodIndex;
+use crate::limits::{MAX_STRUCTURE_BYTES, STATIC_INTERFACE_METHODS_SINCE};
+use crate::structure::flags::{field_flags, method_flags};
+use jvms::access_flags::{ACC_ABSTRACT, ACC_INTERFACE, ACC_NATIVE, ACC_STATIC};
+use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
+use jvms::modified_utf8;
+use jvms::names::{is_internal, is_unqualified};
+
+/// Attributes that stand alone (JVMS 4.7), and those that the rewriter writes.
+const ONCE: [&str; 18] = [
+    "AnnotationDefault",
+    "ConstantValue",
+    "EnclosingMethod",
+    "Exceptions",
+    "InnerClasses",
+    "MethodParameters",
+    "NestHost",
+    "NestMembers",
+    "PermittedSubclasses",
+    "Record",
+    "RuntimeInvisibleAnnotations",
+    "RuntimeInvisibleParameterAnnotations",
+    "RuntimeVisibleAnnotations",
+    "RuntimeVisibleParameterAnnotations",
+    "Signature",
+    "SourceDebugExtension",
+    "SourceFile",
+    "RuntimeVisibleTypeAnnotations",
+];
+const OURS: [&str; 3] = ["BootstrapMethods", "Code", "StackMapTable"];
+
+/// Longest name shown in an error.
+const SHOWN: usize = 80;
+
+fn bad(expected: &'static str, found: &str) -> StructureError {
+    let found = found.chars().take(SHOWN).collect();
+    StructureError::BadName { expected, found }
+}
+
+/// Name and descriptor in modified UTF-8.
+type Key = (Vec<u8>, Vec<u8>);
+
+/// Checks class edits one after another. One that is refused leaves traces, so
+/// that another may be refused with it; none is taken that does not suit.
+#[derive(Debug)]
+pub(crate) struct ClassChecker<'c, 'a> {
+    class: &'c ClassFile<'a>,
+    fields: HashSet<Key>,
+    methods: HashSet<Key>,
+    interfaces: HashSet<Vec<u8>>,
+    attributes: HashSet<(Target, String)>,
+    annotations: HashSet<(Target, String)>,
+    /// Methods with a new body or wrapper.
+    taken: HashSet<MethodIndex>,
+    types: HashMap<String, String>,
+    members: HashMap<(String, String, String), String>,
+    bytes: usize,
+}
+
+/// Checks all of them.
+pub(crate) fn validate(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<(), StructureError> {
+    let mut checker = ClassChecker::new(class);
+    edits.iter().try_for_each(|edit| checker.check(edit))
+}
+
+impl<'c, 'a> ClassChecker<'c, 'a> {
+    pub(crate) fn new(class: &'c ClassFile<'a>) -> Self {
+        let key = |name: modified_utf8::Utf8<'_>, descriptor: modified_utf8::Utf8<'_>| {
+            (name.as_bytes().to_vec(), descriptor.as_bytes().to_vec())
+        };
+        ClassChecker {
+            class,
+            fields: class
+                .fields()
+                .map(|field| key(field.name(), field.descriptor()))
+                .collect(),
+            methods: class
+                .methods()
+                .map(|method| key(method.name(), method.descriptor()))
+                .collect(),
+            interfaces: class
+                .interfaces()
+                .map(|name| name.as_bytes().to_vec())
+                .collect(),
+            attributes: HashSet::new(),
+            annotations: HashSet::new(),
+            taken: HashSet::new(),
+            types: HashMap::new(),
+            members: HashMap::new(),
+            bytes: 0,
+        }
+    }
+
+    /// One more edit.
+    pub(crate) fn check(&mut self, edit: &ClassEdit) -> Result<(), StructureError> {
+        match edit {
+            ClassEdit::AddField(field) => self.field(field),
+            ClassEdit::AddMethod(method) => self.method(method),
+            ClassEdit::AddInterface(name) => self.interface(name),
+            ClassEdit::AddAnnotation {
+                target, annotation, ..
+            } => {
+                self.target(target)?;
+                if !is_class_descriptor(&annotation.descriptor) {
+                    let expected = "class descriptor, La/B;";
+                    return Err(bad(expected, &annotation.descriptor));
+                }
+                self.annotation(target, &annotation.descriptor)
+            }
+            ClassEdit::AddAttribute {
+                target,
+                name,
+                bytes,
+            } => self.attribute(target, name, bytes.len()),
+            ClassEdit::RenameMember { member, to } => {
+                let key = (
+                    member.owner.clone(),
+                    member.name.clone(),
+                    member.descriptor.clone(),
+                );
+                self.rename_member(key, to)
+            }
+            ClassEdit::RenameType { from, to } => self.rename_type(from, to),
+            ClassEdit::PrefixNative(wrapper) => self.native(wrapper),
+            ClassEdit::ReplaceBody { method, .. } => {
+                let found = self.find(*method)?;
+                let name = heading(&found);
+                if !found.has_code() {
+                    let reason = "an abstract or native method has no body to replace";
+                    let what = format!("replacing the body of {name}");
+                    return Err(StructureError::DoesNotSuit { what, reason });
+                }
+                self.take(*method, &name)
+            }
+        }
+    }
+
+    fn is_interface(&self) -> bool {
+        self.class.access_flags() & ACC_INTERFACE != 0
+    }
+
+    fn find(&self, method: MethodIndex) -> Result<Method<'c, 'a>, StructureError> {
+        let found = self.class.method(method);
+        found.ok_or_else(|| StructureError::no_method(self.class, method))
+    }
+
+    /// A method gets one new body at most.
+    fn take(&mut self, method: MethodIndex, name: &str) -> Result<(), StructureError> {
+        if self.taken.insert(method) {
+            return Ok(());
+        }
+        let what = format!("a new body of {name}");
+        Err(StructureError::Twice { what })
+    }
+
+    fn field(&mut self, field: &NewField) -> Result<(), StructureError> {
+        let NewField {
+            flags,
+            name,
+            descriptor,
+            value,
+        } = field;
+        let key = (
+            modified_utf8::encode(name),
+            modified_utf8::encode(descriptor),
+        );
+        if !is_unqualified(&key.0) {
+            return Err(bad("field name", name));
+        }
+        if FieldType::parse(&key.1).is_err() {
+            return Err(bad("field descriptor", descriptor));
+        }
+        let member = format!("field {name}:{descriptor}");
+        if let Err(reason) = field_flags(*flags, self.is_interface()) {
+            let flags = *flags;
+            return Err(StructureError::BadFlags {
+                member,
+                flags,
+                reason,
+            });
+        }
+        let fits = value.as_ref().is_none_or(|value| match value {
+            Literal::Int(_) => matches!(descriptor.as_str(), "I" | "Z" | "B" | "C" | "S"),
+            Literal::Long(_) => descriptor == "J",
+            Literal::Float(_) => descriptor == "F",
+            Literal::Double(_) => descriptor == "D",
+            Literal::String(_) => descriptor == "Ljava/lang/String;",
+        });
+        if !fits || value.is_some() && flags & ACC_STATIC == 0 {
+            let reason = "its constant does not suit: a static field takes one of its own type";
+            let what = member;
+            return Err(StructureError::DoesNotSuit { what, reason });
+        }
+        if !self.fields.insert(key) {
+            return Err(StructureError::Twice { what: member });
+        }
+        Ok(())
+    }
+
+    fn method(&mut self, method: &NewMethod) -> Result<(), StructureError> {
+        let NewMethod {
+            flags,
+            name,
+            descriptor,
+            body,
+        } = method;
+        let key = (
+            modified_utf8::encode(name),
+            modified_utf8::encode(descriptor),
+        );
+        method_name(&key.0, name, descriptor)?;
+        if MethodDescriptor::parse(&key.1).is_err() {
+            return Err(bad("method descriptor", descriptor));
+        }
+        let receiver = u32::from(flags & ACC_STATIC == 0);
+        if Parameters::of(&key.1).slots().plus(receiver) > 255 {
+            let expected = "method descriptor of at most 255 argument slots";
+            return Err(bad(expected, descriptor));
+        }
+        let member = format!("method {name}{descriptor}");
+        let new_style = self.class.major_version() >= STATIC_INTERFACE_METHODS_SINCE;
+        let checked = method_flags(*flags, name, self.is_interface(), new_style);
+        let bodiless = flags & (ACC_ABSTRACT | ACC_NATIVE) != 0;
+        let checked = checked.and(match (bodiless, body.is_some()) {
+            (true, true) => Err("an abstract or native method has no body"),
+            (false, false) => Err("a method that is neither abstract nor native needs a body"),
+            _ => Ok(()),
+        });
+        if let Err(reason) = checked {
+            let flags = *flags;
+            return Err(StructureError::BadFlags {
+                member,
+                flags,
+                reason,
+            });
+        }
+        if !self.methods.insert(key) {
+            return Err(StructureError::Twice { what: member });
+        }
+        Ok(())
+    }
+
+    fn interface(&mut self, name: &str) -> Result<(), StructureError> {
+        let key = modified_utf8::encode(name);
+        if !is_internal(&key) {
+            return Err(bad("internal name, a/B", name));
+        }
+        if self.class.this_class().as_bytes() == key {
+            let what = format!("interface {name}");
+            let reason = "a class cannot be its own interface";
+            return Err(StructureError::DoesNotSuit { what, reason });
+        }
+        if !self.interfaces.insert(key) {
+            let what = format!("interface {name}");
+            return Err(StructureError::Twice { what });
+        }
+        Ok(())
+    }
+
+    /// What is there at `target`.
+    fn target(&self, target: &Target) -> Result<Attributes<'c, 'a>, StructureError> {
+        match target {
+            Target::Class => Ok(self.class.attributes()),
+            Target::Method(method) => Ok(self.find(*method)?.attributes()),
+            Target::Field { name, descriptor } => {
+                let key = (
+                    modified_utf8::encode(name),
+                    modified_utf8::encode(descriptor),
+                );
+                let mut fields = self.class.fields();
+                let found = fields.find(|field| {
+                    field.name().as_bytes() == key.0 && field.descriptor().as_bytes() == key.1
+                });
+                let missing = || StructureError::NoSuchField {
+                    name: name.clone(),
+                    descriptor: descriptor.clone(),
+                };
+                Ok(found.ok_or_else(missing)?.attributes())
+            }
+        }
+    }
+
+    /// The JVM's reflection takes an annotation once per place.
+    fn annotation(&mut self, target: &Target, descriptor: &str) -> Result<(), StructureError> {
+        let key = modified_utf8::encode(descriptor);
+        let there = match target {
+            Target::Class => self
+                .class
+                .annotations()
+                .any(|found| found.as_bytes() == key),
+            Target::Method(method) => {
+                let found = self.find(*method)?;
+                found.annotations().any(|found| found.as_bytes() == key)
+            }
+            Target::Field { name, descriptor } => {
+                let wanted = (
+                    modified_utf8::encode(name),
+                    modified_utf8::encode(descriptor),
+                );
+                self.class
+                    .fields()
+                    .filter(|field| field.name().as_bytes() == wanted.0)
+                    .filter(|field| field.descriptor().as_bytes() == wanted.1)
+                    .any(|field| field.annotations().any(|found| found.as_bytes() == key))
+            }
+        };
+        let added = (target.clone(), descriptor.to_owned());
+        if there || !self.annotations.insert(added) {
+            let what = format!("annotation {descriptor} on {target}");
+            return Err(StructureError::Twice { what });
+        }
+        Ok(())
+    }
+
+    fn attribute(
+        &mut self,
+        target: &Target,
+        name: &str,
+        length: usize,
+    ) -> Result<(), StructureError> {
+        let mut there = self.target(target)?;
+        let what = || format!("attribute {name} of {target}");
+        if name.is_empty() || OURS.contains(&name) {
+            let reason = "it is written by the rewriter alone";
+            let what = what();
+            return Err(StructureError::DoesNotSuit { what, reason });
+        }
+        let key = (target.clone(), name.to_owned());
+        let again = there.any(|found| found.name == name) || !self.attributes.insert(key);
+        if again && ONCE.contains(&name) {
+            return Err(StructureError::Twice { what: what() });
+        }
+        self.bytes = self.bytes.saturating_add(length);
+        if self.bytes > MAX_STRUCTURE_BYTES {
+            return Err(StructureError::TooLong);
+        }
+        Ok(())
+    }
+
+    fn rename_type(&mut self, from: &str, to: &str) -> Result<(), StructureError> {
+        for name in [from, to] {
+            if !is_internal(&modified_utf8::encode(name)) {
+                return Err(bad("internal name, a/B", name));
+            }
+        }
+        let known = self.types.entry(from.to_owned());
+        if known.or_insert_with(|| to.to_owned()) != to {
+            let what = format!("a new name of type {from}");
+            return Err(StructureError::Twice { what });
+        }
+        Ok(())
+    }
+
+    fn rename_member(
+        &mut self,
+        key: (String, String, String),
+        to: &str,
+    ) -> Result<(), StructureError> {
+        let (owner, name, descriptor) = &key;
+        let is_method = MethodDescriptor::parse(&modified_utf8::encode(descriptor)).is_ok();
+        if !is_method && FieldType::parse(&modified_utf8::encode(descriptor)).is_err() {
+            return Err(bad("descriptor", descriptor));
+        }
+        if name.is_empty() || name.starts_with('<') {
+            return Err(bad(
+                "name of a field or of a method that is called by name",
+                name,
+            ));
+        }
+        if is_method {
+            method_name(&modified_utf8::encode(to), to, descriptor)?;
+        } else if !is_unqualified(&modified_utf8::encode(to)) {
+            return Err(bad("field name", to));
+        }
+        if to.starts_with('<') {
+            return Err(bad("name of a method that is called by name", to));
+        }
+        if self.class.this_class().as_bytes() == modified_utf8::encode(owner) {
+            let members = if is_method {
+                &mut self.methods
+            } else {
+                &mut self.fields
+            };
+            let old = (
+                modified_utf8::encode(name),
+                modified_utf8::encode(descriptor),
+            );
+            let new = (modified_utf8::encode(to), old.1.clone());
+            if members.remove(&old) && !members.insert(new) {
+                let what = format!("member {to}:{descriptor}");
+                return Err(StructureError::Twice { what });
+            }
+        }
+        let what = format!("a new name of {owner}.{name}:{descriptor}");
+        if self.members.entry(key).or_insert_with(|| to.to_owned()) != to {
+            return Err(StructureError::Twice { what });
+        }
+        Ok(())
+    }
+
+    fn native(&mut self, wrapper: &PrefixedNative) -> Result<(), StructureError> {
+        let found = self.find(wrapper.method)?;
+        let name = heading(&found);
+        if found.access_flags() & ACC_NATIVE == 0 {
+            let what = format!("wrapping {name}");
+            let reason = "the method is not native";
+            return Err(StructureError::DoesNotSuit { what, reason });
+        }
+        let prefix = modified_utf8::encode(&wrapper.prefix);
+        if !is_unqualified(&prefix) || prefix.iter().any(|byte| matches!(byte, b'<' | b'>')) {
+            return Err(bad("prefix of a method name", &wrapper.prefix));
+        }
+        let mut renamed = prefix;
+        renamed.extend_from_slice(found.name().as_bytes());
+        let key = (renamed, found.descriptor().as_bytes().to_vec());
+        if !self.methods.insert(key) {
+            let what = format!("method {}{name}", wrapper.prefix);
+            return Err(StructureError::Twice { what });
+        }
+        self.take(wrapper.method, &name)
+    }
+}
+
+/// Name and descriptor, to be displayed.
+pub(crate) fn heading(method: &Method<'_, '_>) -> String {
+    format!("{}{}", method.name(), method.descriptor())
+}
+
+fn is_class_descriptor(text: &str) -> bool {
+    let bytes = modified_utf8::encode(text);
+    bytes.first() == Some(&b'L') && FieldType::parse(&bytes).is_ok()
+}
+
+fn method_name(bytes: &[u8], name: &str, descriptor: &str) -> Result<(), StructureError> {
+    let special = match name {
+        "<init>" => return void(name, descriptor),
+        "<clinit>" if descriptor == "()V" => return Ok(()),
+        _ => bytes.iter().any(|byte| matches!(byte, b'<' | b'>')),
+    };
+    if special || !is_unqualified(bytes) {
+        return Err(bad("method name", name));
+    }
+    Ok(())
+}
+
+fn void(name: &str, descriptor: &str) -> Result<(), StructureError> {
+    if descriptor.ends_with(")V") {
+        return Ok(());
+    }
+    Err(bad(
+        "descriptor of a constructor, (…)V",
+        &format!("{name}{descriptor}"),
+    ))
+}

@@ -1,0 +1,20 @@
+//! Verification types (JVMS 4.10.1.2) and what instructions do to them.
+//!
+//! Types are compared by name; no class is ever loaded.
+
+mod context;
+mod follow;
+mod frames;
+mod hierarchy;
+mod machine;
+mod points;
+mod snippet;
+mod table;
+mod types;
+
+pub(crate) use context::{MethodContext, TypingContext};
+pub(crate) use frames::{FrameReader, FrameWriter, by_entry, by_slot, encoded};
+pub(crate) use hierarchy::Hierarchy;
+pub(crate) use points::{PointTypes, ProgramPoint, Types};
+pub(crate) use snippet::{Typed, return_opcode, type_snippet};
+pub(crate) use types::{Class, Origin, Type};

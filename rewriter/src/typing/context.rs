@@ -1,0 +1,303 @@
+//! What a snippet has to know of the method it stands in.
+
+use crate::arithmetic::{Exact, Known};
+use crate::class::{Attribute, ClassFile, Code, Method};
+use crate::cursor::u16_at;
+use crate::error::ReadError;
+use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
+use crate::plan::{Location, SkipReason};
+use crate::typing::frames::{FrameReader, by_slot};
+use crate::typing::hierarchy::Hierarchy;
+use crate::typing::types::{Class, Type};
+use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
+use jvms::opcode;
+
+/// One method, as its snippets see it.
+#[derive(Debug)]
+pub(crate) struct MethodContext<'t> {
+    pub(crate) known: Hierarchy<'t>,
+    pub(crate) major: u16,
+    pub(crate) is_static: bool,
+    pub(crate) constructor: bool,
+    pub(crate) arguments: Vec<Argument<'t>>,
+    pub(crate) returns: Option<FieldType<'t>>,
+    /// Slot 0 does not hold `this` all the time.
+    this_lost: bool,
+    /// `max_locals` and `max_stack` of the method.
+    pub(crate) limits: (u16, u16),
+    pub(crate) code: &'t [u8],
+    pub(crate) frames: Option<Attribute<'t>>,
+    /// The verifier reads frames of this method.
+    pub(crate) framed: bool,
+    /// The local variables at bci 0, by entry.
+    pub(crate) initial: Vec<Type<'t>>,
+}
+
+impl<'t> MethodContext<'t> {
+    pub(crate) fn of(
+        class: &ClassFile<'t>,
+        method: &Method<'_, 't>,
+        code: &Code<'_, 't>,
+    ) -> Result<Self, SkipReason> {
+        let known = Hierarchy::of(class);
+        let is_static = method.is_static();
+        let descriptor = method.descriptor().as_bytes();
+        let method_descriptor = MethodDescriptor::parse(descriptor).ok();
+        // One whose index leads nowhere would get a meaning when the pool grows.
+        if method_descriptor.is_none() {
+            let at = method.start().plus(4);
+            return Err(SkipReason::Unreadable(ReadError::BadPoolIndex {
+                structure: "method_info.descriptor_index",
+                offset: at as u32,
+                expected: "method descriptor",
+                index: u16_at(class.bytes(), at).known(),
+            }));
+        }
+        let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
+        let own = if constructor {
+            Type::UninitializedThis
+        } else {
+            Type::Object(Class::indexed(known.this, class.this_class_index().0))
+        };
+        let mut initial: Vec<Type<'t>> = (!is_static).then_some(own).into_iter().collect();
+        initial.extend(Parameters::of(descriptor).map(Type::of));
+        let frames = code
+            .attributes()
+            .find(|found| found.name == "StackMapTable");
+        let major = class.major_version();
+        Ok(MethodContext {
+            known,
+            major,
+            is_static,
+            constructor,
+            arguments: arguments(descriptor, is_static),
+            returns: method_descriptor.and_then(|found| found.return_type()),
+            this_lost: false,
+            limits: (code.max_locals(), code.max_stack()),
+            code: code.bytes(),
+            framed: major >= FRAMES_REQUIRED_SINCE || major >= FRAMES_SINCE && frames.is_some(),
+            frames,
+            initial,
+        })
+    }
+
+    /// Finds the parameters whose slots do not hold them all the time.
+    pub(crate) fn find_lost(
+        &mut self,
+        class: &ClassFile<'t>,
+        code: &Code<'_, '_>,
+    ) -> Result<(), SkipReason> {
+        self.find_stores(code);
+        self.find_frames(class)
+    }
+
+    /// First slot of the snippets' own.
+    pub(crate) fn locals(&self) -> u32 {
+        u32::from(self.limits.0)
+    }
+
+    pub(crate) fn reader<'p>(
+        &self,
+        class: &'p ClassFile<'t>,
+    ) -> Result<FrameReader<'p, 't>, SkipReason> {
+        let frames = self.frames.as_ref();
+        Ok(FrameReader::new(
+            class.pool(),
+            frames,
+            &self.initial,
+            self.limits,
+        )?)
+    }
+
+    /// A method that is made of one snippet: its parameters are where they come.
+    pub(crate) fn alone(
+        major: u16,
+        is_static: bool,
+        (name, descriptor): (&[u8], &'t [u8]),
+        known: Hierarchy<'t>,
+    ) -> Self {
+        let arguments = arguments(descriptor, is_static);
+        let returns = MethodDescriptor::parse(descriptor).ok();
+        let slots = Parameters::of(descriptor)
+            .slots()
+            .plus(u32::from(!is_static));
+        MethodContext {
+            known,
+            major,
+            is_static,
+            constructor: name == b"<init>",
+            arguments,
+            returns: returns.and_then(|found| found.return_type()),
+            this_lost: false,
+            limits: (slots as u16, 0),
+            code: &[],
+            frames: None,
+            framed: major >= FRAMES_SINCE,
+            initial: Vec::new(),
+        }
+    }
+
+    /// Marks the parameters whose slots the method writes to.
+    fn find_stores(&mut self, code: &Code<'_, '_>) {
+        for instruction in code.instructions().map_while(Result::ok) {
+            let family = match instruction.opcode {
+                opcode::IINC => 0,
+                code @ opcode::ISTORE..=opcode::ASTORE => code.minus(opcode::ISTORE),
+                code @ opcode::ISTORE_0..=opcode::ASTORE_3 => code.minus(opcode::ISTORE_0) >> 2,
+                _ => continue,
+            };
+            let first = u32::from(instruction.local().known());
+            let last = first.plus(u32::from(family & 1));
+            self.this_lost |= first == 0;
+            for argument in &mut self.arguments {
+                let end = argument.slot.plus(u32::from(argument.kind.slots()));
+                argument.lost |= first < end && last >= argument.slot;
+            }
+        }
+    }
+
+    /// Marks the parameters that a frame of the method no longer knows.
+    fn find_frames(&mut self, class: &ClassFile<'t>) -> Result<(), SkipReason> {
+        let mut reader = self.reader(class)?;
+        let mut slots = Vec::new();
+        while reader.next()?.is_some() {
+            by_slot(&reader.locals, &mut slots);
+            let own = Type::Object(Class::plain(self.known.this));
+            let this = slots.first().copied().unwrap_or(Type::Top);
+            self.this_lost |= this != own && this != Type::UninitializedThis;
+            for argument in &mut self.arguments {
+                let there = slots.get(argument.slot as usize).copied();
+                argument.lost |= there != Some(Type::of(argument.kind));
+            }
+        }
+        Ok(())
+    }
+
+    /// What every frame of the method knows once `this` is initialized, by slot.
+    pub(crate) fn lasting(&self) -> Vec<Type<'t>> {
+        let mut slots = Vec::new();
+        if !self.is_static {
+            let own = Type::Object(Class::plain(self.known.this));
+            slots.push(if self.this_lost { Type::Top } else { own });
+        }
+        for argument in &self.arguments {
+            slots.push(if argument.lost {
+                Type::Top
+            } else {
+                Type::of(argument.kind)
+            });
+            slots.resize(
+                argument.slot.plus(u32::from(argument.kind.slots())) as usize,
+                Type::Top,
+            );
+        }
+        slots
+    }
+
+    /// What a snippet at `place` finds; `ready` says whether `this` has been
+    /// initialized there.
+    pub(crate) fn at(&self, location: Location, ready: bool) -> PointContext<'t> {
+        let throwable = Type::Object(Class::THROWABLE);
+        let stack = match location {
+            Location::Before(bci) => match self.code.get(usize::from(bci)) {
+                Some(&opcode::ATHROW) => Some(throwable),
+                Some(code) if opcode::is_return(*code) => self.returns.map(Type::of),
+                _ => None,
+            },
+            Location::Unwind => Some(throwable),
+            Location::Entry
+            | Location::At(_)
+            | Location::FallThrough(_)
+            | Location::Jump { .. } => None,
+        };
+        let at_entry = location == Location::Entry;
+        let this = if self.is_static {
+            Err("the method is static and has no this")
+        } else if !ready {
+            Err(
+                "nothing can use this before super() or this() of a constructor, or where it cannot be shown to have been called",
+            )
+        } else if self.this_lost && !at_entry {
+            Err("the method reuses slot 0, so this is no longer there; take it at the entry")
+        } else {
+            Ok(Type::Object(Class::plain(self.known.this)))
+        };
+        PointContext {
+            at_entry,
+            stack,
+            this,
+            ready,
+        }
+    }
+}
+
+fn arguments(descriptor: &[u8], is_static: bool) -> Vec<Argument<'_>> {
+    let mut slot = u32::from(!is_static);
+    let arguments = Parameters::of(descriptor).map(|kind| {
+        let at = slot;
+        slot = slot.plus(u32::from(kind.slots()));
+        Argument {
+            kind,
+            slot: at,
+            lost: false,
+        }
+    });
+    arguments.collect()
+}
+
+/// What differs from place to place.
+pub(crate) struct PointContext<'t> {
+    at_entry: bool,
+    stack: Option<Type<'t>>,
+    this: Result<Type<'t>, &'static str>,
+    ready: bool,
+}
+
+impl<'t> PointContext<'t> {
+    pub(crate) fn view<'s>(&'s self, context: &'s MethodContext<'t>) -> TypingContext<'t, 's> {
+        TypingContext {
+            known: &context.known,
+            major: context.major,
+            this: self.this,
+            arguments: &context.arguments,
+            at_entry: self.at_entry,
+            returns: context.returns,
+            may_return: self.ready,
+            stack: self.stack.as_slice(),
+            whole_body: false,
+        }
+    }
+
+    /// What it finds on the stack and leaves there.
+    pub(crate) fn stack(&self) -> Option<Type<'t>> {
+        self.stack
+    }
+}
+
+/// A parameter as a snippet sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Argument<'t> {
+    pub(crate) kind: FieldType<'t>,
+    pub(crate) slot: u32,
+    /// The method stores to its slot, or its frames drop it.
+    pub(crate) lost: bool,
+}
+
+/// Where a snippet stands.
+#[derive(Debug, Clone)]
+pub(crate) struct TypingContext<'t, 's> {
+    pub(crate) known: &'s Hierarchy<'t>,
+    pub(crate) major: u16,
+    /// What `load_this` pushes, or why it cannot.
+    pub(crate) this: Result<Type<'t>, &'static str>,
+    pub(crate) arguments: &'s [Argument<'t>],
+    /// Before the method's code: nothing has been stored yet.
+    pub(crate) at_entry: bool,
+    pub(crate) returns: Option<FieldType<'t>>,
+    /// A constructor before `super()` cannot return.
+    pub(crate) may_return: bool,
+    /// What is found on the stack and left there.
+    pub(crate) stack: &'s [Type<'t>],
+    /// It has to return or throw.
+    pub(crate) whole_body: bool,
+}

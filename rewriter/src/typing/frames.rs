@@ -1,0 +1,259 @@
+//! `StackMapTable` (JVMS 4.7.4) as types: read frame by frame, and written.
+
+use crate::arithmetic::Exact;
+use crate::class::Attribute;
+use crate::error::ReadError;
+use crate::index::PoolIndex;
+use crate::plan::SkipReason;
+use crate::pool::{ConstantPool, PoolWriter};
+use crate::stack_map::{Deltas, FrameKind, StackMapReader, VerificationType, item};
+use crate::typing::types::{Class, Origin, Type};
+
+/// Most types in all frames of one method together.
+const MOST_TYPES: usize = 1 << 23;
+
+/// Follows the frames of one method.
+#[derive(Debug)]
+pub(crate) struct FrameReader<'p, 't> {
+    pool: &'p ConstantPool<'t>,
+    table: StackMapReader<'t>,
+    /// The head of the next frame.
+    head: Option<(FrameKind, u32)>,
+    /// `max_locals` and `max_stack`.
+    limits: (u16, u16),
+    /// Types of all frames so far.
+    seen: usize,
+    /// By entry: a `long` or `double` is one.
+    pub(crate) locals: Vec<Type<'t>>,
+    pub(crate) stack: Vec<Type<'t>>,
+}
+
+impl<'p, 't> FrameReader<'p, 't> {
+    /// Starts with the frame at bci 0, `initial`; without an attribute no other follows.
+    pub(crate) fn new(
+        pool: &'p ConstantPool<'t>,
+        attribute: Option<&Attribute<'t>>,
+        initial: &[Type<'t>],
+        limits: (u16, u16),
+    ) -> Result<Self, ReadError> {
+        let (bytes, offset) =
+            attribute.map_or((&[0, 0][..], 0), |found| (found.bytes, found.offset));
+        let mut table = StackMapReader::new(bytes, offset)?;
+        let reader = FrameReader {
+            pool,
+            head: table.frame()?,
+            table,
+            limits,
+            seen: 0,
+            locals: initial.to_vec(),
+            stack: Vec::new(),
+        };
+        reader.check(0)?;
+        Ok(reader)
+    }
+
+    /// Where the next frame is, without applying it.
+    pub(crate) fn peek(&self) -> Option<u32> {
+        self.head.map(|(_, bci)| bci)
+    }
+
+    /// Applies the next frame; its bci.
+    pub(crate) fn next(&mut self) -> Result<Option<u32>, SkipReason> {
+        let Some((kind, bci)) = self.head else {
+            self.table.finish()?;
+            return Ok(None);
+        };
+        self.stack.clear();
+        let unlike = ReadError::BadInstruction {
+            bci,
+            offset: self.table.offset(),
+        };
+        match kind {
+            FrameKind::Same => {}
+            FrameKind::SameLocals1StackItem => self.read(1, true)?,
+            FrameKind::Chop(count) => {
+                let left = self.locals.len().checked_sub(usize::from(count));
+                self.locals.truncate(left.ok_or(unlike)?);
+            }
+            FrameKind::Append(count) => self.read(u16::from(count), false)?,
+            FrameKind::Full => {
+                self.locals.clear();
+                for (limit, stack) in [(self.limits.0, false), (self.limits.1, true)] {
+                    let count = self.table.count()?;
+                    if count > limit {
+                        return Err(unlike.into());
+                    }
+                    self.read(count, stack)?;
+                }
+            }
+        }
+        self.check(bci)?;
+        self.head = self.table.frame()?;
+        self.seen = self.seen.plus(self.locals.len());
+        if self.seen > MOST_TYPES {
+            return Err(SkipReason::FramesTooLarge);
+        }
+        Ok(Some(bci))
+    }
+
+    fn check(&self, bci: u32) -> Result<(), ReadError> {
+        let slots = self.locals.iter().map(Type::slots).sum::<u32>();
+        if slots > u32::from(self.limits.0) {
+            let offset = self.table.offset();
+            return Err(ReadError::BadInstruction { bci, offset });
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, count: u16, stack: bool) -> Result<(), ReadError> {
+        for _ in 0..count {
+            let value = self.read_type()?;
+            if stack {
+                &mut self.stack
+            } else {
+                &mut self.locals
+            }
+            .push(value);
+        }
+        Ok(())
+    }
+
+    fn read_type(&mut self) -> Result<Type<'t>, ReadError> {
+        let offset = self.table.offset();
+        let VerificationType { tag, value } = self.table.verification_type()?;
+        Ok(match tag {
+            item::TOP => Type::Top,
+            item::INTEGER => Type::Int,
+            item::FLOAT => Type::Float,
+            item::DOUBLE => Type::Double,
+            item::LONG => Type::Long,
+            item::NULL => Type::Null,
+            item::UNINITIALIZED_THIS => Type::UninitializedThis,
+            item::OBJECT => {
+                let name = self.pool.class_name(PoolIndex(value));
+                let name = name.ok_or(ReadError::BadPoolIndex {
+                    structure: "verification_type_info",
+                    offset,
+                    expected: "class",
+                    index: value,
+                })?;
+                Type::Object(Class::indexed(name.as_bytes(), value))
+            }
+            _ => Type::Uninitialized(Origin::Method(u32::from(value))),
+        })
+    }
+}
+
+/// A type as `StackMapTable` holds it; none when the pool is full. Objects that
+/// are not initialized have been given positions.
+pub(crate) fn encoded(found: Type<'_>, pool: &mut PoolWriter) -> Option<VerificationType> {
+    let tag = match found {
+        Type::Top => item::TOP,
+        Type::Int => item::INTEGER,
+        Type::Float => item::FLOAT,
+        Type::Double => item::DOUBLE,
+        Type::Long => item::LONG,
+        Type::Null => item::NULL,
+        Type::UninitializedThis => item::UNINITIALIZED_THIS,
+        Type::Uninitialized(_) => item::UNINITIALIZED,
+        Type::Object(_) => item::OBJECT,
+    };
+    let value = match found {
+        Type::Object(class) if class.index != 0 => class.index,
+        Type::Object(class) => {
+            let mut name = Vec::new();
+            class.write(&mut name);
+            pool.class(&name)?
+        }
+        Type::Uninitialized(Origin::Position(at) | Origin::Method(at) | Origin::Snippet(at)) => {
+            u16::try_from(at).ok()?
+        }
+        _ => 0,
+    };
+    Some(VerificationType { tag, value })
+}
+
+/// Local variables by slot, from those by entry.
+pub(crate) fn by_slot<'t>(entries: &[Type<'t>], slots: &mut Vec<Type<'t>>) {
+    slots.clear();
+    for entry in entries {
+        slots.push(*entry);
+        if entry.slots() == 2 {
+            slots.push(Type::Top);
+        }
+    }
+}
+
+/// Local variables by entry, from those by slot, without what is not usable at
+/// the end.
+pub(crate) fn by_entry<'t>(slots: &[Type<'t>]) -> Vec<Type<'t>> {
+    let end = slots.iter().rposition(|slot| *slot != Type::Top);
+    let mut slots = slots.iter().take(end.map_or(0, |end| end.plus(1)));
+    let mut entries = Vec::new();
+    while let Some(slot) = slots.next() {
+        entries.push(*slot);
+        if slot.slots() == 2 {
+            slots.next();
+        }
+    }
+    entries
+}
+
+/// Writes frames one after another, each in its shortest form.
+#[derive(Debug)]
+pub(crate) struct FrameWriter<'t> {
+    deltas: Deltas,
+    locals: Vec<Type<'t>>,
+}
+
+impl<'t> FrameWriter<'t> {
+    pub(crate) fn new(initial: &[Type<'t>]) -> Self {
+        FrameWriter {
+            deltas: Deltas::default(),
+            locals: initial.to_vec(),
+        }
+    }
+
+    /// Appends the frame at `position`, whose objects that are not initialized
+    /// have been given positions; none when it does not follow the last one.
+    pub(crate) fn write(
+        &mut self,
+        position: u32,
+        (locals, stack): (&[Type<'t>], &[Type<'t>]),
+        write_type: &mut impl FnMut(Type<'t>, &mut Vec<u8>) -> Option<()>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let delta = self.deltas.next(position)?;
+        let common = self
+            .locals
+            .iter()
+            .zip(locals)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let (fewer, more) = (self.locals.len().minus(common), locals.len().minus(common));
+        let count = |count: usize| u8::try_from(count).ok();
+        let kind = match (fewer, more, stack) {
+            (0, 0, []) => FrameKind::Same,
+            (0, 0, [_]) => FrameKind::SameLocals1StackItem,
+            (1..=3, 0, []) => FrameKind::Chop(count(fewer)?),
+            (0, 1..=3, []) => FrameKind::Append(count(more)?),
+            _ => FrameKind::Full,
+        };
+        kind.write(delta, out);
+        match kind {
+            FrameKind::Full => {
+                for types in [locals, stack] {
+                    out.extend_from_slice(&u16::try_from(types.len()).ok()?.to_be_bytes());
+                    types.iter().try_for_each(|value| write_type(*value, out))?;
+                }
+            }
+            _ => {
+                let mut added = locals.iter().skip(common).chain(stack);
+                added.try_for_each(|value| write_type(*value, out))?;
+            }
+        }
+        self.locals.clear();
+        self.locals.extend_from_slice(locals);
+        Some(())
+    }
+}

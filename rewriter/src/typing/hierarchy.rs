@@ -1,0 +1,275 @@
+//! Which class extends which, as far as it is known without loading any.
+
+use crate::arithmetic::Exact;
+use crate::class::ClassFile;
+use crate::typing::types::{Class, Type};
+
+/// What a class file says about its own class, and what never changes in
+/// `java.base`.
+#[derive(Debug, Clone)]
+pub(crate) struct Hierarchy<'t> {
+    pub(crate) this: &'t [u8],
+    superclass: &'t [u8],
+    interfaces: Vec<&'t [u8]>,
+}
+
+/// Superclasses other than `java/lang/Object`.
+const PARENTS: &[(&str, &str)] = &[
+    ("java/io/IOException", "java/lang/Exception"),
+    ("java/io/UncheckedIOException", "java/lang/RuntimeException"),
+    (
+        "java/lang/ArithmeticException",
+        "java/lang/RuntimeException",
+    ),
+    (
+        "java/lang/ArrayIndexOutOfBoundsException",
+        "java/lang/IndexOutOfBoundsException",
+    ),
+    (
+        "java/lang/ArrayStoreException",
+        "java/lang/RuntimeException",
+    ),
+    ("java/lang/AssertionError", "java/lang/Error"),
+    ("java/lang/Byte", "java/lang/Number"),
+    ("java/lang/ClassCastException", "java/lang/RuntimeException"),
+    (
+        "java/lang/ClassNotFoundException",
+        "java/lang/ReflectiveOperationException",
+    ),
+    (
+        "java/lang/CloneNotSupportedException",
+        "java/lang/Exception",
+    ),
+    ("java/lang/Double", "java/lang/Number"),
+    ("java/lang/Error", "java/lang/Throwable"),
+    ("java/lang/Exception", "java/lang/Throwable"),
+    ("java/lang/Float", "java/lang/Number"),
+    (
+        "java/lang/IllegalArgumentException",
+        "java/lang/RuntimeException",
+    ),
+    (
+        "java/lang/IllegalStateException",
+        "java/lang/RuntimeException",
+    ),
+    (
+        "java/lang/IndexOutOfBoundsException",
+        "java/lang/RuntimeException",
+    ),
+    ("java/lang/Integer", "java/lang/Number"),
+    ("java/lang/InterruptedException", "java/lang/Exception"),
+    ("java/lang/LinkageError", "java/lang/Error"),
+    ("java/lang/Long", "java/lang/Number"),
+    (
+        "java/lang/NegativeArraySizeException",
+        "java/lang/RuntimeException",
+    ),
+    (
+        "java/lang/NullPointerException",
+        "java/lang/RuntimeException",
+    ),
+    (
+        "java/lang/NumberFormatException",
+        "java/lang/IllegalArgumentException",
+    ),
+    (
+        "java/lang/OutOfMemoryError",
+        "java/lang/VirtualMachineError",
+    ),
+    (
+        "java/lang/ReflectiveOperationException",
+        "java/lang/Exception",
+    ),
+    ("java/lang/RuntimeException", "java/lang/Exception"),
+    ("java/lang/SecurityException", "java/lang/RuntimeException"),
+    ("java/lang/Short", "java/lang/Number"),
+    (
+        "java/lang/StackOverflowError",
+        "java/lang/VirtualMachineError",
+    ),
+    (
+        "java/lang/UnsupportedOperationException",
+        "java/lang/RuntimeException",
+    ),
+    ("java/lang/VirtualMachineError", "java/lang/Error"),
+];
+
+/// Interfaces: to the verifier every class implements them (JVMS 4.10.1.2).
+const INTERFACES: &[&str] = &[
+    "java/io/Closeable",
+    "java/io/Serializable",
+    "java/lang/Appendable",
+    "java/lang/AutoCloseable",
+    "java/lang/CharSequence",
+    "java/lang/Cloneable",
+    "java/lang/Comparable",
+    "java/lang/Iterable",
+    "java/lang/Runnable",
+    "java/util/Collection",
+    "java/util/Iterator",
+    "java/util/List",
+    "java/util/Map",
+    "java/util/Set",
+];
+
+const MOST_STEPS: usize = 16;
+
+fn parent(name: &[u8]) -> Option<&'static [u8]> {
+    let index = PARENTS
+        .binary_search_by(|(class, _)| class.as_bytes().cmp(name))
+        .ok()?;
+    PARENTS.get(index).map(|(_, parent)| parent.as_bytes())
+}
+
+fn is_interface(name: &[u8]) -> bool {
+    INTERFACES
+        .binary_search_by(|known| known.as_bytes().cmp(name))
+        .is_ok()
+}
+
+impl<'t> Hierarchy<'t> {
+    pub(crate) fn of(class: &ClassFile<'t>) -> Self {
+        Hierarchy {
+            this: class.this_class().as_bytes(),
+            superclass: class.super_class().unwrap_or_default().as_bytes(),
+            interfaces: class.interfaces().map(|name| name.as_bytes()).collect(),
+        }
+    }
+
+    pub(crate) fn is_superclass(&self, name: &[u8]) -> bool {
+        self.superclass == name
+    }
+
+    /// True when the class file names `name` as superclass or superinterface.
+    pub(crate) fn is_parent(&self, name: &[u8]) -> bool {
+        self.superclass == name || self.interfaces.contains(&name)
+    }
+
+    /// True when the verifier is known to take `found` for `wanted`.
+    pub(crate) fn fits(&self, found: Type<'_>, wanted: Type<'_>) -> bool {
+        match (found, wanted) {
+            (_, Type::Top) => true,
+            (Type::Null, Type::Object(_)) => true,
+            (Type::Object(found), Type::Object(wanted)) => self.is_a(found, wanted),
+            (found, wanted) => found == wanted,
+        }
+    }
+
+    fn is_a(&self, found: Class<'_>, wanted: Class<'_>) -> bool {
+        if found == wanted || wanted == Class::OBJECT {
+            return true;
+        }
+        if !found.is_array() && !wanted.is_array() {
+            return self.extends(found.name, wanted.name);
+        }
+        match (found.element(), wanted.element()) {
+            (Some(Type::Object(found)), Some(Type::Object(wanted))) => {
+                // One level at a time: arrays of arrays are no deeper than 255.
+                let deeper = found.dimensions.min(wanted.dimensions);
+                let strip = |class: Class<'_>| class.dimensions.minus(deeper);
+                let (found, wanted) = (
+                    Class {
+                        dimensions: strip(found),
+                        ..found
+                    },
+                    Class {
+                        dimensions: strip(wanted),
+                        ..wanted
+                    },
+                );
+                found == wanted
+                    || self.is_array_of_anything(found, wanted)
+                    || !found.is_array()
+                        && !wanted.is_array()
+                        && !found.primitive
+                        && !wanted.primitive
+                        && self.extends(found.name, wanted.name)
+            }
+            (Some(_), None) => {
+                matches!(
+                    wanted.name,
+                    b"java/lang/Cloneable" | b"java/io/Serializable"
+                )
+            }
+            _ => false,
+        }
+    }
+
+    /// An array where an `Object`, `Cloneable` or `Serializable` is wanted.
+    fn is_array_of_anything(&self, found: Class<'_>, wanted: Class<'_>) -> bool {
+        let known: [&[u8]; 2] = [b"java/lang/Cloneable", b"java/io/Serializable"];
+        let reference = found.is_array() || !found.primitive;
+        !wanted.is_array()
+            && (wanted == Class::OBJECT && reference
+                || found.is_array() && known.contains(&wanted.name))
+    }
+
+    fn extends(&self, found: &[u8], wanted: &[u8]) -> bool {
+        if found == wanted || wanted == Class::OBJECT.name || is_interface(wanted) {
+            return true;
+        }
+        if found == self.this {
+            return self.is_parent(wanted) || inherits(self.superclass, wanted);
+        }
+        inherits(found, wanted)
+    }
+}
+
+/// Follows the known superclasses.
+fn inherits(found: &[u8], wanted: &[u8]) -> bool {
+    let parents = std::iter::successors(parent(found), |name| parent(name));
+    parents.take(MOST_STEPS).any(|name| name == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(PARENTS.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(INTERFACES.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn known_relations() {
+        let known = Hierarchy {
+            this: b"a/B",
+            superclass: b"java/lang/IllegalStateException",
+            interfaces: vec![b"a/I"],
+        };
+        let fits = |found: &'static [u8], wanted: &'static [u8]| {
+            known.fits(Type::object(found), Type::object(wanted))
+        };
+        let yes: [(&[u8], &[u8]); 11] = [
+            (b"a/B", b"java/lang/Throwable"),
+            (b"a/B", b"a/I"),
+            (b"x/Y", b"java/lang/Runnable"),
+            (b"[I", b"java/lang/Cloneable"),
+            (b"[[I", b"[Ljava/lang/Object;"),
+            (b"[[I", b"[Ljava/lang/Cloneable;"),
+            (b"[La/B;", b"[Ljava/lang/Exception;"),
+            (b"[La/B;", b"[Ljava/lang/Runnable;"),
+            (b"[[La/B;", b"[[La/I;"),
+            (b"[[[La/B;", b"[[Ljava/lang/Object;"),
+            (b"java/lang/Integer", b"java/lang/Number"),
+        ];
+        yes.into_iter()
+            .for_each(|(a, b)| assert!(fits(a, b), "{}", Type::object(a)));
+        let no: [(&[u8], &[u8]); 8] = [
+            (b"x/Y", b"a/I"),
+            (b"[I", b"java/lang/Runnable"),
+            (b"[I", b"[J"),
+            (b"[I", b"[Ljava/lang/Object;"),
+            (b"java/lang/Object", b"a/B"),
+            (b"[La/B;", b"[[La/B;"),
+            (b"[[I", b"[Ljava/lang/Runnable;"),
+            (b"java/lang/Throwable", b"java/lang/Exception"),
+        ];
+        no.into_iter().for_each(|(a, b)| {
+            assert!(!fits(a, b), "{} is a {}", Type::object(a), Type::object(b))
+        });
+        assert!(known.fits(Type::Null, Type::object(b"[I")));
+        assert!(!known.fits(Type::Int, Type::Float));
+    }
+}

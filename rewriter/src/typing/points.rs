@@ -1,0 +1,202 @@
+//! The types that hold at places of the original code.
+//!
+//! From each stack map frame on, the instructions are followed one by one: no
+//! path has to be merged, so no class has to be known.
+
+use std::collections::BTreeMap;
+
+use crate::arithmetic::Exact;
+use crate::class::{ClassFile, Instruction, Instructions, decode};
+use crate::cursor::u16_at;
+use crate::index::Bci;
+use crate::plan::{Location, SkipReason};
+use crate::typing::context::MethodContext;
+use crate::typing::follow::Followed;
+use crate::typing::frames::by_slot;
+use crate::typing::machine::Machine;
+use crate::typing::types::Type;
+use jvms::opcode;
+use jvms::opcode::Form;
+
+/// Most types kept for one method.
+const MOST_TYPES: usize = 1 << 20;
+
+/// A point in the original code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ProgramPoint {
+    /// Before everything.
+    Entry,
+    /// When the instruction at this bci begins.
+    At(u32),
+    /// When the instruction at this bci has completed normally.
+    After(u32),
+    /// When an exception leaves the method.
+    Unwind,
+}
+
+impl ProgramPoint {
+    /// When code at `place` runs.
+    pub(crate) fn of(location: Location, code: &[u8]) -> Self {
+        let at = |bci: Bci| ProgramPoint::At(u32::from(bci.0));
+        match location {
+            Location::Entry => ProgramPoint::Entry,
+            Location::Unwind => ProgramPoint::Unwind,
+            Location::Before(bci) | Location::At(bci) => at(bci),
+            Location::FallThrough(bci) => ProgramPoint::After(u32::from(bci.0)),
+            Location::Jump { source, target } => match code.get(usize::from(source)) {
+                Some(&(opcode::GOTO | opcode::GOTO_W)) => at(source),
+                _ => at(target),
+            },
+        }
+    }
+}
+
+/// The types at one point.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Types<'t> {
+    /// By slot.
+    pub(crate) locals: Vec<Type<'t>>,
+    pub(crate) stack: Vec<Type<'t>>,
+}
+
+/// The types at all points that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct PointTypes<'t> {
+    types: BTreeMap<ProgramPoint, Types<'t>>,
+    /// Where `this` of a constructor has been initialized: from, to.
+    pub(crate) ready: Vec<(u32, u32)>,
+}
+
+fn unlike(bci: Bci) -> SkipReason {
+    SkipReason::UnknownTypes { bci }
+}
+
+impl<'t> PointTypes<'t> {
+    pub(crate) fn get(&self, point: ProgramPoint) -> Option<&Types<'t>> {
+        self.types.get(&point)
+    }
+
+    /// True where `this` has been initialized.
+    pub(crate) fn is_ready(&self, point: ProgramPoint, code: &[u8]) -> bool {
+        let bci = match point {
+            ProgramPoint::Entry => return false,
+            ProgramPoint::Unwind => return true,
+            ProgramPoint::At(bci) => bci,
+            ProgramPoint::After(bci) => {
+                let length = decode(code, bci as usize);
+                length.map_or(bci, |length| bci.plus(length as u32))
+            }
+        };
+        self.ready
+            .iter()
+            .any(|(from, to)| (*from..*to).contains(&bci))
+    }
+
+    /// Follows the method's code by its frames.
+    pub(crate) fn follow(
+        class: &ClassFile<'t>,
+        context: &MethodContext<'t>,
+        points: &[ProgramPoint],
+    ) -> Result<Self, SkipReason> {
+        let mut found = PointTypes::default();
+        let mut kept = 0_usize;
+        let mut keep =
+            |types: &mut BTreeMap<ProgramPoint, Types<'t>>, point, machine: &Machine<'t>| {
+                if points.binary_search(&point).is_err() {
+                    return Ok(());
+                }
+                kept = kept.plus(machine.locals.len()).plus(machine.stack.len());
+                if kept > MOST_TYPES {
+                    return Err(SkipReason::FramesTooLarge);
+                }
+                let (locals, stack) = (machine.locals.clone(), machine.stack.clone());
+                types.insert(point, Types { locals, stack });
+                Ok(())
+            };
+        let mut machine = Machine::new(true);
+        by_slot(&context.initial, &mut machine.locals);
+        keep(&mut found.types, ProgramPoint::Entry, &machine)?;
+        let followed = Followed {
+            pool: class.pool(),
+            code: context.code,
+            known: &context.known,
+        };
+        let mut reader = context.reader(class)?;
+        let mut live = true;
+        for instruction in Instructions::new(context.code, 0) {
+            let instruction = instruction?;
+            let bci = u32::from(instruction.bci.0);
+            if reader.peek() == Some(bci) {
+                reader.next()?;
+                by_slot(&reader.locals, &mut machine.locals);
+                machine.set_stack(&reader.stack);
+                live = true;
+            }
+            if !live {
+                continue;
+            }
+            found.note_ready(&machine, bci, instruction.next());
+            keep(&mut found.types, ProgramPoint::At(bci), &machine)?;
+            followed
+                .step(&mut machine, &instruction)
+                .filter(|()| machine.is_within(context.limits))
+                .ok_or(unlike(instruction.bci))?;
+            live = opcode::falls_through(instruction.opcode);
+            if live {
+                keep(&mut found.types, ProgramPoint::After(bci), &machine)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes whether `this` has been initialized for an instruction.
+    fn note_ready(&mut self, machine: &Machine<'_>, from: u32, to: u32) {
+        if machine.locals.contains(&Type::UninitializedThis) {
+            return;
+        }
+        match self.ready.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => self.ready.push((from, to)),
+        }
+    }
+
+    /// Finds where `this` has been initialized in a method without frames: behind
+    /// a call of `super()` or `this()` that no branch comes before.
+    pub(crate) fn straight(
+        class: &ClassFile<'t>,
+        context: &MethodContext<'t>,
+        handlers: &[u8],
+    ) -> Result<Self, SkipReason> {
+        let mut found = PointTypes::default();
+        let mut machine = Machine::new(true);
+        by_slot(&context.initial, &mut machine.locals);
+        let followed = Followed {
+            pool: class.pool(),
+            code: context.code,
+            known: &context.known,
+        };
+        for instruction in Instructions::new(context.code, 0) {
+            let instruction = instruction?;
+            if branches(&instruction) || followed.step(&mut machine, &instruction).is_none() {
+                break;
+            }
+            let next = instruction.next();
+            if !machine.locals.contains(&Type::UninitializedThis) {
+                let covered = handlers
+                    .chunks_exact(8)
+                    .any(|entry| u16_at(entry, 0).is_some_and(|start| u32::from(start) < next));
+                if !covered {
+                    found.ready.push((next, context.code.len() as u32));
+                }
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// True for what goes somewhere else than to the next instruction.
+fn branches(instruction: &Instruction<'_>) -> bool {
+    let code = instruction.opcode;
+    !opcode::falls_through(code) || matches!(opcode::form(code), Form::Branch | Form::BranchWide)
+}

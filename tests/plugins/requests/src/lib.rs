@@ -1,0 +1,352 @@
+//! A plugin that makes the one request of its configuration, in a class with a native method, a method with a call and
+//! a constructor. Natively and in WebAssembly it has to be answered the same.
+
+use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
+use classhook_sdk::edit::{Annotation, Constant, Element, Field};
+use classhook_sdk::opcode::{INVOKESTATIC, POP};
+use classhook_sdk::prelude::*;
+use classhook_sdk::snippet::Member;
+
+/// The plugin's table in `classhook.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    request: String,
+}
+
+/// The plugin.
+pub struct Requests(fn(&Class<'_>, &mut Plan<'_>) -> Result);
+
+/// One request, and its name in the configuration.
+type Request = (&'static str, fn(&Class<'_>, &mut Plan<'_>) -> Result);
+
+/// Every request, those that are granted first.
+pub const REQUESTS: &[Request] = &[
+    ("hits", hits),
+    ("counts", counts),
+    ("spans", spans),
+    ("notes", notes),
+    ("insert", insert),
+    ("wrap", wrap),
+    ("remove", remove),
+    ("structure", structure),
+    ("annotation", annotation),
+    ("attributes", attributes),
+    ("type-name", type_name),
+    ("go-on-when-refused", go_on_when_refused),
+    ("forged-site", forged_site),
+    ("no-instruction", no_instruction),
+    ("no-method", no_method),
+    ("no-code", no_code),
+    ("hit-of-an-instruction", hit_of_an_instruction),
+    ("change-of-an-entry", change_of_an_entry),
+    ("unsuitable-change", unsuitable_change),
+    ("unsuitable-code", unsuitable_code),
+    ("unsuitable-body", unsuitable_body),
+    ("wrap-around-return", wrap_around_return),
+    ("foreign-label", foreign_label),
+    ("no-opcode", no_opcode),
+    ("field-twice", field_twice),
+    ("own-name", own_name),
+    ("no-type-name", no_type_name),
+    ("known-attribute", known_attribute),
+    ("attribute-twice", attribute_twice),
+    ("two-spans", two_spans),
+    ("no-argument", no_argument),
+    ("many-edits", many_edits),
+    ("many-tags", many_tags),
+    ("much-code", much_code),
+    ("many-sites", many_sites),
+    ("many-sites-one-by-one", many_sites_one_by_one),
+    ("large-annotation", large_annotation),
+    ("large-nested-annotation", large_nested_annotation),
+];
+
+impl Transformer for Requests {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        let found = REQUESTS.iter().find(|(name, _)| *name == settings.request);
+        let (_, request) = found.ok_or("there is no such request")?;
+        Ok(Self(*request))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        (self.0)(class, plan)
+    }
+}
+
+fn entries(class: &Class<'_>) -> Vec<Site> {
+    class
+        .methods_with_code()
+        .map(|method| method.entry())
+        .collect()
+}
+
+/// The method with a call: `iconst_1`, `invokestatic` at bci 1, `ireturn` at bci 4.
+fn caller<'a>(class: &Class<'a>) -> Result<Method<'a>> {
+    let mut methods = class.methods();
+    let found = methods.find(|method| method.name() == "both");
+    Ok(found.ok_or("the class has no method `both`")?)
+}
+
+fn hits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.hit(&entries(class), b"entry")?;
+    let places = [At::Before(1), At::FallThrough(1), At::Unwind];
+    let method = caller(class)?.index();
+    let sites = class.sites(&places.map(|at| Place { method, at }))?;
+    let numbers = plan.hit(&sites, b"")?;
+    assert_eq!(numbers.last(), Some(&ProbeId { value: 4 }));
+    Ok(())
+}
+
+fn counts(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.count(&entries(class), b"\xff")?;
+    plan.count(&caller(class)?.returns(), b"")?;
+    Ok(())
+}
+
+fn spans(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let capture = Capture::default().arguments().returned().limit(5_000);
+    for method in class.methods() {
+        plan.span(&method, &capture, b"span")?;
+    }
+    Ok(())
+}
+
+fn notes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    plan.note(Site { token: 77 }, "about nothing");
+    plan.note(method.entry(), &"é".repeat(4_000));
+    for number in 0..150 {
+        plan.note(method.entry(), &format!("note {number}"));
+    }
+    Ok(())
+}
+
+fn insert(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    code.push_string("text").op(POP, 0);
+    Ok(plan.insert(&entries(class), &code)?)
+}
+
+fn wrap(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let (mut before, after) = (Snippet::new(), Snippet::new());
+    before.push_int(1).op(POP, 0);
+    Ok(plan.wrap(&caller(class)?.at(&[1])?, &before, &after)?)
+}
+
+fn remove(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let call = caller(class)?.at(&[1])?;
+    Ok(plan.remove(&call, Some(&Constant::Integer(7)))?)
+}
+
+fn field() -> Field {
+    Field::new(ACC_PUBLIC | ACC_STATIC, "added", "J").with_value(Constant::Long(1))
+}
+
+fn structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.add_field(&field())?;
+    plan.add_interface("java/io/Serializable")?;
+    let member = Member::of_class(&class.name(), "both", "()I");
+    Ok(plan.rename_member(&member, "renamed")?)
+}
+
+fn annotation(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut inner = Annotation::new("La/Inner;");
+    inner.put("one", Element::Byte(1));
+    let mut outer = Annotation::new("La/Outer;");
+    outer
+        .nest("inner", inner.clone())
+        .nest_array("all", vec![inner.clone(), inner]);
+    Ok(plan.annotate_class(true, &outer)?)
+}
+
+fn attributes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.add_class_attribute("com.acme.Note", b"class")?;
+    let method = caller(class)?;
+    Ok(plan.add_method_attribute(&method, "com.acme.Note", b"")?)
+}
+
+fn type_name(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    Ok(plan.rename_type("java/lang/Object", "com/acme/Object")?)
+}
+
+fn own_name(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    Ok(plan.rename_type(&class.name(), "com/acme/Other")?)
+}
+
+fn no_type_name(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    Ok(plan.rename_type("java.lang.Object", "com/acme/Object")?)
+}
+
+fn known_attribute(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    Ok(plan.add_class_attribute("NestHost", &[0, 1])?)
+}
+
+fn attribute_twice(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.add_class_attribute("com.acme.Note", b"one")?;
+    Ok(plan.add_class_attribute("com.acme.Note", b"two")?)
+}
+
+/// What is refused leaves nothing behind.
+fn go_on_when_refused(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    let half = [method.entry(), Site { token: 77 }];
+    assert!(plan.hit(&half, b"tag").is_err());
+    assert!(plan.count(&half, b"tag").is_err());
+    let mut code = Snippet::new();
+    code.push_string("text").op(POP, 0);
+    assert!(plan.insert(&half, &code).is_err());
+    let numbers = plan.hit(&[method.entry()], b"")?;
+    assert_eq!(numbers, [ProbeId { value: 0 }]);
+    Ok(())
+}
+
+fn forged_site(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.hit(&[Site { token: 0xdead_beef }], b"")?;
+    Ok(())
+}
+
+fn no_instruction(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
+    caller(class)?.before(&[0, 2])?;
+    Ok(())
+}
+
+fn no_method(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
+    let at = At::Jump(0, 1);
+    class.sites(&[Place { method: 99, at }])?;
+    Ok(())
+}
+
+fn no_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    for method in class.methods().filter(|method| !method.has_code()) {
+        plan.hit(&[method.entry()], b"")?;
+    }
+    Ok(())
+}
+
+fn hit_of_an_instruction(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.hit(&caller(class)?.at(&[1])?, b"")?;
+    Ok(())
+}
+
+fn change_of_an_entry(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    Ok(plan.remove(&[caller(class)?.entry()], None)?)
+}
+
+fn unsuitable_change(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let target = Member::of_class("com/acme/Other", "twice", "(J)I");
+    Ok(plan.redirect_call(&caller(class)?.at(&[1])?, INVOKESTATIC, &target)?)
+}
+
+fn unsuitable_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    code.push_int(1);
+    Ok(plan.insert(&entries(class), &code)?)
+}
+
+fn unsuitable_body(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    Ok(plan.replace_body(&method, &Snippet::new())?)
+}
+
+fn wrap_around_return(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let (before, after) = (Snippet::new(), Snippet::new());
+    Ok(plan.wrap(&caller(class)?.at(&[4])?, &before, &after)?)
+}
+
+fn foreign_label(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let foreign = Snippet::new().new_label();
+    let mut code = Snippet::new();
+    code.place(foreign);
+    Ok(plan.insert(&entries(class), &code)?)
+}
+
+fn no_opcode(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    code.op(0xfe, 0);
+    Ok(plan.insert(&entries(class), &code)?)
+}
+
+fn field_twice(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.add_field(&field())?;
+    Ok(plan.add_field(&field())?)
+}
+
+fn two_spans(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    plan.span(&method, &Capture::default(), b"")?;
+    plan.span(&method, &Capture::default().sum_up(), b"")?;
+    Ok(())
+}
+
+fn no_argument(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    plan.span(&method, &Capture::default().argument(3), b"")?;
+    Ok(())
+}
+
+fn many_edits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let entry = caller(class)?.entry();
+    plan.hit(&vec![entry; 32_768], b"")?;
+    plan.count(&[entry], b"")?;
+    Ok(())
+}
+
+fn many_tags(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let (entry, tag) = ([caller(class)?.entry()], vec![7; 600 << 10]);
+    plan.hit(&entry, &tag)?;
+    plan.hit(&entry, &tag)?;
+    Ok(())
+}
+
+fn much_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    for _ in 0..5 {
+        code.push_string(&"x".repeat(50_000)).op(POP, 0);
+    }
+    let entry = [caller(class)?.entry()];
+    for _ in 0..17 {
+        plan.insert(&entry, &code)?;
+    }
+    Ok(())
+}
+
+fn many_sites(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
+    let (method, bcis) = (caller(class)?, vec![0; 400_000]);
+    for _ in 0..3 {
+        method.before(&bcis)?;
+    }
+    Ok(())
+}
+
+/// The last question has no answer for a refusal.
+fn many_sites_one_by_one(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    for _ in 0..2 {
+        method.before(&vec![0; 1 << 19])?;
+    }
+    let _ = method.entry();
+    Err("the plugin went on".into())
+}
+
+fn large_annotation(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut large = Annotation::new("La/Large;");
+    for name in ["one", "two"] {
+        large.put(name, Element::Text("x".repeat(600 << 10)));
+    }
+    plan.annotate_class(true, &large)?;
+    Err("the plugin went on".into())
+}
+
+fn large_nested_annotation(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut inner = Annotation::new("La/Inner;");
+    inner.put("text", Element::Text("x".repeat(400 << 10)));
+    let mut outer = Annotation::new("La/Outer;");
+    outer.nest_array("all", vec![inner.clone(), inner.clone(), inner]);
+    plan.annotate_class(true, &outer)?;
+    Err("the plugin went on".into())
+}
+
+classhook_sdk::export!(Requests);

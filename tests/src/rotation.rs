@@ -1,0 +1,41 @@
+//! What a run takes of sets that are too large for every run: each day another part, so that all of it is tried in turn.
+//!
+//! `CLASSHOOK_ROTATION=20414` repeats the parts of that day (days since 1970), `CLASSHOOK_ROTATION=all` takes everything.
+
+use crate::corpus;
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const VARIABLE: &str = "CLASSHOOK_ROTATION";
+const SECONDS_OF_A_DAY: u64 = 86_400;
+
+/// Whether this run takes everything.
+pub fn everything() -> bool {
+    number().is_none()
+}
+
+/// Which of `parts` is the turn of what has this name; 0 where everything is taken.
+pub fn turn(name: &str, parts: usize) -> usize {
+    let parts = parts.max(1) as u64;
+    let number = number().unwrap_or(0);
+    // In range: it is less than `parts`.
+    (corpus::hash(name).wrapping_add(number) % parts) as usize
+}
+
+/// The number of this run, said once; none where everything is taken.
+fn number() -> Option<u64> {
+    static NUMBER: OnceLock<Option<u64>> = OnceLock::new();
+    *NUMBER.get_or_init(|| match std::env::var(VARIABLE) {
+        Ok(all) if all == "all" => None,
+        Ok(number) => {
+            let number = number.parse();
+            Some(number.unwrap_or_else(|_| panic!("expected a number or `all` in {VARIABLE}")))
+        }
+        Err(_) => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            let day = now.expect("a clock after 1970").as_secs() / SECONDS_OF_A_DAY;
+            eprintln!("this run takes its parts by {VARIABLE}={day}");
+            Some(day)
+        }
+    })
+}

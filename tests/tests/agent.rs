@@ -1,0 +1,10 @@
+//! The agent in a JVM from its start: loading, life cycle, what it leaves, and other agents beside it.
+
+mod archives;
+mod beside_others;
+mod check_jni;
+mod durability;
+mod library;
+mod lifecycle;
+mod loading;
+mod unlinked_classes;

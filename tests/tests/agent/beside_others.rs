@@ -1,0 +1,340 @@
+//! The agent beside other agents: whoever comes first, both do their work and the program its own.
+
+use crate::support::agent;
+use crate::support::agent::{hits, names, noise, snapshot};
+use attach::Attachment;
+use e2e_tests::exec::Execution;
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{jacoco, javac, scratch, workspace};
+use probes::Snapshot;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// The other agent, and the versions of `Target`.
+struct Made {
+    _folder: TempDir,
+    classes: PathBuf,
+    jar: PathBuf,
+    added: PathBuf,
+    changed: PathBuf,
+}
+
+fn made() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let jdk = jdks::newest();
+        let folder = scratch();
+        let compile = |into: &str, files: &[&str]| {
+            let files: Vec<PathBuf> = files
+                .iter()
+                .map(|file| workspace::test_file(&format!("java/beside/{file}.java")))
+                .collect();
+            let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+            javac::compile(
+                &jdk,
+                &files,
+                &folder.path().join(into),
+                &["--release", "17"],
+            )
+        };
+        let classes = compile("main", &["Beside", "Target", "Other"]);
+        let added = compile("added", &["added/Target"]).join("Target.class");
+        let changed = compile("changed", &["changed/Target"]).join("Target.class");
+        let manifest =
+            "Premain-Class: Other\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n";
+        let jar = folder.path().join("other.jar");
+        let jar = javac::jar(&jdk, &classes, "Other.class", manifest, &jar);
+        Made {
+            _folder: folder,
+            classes,
+            jar,
+            added,
+            changed,
+        }
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Order {
+    WithoutOurs,
+    OursFirst,
+    OursLast,
+}
+
+/// A program with another agent and, if asked for, ours before or after it.
+fn beside(java: Java, other: &str, order: Order, output: &Path) -> Java {
+    match order {
+        Order::WithoutOurs => java.option(other),
+        Order::OursFirst => java.coverage(output).option(other),
+        Order::OursLast => java.option(other).coverage(output),
+    }
+}
+
+fn java(jdk: &Jdk) -> Java {
+    Java::new(jdk)
+        .options(&["-Xverify:all", "-Xcheck:jni"])
+        .class_path(&[&made().classes])
+}
+
+fn other(options: &str) -> String {
+    format!("-javaagent:{}={options}", made().jar.display())
+}
+
+/// Runs `Beside` without ours, with ours first and with ours last, on each JDK; the program must
+/// not notice. Hands each snapshot to `check`.
+fn each_order(options: &str, arguments: &[&str], check: impl Fn(&Snapshot, &Run)) {
+    for jdk in jdks::main_two() {
+        let [plain, first, last] =
+            [Order::WithoutOurs, Order::OursFirst, Order::OursLast].map(|order| {
+                let folder = scratch();
+                let java = beside(java(&jdk), &other(options), order, folder.path());
+                let run = java.main("Beside").arguments(arguments).run();
+                run.assert_success();
+                if order != Order::WithoutOurs {
+                    let snapshot = snapshot(folder.path());
+                    assert!(snapshot.complete, "{order:?} on {jdk}");
+                    let failures = &snapshot.failures;
+                    assert!(failures.is_empty(), "{order:?} on {jdk}: {failures:?}");
+                    check(&snapshot, &run);
+                }
+                run
+            });
+        for run in [first, last] {
+            assert_eq!(run.stdout, plain.stdout, "on {jdk}\n{}", run.report());
+            assert_eq!(noise(&run), noise(&plain), "on {jdk}\n{}", run.report());
+        }
+    }
+}
+
+#[track_caller]
+fn all_hit(snapshot: &Snapshot, class: &str) -> usize {
+    let (hit, all) = hits(snapshot, class);
+    assert_eq!(hit, all, "probes of {class}");
+    all
+}
+
+/// The other agent sees a class before us, so that we measure what it made of it.
+#[test]
+fn method_added_by_an_incapable_agent_at_load_is_covered() {
+    let options = format!("incapable:{}", made().added.display());
+    each_order(&options, &["once", "all"], |snapshot, run| {
+        assert!(run.stdout.contains("\nadded\n"), "{}", run.report());
+        let bytes = std::fs::read(&made().added).expect("the class");
+        let target = snapshot.classes.iter().find(|class| class.name == "Target");
+        let found = target.expect("Target").fingerprint;
+        assert_eq!(
+            found,
+            rewriter::fingerprint(&bytes),
+            "the bytes of the other agent"
+        );
+        assert!(all_hit(snapshot, "Target") > 5);
+    });
+}
+
+/// The JVM keeps what agents without the capability made, and runs ours again on top.
+#[test]
+fn probes_and_added_method_survive_another_agents_retransformation() {
+    let options = format!("incapable:{}", made().added.display());
+    let arguments = ["once", "retransform", "all", "retransform"];
+    each_order(&options, &arguments, |snapshot, run| {
+        assert!(run.stdout.contains("\nadded\n"), "{}", run.report());
+        all_hit(snapshot, "Target");
+    });
+}
+
+#[test]
+fn probes_and_edits_of_a_capable_agent_survive_a_retransformation() {
+    let arguments = ["once", "retransform", "all"];
+    each_order("capable:", &arguments, |snapshot, run| {
+        assert!(run.stdout.contains(" other\n"), "{}", run.report());
+        all_hit(snapshot, "Target");
+    });
+}
+
+#[test]
+fn classes_without_probes_are_retransformed_by_another_agent_as_if_we_were_not_there() {
+    each_order("none", &["retransform-rest", "all"], |snapshot, _| {
+        let shapes = names(snapshot)
+            .iter()
+            .filter(|name| **name == "Beside$Shape")
+            .count();
+        assert!(shapes <= 1, "{:?}", names(snapshot));
+        assert!(!names(snapshot).contains(&"java/util/ArrayList"));
+        all_hit(snapshot, "Target");
+    });
+}
+
+/// New bytes are a new class to a report, as they are to JaCoCo; the old one keeps its hits.
+#[test]
+fn class_redefined_by_another_agent_is_covered_under_both_its_ids() {
+    let redefine = format!("redefine:{}", made().changed.display());
+    each_order(
+        "none",
+        &["once", redefine.as_str(), "all"],
+        |snapshot, run| {
+            assert!(run.stdout.starts_with("11\n21 22 "), "{}", run.report());
+            let targets: Vec<(usize, usize)> = snapshot
+                .classes
+                .iter()
+                .filter(|class| class.name == "Target")
+                .map(|class| {
+                    (
+                        class.probes.iter().filter(|hit| **hit).count(),
+                        class.probes.len(),
+                    )
+                })
+                .collect();
+            let [(old_hit, old_all), (new_hit, new_all)] = targets[..] else {
+                panic!("two versions of Target, found {targets:?}");
+            };
+            assert!(old_hit > 0 && old_hit < old_all, "{old_hit} of {old_all}");
+            assert_eq!(new_hit, new_all);
+        },
+    );
+}
+
+/// JDK 17 forgets a redefinition when any agent with the capability has changed the class: it does so
+/// with the other agent alone, and not differently with ours.
+#[test]
+fn redefinition_fares_at_a_retransformation_as_with_the_other_agent_alone() {
+    let redefine = format!("redefine:{}", made().changed.display());
+    let arguments = ["once", redefine.as_str(), "retransform", "all"];
+    each_order("capable:", &arguments, |snapshot, run| {
+        assert!(run.stdout.contains(" other\n"), "{}", run.report());
+        let targets = names(snapshot)
+            .iter()
+            .filter(|name| **name == "Target")
+            .count();
+        assert_eq!(targets, 2, "{:?}", names(snapshot));
+    });
+}
+
+/// Runs `Beside` with another agent, attaches ours while it waits, and lets it do the rest; its output from then on,
+/// and its standard error.
+fn attached_beside(jdk: &Jdk, options: &str, rest: &[&str], output: &Path) -> (String, String) {
+    let go = output.join("go");
+    let mut child = java(jdk)
+        .option("-XX:+EnableDynamicAgentLoading")
+        .option(other(options))
+        .main("Beside")
+        .arguments(&["once", &format!("wait:{}", go.display())])
+        .arguments(rest)
+        .spawn();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    for expected in ["11\n", "waiting\n"] {
+        let mut line = String::new();
+        out.read_line(&mut line).expect("output");
+        assert_eq!(line, expected, "on {jdk}");
+    }
+    Attachment::open(i32::try_from(child.id()).expect("a pid"))
+        .and_then(|attachment| {
+            let options = format!("output={}", output.display());
+            attachment.load(&workspace::agent_library(), &options)
+        })
+        .expect("attached");
+    std::fs::write(&go, "").expect("written");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("output");
+    let mut errors = String::new();
+    child
+        .stderr
+        .take()
+        .expect("a pipe")
+        .read_to_string(&mut errors)
+        .expect("output");
+    assert!(child.wait().expect("an end").success(), "{rest}\n{errors}");
+    (rest, errors)
+}
+
+/// What an attach hands over is reconstituted by the JVM; a later retransformation hands over the same
+/// again, and that is still the class whose file was found then.
+#[test]
+fn another_agents_retransformation_after_an_attach_finds_the_same_class() {
+    for jdk in jdks::main_two() {
+        for options in ["none", "capable:"] {
+            let folder = scratch();
+            let program = ["retransform", "all", "retransform-rest"];
+            let (rest, errors) = attached_beside(&jdk, options, &program, folder.path());
+            let mark = if options == "none" { "plain" } else { "other" };
+            assert!(
+                rest.starts_with(&format!("11 12 13 13 13 16 16 {mark}\n")),
+                "{rest}"
+            );
+            assert!(!errors.contains("classhook:"), "{errors}");
+            let snapshot = snapshot(folder.path());
+            let names: BTreeSet<&str> = names(&snapshot).into_iter().collect();
+            assert_eq!(
+                names.len(),
+                snapshot.classes.len(),
+                "a class twice on {jdk}"
+            );
+            all_hit(&snapshot, "Target");
+            let bytes = std::fs::read(made().classes.join("Target.class")).expect("the class");
+            let target = snapshot.classes.iter().find(|class| class.name == "Target");
+            let found = target.expect("Target").fingerprint;
+            assert_eq!(found, rewriter::fingerprint(&bytes), "JaCoCo's id on {jdk}");
+        }
+    }
+}
+
+/// The JVM refuses all classes of one retransformation for the one that another agent broke: the others are
+/// instrumented all the same, and that one is named.
+#[test]
+fn a_class_that_another_agent_breaks_does_not_keep_the_batch_from_its_probes() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let (rest, errors) = attached_beside(&jdk, "breaking:", &["all"], folder.path());
+        assert!(rest.starts_with("11 12 13 13 13 16 16 plain\n"), "{rest}");
+        assert!(errors.contains("Target"), "{errors}");
+        let snapshot = snapshot(folder.path());
+        let failures = format!("{:?}", snapshot.failures);
+        assert!(failures.contains("Target"), "{failures}");
+        assert!(!failures.contains("Beside"), "{failures}");
+        assert!(hits(&snapshot, "Beside").0 > 0, "on {jdk}");
+        assert_eq!(hits(&snapshot, "Target").0, 0, "on {jdk}");
+    }
+}
+
+/// JaCoCo's agent cannot retransform, so it comes first in either order: its ids are those of the
+/// files, ours those of the classes that it made.
+#[test]
+fn jacoco_in_the_same_jvm_measures_as_if_alone_and_so_do_we() {
+    for jdk in jdks::main_two() {
+        let program = |java: Java| java.main("Loading").arguments(&["twice", "many"]).run();
+        let alone = scratch();
+        let exec = alone.path().join("jacoco.exec");
+        let plain = program(agent::java(&jdk).option(jacoco::agent_option(&exec, None)));
+        let wanted = Execution::read(&exec);
+        program(agent::java(&jdk).coverage(alone.path())).assert_success();
+        let ours_alone = snapshot(alone.path());
+        for order in [Order::OursFirst, Order::OursLast] {
+            let folder = scratch();
+            let exec = folder.path().join("jacoco.exec");
+            let option = jacoco::agent_option(&exec, None);
+            let run = program(beside(agent::java(&jdk), &option, order, folder.path()));
+            run.assert_success();
+            assert_eq!(run.stdout, plain.stdout, "{order:?} on {jdk}");
+            assert_eq!(noise(&run), noise(&plain), "{order:?} on {jdk}");
+            let found = Execution::read(&exec);
+            let differences = found.differences(&wanted);
+            assert!(
+                differences.is_empty(),
+                "{order:?} on {jdk}: {differences:?}"
+            );
+            let ours = snapshot(folder.path());
+            assert!(
+                ours.complete && ours.failures.is_empty(),
+                "{order:?} on {jdk}"
+            );
+            for class in &ours_alone.classes {
+                let hit = class.probes.contains(&true);
+                let beside = hits(&ours, &class.name).0 > 0;
+                assert_eq!(beside, hit, "{} {order:?} on {jdk}", class.name);
+            }
+        }
+    }
+}

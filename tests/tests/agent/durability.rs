@@ -1,0 +1,157 @@
+//! What is on disk when things go wrong: killed JVMs, full disks, plugins that fail under `strict`.
+
+use crate::support::agent::{classes, hits, java, snapshot, snapshots};
+use e2e_tests::java::Java;
+use e2e_tests::{jdks, scratch, workspace};
+use probes::Snapshot;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+
+/// A hit is on disk after two rounds of the agent thread at most.
+const WINDOW_MS: u64 = 100;
+
+/// Runs `Life rounds`, which says which class it called when, kills it after `lines` lines, and
+/// returns what it said.
+fn kill_after(java: &Java, lines: usize) -> Vec<(String, u64)> {
+    let mut child = java.spawn();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut text = String::new();
+    for _ in 0..lines {
+        assert!(
+            out.read_line(&mut text).expect("output") > 0,
+            "the program ended early: {text}"
+        );
+    }
+    child.kill().expect("the JVM is there");
+    out.read_to_string(&mut text).expect("output");
+    child.wait().expect("an end");
+    // the last line may be torn
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    whole
+        .lines()
+        .filter_map(|line| line.strip_prefix("called "))
+        .map(|line| {
+            let (class, time) = line.split_once(' ').expect("a class and a time");
+            (class.to_owned(), time.parse().expect("a time"))
+        })
+        .collect()
+}
+
+#[test]
+fn twenty_kills_at_any_moment_lose_nothing_that_is_older_than_the_window() {
+    let mut checked = 0;
+    for (round, jdk) in jdks::main_two().iter().cycle().take(20).enumerate() {
+        let folder = scratch();
+        let java = Java::new(jdk)
+            .coverage(folder.path())
+            .class_path(&[classes()])
+            .main("Life")
+            .argument("rounds");
+        let called = kill_after(&java, 3 + round * 17);
+        let files = snapshots(folder.path());
+        assert_eq!(files.len(), 1);
+        let snapshot = Snapshot::read(&files[0]).expect("readable however it was cut");
+        assert!(!snapshot.complete);
+        let hit: HashMap<&str, bool> = snapshot
+            .classes
+            .iter()
+            .map(|class| (class.name.as_str(), class.probes.contains(&true)))
+            .collect();
+        for (class, time) in called {
+            // measured against the snapshot's own clock, so that a busy machine does not matter
+            if time + WINDOW_MS <= snapshot.meta.dump_ms {
+                assert_eq!(
+                    hit.get(class.as_str()),
+                    Some(&true),
+                    "{class}, {} ms old",
+                    snapshot.meta.dump_ms - time
+                );
+                checked += 1;
+            }
+        }
+    }
+    assert!(
+        checked > 100,
+        "only {checked} classes were old enough to be checked"
+    );
+}
+
+/// The limit of a file's size stands for a disk that is full.
+#[test]
+fn full_disk_is_reported_once_and_the_program_goes_on() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let plain = java(&jdk).main("Loading").argument("many").run();
+        let agent = format!(
+            "-agentpath:{}=output={}",
+            workspace::agent_library().display(),
+            folder.path().display()
+        );
+        let run = Java::program("/bin/sh".into())
+            .option("-c")
+            .option("ulimit -f 40; exec \"$@\"")
+            .option("sh")
+            .option(jdk.tool("java"))
+            // the JVM's own counters are a file as well
+            .options(&["-XX:-UsePerfData", &agent])
+            .class_path(&[classes()])
+            .main("Loading")
+            .argument("many")
+            .run();
+        run.assert_success();
+        assert_eq!(run.stdout, plain.stdout, "{}", run.report());
+        assert_eq!(
+            run.stderr.matches("they are kept and tried again").count(),
+            1,
+            "{}",
+            run.report()
+        );
+        assert_eq!(
+            run.stderr.matches("the snapshot is incomplete").count(),
+            1,
+            "{}",
+            run.report()
+        );
+        assert!(!snapshot(folder.path()).complete, "what fits is readable");
+    }
+}
+
+#[test]
+fn failure_under_strict_ends_with_three_after_the_snapshot_is_complete() {
+    for jdk in jdks::main_two() {
+        for (way, code) in [("end", 0), ("exit", 7), ("throw", 1)] {
+            let [warn, strict] = ["warn", "strict"].map(|on_error| {
+                let folder = scratch();
+                let file = folder.path().join("classhook.toml");
+                std::fs::write(&file, configuration(on_error)).expect("written");
+                let run = java(&jdk)
+                    .agent(Some(&format!("config={}", file.display())))
+                    .main("Life")
+                    .argument(way)
+                    .run();
+                let snapshot = snapshot(folder.path());
+                assert!(snapshot.complete, "{way} on {jdk}");
+                assert!(hits(&snapshot, "Life").0 > 0, "{way} on {jdk}");
+                let failed: Vec<&str> = snapshot
+                    .failures
+                    .iter()
+                    .map(|failure| failure.class.as_str())
+                    .collect();
+                assert_eq!(failed, ["Life$Victim"], "{way} on {jdk}");
+                run
+            });
+            warn.assert_exit(code).assert_stderr("Life$Victim");
+            strict.assert_exit(3).assert_stderr("Life$Victim");
+            assert_eq!(strict.stdout, warn.stdout, "{way} on {jdk}");
+        }
+    }
+}
+
+/// A plugin that traps on one class; its snapshots lie beside the file.
+fn configuration(on_error: &str) -> String {
+    let plugin = workspace::target("bundled/tests/misbehaving.wasm");
+    format!(
+        "[agent]\noutput = \".\"\non-error = \"{on_error}\"\n\n[[plugin]]\nuse = \"{}\"\ngrant = [\"probes\"]\n\n[plugin.config]\ndeed = \"trap\"\n",
+        plugin.display()
+    )
+}

@@ -1,0 +1,199 @@
+//! Classes that come into the JVM in unusual ways, with the agent: the program behaves as without it.
+
+use crate::support::agent::{hits, java, names, noise, snapshot};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::scratch;
+use probes::Snapshot;
+
+/// Runs a program without and with the agent; output, status and standard error must be equal.
+#[track_caller]
+fn check(jdk: &Jdk, prepare: impl Fn(Java) -> Java) -> (Run, Snapshot) {
+    let folder = scratch();
+    let plain = prepare(java(jdk)).run();
+    let run = prepare(java(jdk).coverage(folder.path())).run();
+    assert_eq!(run.status, plain.status, "on {jdk}\n{}", run.report());
+    assert_eq!(run.stdout, plain.stdout, "on {jdk}\n{}", run.report());
+    assert_eq!(noise(&run), noise(&plain), "on {jdk}\n{}", run.report());
+    let snapshot = snapshot(folder.path());
+    assert!(snapshot.complete, "on {jdk}");
+    assert_eq!(
+        snapshot.summary.failed, 0,
+        "on {jdk}: {:?}",
+        snapshot.failures
+    );
+    (run, snapshot)
+}
+
+#[track_caller]
+fn loading(what: &str) -> Vec<Snapshot> {
+    let jdks = jdks::main_two();
+    jdks.iter()
+        .map(|jdk| check(jdk, |java| java.main("Loading").argument(what)).1)
+        .collect()
+}
+
+#[test]
+fn class_loaded_at_the_bottom_of_a_small_stack() {
+    for snapshot in loading("small-stack") {
+        for number in 5000..5040 {
+            let (hit, all) = hits(&snapshot, &format!("Template{number}"));
+            assert!(hit > 0 && hit < all);
+        }
+    }
+}
+
+#[test]
+fn class_loaded_eight_thousand_frames_deep() {
+    for snapshot in loading("deep") {
+        assert!(hits(&snapshot, "Template6000").0 > 0);
+    }
+}
+
+#[test]
+fn thirty_two_threads_load_classes_at_once() {
+    for snapshot in loading("parallel") {
+        for number in 7000..7320 {
+            assert!(hits(&snapshot, &format!("Template{number}")).0 > 0);
+        }
+        // 31 definitions of this one were refused, one stands, none was called
+        assert_eq!(hits(&snapshot, "Template7999").0, 0);
+    }
+}
+
+#[test]
+fn same_class_in_two_loaders_shares_its_probes() {
+    for snapshot in loading("twice") {
+        let (hit, _) = hits(&snapshot, "Template8000");
+        let (single, _) = hits(&snapshot, "Loading");
+        assert!(
+            hit >= 2 && single > 0,
+            "both loaders' calls are seen: {hit}"
+        );
+    }
+}
+
+#[test]
+fn class_defined_without_a_name_is_covered() {
+    for snapshot in loading("no-name") {
+        assert!(hits(&snapshot, "Template8100").0 > 0);
+    }
+}
+
+#[test]
+fn class_without_a_source_location_is_left_alone() {
+    for snapshot in loading("no-location") {
+        assert!(!names(&snapshot).contains(&"Template8200"));
+    }
+}
+
+#[test]
+fn class_loaded_while_an_exception_is_on_its_way() {
+    for snapshot in loading("pending") {
+        assert!(hits(&snapshot, "Template8300").0 > 0);
+    }
+}
+
+#[test]
+fn lambdas_and_hidden_classes_are_neither_changed_nor_missed() {
+    for snapshot in loading("hidden") {
+        assert!(hits(&snapshot, "Loading").0 > 0);
+        assert!(
+            names(&snapshot)
+                .iter()
+                .all(|name| !name.contains("0x") && !name.contains('+'))
+        );
+        assert!(!names(&snapshot).contains(&"Template8400"));
+    }
+}
+
+#[test]
+fn bytes_that_are_no_class_reach_the_jvm_as_they_are() {
+    loading("garbage");
+}
+
+#[test]
+fn more_probes_than_one_array_holds() {
+    for snapshot in loading("many") {
+        let classes: Vec<_> = snapshot
+            .classes
+            .iter()
+            .filter(|class| class.name.starts_with("Template0"))
+            .collect();
+        assert_eq!(classes.len(), 400);
+        let probes: usize = classes.iter().map(|class| class.probes.len()).sum();
+        assert!(
+            probes > probes::ARRAY_LENGTH,
+            "{probes} probes are no test of siblings"
+        );
+        for class in classes {
+            assert!(class.probes.contains(&true), "{} has no hit", class.name);
+            assert!(
+                class.probes.contains(&false),
+                "{} has hits that cannot be",
+                class.name
+            );
+        }
+    }
+}
+
+/// Arrays are defined by one thread while eight others need them.
+#[test]
+fn burst_of_three_hundred_thousand_probes_finds_room() {
+    for snapshot in loading("burst") {
+        let made = |class: &&probes::SnapshotClass| class.name.starts_with("Template");
+        let classes: Vec<_> = snapshot.classes.iter().filter(made).collect();
+        assert_eq!(classes.len(), 8 * 450);
+        let probes: usize = classes.iter().map(|class| class.probes.len()).sum();
+        assert!(probes > 300_000, "{probes} probes are no burst");
+        for class in classes {
+            assert!(class.probes.contains(&true), "{} has no hit", class.name);
+        }
+    }
+}
+
+#[test]
+fn interpreted_code_runs_the_same() {
+    for jdk in jdks::main_two() {
+        let (_, snapshot) = check(&jdk, |java| {
+            java.option("-Xint")
+                .main("Loading")
+                .arguments(&["twice", "many"])
+        });
+        assert!(hits(&snapshot, "Template0007").0 > 0);
+    }
+}
+
+#[test]
+fn flight_recorder_runs_beside_the_agent() {
+    for jdk in jdks::main_two() {
+        let recording = scratch();
+        let file = recording.path().join("r.jfr");
+        let folder = scratch();
+        let run = java(&jdk)
+            .coverage(folder.path())
+            .option(format!(
+                "-XX:StartFlightRecording=settings=profile,filename={}",
+                file.display()
+            ))
+            .main("Loading")
+            .arguments(&["twice", "many", "parallel"])
+            .run();
+        run.assert_success();
+        assert!(run.stdout.contains("done"), "{}", run.report());
+        assert!(file.metadata().expect("a recording").len() > 0);
+        assert!(!run.stderr.contains("classhook:"), "{}", run.report());
+        assert!(hits(&snapshot(folder.path()), "Template0007").0 > 0);
+    }
+}
+
+#[test]
+fn virtual_threads_load_and_hit() {
+    for jdk in jdks::main_two().iter().filter(|jdk| jdk.feature >= 21) {
+        let (run, snapshot) = check(jdk, |java| java.main("Virtual"));
+        assert!(run.stdout.contains("virtual 200"), "{}", run.report());
+        for number in 9000..9050 {
+            assert!(hits(&snapshot, &format!("Template{number}")).0 > 0);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Classes that were loaded before the agent came and are linked afterwards.
+
+use crate::support::command::{LATE, await_changed, classhook};
+use e2e_tests::java::Java;
+use e2e_tests::servant::Servant;
+use e2e_tests::{javac, jdks, scratch, workspace};
+use probes::events::Trace;
+
+#[test]
+fn a_class_that_was_loaded_and_not_linked_is_instrumented_when_it_is() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let file = workspace::test_file("java/unlinked/Unlinked.java");
+        let classes = javac::compile(&jdk, &[&file], folder.path(), &["--release", "11"]);
+        let java = Java::new(&jdk).options(&LATE).options(&["-Xverify:all"]);
+        let mut running = Servant::of(&java.class_path(&[&classes]).main("Unlinked"));
+        let pid = running.pid().to_string();
+        let output = folder.path().join("out");
+        let words = ["attach", &pid, "--plugin", "trace", "--select", "Unlinked*"];
+        classhook(&[&words[..], &["--output", &output.to_string_lossy()]].concat())
+            .assert_success();
+        await_changed(&pid, 1);
+        assert_eq!(running.ask("work"), "done");
+        await_changed(&pid, 2);
+        assert_eq!(running.ask("work"), "done");
+        classhook(&["off", &pid]).assert_success();
+        let files = javac::files_with_extension(&output, "events");
+        let trace = Trace::read(&files[0]).expect("a readable event file");
+        let work = trace.spans.values().find(|span| span.method == "work");
+        let work = work.expect("a span of the class that was not linked");
+        assert!(trace.calls.iter().any(|call| call.span == work.id));
+        assert_eq!(running.end().code, Some(0));
+    }
+}

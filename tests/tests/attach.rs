@@ -1,0 +1,6 @@
+//! The agent in a JVM that is running: the protocol, the commands, and the channel to it.
+
+mod agent;
+mod command;
+mod control_channel;
+mod protocol;

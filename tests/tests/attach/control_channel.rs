@@ -1,0 +1,628 @@
+//! Commands for a running JVM: what each does, who may give them, and what clients cannot do to it.
+
+use crate::support::command::{LATE, attach, classhook, hits, json, socket};
+use e2e_tests::java::Java;
+use e2e_tests::jdks;
+use e2e_tests::scratch;
+use e2e_tests::servant::{self, Servant};
+use e2e_tests::workspace::agent_library;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const STEPS: &str = "Servant$Steps";
+
+/// Started with the agent.
+fn started(jdk: &jdks::Jdk, output: &Path, more: &str) -> Servant {
+    let agent = format!(
+        "-agentpath:{}=output={},select=Servant*{more}",
+        agent_library().display(),
+        output.display()
+    );
+    Servant::start(jdk, &["-Xcheck:jni", &agent])
+}
+
+/// A copy of what was recorded up to now.
+fn dump(servant: &Servant, folder: &Path, name: &str) -> PathBuf {
+    let (pid, copy) = (servant.pid().to_string(), folder.join(name));
+    classhook(&["dump", &pid, "--to", &copy.to_string_lossy()]).assert_success();
+    copy
+}
+
+fn wait_until(what: &str, done: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < until, "{what} did not come");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn status_tells_what_the_agent_does() {
+    for jdk in jdks::all() {
+        let folder = scratch();
+        let mut servant = started(jdk, folder.path(), ",run=r1");
+        servant.ask("steps ab");
+        let pid = servant.pid().to_string();
+        let status = json(&["status", &pid]);
+        assert_eq!(status["pid"], servant.pid());
+        assert_eq!(status["run"], "r1");
+        assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(status["plugins"][0]["name"], "coverage");
+        assert_eq!(status["plugins"][0]["state"], "on");
+        assert_eq!(status["plugins"][0]["changed"], 2, "Servant and its Steps");
+        assert_eq!(status["failures"], serde_json::json!([]));
+        let snapshot = status["snapshot"].as_str().expect("a path");
+        assert!(
+            snapshot.starts_with(&*folder.path().to_string_lossy()),
+            "{snapshot}"
+        );
+        let told = classhook(&["status", &pid]);
+        told.assert_success();
+        for part in [
+            "at work for",
+            snapshot,
+            "plugin coverage: on, 2 classes changed, Servant*",
+        ] {
+            assert!(told.stdout.contains(part), "{part} in\n{}", told.report());
+        }
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
+
+#[test]
+fn dump_holds_what_was_hit_and_reset_forgets_it() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = started(&jdk, folder.path(), "");
+        let pid = servant.pid().to_string();
+        servant.ask("steps ab");
+        assert_eq!(hits(&dump(&servant, folder.path(), "ab"), STEPS), (2, 5));
+        let reset = json(&["reset", &pid]);
+        assert!(reset["probes"].as_u64() > Some(5), "{reset}");
+        assert_eq!(hits(&dump(&servant, folder.path(), "none"), STEPS), (0, 5));
+        servant.ask("steps c");
+        let copy = dump(&servant, folder.path(), "c");
+        assert_eq!(hits(&copy, STEPS), (1, 5), "on {jdk}");
+        assert!(probes::Snapshot::read(&copy).expect("readable").complete);
+        servant.ask("steps a");
+        classhook(&["reset", &pid, "--plugin", "coverage"]).assert_success();
+        assert_eq!(hits(&dump(&servant, folder.path(), "again"), STEPS), (0, 5));
+        classhook(&["reset", &pid, "--plugin", "trace"])
+            .assert_exit(2)
+            .assert_stderr("H0708");
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+/// Whatever is hit after a reset was answered is recorded, and nothing that ended before it.
+#[test]
+fn reset_is_exact_while_other_threads_hit() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = started(&jdk, folder.path(), "");
+        let pid = servant.pid().to_string();
+        servant.ask("spin");
+        for round in 0..20 {
+            servant.ask("steps a");
+            classhook(&["reset", &pid]).assert_success();
+            servant.ask("steps b");
+            servant.ask("spun");
+            let snapshot = dump(&servant, folder.path(), &round.to_string());
+            let snapshot = probes::Snapshot::read(&snapshot).expect("readable");
+            let mut classes = snapshot.classes.iter();
+            let steps = classes.find(|class| class.name == STEPS).expect("Steps");
+            // <init>, a, b, c, d
+            assert_eq!(
+                steps.probes,
+                [false, false, true, false, true],
+                "round {round} on {jdk}"
+            );
+        }
+        servant.ask("rest");
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+#[test]
+fn plugin_is_taken_out_of_loaded_classes_and_put_back() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::watching(&jdk, &LATE);
+        let (pid, bodies) = (servant.pid().to_string(), format!("bodies {STEPS}"));
+        servant.ask("steps a");
+        let before = servant.ask(&bodies);
+        attach(&servant, folder.path(), &[]).assert_success();
+        let measured = servant.ask(&bodies);
+        assert_ne!(measured, before);
+        let told = classhook(&["disable", &pid, "coverage"]);
+        told.assert_success();
+        assert!(
+            told.stdout
+                .contains("plugin coverage: off, 0 classes changed"),
+            "{}",
+            told.report()
+        );
+        assert_eq!(servant.ask(&bodies), before, "{jdk}");
+        servant.ask("steps b");
+        assert_eq!(hits(&dump(&servant, folder.path(), "off"), STEPS).0, 0);
+        classhook(&["enable", &pid, "coverage"]).assert_success();
+        assert_eq!(servant.ask(&bodies), measured, "{jdk}");
+        servant.ask("steps c");
+        assert_eq!(hits(&dump(&servant, folder.path(), "on"), STEPS).0, 1);
+        for command in ["enable", "disable"] {
+            classhook(&[command, &pid, "no-such-plugin"]).assert_exit(2);
+        }
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+#[test]
+fn other_selectors_take_the_place_of_the_former() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::watching(&jdk, &LATE);
+        let pid = servant.pid().to_string();
+        servant.ask("steps a");
+        let of = |servant: &mut Servant, class: &str| servant.ask(&format!("bodies {class}"));
+        let before = ["Servant", STEPS].map(|class| of(&mut servant, class));
+        let select = |selector: &str| {
+            classhook(&["reload", &pid, "--select", selector]).assert_success();
+        };
+        let words = [
+            "attach",
+            &pid,
+            "--output",
+            &folder.path().to_string_lossy(),
+            "--select",
+            "Servant",
+        ];
+        classhook(&words).assert_success();
+        assert_ne!(of(&mut servant, "Servant"), before[0]);
+        assert_eq!(of(&mut servant, STEPS), before[1]);
+        select("Servant$Steps");
+        assert_eq!(of(&mut servant, "Servant"), before[0]);
+        assert_ne!(of(&mut servant, STEPS), before[1]);
+        servant.ask("steps ab");
+        assert_eq!(hits(&dump(&servant, folder.path(), "steps"), STEPS), (2, 5));
+        // A class that is loaded only now is of the new generation, too.
+        select("Servant$Bodies");
+        assert_eq!(of(&mut servant, STEPS), before[1], "{jdk}");
+        // A second attach is the same as a reload; what it cannot do it says.
+        classhook(&["attach", &pid, "--select", "Servant"])
+            .assert_success()
+            .assert_stderr("already");
+        assert_ne!(of(&mut servant, "Servant"), before[0]);
+        classhook(&["reload", &pid, "--select", "loader:"]).assert_exit(2);
+        let toml = folder.path().join("bad.toml");
+        std::fs::write(&toml, "[[plugin]]\nuse = \"/no/such/plugin.wasm\"\n").expect("written");
+        classhook(&["reload", &pid, "--config", &toml.to_string_lossy()])
+            .assert_exit(2)
+            .assert_stderr("H0106");
+        assert_ne!(
+            of(&mut servant, "Servant"),
+            before[0],
+            "the former configuration stays"
+        );
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+#[test]
+fn classes_are_listed_with_loader_and_who_changed_them() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = started(&jdk, folder.path(), "");
+        servant.ask("steps a");
+        let pid = servant.pid().to_string();
+        let changed = json(&["classes", &pid, "--changed"]);
+        let expected = serde_json::json!([
+            {"name": "Servant", "loader": "app", "changed_by": ["coverage"]},
+            {"name": "Servant$Steps", "loader": "app", "changed_by": ["coverage"]},
+        ]);
+        assert_eq!(changed["classes"], expected, "{jdk}");
+        let strings = json(&["classes", &pid, "java.lang.String"]);
+        assert_eq!(strings["total"], 1);
+        assert_eq!(strings["classes"][0]["loader"], "boot");
+        let page = |skip: &str| {
+            let words = [
+                "classes",
+                &pid,
+                "java.lang.*",
+                "--limit",
+                "7",
+                "--skip",
+                skip,
+            ];
+            let answer = json(&words)["classes"].as_array().cloned().expect("a list");
+            answer
+                .into_iter()
+                .map(|class| class["name"].to_string())
+                .collect::<Vec<_>>()
+        };
+        let (first, second) = (page("0"), page("7"));
+        assert_eq!((first.len(), second.len()), (7, 7));
+        assert!(first.last() < second.first(), "{first:?} {second:?}");
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+/// A client that speaks by itself.
+struct Raw(UnixStream);
+
+impl Raw {
+    fn to(servant: &Servant) -> Self {
+        Self(UnixStream::connect(socket(servant.pid())).expect("the agent listens"))
+    }
+
+    fn say(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.write_all(bytes).expect("the agent reads");
+        self
+    }
+
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(&self.0)
+            .read_line(&mut line)
+            .expect("an answer");
+        line
+    }
+}
+
+#[test]
+fn clients_can_neither_block_nor_break_the_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = started(&jdk, folder.path(), "");
+        let status = b"{\"protocol\":1,\"request\":\"status\"}\n";
+        let _silent = Raw::to(&servant);
+        let mut half = Raw::to(&servant);
+        half.say(&status[..20]);
+        assert!(
+            Raw::to(&servant)
+                .say(b"\xFF\0garbage\n")
+                .hear()
+                .contains("H0705")
+        );
+        assert!(
+            Raw::to(&servant)
+                .say(b"{\"protocol\":9,\"request\":\"off\"}\n")
+                .hear()
+                .contains("H0703")
+        );
+        assert!(
+            Raw::to(&servant)
+                .say(b"{\"protocol\":1,\"request\":\"fly\"}\n")
+                .hear()
+                .contains("H0702")
+        );
+        let mut endless = Raw::to(&servant);
+        let chunk = vec![b'x'; 1 << 20];
+        assert!(
+            (0..100).any(|_| endless.0.write_all(&chunk).is_err()),
+            "an endless line is read"
+        );
+        Raw::to(&servant).say(status); // gone before the answer
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut client = Raw::to(&servant);
+                    (0..50).for_each(|_| assert!(client.say(status).hear().contains("\"ok\"")));
+                });
+            }
+        });
+        assert!(half.say(&status[20..]).hear().contains("\"ok\""));
+        assert_eq!(servant.ask("steps a"), "sum 1");
+        assert_eq!(
+            hits(&dump(&servant, folder.path(), "a"), STEPS).0,
+            1,
+            "{jdk}"
+        );
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+#[test]
+fn killed_client_leaves_the_agent_to_the_next_one() {
+    let folder = scratch();
+    let servant = started(&jdks::newest(), folder.path(), "");
+    let pid = servant.pid().to_string();
+    for _ in 0..20 {
+        let mut client = Command::new(e2e_tests::workspace::classhook())
+            .args(["classes", &pid])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("classhook starts");
+        client.kill().expect("it is there");
+        client.wait().expect("an end");
+    }
+    assert_eq!(json(&["status", &pid])["pid"], servant.pid());
+    assert_eq!(servant.end().code, Some(0));
+}
+
+#[test]
+fn socket_is_for_its_user_alone_and_goes_with_the_jvm() {
+    for jdk in jdks::all() {
+        let folder = scratch();
+        let servant = started(jdk, folder.path(), "");
+        let (pid, socket) = (servant.pid().to_string(), socket(servant.pid()));
+        let parent = std::fs::metadata(socket.parent().expect("a folder")).expect("it is there");
+        assert_eq!(parent.mode() & 0o777, 0o700);
+        assert!(socket.exists());
+        assert_eq!(
+            servant.end().code,
+            Some(0),
+            "the agent keeps no JVM alive: {jdk}"
+        );
+        assert!(!socket.exists(), "{jdk}");
+        classhook(&["status", &pid])
+            .assert_exit(2)
+            .assert_stderr("H0501");
+    }
+}
+
+#[test]
+fn socket_of_a_killed_jvm_is_removed_by_the_next() {
+    let folder = scratch();
+    let jdk = jdks::newest();
+    let killed = started(&jdk, folder.path(), "");
+    let left = socket(killed.pid());
+    killed.kill();
+    assert!(left.exists(), "nobody could remove it");
+    let next = started(&jdk, folder.path(), "");
+    assert!(!left.exists());
+    assert_eq!(next.end().code, Some(0));
+}
+
+#[test]
+fn without_an_agent_each_command_says_how_to_get_one() {
+    let folder = scratch();
+    let jdk = jdks::newest();
+    let servant = Servant::start(&jdk, &LATE);
+    let pid = servant.pid().to_string();
+    for words in [
+        &["status"][..],
+        &["dump"],
+        &["reset"],
+        &["reload"],
+        &["classes"],
+        &["off"],
+        &["enable"],
+        &["disable"],
+    ] {
+        let plugin = matches!(words[0], "enable" | "disable").then_some("coverage");
+        let words: Vec<&str> = words
+            .iter()
+            .copied()
+            .chain([pid.as_str()])
+            .chain(plugin)
+            .collect();
+        classhook(&words)
+            .assert_exit(2)
+            .assert_stderr("H0701")
+            .assert_stderr(&format!("classhook attach {pid}"));
+    }
+    assert_eq!(servant.end().code, Some(0));
+
+    let silent = started(&jdk, folder.path(), ",control=off");
+    assert!(!thread_names(silent.pid()).contains("Classhook control"));
+    assert!(!socket(silent.pid()).exists());
+    let pid = silent.pid().to_string();
+    classhook(&["status", &pid])
+        .assert_exit(2)
+        .assert_stderr("control=off");
+    classhook(&["attach", &pid])
+        .assert_exit(2)
+        .assert_stderr("H0608");
+    assert_eq!(silent.end().code, Some(0));
+}
+
+/// What is at `/tmp` does not matter to the program, nor to what is recorded.
+#[test]
+fn jvm_whose_tmp_is_full_or_hostile_goes_on_without_a_socket() {
+    let full = "mount -t tmpfs -o nr_inodes=1 none /tmp && exec \"$@\"";
+    let taken = "mount -t tmpfs none /tmp && ln -s / /tmp/.classhook-0 && exec \"$@\"";
+    for (script, jdk) in [full, taken]
+        .into_iter()
+        .flat_map(|script| jdks::main_two().into_iter().map(move |jdk| (script, jdk)))
+    {
+        let folder = scratch();
+        let agent = format!(
+            "-agentpath:{}=output={},select=Servant*",
+            agent_library().display(),
+            folder.path().display()
+        );
+        let java = Java::program(PathBuf::from("/usr/bin/unshare"))
+            .arguments(&[
+                "--user",
+                "--map-root-user",
+                "--mount",
+                "/bin/sh",
+                "-c",
+                script,
+                "sh",
+            ])
+            .argument(jdk.tool("java"))
+            .arguments(&["-XX:-UsePerfData", &agent, "-cp"])
+            .argument(servant::classes())
+            .argument("Servant");
+        let mut servant = Servant::of(&java);
+        assert_eq!(servant.ask("steps a"), "sum 1");
+        let left = servant.end();
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+        assert!(left.stderr.contains("warning[H0412]"), "{}", left.stderr);
+        let snapshots = e2e_tests::javac::files_with_extension(folder.path(), "hook");
+        assert_eq!(hits(&snapshots[0], STEPS).0, 1, "{jdk}");
+    }
+}
+
+#[test]
+fn idle_agent_sleeps() {
+    let folder = scratch();
+    let servant = started(&jdks::newest(), folder.path(), "");
+    let ticks = || {
+        let tasks = format!("/proc/{}/task", servant.pid());
+        let threads = std::fs::read_dir(tasks).expect("threads").flatten();
+        let mut paths = threads.map(|thread| thread.path());
+        let path = paths
+            .find(|path| {
+                let name = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
+                name.trim() == "Classhook contr" // 15 bytes are kept
+            })
+            .expect("the control thread");
+        let status = std::fs::read_to_string(path.join("status")).expect("its status");
+        let switches = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        switches
+            .and_then(|text| text.trim().parse::<u64>().ok())
+            .expect("a number")
+    };
+    let before = ticks();
+    std::thread::sleep(Duration::from_secs(2)); // what is tested is that nothing happens
+    assert_eq!(ticks(), before);
+    assert_eq!(servant.end().code, Some(0));
+}
+
+/// Every trace that `off` must not leave.
+#[test]
+fn agent_that_was_sent_away_leaves_no_trace_and_can_come_back() {
+    for jdk in jdks::all() {
+        let folder = scratch();
+        let mut servant = Servant::watching(jdk, &LATE);
+        let (pid, number) = (servant.pid().to_string(), servant.pid());
+        servant.ask("steps a");
+        let orders =
+            ["Servant", STEPS].map(|class| [format!("bodies {class}"), format!("bytes {class}")]);
+        let look = |servant: &mut Servant| {
+            orders
+                .each_ref()
+                .map(|orders| orders.each_ref().map(|order| servant.ask(order)))
+        };
+        let before = look(&mut servant);
+        for round in 0..3 {
+            let output = folder.path().join(round.to_string());
+            attach(&servant, &output, &[]).assert_success();
+            servant.ask("steps ab");
+            assert!(thread_names(number).contains("Classhook"));
+            assert_ne!(servant.ask(&orders[1][0]), before[1][0]);
+            let told = classhook(&["off", &pid]);
+            told.assert_success();
+            assert!(
+                told.stdout.contains(" classes are again as they were"),
+                "{}",
+                told.report()
+            );
+            // The thread that answered ends with its answer.
+            wait_until("the end of the agent's threads", || {
+                !thread_names(number).contains("Classhook")
+            });
+            assert_eq!(look(&mut servant), before, "round {round} on {jdk}");
+            assert!(!socket(number).exists());
+            assert_eq!(open_files(number, "hook"), Vec::<String>::new());
+            // The JVM's own attach listener has one.
+            assert_eq!(open_files(number, "socket:").len(), 1);
+            servant.ask("steps c"); // not recorded any more
+            let snapshots = e2e_tests::javac::files_with_extension(&output, "hook");
+            assert_eq!(hits(&snapshots[0], STEPS), (2, 5), "round {round} on {jdk}");
+            assert!(
+                probes::Snapshot::read(&snapshots[0])
+                    .expect("readable")
+                    .complete
+            );
+            classhook(&["status", &pid])
+                .assert_exit(2)
+                .assert_stderr("H0701");
+        }
+        let left = servant.end();
+        assert_eq!(left.code, Some(0));
+        assert!(!left.stderr.contains("classhook:"), "{}", left.stderr);
+    }
+}
+
+/// A thread that loads no class and never returns keeps its old code, and its slots.
+#[test]
+fn agent_that_was_started_with_the_jvm_can_be_sent_away_and_attached() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+        let agent = format!(
+            "-agentpath:{}=output={},select=Servant*",
+            agent_library().display(),
+            first.display()
+        );
+        let mut servant = Servant::watching(&jdk, &[LATE[0], &agent]);
+        let pid = servant.pid().to_string();
+        servant.ask("spin");
+        let measured = servant.ask(&format!("bodies {STEPS}"));
+        classhook(&["off", &pid]).assert_success();
+        assert_ne!(servant.ask(&format!("bodies {STEPS}")), measured);
+        attach(&servant, &second, &[]).assert_success();
+        assert_eq!(
+            servant.ask(&format!("bodies {STEPS}")),
+            measured,
+            "the same slots on {jdk}"
+        );
+        servant.ask("steps a");
+        servant.ask("rest");
+        assert_eq!(servant.end().code, Some(0));
+        for (folder, hit) in [(first, 1), (second, 2)] {
+            let snapshots = e2e_tests::javac::files_with_extension(&folder, "hook");
+            assert_eq!(hits(&snapshots[0], STEPS).0, hit, "{jdk}");
+        }
+    }
+}
+
+/// A patch is no plugin's: other plugins do not take it away, and `off` does.
+#[test]
+fn patch_outlives_a_reload_and_goes_with_the_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::watching(&jdk, &LATE);
+        let (pid, bodies) = (servant.pid().to_string(), format!("bodies {STEPS}"));
+        servant.ask("steps a");
+        let before = servant.ask(&bodies);
+        attach(&servant, folder.path(), &[]).assert_success();
+        let source = servant::source().replace("a() { return 1; }", "a() { return 100; }");
+        let file = folder.path().join("Servant.java");
+        std::fs::write(&file, source).expect("written");
+        let newest = jdks::newest();
+        let classes =
+            e2e_tests::javac::compile(&newest, &[&file], folder.path(), &["--release", "11"]);
+        let patch = classes.join("Servant$Steps.class");
+        classhook(&["patch", &pid, &patch.to_string_lossy()]).assert_success();
+        assert_eq!(servant.ask("steps ab"), "sum 102");
+        for selector in ["Servant", "nothing.**", "Servant*"] {
+            classhook(&["reload", &pid, "--select", selector]).assert_success();
+            assert_eq!(servant.ask("steps a"), "sum 100", "{selector} on {jdk}");
+        }
+        classhook(&["disable", &pid, "coverage"]).assert_success();
+        assert_eq!(servant.ask("steps a"), "sum 100");
+        classhook(&["reload", &pid, "--select", "nothing.**"]).assert_success();
+        classhook(&["off", &pid]).assert_success();
+        assert_eq!(servant.ask("steps a"), "sum 1");
+        assert_eq!(servant.ask(&bodies), before, "{jdk}");
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+/// The JVM's own list of its threads, agents' threads among them.
+fn thread_names(pid: i32) -> String {
+    let jvm = attach::Attachment::open(pid).expect("attached");
+    jvm.jcmd("Thread.print").expect("a list")
+}
+
+/// The files and sockets with this in their name that a process holds.
+fn open_files(pid: i32, part: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("files");
+    let targets = entries
+        .flatten()
+        .filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    let names = targets.map(|target| target.to_string_lossy().into_owned());
+    names
+        .filter(|name| name.ends_with(part) || name.starts_with(part))
+        .collect()
+}

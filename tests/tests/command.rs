@@ -1,0 +1,7 @@
+//! The command `classhook` as a user types it.
+
+mod bad_input;
+mod command_line;
+mod documents;
+mod error_codes;
+mod explain_and_inspect;

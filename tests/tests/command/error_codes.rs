@@ -1,0 +1,58 @@
+//! Each code that the sources use is in `docs/errors.md`, and each code there is used.
+
+use e2e_tests::workspace::root;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Crates that have codes of their own.
+const SOURCES: [&str; 7] = [
+    "plan-rules/src",
+    "host/src",
+    "hook-agent/src",
+    "attach/src",
+    "control/src",
+    "cli/src",
+    "runtime/src",
+];
+
+/// The codes in a text: `H`, four digits, and nothing that goes on.
+fn codes(text: &str, begin: &str) -> BTreeSet<String> {
+    let after = text.split(begin).skip(1);
+    let code = after.filter_map(|rest| {
+        let digits = rest.get(..4)?;
+        let ends = !rest[4..].starts_with(|next: char| next.is_ascii_alphanumeric());
+        (ends && digits.bytes().all(|digit| digit.is_ascii_digit())).then(|| format!("H{digits}"))
+    });
+    code.collect()
+}
+
+fn in_sources(folder: &Path, all: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            in_sources(&path, all);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "rs" || extension == "java")
+        {
+            let text = std::fs::read_to_string(&path).expect("a source in UTF-8");
+            let product = text
+                .split("#[cfg(test)]\nmod tests")
+                .next()
+                .unwrap_or_default();
+            all.extend(codes(product, "\"H"));
+        }
+    }
+}
+
+#[test]
+fn codes_are_documented_and_documented_codes_exist() {
+    let mut used = BTreeSet::new();
+    SOURCES
+        .iter()
+        .for_each(|folder| in_sources(&root().join(folder), &mut used));
+    let text = std::fs::read_to_string(root().join("docs/errors.md")).expect("docs/errors.md");
+    let documented = codes(&text, "\n| H");
+    assert!(used.len() > 50, "the search finds codes: {used:?}");
+    assert_eq!(used, documented);
+}

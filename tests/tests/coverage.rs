@@ -1,0 +1,6 @@
+//! Coverage: what is recorded and reported, compared with JaCoCo.
+
+mod jacoco_analysis;
+mod java_cases;
+mod programs;
+mod running_jvm;

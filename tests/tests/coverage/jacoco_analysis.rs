@@ -1,0 +1,348 @@
+//! Our analysis against JaCoCo's: every counter of every method, class, line, source file and package must be the same.
+//!
+//! The analysis is a pure function of class files and probes, so the probes need not come from a run: they are all
+//! missed, all hit, or random. One probe too many or too few in a class, or in another order, shows as a difference.
+
+#[path = "../../../cli/src/describe.rs"]
+mod describe;
+
+use coverage::analysis::{analyze, probe_count};
+use coverage::class::ClassDescription;
+use coverage::filter;
+use coverage::model::{BundleBuilder, BundleCoverage, Counters, Lines};
+use e2e_tests::exec::{ClassKey, Execution};
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::xml_report::XmlReport;
+use e2e_tests::{artifacts, jacoco, javac, scratch, workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The classes of a folder that reports are made of.
+fn describe_all(folder: &Path) -> Vec<ClassDescription> {
+    let files = javac::files_with_extension(folder, "class");
+    let classes = files.iter().map(|file| {
+        let bytes = std::fs::read(file).expect("a class file can be read");
+        describe::describe(&bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    });
+    classes
+        .filter(|class| !class.is_module_or_package())
+        .collect()
+}
+
+/// Which probes were hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hits {
+    None,
+    All,
+    /// By chance, the same each time for a seed.
+    Random(u64),
+}
+
+impl Hits {
+    fn of(self, class: &ClassDescription) -> Vec<bool> {
+        let mut state = match self {
+            Self::None | Self::All => 0,
+            Self::Random(seed) => class.id ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+        };
+        // Few, many or half of the probes, so that both long chains and single branches are covered.
+        let limit = [32, 224, 128, 128][(state >> 8) as usize % 4];
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 32) as u8
+        };
+        let probes = 0..probe_count(class);
+        probes
+            .map(|_| self == Self::All || (self != Self::None && next() < limit))
+            .collect()
+    }
+}
+
+fn execution(classes: &[ClassDescription], hits: Hits) -> Execution {
+    let keyed = classes.iter().map(|class| {
+        (
+            ClassKey {
+                name: class.name.clone(),
+                id: class.id,
+            },
+            hits.of(class),
+        )
+    });
+    Execution(keyed.filter(|(_, probes)| !probes.is_empty()).collect())
+}
+
+fn bundle(classes: &[ClassDescription], execution: &Execution) -> BundleCoverage {
+    let mut builder = BundleBuilder::default();
+    for class in classes {
+        let key = ClassKey {
+            name: class.name.clone(),
+            id: class.id,
+        };
+        let coverage = analyze(class, execution.0.get(&key).map(Vec::as_slice))
+            .expect("as many probes as counted");
+        builder.add(coverage).expect("every class has one version");
+    }
+    builder.build("test")
+}
+
+/// The values of a bundle, by where JaCoCo's XML report has them.
+fn values(bundle: &BundleCoverage) -> XmlReport {
+    let mut values = BTreeMap::new();
+    counters(&mut values, "", &bundle.counters);
+    for package in &bundle.packages {
+        let place = format!("/package {}", package.name);
+        counters(&mut values, &place, &package.counters);
+        for class in &package.classes {
+            let place = format!("{place}/class {}", class.name);
+            counters(&mut values, &place, &class.counters);
+            for method in &class.methods {
+                let place = format!("{place}/method {} {}", method.name, method.descriptor);
+                counters(&mut values, &place, &method.counters);
+                if let Some(line) = method.first_line() {
+                    values.insert(format!("{place} line"), line.to_string());
+                }
+            }
+        }
+        for file in &package.source_files {
+            let place = format!("{place}/sourcefile {}", file.name);
+            counters(&mut values, &place, &file.counters);
+            lines(&mut values, &place, &file.lines);
+        }
+    }
+    XmlReport(values)
+}
+
+fn counters(values: &mut BTreeMap<String, String>, place: &str, counters: &Counters) {
+    let kinds = [
+        ("INSTRUCTION", counters.instruction),
+        ("BRANCH", counters.branch),
+        ("LINE", counters.line),
+        ("COMPLEXITY", counters.complexity),
+        ("METHOD", counters.method),
+        ("CLASS", counters.class),
+    ];
+    for (kind, counter) in kinds.into_iter().filter(|(_, counter)| counter.total() > 0) {
+        values.insert(
+            format!("{place}/counter {kind} missed"),
+            counter.missed.to_string(),
+        );
+        values.insert(
+            format!("{place}/counter {kind} covered"),
+            counter.covered.to_string(),
+        );
+    }
+}
+
+fn lines(values: &mut BTreeMap<String, String>, place: &str, lines: &Lines) {
+    for (number, line) in lines.iter() {
+        let (instructions, branches) = (line.instructions, line.branches);
+        let counts = [
+            ("mi", instructions.missed),
+            ("ci", instructions.covered),
+            ("mb", branches.missed),
+            ("cb", branches.covered),
+        ];
+        for (name, count) in counts {
+            values.insert(format!("{place}/line {number} {name}"), count.to_string());
+        }
+    }
+}
+
+/// Numbers only: not which elements there are, nor the names of files.
+fn numbers(mut report: XmlReport) -> XmlReport {
+    report
+        .0
+        .retain(|place, value| !value.is_empty() && !place.ends_with(" sourcefilename"));
+    report
+}
+
+/// Compares the reports of the classes in a folder.
+fn check(folder: &Path, all_hits: &[Hits]) {
+    let classes = describe_all(folder);
+    assert!(
+        !classes.is_empty(),
+        "no class files in {}",
+        folder.display()
+    );
+    let files = scratch();
+    for hits in all_hits {
+        let execution = execution(&classes, *hits);
+        let theirs = numbers(jacoco::report_of(
+            &execution,
+            folder,
+            files.path(),
+            "jacoco",
+        ));
+        let ours = values(&bundle(&classes, &execution));
+        let differences = ours.differences(&theirs);
+        assert!(
+            ours.0.len() > 5 * classes.len() / 2,
+            "few values: {}",
+            ours.0.len()
+        );
+        assert!(
+            differences.is_empty(),
+            "{} values of {} differ (ours against JaCoCo's) with probes {hits:?}, the first:\n{}",
+            differences.len(),
+            ours.0.len(),
+            differences[..differences.len().min(20)].join("\n")
+        );
+    }
+}
+
+const ALL_HITS: [Hits; 6] = [
+    Hits::None,
+    Hits::All,
+    Hits::Random(1),
+    Hits::Random(2),
+    Hits::Random(3),
+    Hits::Random(4),
+];
+
+/// The sources that this release can compile: `Since release 21.` in the first line.
+fn sources(feature: u32) -> Vec<PathBuf> {
+    let since = |source: &PathBuf| {
+        let text = std::fs::read_to_string(source).expect("a source can be read");
+        let since = text
+            .lines()
+            .next()
+            .and_then(|line| line.split("Since release ").nth(1));
+        since.map_or(0, |since| {
+            since.trim_end_matches('.').parse().expect("a release")
+        })
+    };
+    let mut sources = javac::sources_in(&workspace::test_file("jacoco"));
+    sources.retain(|source| since(source) <= feature);
+    sources
+}
+
+fn compile(jdk: &Jdk, folder: &Path) -> PathBuf {
+    let sources = sources(jdk.feature);
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    javac::compile(jdk, &sources, folder, &[])
+}
+
+fn compile_with_ecj(folder: &Path) -> PathBuf {
+    let classes = folder.join("ecj");
+    let compiler = Java::new(&jdks::newest())
+        .option("-jar")
+        .option(artifacts::path("ecj"));
+    let compiler = compiler
+        .arguments(&["-21", "-g", "-nowarn", "-d"])
+        .argument(&classes);
+    compiler.arguments(&sources(21)).run().assert_success();
+    classes
+}
+
+/// The classes of a library that the tests run.
+fn unpack(artifact: &str, folder: &Path) {
+    let file = std::fs::File::open(artifacts::path(artifact)).expect("the artifact can be read");
+    let mut archive = zip::ZipArchive::new(file).expect("the artifact is an archive");
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).expect("an entry");
+        let Some(name) = entry.enclosed_name() else {
+            continue;
+        };
+        if name
+            .extension()
+            .is_some_and(|extension| extension == "class")
+            && !name.starts_with("META-INF")
+        {
+            let to = folder.join(name);
+            std::fs::create_dir_all(to.parent().expect("a file has a folder"))
+                .expect("the folder is writable");
+            let mut to = std::fs::File::create(to).expect("the folder is writable");
+            std::io::copy(&mut entry, &mut to).expect("the entry can be unpacked");
+        }
+    }
+}
+
+#[test]
+fn counters_of_javac_classes_are_those_of_jacoco() {
+    for jdk in jdks::full() {
+        let folder = scratch();
+        check(&compile(&jdk, folder.path()), &ALL_HITS);
+    }
+}
+
+#[test]
+fn counters_of_ecj_classes_are_those_of_jacoco() {
+    let folder = scratch();
+    check(&compile_with_ecj(folder.path()), &ALL_HITS);
+}
+
+/// Code without `StackMapTable`, unreachable code, lines numbered 0, `Synthetic` attributes, javac 7.
+#[test]
+fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
+    for library in ["luaj", "clojure", "rhino"] {
+        let folder = scratch();
+        unpack(library, folder.path());
+        check(
+            folder.path(),
+            &[Hits::None, Hits::Random(1), Hits::Random(2)],
+        );
+    }
+}
+
+#[test]
+fn counters_of_the_java_compiler_are_those_of_jacoco() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        extract(&jdk, "jdk.compiler", folder.path());
+        check(
+            folder.path(),
+            &[Hits::None, Hits::All, Hits::Random(1), Hits::Random(2)],
+        );
+    }
+}
+
+#[test]
+fn counters_of_the_java_library_are_those_of_jacoco() {
+    let folder = scratch();
+    extract(&jdks::newest(), "java.base", folder.path());
+    check(folder.path(), &[Hits::Random(1)]);
+}
+
+/// The classes of a module of the JDK.
+fn extract(jdk: &Jdk, module: &str, folder: &Path) {
+    let mut jimage = std::process::Command::new(jdk.tool("jimage"));
+    jimage.arg("extract").arg("--dir").arg(folder);
+    jimage
+        .arg("--include")
+        .arg(format!("regex:/{module}/.*\\.class"));
+    let output = jimage
+        .arg(jdk.home.join("lib/modules"))
+        .output()
+        .expect("jimage is part of a full JDK");
+    assert!(
+        output.status.success(),
+        "{jimage:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// A filter that nothing here needs would be compared with nothing.
+#[test]
+fn every_filter_has_something_to_leave_out_in_what_is_compared() {
+    let folder = scratch();
+    let mut folders = vec![compile_with_ecj(folder.path()), folder.path().join("rhino")];
+    unpack("rhino", &folders[1]);
+    for jdk in jdks::main_two() {
+        folders.push(compile(&jdk, &folder.path().join(&jdk.version)));
+    }
+    let mut found = BTreeSet::new();
+    for class in folders.iter().flat_map(|folder| describe_all(folder)) {
+        found.extend(
+            filter::findings(&class)
+                .iter()
+                .map(|finding| finding.filter.name),
+        );
+    }
+    let missing: Vec<_> = filter::ALL
+        .iter()
+        .filter(|filter| !found.contains(filter.name))
+        .collect();
+    assert!(missing.is_empty(), "no class has anything for {missing:?}");
+}

@@ -1,0 +1,219 @@
+//! What the runs of a program recorded, compared: with JaCoCo's agent, in reports, and with classes instrumented before.
+
+use super::ROUNDS;
+use super::runs::{Hits, Kind, Measured, hits};
+use e2e_tests::exec::{ClassKey, Execution, Unstable};
+use e2e_tests::java::Java;
+use e2e_tests::programs::{Program, classes};
+use e2e_tests::xml_report::XmlReport;
+use e2e_tests::{jacoco, workspace};
+
+/// Programs of which only the output can be compared when they are instrumented before they run, and why;
+/// docs/static.md names them too.
+const OUTPUT_ONLY: [(&str, &str); 3] = [
+    (
+        "jython",
+        "its shutdown hooks run beside the one that writes the last record",
+    ),
+    ("jruby", WEAK),
+    ("scala", WEAK),
+];
+const WEAK: &str = "its tables of weak references depend on the garbage collector";
+
+/// One program on one JDK.
+pub struct Comparison<'a> {
+    pub program: &'a Program,
+    pub measured: Measured<'a>,
+    pub place: String,
+}
+
+impl Comparison<'_> {
+    /// JaCoCo's agent and ours record the same classes and probes.
+    pub fn agents(&mut self) {
+        while !self.differences().is_empty() && self.measured.jacoco.len() < ROUNDS {
+            self.measured.run(Kind::Agent);
+            self.measured.run(Kind::Jacoco);
+        }
+        let unstable = self.unstable();
+        let (probes, hit) = self.measured.jacoco[0].totals();
+        let classes = self.measured.jacoco[0].0.len();
+        let left_out = unstable.len();
+        println!(
+            "{}: {classes} classes, {probes} probes, {hit} hit, {left_out} left out as unstable",
+            self.place
+        );
+        assert!(hit >= 50, "the program does nothing worth comparing");
+        assert!(
+            left_out * 100 <= hit,
+            "too much of the work is not repeatable: {left_out} of {hit} probes"
+        );
+        let differences = self.differences();
+        if self.program.reflective {
+            println!("  {} differ by JaCoCo's members", differences.len());
+            assert!(
+                differences.len() * 200 <= hit,
+                "more than what a few added members can explain: {} of {hit} probes",
+                differences.len()
+            );
+            return;
+        }
+        let shown: Vec<String> = differences
+            .iter()
+            .take(40)
+            .map(|difference| self.show(difference))
+            .collect();
+        assert!(
+            differences.is_empty(),
+            "{}: {} differences; the first:\n{}",
+            self.place,
+            differences.len(),
+            shown.join("\n")
+        );
+    }
+
+    /// JaCoCo's command line reads our `.exec`, finds every class under its id, and of Java makes what our XML says.
+    ///
+    /// Its report of JaCoCo's own data is not made: but for the unstable probes the data are equal.
+    pub fn reports(&self) {
+        if self.program.reflective || !self.program.no_room.is_empty() || !self.program.java {
+            return;
+        }
+        let measured = &self.measured;
+        let class_files = measured.original.class_files(measured.folder);
+        classes::add_dumped(&measured.dump(), &class_files);
+        let theirs = measured.folder.join("theirs.xml");
+        let theirs = jacoco::report(&measured.exec(0), &class_files, &theirs);
+        let xml = measured.folder.join("own.xml");
+        let report = Java::program(workspace::classhook()).argument("report");
+        let report = report
+            .argument(measured.snapshots(0))
+            .argument("--classes")
+            .argument(&class_files)
+            .argument("--xml")
+            .argument(&xml);
+        report.run().assert_success();
+        assert_equal(&theirs, &XmlReport::read(&xml));
+    }
+
+    /// What the agent leaves in the classes' own arrays is what it leaves in its own.
+    pub fn static_mode(&mut self) {
+        let Some(instrumented) = self.measured.instrumented else {
+            return; // a module of the JDK, which no jar holds
+        };
+        let originals = hits(&instrumented.baseline);
+        for found in &self.measured.by_itself {
+            assert!(found.len() > 3, "{}: nothing was recorded", self.place);
+            let foreign = found.keys().find(|key| !originals.contains_key(key));
+            assert_eq!(
+                foreign, None,
+                "{}: recorded and not instrumented",
+                self.place
+            );
+        }
+        if let Some((_, why)) = OUTPUT_ONLY
+            .iter()
+            .find(|(name, _)| *name == self.program.name)
+        {
+            println!("{}: probes are not compared: {why}", self.place);
+            return;
+        }
+        let all: usize = originals.values().map(Vec::len).sum();
+        let allowed = if self.program.reflective {
+            all / 200
+        } else {
+            0
+        };
+        while self.differing(&originals).len() > allowed && self.measured.by_itself.len() < ROUNDS {
+            self.measured.run(Kind::Agent);
+            self.measured.run(Kind::Static);
+        }
+        let differing = self.differing(&originals);
+        assert!(
+            differing.len() <= allowed,
+            "{}: {} probes differ: {:?}",
+            self.place,
+            differing.len(),
+            &differing[..differing.len().min(10)]
+        );
+    }
+
+    /// Probes that no run with the agent and no run without it agree on.
+    fn differing<'o>(&self, originals: &'o Hits) -> Vec<(&'o str, usize)> {
+        let (by_agent, by_itself) = (&self.measured.by_agent, &self.measured.by_itself);
+        let mut differing = Vec::new();
+        for (key, none) in originals {
+            if self.measured.workload.member_order().contains(&key.0) {
+                continue;
+            }
+            for probe in 0..none.len() {
+                let hit = |hits: &Hits| hits.get(key).is_some_and(|probes| probes[probe]);
+                let first = hit(&by_agent[0]);
+                let stable = by_agent.iter().all(|hits| hit(hits) == first);
+                if stable && by_itself.iter().all(|hits| hit(hits) != first) {
+                    differing.push((key.0.as_str(), probe));
+                }
+            }
+        }
+        differing
+    }
+
+    /// What the runs of an agent do not repeat, and what depends on the order of members.
+    fn unstable(&self) -> Unstable {
+        let measured = &self.measured;
+        let runs = [&measured.jacoco, &measured.agent];
+        let mut unstable: Unstable = runs
+            .iter()
+            .flat_map(|runs| runs.iter().flat_map(|run| runs[0].differences(run)))
+            .collect();
+        let between_tools = measured.jacoco[0].differences(&measured.agent[0]);
+        unstable.extend(between_tools.into_iter().filter(|(key, probe)| {
+            probe.is_some() && measured.workload.member_order().contains(&key.name)
+        }));
+        unstable
+    }
+
+    fn differences(&self) -> Unstable {
+        let unstable = self.unstable();
+        let ours = self.measured.agent[0].without(&unstable);
+        let theirs = self.measured.jacoco[0].without(&unstable);
+        let mut differences = theirs.differences(&ours);
+        differences.retain(|(key, _)| !self.measured.workload.no_room().contains(&key.name));
+        differences
+    }
+
+    fn show(&self, (key, probe): &(ClassKey, Option<usize>)) -> String {
+        let in_tool = |runs: &[Execution]| match (runs[0].0.get(key), probe) {
+            (None, _) => "not there".to_owned(),
+            (Some(probes), None) => format!("{} probes", probes.len()),
+            (Some(probes), Some(probe)) => {
+                if probes[*probe] { "hit" } else { "not hit" }.to_owned()
+            }
+        };
+        let probe = probe.map_or_else(String::new, |probe| format!(" probe {probe}"));
+        let (theirs, ours) = (
+            in_tool(&self.measured.jacoco),
+            in_tool(&self.measured.agent),
+        );
+        format!(
+            "  {} {:016x}{probe}: JaCoCo {theirs}, Classhook {ours}",
+            key.name, key.id
+        )
+    }
+}
+
+/// JaCoCo's report and ours, both of our data.
+fn assert_equal(left: &XmlReport, right: &XmlReport) {
+    let differences = left.differences(right);
+    let shown = differences
+        .iter()
+        .take(40)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        differences.is_empty(),
+        "JaCoCo's report and ours, both of our data, differ in {} of {} values:\n{shown}",
+        differences.len(),
+        left.0.len()
+    );
+}

@@ -1,0 +1,576 @@
+//! `classhook patch`, `rollback` and `patches` on running JVMs.
+
+use crate::support::command::channel;
+use control::Request;
+use control::patch::{ClassBytes, PatchRequest, Rollback};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{javac, scratch, workspace};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command};
+use tempfile::TempDir;
+
+/// The JDKs that each case runs on.
+fn jdks() -> impl Iterator<Item = Jdk> {
+    jdks::full()
+        .into_iter()
+        .filter(|jdk| [17, 25].contains(&jdk.feature))
+}
+
+/// A JVM that runs `Patched`.
+struct Target {
+    folder: TempDir,
+    child: Child,
+    out: BufReader<ChildStdout>,
+    jdk: Jdk,
+}
+
+impl Target {
+    /// Without an agent.
+    fn start(jdk: &Jdk) -> Self {
+        Self::with(jdk, &[], |java| java)
+    }
+
+    /// With more sources, whose classes are loaded, and more options.
+    fn with(jdk: &Jdk, more: &[PathBuf], options: impl Fn(Java) -> Java) -> Self {
+        let folder = scratch();
+        let file = |name: &str| workspace::test_file(&format!("java/patch/{name}.java"));
+        let mut sources = vec![file("Patched"), file("Answer")];
+        sources.extend(more.iter().cloned());
+        let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+        let classes = javac::compile(jdk, &sources, folder.path(), &["--release", "17"]);
+        let manifest = folder.path().join("manifest");
+        std::fs::write(
+            &manifest,
+            "Premain-Class: Patched\nCan-Retransform-Classes: true\n",
+        )
+        .expect("written");
+        let made = Command::new(jdk.tool("jar"))
+            .args(["cfm", "witness.jar", "manifest", "-C", "classes", "."])
+            .current_dir(folder.path())
+            .status()
+            .expect("jar runs");
+        assert!(made.success());
+        let names: Vec<String> = more
+            .iter()
+            .map(|path| {
+                path.file_stem()
+                    .expect("a name")
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        let java = Java::new(jdk).options(&["-Xverify:all", "-XX:+EnableDynamicAgentLoading"]);
+        let java = options(java)
+            .class_path(&[&classes])
+            .folder(folder.path())
+            .main("Patched")
+            .arguments(&names);
+        let mut child = java.spawn();
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut target = Self {
+            folder,
+            child,
+            out,
+            jdk: jdk.clone(),
+        };
+        target.await_line("app original other original");
+        target
+    }
+
+    /// With the agent from the start, and an agent behind it that retransforms `Answer` all the time.
+    fn with_witness(jdk: &Jdk) -> Self {
+        Self::with(jdk, &[], |java| {
+            java.agent(Some("plugin=none,output=classhook"))
+                .option("-javaagent:witness.jar")
+        })
+    }
+
+    /// Reads until the program prints this line.
+    #[track_caller]
+    fn await_line(&mut self, wanted: &str) {
+        while self.line() != wanted {}
+    }
+
+    /// The digest that the witness sees next.
+    #[track_caller]
+    fn await_bytes(&mut self) -> String {
+        loop {
+            if let Some(digest) = self.line().strip_prefix("bytes ") {
+                return digest.to_owned();
+            }
+        }
+    }
+
+    #[track_caller]
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        let read = self.out.read_line(&mut line).expect("output");
+        assert!(read > 0, "the program ended on {}", self.jdk);
+        line.trim_end().to_owned()
+    }
+
+    /// Compiles `Answer` with another word in place of `original`.
+    fn answer(&self, word: &str) -> PathBuf {
+        let text = std::fs::read_to_string(workspace::test_file("java/patch/Answer.java"));
+        let text = text
+            .expect("readable")
+            .replace("\"original\"", &format!("\"{word}\""));
+        self.compile(word, &[("Answer", &text)])
+            .join("Answer.class")
+    }
+
+    fn compile(&self, folder: &str, sources: &[(&str, &str)]) -> PathBuf {
+        let folder = self.folder.path().join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let files: Vec<PathBuf> = sources
+            .iter()
+            .map(|(name, text)| {
+                let file = folder.join(name).with_extension("java");
+                std::fs::write(&file, text).expect("written");
+                file
+            })
+            .collect();
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        javac::compile(&self.jdk, &files, &folder, &["--release", "17"])
+    }
+
+    /// Runs the command on this JVM.
+    fn classhook(&self, command: &str, arguments: &[&str]) -> Run {
+        Java::program(workspace::classhook())
+            .folder(self.folder.path())
+            .argument(command)
+            .argument(self.child.id().to_string())
+            .arguments(arguments)
+            .run()
+    }
+
+    #[track_caller]
+    fn patch(&self, classes: &Path, more: &[&str]) -> Run {
+        let mut arguments = vec![classes.to_str().expect("text")];
+        arguments.extend(more);
+        self.classhook("patch", &arguments)
+    }
+
+    #[track_caller]
+    fn json(&self, command: &str, arguments: &[&str]) -> Value {
+        let run = self.classhook(command, &[arguments, &["--json"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("no JSON\n{}", run.report()))
+    }
+
+    fn log(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.folder.path().join("classhook/patches.jsonl"));
+        let text = text.expect("a log");
+        text.lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            kill_process(pid, Signal::KILL).ok();
+        }
+        self.child.wait().ok();
+    }
+}
+
+/// The rules that the answer says are broken, each number once.
+fn numbers(answer: &Value) -> Vec<i64> {
+    let classes = answer["classes"].as_array().expect("classes");
+    let broken = classes
+        .iter()
+        .flat_map(|class| class["broken"].as_array().expect("rules"));
+    let mut numbers: Vec<i64> = broken
+        .map(|rule| rule["number"].as_i64().expect("a number"))
+        .collect();
+    numbers.dedup();
+    numbers
+}
+
+#[test]
+fn patch_takes_effect_in_a_running_jvm_and_is_taken_back() {
+    for jdk in jdks() {
+        let mut target = Target::start(&jdk);
+        let one = target.answer("one");
+        target.patch(&one, &["--check"]).assert_success();
+        target.patch(&one, &["--note", "first"]).assert_success();
+        target.await_line("app one other one");
+        let list = target.classhook("patches", &[]);
+        assert!(
+            list.stdout.contains("patch 1 by user") && list.stdout.contains("first"),
+            "{}",
+            list.report()
+        );
+        target.classhook("rollback", &[]).assert_success();
+        target.await_line("app original other original");
+        let log = target.log();
+        let stages: Vec<&str> = log
+            .iter()
+            .filter_map(|entry| entry["stage"].as_str())
+            .collect();
+        assert_eq!(stages, ["asked", "done", "asked", "done"]);
+        assert_eq!(log[1]["result"], "applied");
+        assert_eq!(log[1]["note"], "first");
+        assert_eq!(log[1]["uid"], rustix::process::geteuid().as_raw());
+        assert_eq!(
+            log[1]["classes"][0]["before"],
+            log[3]["classes"][0]["after"]
+        );
+        assert_eq!(
+            log[1]["classes"][0]["after"],
+            log[3]["classes"][0]["before"]
+        );
+        let none = target.classhook("rollback", &["7"]);
+        none.assert_exit(2).assert_stderr("H0722");
+    }
+}
+
+#[test]
+fn source_is_compiled_for_the_jvm_it_is_for() {
+    for jdk in jdks() {
+        let mut target = Target::start(&jdk);
+        let text = std::fs::read_to_string(workspace::test_file("java/patch/Answer.java"))
+            .expect("readable");
+        let file = target.folder.path().join("Answer.java");
+        std::fs::write(
+            &file,
+            text.replace("\"original\"", "Patched.class.getName()"),
+        )
+        .expect("written");
+        let file = file.to_str().expect("text");
+        // The other loader compiles nothing and has its own class `Patched`.
+        target
+            .classhook("patch", &["--source", file, "--loader", "app"])
+            .assert_success();
+        target.await_line("app Patched other original");
+        std::fs::write(file, "class Answer { nonsense }").expect("written");
+        let run = target.classhook("patch", &["--source", file]);
+        run.assert_exit(2)
+            .assert_stderr("H0726")
+            .assert_stderr("nonsense");
+    }
+}
+
+#[test]
+fn rule_that_a_patch_breaks_is_named_before_the_jvm_says_the_same() {
+    let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
+    for jdk in jdks() {
+        let target = Target::with(&jdk, &before, |java| java);
+        for after in javac::sources_in(&workspace::test_file("java/patch/rules/after")) {
+            let text = std::fs::read_to_string(&after).expect("readable");
+            let expected = text.lines().next().and_then(|line| line.rsplit(' ').next());
+            let expected: i64 = expected
+                .and_then(|number| number.parse().ok())
+                .expect("a number");
+            let name = after.file_stem().expect("a name").to_str().expect("text");
+            let classes = target.compile(&format!("after/{name}"), &[(name, &text)]);
+            let class = classes.join(name).with_extension("class");
+            let class = class.to_str().expect("text");
+            let ours = target.json("patch", &[class, "--check"]);
+            let broken = numbers(&ours);
+            assert!(broken.contains(&expected), "{name} on {jdk}: {ours:#}");
+            assert_eq!(ours["classes"][0]["broken"][0]["by_jvm"], false, "{name}");
+            let refused = target.classhook("patch", &[class]);
+            refused
+                .assert_exit(2)
+                .assert_stderr("nothing was changed")
+                .assert_stderr(&format!("({expected})"));
+            let theirs = target.json("patch", &[class, "--force"]);
+            assert_eq!(
+                theirs["classes"][0]["broken"][0]["by_jvm"], true,
+                "{name}: {theirs:#}"
+            );
+            let said = numbers(&theirs);
+            assert!(
+                said.len() == 1 && broken.contains(&said[0]),
+                "{name} on {jdk}: we {broken:?}, the JVM {said:?}"
+            );
+            assert_eq!(theirs["ids"], serde_json::json!([]), "{name}");
+        }
+        let list = target.classhook("patches", &[]);
+        assert!(list.stdout.contains("no patch"), "{}", list.report());
+    }
+}
+
+/// Where `this_class` stands: behind the pool (JVMS 4.4) and the access flags.
+fn class_info(class: &[u8]) -> usize {
+    let u16_at = |at: usize| usize::from(u16::from_be_bytes([class[at], class[at + 1]]));
+    let (mut at, mut entry) = (10, 1);
+    while entry < u16_at(8) {
+        let (length, entries) = match class[at] {
+            1 => (3 + u16_at(at + 1), 1),
+            5 | 6 => (9, 2),
+            7 | 8 | 16 | 19 | 20 => (3, 1),
+            15 => (4, 1),
+            _ => (5, 1),
+        };
+        at += length;
+        entry += entries;
+    }
+    at + 2
+}
+
+#[test]
+fn class_file_that_is_broken_itself_is_refused_with_the_jvms_error() {
+    for jdk in jdks() {
+        let target = Target::start(&jdk);
+        let good = std::fs::read(target.answer("one")).expect("a class");
+        let refused = |name: &str, bytes: &[u8], expected: i64, by_jvm: bool| {
+            let file = target.folder.path().join(format!("{name}.class"));
+            std::fs::write(&file, bytes).expect("written");
+            let file = file.to_str().expect("text");
+            let check = target.json("patch", &[file, "--check"]);
+            let rule = &check["classes"][0]["broken"][0];
+            assert_eq!(rule["number"], expected, "{name} on {jdk}: {check:#}");
+            assert_eq!(rule["by_jvm"], by_jvm, "{name}");
+            let forced = target.json("patch", &[file, "--force"]);
+            assert_eq!(numbers(&forced), [expected], "{name} on {jdk}: {forced:#}");
+        };
+        let mut newer = good.clone();
+        newer[7] = 200;
+        refused("newer", &newer, 68, false);
+        // `iload_0 ireturn` → `aconst_null ireturn`.
+        let at = good
+            .windows(2)
+            .position(|code| code == [0x1a, 0xac])
+            .expect("the code");
+        let mut unverified = good.clone();
+        unverified[at] = 0x01;
+        refused("unverified", &unverified, 62, true);
+        // `max_locals` stands before the length of the code.
+        let mut cramped = good.clone();
+        cramped[at - 6..at - 4].fill(0);
+        refused("cramped", &cramped, 60, true);
+        // The JVM compares super classes before it could go round in circles, so it never says 61.
+        let this = class_info(&good);
+        let mut circular = good.clone();
+        circular.copy_within(this..this + 2, this + 2);
+        refused("circular", &circular, 66, false);
+        let run = target.patch(&target.folder.path().join("manifest"), &[]);
+        run.assert_exit(2).assert_stderr("H0613");
+    }
+}
+
+#[test]
+fn patches_stack_and_each_can_be_taken_back() {
+    for jdk in jdks() {
+        let mut target = Target::with_witness(&jdk);
+        let original = target.await_bytes();
+        for word in ["one", "two", "three"] {
+            target.patch(&target.answer(word), &[]).assert_success();
+            target.await_line(&format!("app {word} other {word}"));
+        }
+        target.classhook("rollback", &["2"]).assert_success();
+        assert_eq!(
+            target.json("patches", &[])["patches"]
+                .as_array()
+                .map(Vec::len),
+            Some(2)
+        );
+        target.classhook("rollback", &["3"]).assert_success();
+        target.await_line("app one other one");
+        target.classhook("rollback", &["--all"]).assert_success();
+        target.await_line("app original other original");
+        // What another agent is shown at its next retransformation is what it was shown before.
+        let check = target.json(
+            "patch",
+            &[target.answer("four").to_str().expect("text"), "--check"],
+        );
+        assert_eq!(check["classes"][0]["before"], original.as_str());
+    }
+}
+
+#[test]
+fn other_agents_retransformations_find_the_patch_and_its_rollback() {
+    for jdk in jdks() {
+        let mut target = Target::with_witness(&jdk);
+        let original = target.await_bytes();
+        for word in ["one", "two"] {
+            let class = target.answer(word);
+            target.patch(&class, &[]).assert_success();
+            let answer = target.json("patches", &[]);
+            let digest = answer["patches"][0]["classes"][0]["digest"].clone();
+            while digest != target.await_bytes().as_str() {}
+            target.classhook("rollback", &[]).assert_success();
+            while target.await_bytes() != original {}
+        }
+    }
+}
+
+#[test]
+fn class_is_patched_in_the_loader_that_is_named() {
+    for jdk in jdks() {
+        let mut target = Target::start(&jdk);
+        target
+            .patch(&target.answer("one"), &["--loader", "app"])
+            .assert_success();
+        target.await_line("app one other original");
+        target
+            .patch(
+                &target.answer("two"),
+                &["--loader", "java.net.URLClassLoader"],
+            )
+            .assert_success();
+        target.await_line("app one other two");
+        target.classhook("rollback", &["1"]).assert_success();
+        target.await_line("app original other two");
+        target.classhook("off", &[]).assert_success();
+        target.await_line("app original other original");
+    }
+}
+
+#[test]
+fn nothing_is_patched_unless_all_of_it_can_be() {
+    let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
+    for jdk in jdks() {
+        let mut target = Target::with(&jdk, &before, |java| java);
+        let text = std::fs::read_to_string(workspace::test_file("java/patch/Answer.java"))
+            .expect("readable");
+        let both = target.compile(
+            "both",
+            &[
+                ("Answer", &text.replace("\"original\"", "\"one\"")),
+                ("FieldAdded", "class FieldAdded { int one; int two; }"),
+            ],
+        );
+        for force in [&[][..], &["--force"]] {
+            let run = target.patch(&both, force);
+            run.assert_exit(2)
+                .assert_stderr("FieldAdded")
+                .assert_stderr("--partial");
+            let class = target.json(
+                "patch",
+                &[both.join("Answer.class").to_str().expect("text"), "--check"],
+            );
+            assert_eq!(class["classes"][0]["state"], "possible");
+        }
+        target
+            .patch(&both, &["--partial", "--force"])
+            .assert_success();
+        target.await_line("app one other one");
+        assert_eq!(
+            target.log().last().expect("an entry")["result"],
+            "partly applied"
+        );
+    }
+}
+
+#[test]
+fn patched_code_is_covered_and_so_is_the_original_again() {
+    for jdk in jdks() {
+        let mut target = Target::with(&jdk, &[], |java| {
+            java.agent(Some("plugin=coverage,select=Answer,output=classhook"))
+        });
+        target.patch(&target.answer("one"), &[]).assert_success();
+        target.await_line("app one other one");
+        let changed = target.json("classes", &["--changed"]);
+        let by = &changed["classes"][0]["changed_by"];
+        assert_eq!(
+            *by,
+            serde_json::json!(["hot patch 1", "coverage"]),
+            "{changed:#}"
+        );
+        target.classhook("rollback", &[]).assert_success();
+        target.await_line("app original other original");
+        target.classhook("dump", &[]).assert_success();
+        let file = javac::files_with_extension(&target.folder.path().join("classhook"), "hook");
+        let snapshot = probes::Snapshot::read(&file[0]).expect("a snapshot");
+        let versions = snapshot
+            .classes
+            .iter()
+            .filter(|class| class.name == "Answer")
+            .count();
+        assert_eq!(versions, 2, "the original and the patch on {jdk}");
+    }
+}
+
+/// A patched class is not initialised again, its fields keep their values, and a frame goes on in the code it began.
+#[test]
+fn static_state_and_open_frames_outlive_a_patch() {
+    for jdk in jdks() {
+        let folder = scratch();
+        let source = workspace::test_file("java/patch/Kept.java");
+        let options = ["--release", "17"];
+        let classes = javac::compile(&jdk, &[&source], folder.path(), &options);
+        let mut child = Java::new(&jdk)
+            .options(&["-Xverify:all", "-XX:+EnableDynamicAgentLoading"])
+            .class_path(&[&classes])
+            .folder(folder.path())
+            .main("Kept")
+            .spawn_talking();
+        let mut input = child.stdin.take().expect("a pipe");
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = || {
+            let mut line = String::new();
+            out.read_line(&mut line).expect("output");
+            line.trim_end().to_owned()
+        };
+        assert_eq!(line(), "initialised");
+        input.write_all(b".").expect("a program that reads");
+        assert_eq!(line(), "frame of the original, original 1 1");
+        let text = std::fs::read_to_string(&source).expect("readable");
+        let text = text.replace("\"original\"", "\"patched\"");
+        let text = text.replace("frame of the original", "frame of the patch");
+        let patched = folder.path().join("Kept.java");
+        std::fs::write(&patched, text.replace("return 1", "return 2")).expect("written");
+        let made = javac::compile(&jdk, &[&patched], &folder.path().join("made"), &options);
+        let class = made.join("Kept.class");
+        let pid = child.id().to_string();
+        Java::program(workspace::classhook())
+            .arguments(&["patch", &pid])
+            .argument(&class)
+            .argument(&class)
+            .run()
+            .assert_exit(2)
+            .assert_stderr("H0721");
+        Java::program(workspace::classhook())
+            .arguments(&["patch", &pid])
+            .argument(&class)
+            .run()
+            .assert_success();
+        input.write_all(b".").expect("a program that reads");
+        assert_eq!(line(), "frame of the original, patched 2 1", "on {jdk}");
+        drop(input);
+        assert!(child.wait().expect("an end").success());
+    }
+}
+
+/// What the JVM would refuse with error 100 or 103 is never asked of it.
+#[test]
+fn patch_of_no_class_is_refused_before_the_jvm_is_asked() {
+    let pid = std::process::id().to_string();
+    let run = Java::program(workspace::classhook())
+        .arguments(&["patch", &pid])
+        .run();
+    run.assert_exit(2).assert_stderr("<CLASSES>");
+}
+
+#[test]
+fn jvm_under_load_is_patched_and_rolled_back_hundreds_of_times() {
+    for jdk in jdks() {
+        let mut target = Target::with_witness(&jdk);
+        let words = [target.answer("one"), target.answer("two")];
+        let mut agent = channel(i32::try_from(target.child.id()).expect("a pid"));
+        for word in words.iter().cycle().take(100) {
+            let classes = vec![ClassBytes(std::fs::read(word).expect("readable"))];
+            let request = PatchRequest {
+                classes,
+                ..PatchRequest::default()
+            };
+            agent.ask(&Request::Patch(request)).expect("patched");
+            let which = Rollback::Last;
+            agent.ask(&Request::Rollback { which }).expect("taken back");
+        }
+        target.patch(&words[1], &[]).assert_success();
+        target.await_line("app two other two");
+        target.classhook("off", &[]).assert_success();
+        target.await_line("app original other original");
+        assert_eq!(target.log().len(), 402);
+    }
+}

@@ -1,0 +1,4 @@
+//! What plugins may edit, and what becomes of those that misbehave.
+
+mod edits;
+mod misbehaving;

@@ -1,0 +1,253 @@
+//! A plugin that does wrong never changes what the program does, and is told by name, class and cause.
+
+use crate::support::command::{LATE, classhook, json};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::workspace::{self, test_file};
+use e2e_tests::{javac, scratch};
+use probes::Snapshot;
+use std::path::{Path, PathBuf};
+
+/// The classes that the plugin does wrong on, in the order they are loaded; the last three without another between
+/// them, so it is switched off before `VictimFifth`.
+const VICTIMS: [&str; 4] = [
+    "Misbehaved$VictimOnMain",
+    "Misbehaved$VictimOnSmallStack",
+    "Misbehaved$VictimFarDown",
+    "Misbehaved$VictimFourth",
+];
+
+/// The component, made of `tests/plugins/misbehaving`.
+fn plugin() -> PathBuf {
+    let component = workspace::target("bundled/tests/misbehaving.wasm");
+    assert!(
+        component.is_file(),
+        "expected {}; run `cargo xtask plugins`",
+        component.display()
+    );
+    component
+}
+
+fn compile(folder: &Path) -> PathBuf {
+    javac::compile(
+        &jdks::newest(),
+        &[&test_file("java/Misbehaved.java")],
+        folder,
+        &["--release", "11"],
+    )
+}
+
+fn program(jdk: &Jdk, classes: &Path) -> Java {
+    Java::new(jdk)
+        .options(&["-Xverify:all", "-Xcheck:jni", "-Xss256k"])
+        .class_path(&[classes])
+        .main("Misbehaved")
+}
+
+fn configuration(folder: &Path, deed: &str, on_error: &str) -> String {
+    let file = folder.join("classhook.toml");
+    let text = format!(
+        "[agent]\noutput = \"out\"\non-error = \"{on_error}\"\n\n\
+         [[plugin]]\nuse = \"{}\"\ngrant = [\"probes\"]\n\n[plugin.config]\ndeed = \"{deed}\"\n",
+        plugin().display()
+    );
+    std::fs::write(&file, text).expect("the test's folder is writable");
+    format!("config={}", file.display())
+}
+
+/// Runs the program with a plugin that does this deed: same output, every victim named once with its cause.
+#[track_caller]
+fn check(deed: &str, cause: &str) {
+    for jdk in jdks::all() {
+        let folder = scratch();
+        let classes = compile(folder.path());
+        let expected = program(jdk, &classes).run();
+        expected.assert_success();
+        let run = program(jdk, &classes)
+            .agent(Some(&configuration(folder.path(), deed, "warn")))
+            .run();
+        assert_eq!(
+            (&run.stdout, run.status),
+            (&expected.stdout, expected.status),
+            "{}",
+            run.report()
+        );
+        for victim in VICTIMS {
+            assert_told(&run, victim, cause);
+        }
+        assert_innocent_is_probed(folder.path(), &run);
+    }
+}
+
+/// The class, the plugin and the cause stand on standard error, the class's warning exactly once.
+#[track_caller]
+fn assert_told(run: &Run, class: &str, cause: &str) {
+    let headline = format!("plugin `misbehaving` failed on {class};");
+    let told = run.stderr.matches(&headline).count();
+    assert_eq!(
+        told,
+        1,
+        "{class} is reported {told} times\n{}",
+        run.report()
+    );
+    let (_, report) = run.stderr.split_once(&headline).expect("just counted");
+    let report: String = report
+        .lines()
+        .take(4)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .to_lowercase();
+    assert!(
+        report.contains(cause),
+        "expected the cause {cause:?} of {class}, found {report:?}\n{}",
+        run.report()
+    );
+}
+
+/// One class going wrong does not keep the others from being measured, and the snapshot says what failed.
+#[track_caller]
+fn assert_innocent_is_probed(folder: &Path, run: &Run) {
+    let snapshots = javac::files_with_extension(&folder.join("out"), "hook");
+    assert_eq!(snapshots.len(), 1, "{}", run.report());
+    let snapshot = Snapshot::read(&snapshots[0]).expect("a readable snapshot");
+    assert!(snapshot.complete, "{}", run.report());
+    let innocent = snapshot
+        .classes
+        .iter()
+        .find(|class| class.name == "Misbehaved$Innocent");
+    let innocent =
+        innocent.unwrap_or_else(|| panic!("Innocent was not measured\n{}", run.report()));
+    assert!(innocent.probes.contains(&true), "{}", run.report());
+    for victim in VICTIMS {
+        assert!(
+            snapshot.classes.iter().all(|class| class.name != victim),
+            "{victim} was changed\n{}",
+            run.report()
+        );
+    }
+}
+
+#[test]
+fn endless_loop_is_stopped() {
+    check("loop", "time");
+}
+
+#[test]
+fn trap_is_told() {
+    check("trap", "panicked");
+}
+
+#[test]
+fn endless_allocation_is_stopped() {
+    check("allocate", "memory");
+}
+
+#[test]
+fn endless_recursion_is_stopped_on_every_stack() {
+    check("recurse", "endless recursion");
+}
+
+#[test]
+fn forged_site_is_refused() {
+    check("forged-site", "site");
+}
+
+#[test]
+fn place_within_an_instruction_is_refused() {
+    check("no-instruction", "instruction");
+}
+
+#[test]
+fn too_many_edits_are_refused() {
+    check("flood", "edits");
+}
+
+#[test]
+fn failure_after_edits_applies_none_of_them() {
+    check("fail", "failed on purpose");
+}
+
+#[test]
+fn strict_run_ends_with_three_after_the_same_output() {
+    for jdk in jdks::all() {
+        let folder = scratch();
+        let classes = compile(folder.path());
+        let expected = program(jdk, &classes).run();
+        let run = program(jdk, &classes)
+            .agent(Some(&configuration(folder.path(), "trap", "strict")))
+            .run();
+        assert_eq!(run.stdout, expected.stdout, "{}", run.report());
+        run.assert_exit(3);
+        assert_told(&run, VICTIMS[0], "panicked");
+        assert_innocent_is_probed(folder.path(), &run);
+    }
+}
+
+/// A plugin that fails on three classes in a row is not asked again, and that is told.
+#[test]
+fn plugin_that_keeps_failing_is_switched_off() {
+    for jdk in jdks::all() {
+        let folder = scratch();
+        let classes = compile(folder.path());
+        let run = program(jdk, &classes)
+            .agent(Some(&configuration(folder.path(), "trap", "warn")))
+            .run();
+        run.assert_success();
+        run.assert_stderr("plugin misbehaving was switched off");
+        let snapshots = javac::files_with_extension(&folder.path().join("out"), "hook");
+        let snapshot = Snapshot::read(&snapshots[0]).expect("a readable snapshot");
+        let late = "Misbehaved$LoadedLast";
+        assert!(
+            snapshot.classes.iter().all(|class| class.name != late),
+            "{}",
+            run.report()
+        );
+    }
+}
+
+/// A class has its probes for as long as the agent records; what comes after that may want others.
+#[test]
+fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
+    let folder = scratch();
+    let mut servant = Servant::start(&jdks::newest(), &LATE);
+    let (pid, output) = (servant.pid().to_string(), folder.path().to_string_lossy());
+    let plugin = plugin();
+    let plugin = [
+        "--plugin",
+        &plugin.to_string_lossy(),
+        "--grant",
+        "probes",
+        "--select",
+        "Servant*",
+    ];
+    let settings = |deed: &str| format!("{{\"deed\":\"{deed}\"}}");
+    let run = |words: &[&str], deed: &str| {
+        let settings = settings(deed);
+        let words = [words, &plugin, &["--plugin-settings", &settings]].concat();
+        let run = classhook(&words);
+        run.assert_success();
+        run
+    };
+    run(&["attach", &pid, "--output", &output], "trap");
+    servant.ask("steps a");
+    let told = run(&["reload", &pid], "more");
+    for part in [
+        "H0304",
+        "Servant",
+        "`classhook off` and then `classhook attach`",
+    ] {
+        assert!(told.stdout.contains(part), "{part} in\n{}", told.report());
+    }
+    assert_eq!(servant.ask("steps a"), "sum 1", "it runs without probes");
+    classhook(&["off", &pid]).assert_success();
+    run(&["attach", &pid, "--output", &output], "more");
+    let status = json(&["status", &pid]);
+    assert_eq!(status["failures"], serde_json::json!([]), "{status:#}");
+    assert!(
+        status["plugins"][0]["changed"].as_u64() >= Some(2),
+        "{status:#}"
+    );
+    assert_eq!(servant.ask("steps a"), "sum 1");
+    assert_eq!(servant.end().code, Some(0));
+}

@@ -1,0 +1,279 @@
+//! Every class of whole corpora through every kind of edit: nothing fails, what was inserted can be taken out again,
+//! and the JDK's own verifier finds nothing new.
+//!
+//! A fortieth of the classes, another one each day; `CLASSHOOK_ROTATION=all` takes every one.
+//! What was counted lies in `target/corpus/report` afterwards; `cargo xtask corpus` makes the table in the documentation of it.
+
+use e2e_tests::corpus::{self, Class};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks;
+use e2e_tests::workspace::test_file;
+use e2e_tests::{artifacts, javac, rotation, scratch, workspace};
+use rayon::prelude::*;
+use rewriter::{CheckScratch, ClassFile, EditPlan, Scratch};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[path = "corpora/coverage_plan.rs"]
+mod coverage_plan;
+#[path = "../../../rewriter/examples/corpus/plans.rs"]
+pub mod plans;
+#[path = "corpora/report.rs"]
+mod report;
+
+use report::Row;
+
+/// The release whose `java.lang.classfile` verifies.
+const VERIFIER: u32 = 25;
+/// Runs after which every class had its turn.
+const PARTS: usize = 40;
+/// Classes that are held in memory, and verified, at a time.
+const CHUNK: usize = 8_192;
+/// The probes of the coverage plugin, beside those of [`plans::kinds`].
+const COVERAGE: &str = "coverage";
+
+/// What other compilers than `javac` made, some of it rewritten again by ProGuard, jarjar or AspectJ; and old `javac`s.
+const OTHERS: [(&str, &[&str]); 9] = [
+    (
+        "Kotlin",
+        &[
+            "kotlin-compiler",
+            "kotlin-stdlib",
+            "kotlin-reflect",
+            "kotlinx-coroutines",
+            "kotlin-daemon",
+        ],
+    ),
+    (
+        "Scala",
+        &["scala-compiler", "scala-library", "scala-reflect"],
+    ),
+    ("Groovy", &["groovy"]),
+    ("Clojure", &["clojure", "clojure-spec"]),
+    ("JRuby", &["jruby"]),
+    ("Jython", &["jython"]),
+    ("AspectJ", &["aspectjtools"]),
+    ("ecj", &["ecj"]),
+    (
+        "others",
+        &[
+            "google-java-format",
+            "h2",
+            "antlr",
+            "rhino",
+            "javacc",
+            "luaj",
+            "beanshell",
+            "jacoco-cli",
+        ],
+    ),
+];
+
+#[test]
+fn classes_of_jdk_17_survive_every_edit() {
+    jdk(17);
+}
+
+#[test]
+fn classes_of_jdk_25_survive_every_edit() {
+    jdk(25);
+}
+
+fn jdk(feature: u32) {
+    let Some(jdk) = jdks::main_two()
+        .into_iter()
+        .find(|jdk| jdk.feature == feature)
+    else {
+        println!("no full JDK {feature} here: its classes were not tried");
+        return;
+    };
+    let folder = corpus::jdk_classes(&jdk);
+    let found = check(&format!("JDK {feature}"), &corpus::in_folder(&folder));
+    assert!(found > 500, "{jdk} has only {found} classes to try");
+}
+
+#[test]
+fn classes_of_other_compilers_survive_every_edit() {
+    let mut found = 0;
+    for (title, names) in OTHERS {
+        let jars = artifacts::paths(names);
+        let classes = jars.iter().flat_map(|jar| {
+            let jar_name = jar.file_name().unwrap_or_default().to_string_lossy();
+            let mut classes = corpus::in_jar(jar);
+            for class in &mut classes {
+                class.name = format!("{jar_name}/{}", class.name);
+            }
+            classes
+        });
+        found += check(title, &classes.collect::<Vec<_>>());
+    }
+    let least = if rotation::everything() {
+        80_000
+    } else {
+        1_700
+    };
+    assert!(found > least, "only {found} classes to try");
+}
+
+/// All, or those whose turn it is.
+fn wanted(classes: &[Class]) -> Vec<&Class> {
+    let in_turn = |class: &&Class| rotation::turn(&class.name, PARTS) == 0;
+    classes
+        .iter()
+        .filter(|class| rotation::everything() || in_turn(class))
+        .collect()
+}
+
+/// Rewrites the wanted classes with each kind of edit and has them verified; how many there are.
+fn check(title: &str, all: &[Class]) -> usize {
+    let scratch = scratch();
+    // All of them, so that the verifier knows who extends whom.
+    let original = scratch.path().join("original");
+    corpus::write_pack(
+        &original,
+        all.iter().map(|class| (&*class.name, &*class.bytes)),
+    );
+    let classes = wanted(all);
+    let mut rows = Vec::new();
+    let mut rewritten = Vec::new();
+    for kind in plans::kinds().chain([COVERAGE]) {
+        let mut row = Row::new(title, kind);
+        for (index, chunk) in classes.chunks(CHUNK).enumerate() {
+            let outputs: Vec<_> = chunk.par_iter().map(|class| rewrite(class, kind)).collect();
+            let pack = scratch.path().join(format!("{kind}-{index}"));
+            let changed = outputs.iter().zip(chunk);
+            let changed = changed.filter_map(|(output, class)| {
+                let bytes = output.bytes.as_deref()?;
+                Some((&*class.name, bytes))
+            });
+            corpus::write_pack(&pack, changed);
+            outputs.iter().for_each(|output| row.add(&output.row));
+            rewritten.push(pack);
+        }
+        println!("{row}");
+        rows.push(row);
+    }
+    if let Some(run) = verifier(&original, &rewritten) {
+        report::verified(&mut rows, &run.stdout);
+        report::write(
+            &workspace::target("corpus/report"),
+            title,
+            rotation::everything(),
+            &rows,
+        );
+        run.assert_success();
+    } else {
+        println!("no JDK {VERIFIER} here: its verifier was not asked");
+    }
+    for row in &rows {
+        row.assert_sound();
+    }
+    classes.len()
+}
+
+/// What became of one class.
+struct Output {
+    /// The rewritten class, if anything was inserted.
+    bytes: Option<Vec<u8>>,
+    /// The counts of this class alone.
+    row: Row,
+}
+
+/// Rewrites a class and checks what can be checked without a verifier.
+fn rewrite(original: &Class, kind: &str) -> Output {
+    let Class { name, bytes } = original;
+    let mut row = Row {
+        classes: 1,
+        ..Row::default()
+    };
+    let class = ClassFile::read(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    rewriter::splice(
+        &class,
+        &EditPlan::new(),
+        &plans::STORAGE,
+        &mut scratch,
+        &mut out,
+    )
+    .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(out == *bytes, "{name}: an empty plan changed the class");
+    let plan = if kind == COVERAGE {
+        coverage_plan::plan(&class)
+    } else {
+        plans::plan(&class, kind).map_err(|error| error.to_string())
+    };
+    let plan = plan.unwrap_or_else(|error| panic!("{name}: {kind}: {error}"));
+    let report = rewriter::splice(&class, &plan, &plans::STORAGE, &mut scratch, &mut out)
+        .unwrap_or_else(|error| panic!("{name}: {kind}: {error}"));
+    rewriter::check_splice(
+        &class,
+        &plan,
+        &plans::STORAGE,
+        &out,
+        &mut CheckScratch::default(),
+    )
+    .unwrap_or_else(|error| panic!("{name}: {kind}: the self-check finds: {error}"));
+    row.methods = u64::from(report.rewritten);
+    row.edits = u64::from(report.edits);
+    for (method, reason) in &report.skipped {
+        println!("{name} method {method}: {kind}: {reason}");
+        *row.skipped.entry(report::reason(reason)).or_default() += 1;
+    }
+    if report.refused.is_some() {
+        *row.skipped.entry("class edits".to_owned()).or_default() += 1;
+    }
+    let changed = out != *bytes;
+    row.rewritten = u64::from(changed);
+    Output {
+        bytes: changed.then_some(out),
+        row,
+    }
+}
+
+/// The verifier of JDK 25 over rewritten classes; it knows the errors that the originals have already.
+fn verifier(original: &Path, rewritten: &[PathBuf]) -> Option<Run> {
+    let jdk = jdks::release(VERIFIER).filter(|jdk| jdk.full)?;
+    let java = Java::new(&jdk)
+        .option("-Xmx3g")
+        .limit(Duration::from_secs(3_600))
+        .argument(test_file("java/Verify.java"))
+        .argument(original);
+    let java = rewritten
+        .iter()
+        .fold(java, |java, pack| java.argument(pack));
+    Some(java.run())
+}
+
+/// The oracle can fail: a probe that stores its 1 as if it were an object is found.
+#[test]
+fn verifier_finds_a_wrong_instruction() {
+    const ICONST_1_BASTORE: [u8; 2] = [0x04, 0x54];
+    const ICONST_1_AASTORE: [u8; 2] = [0x04, 0x53];
+    let folder = scratch();
+    let source = test_file("java/Misbehaved.java");
+    let compiled = javac::compile(&jdks::newest(), &[&source], folder.path(), &[]);
+    let mut classes = corpus::in_folder(&compiled);
+    let original = folder.path().join("original");
+    corpus::write_pack(
+        &original,
+        classes.iter().map(|class| (&*class.name, &*class.bytes)),
+    );
+    for class in &mut classes {
+        class.bytes = rewrite(class, "entry").bytes.expect("a class with code");
+        let probe = class
+            .bytes
+            .windows(2)
+            .position(|two| two == ICONST_1_BASTORE);
+        let probe = probe.expect("a probe");
+        class.bytes[probe..probe + 2].copy_from_slice(&ICONST_1_AASTORE);
+    }
+    let broken = folder.path().join("broken");
+    corpus::write_pack(
+        &broken,
+        classes.iter().map(|class| (&*class.name, &*class.bytes)),
+    );
+    if let Some(run) = verifier(&original, &[broken]) {
+        run.assert_exit(1);
+        assert!(run.stdout.contains("Misbehaved.class"), "{}", run.report());
+    }
+}

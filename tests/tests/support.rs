@@ -1,0 +1,6 @@
+//! What tests of several jobs share.
+
+pub mod agent;
+pub mod command;
+pub mod edited;
+pub mod traced;

@@ -1,0 +1,6 @@
+//! Calls traced: every one, in order, with what was captured.
+
+mod command;
+mod exactness;
+mod native_methods;
+mod spans;

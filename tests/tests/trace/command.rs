@@ -1,0 +1,243 @@
+//! `classhook trace`: a command, and a JVM that is running and is left as it was.
+
+use crate::support::traced::{Program, java, trace_of};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::{javac, scratch, time_line, workspace};
+use probes::Snapshot;
+use probes::events::{Event, EventKind, Trace};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+fn classhook(words: &[&str]) -> Run {
+    Java::program(workspace::classhook()).arguments(words).run()
+}
+
+/// The classes of `examples/bank`.
+fn bank(jdk: &Jdk, folder: &Path) -> PathBuf {
+    let root = workspace::test_file("../examples/bank");
+    let sources: Vec<PathBuf> = ["src", "src-11"]
+        .iter()
+        .flat_map(|name| javac::sources_in(&root.join(name)))
+        .collect();
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    javac::compile(jdk, &sources, folder, &["--release", "11"])
+}
+
+/// Runs the bank under `classhook trace`.
+fn traced_bank(jdk: &Jdk, classes: &Path, folder: &Path, more: &[&str]) -> Trace {
+    let output = folder.join(more.first().unwrap_or(&"events"));
+    let (output_text, classes) = (output.to_string_lossy(), classes.to_string_lossy());
+    let program = jdk.tool("java");
+    let program = program.to_string_lossy();
+    let mut words = vec!["trace", "-o", &output_text, "--skip", "lambdas"];
+    words.extend(more);
+    words.extend(["--", &program, "-cp", &classes, "bank.Main"]);
+    classhook(&words).assert_success();
+    trace_of(&output)
+}
+
+/// Class and method of every span that was entered.
+fn called(trace: &Trace, entered: impl Fn(u32) -> u64) -> BTreeSet<(String, u64)> {
+    let spans = trace.spans.values().filter(|span| entered(span.id) > 0);
+    spans
+        .map(|span| {
+            (
+                format!("{}.{}{}", span.class, span.method, span.descriptor),
+                entered(span.id),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn counts_sums_and_single_calls_of_a_real_program_agree() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let classes = bank(&jdk, folder.path());
+        let events = traced_bank(&jdk, &classes, folder.path(), &[]);
+        let sums = traced_bank(&jdk, &classes, folder.path(), &["--aggregate"]);
+        let counts = traced_bank(&jdk, &classes, folder.path(), &["--count"]);
+        let single = called(&events, |id| {
+            events.calls.iter().filter(|call| call.span == id).count() as u64
+        });
+        assert!(single.len() > 20, "{single:?}");
+        let ended = |trace: &Trace, id| trace.aggregates.get(&id).map_or(0, |sums| sums.count);
+        assert_eq!(called(&events, |id| ended(&events, id)), single);
+        assert_eq!(called(&sums, |id| ended(&sums, id)), single);
+        assert!(sums.calls.is_empty());
+        assert_eq!(
+            called(&counts, |id| counts.counts.get(&id).copied().unwrap_or(0)),
+            single
+        );
+    }
+}
+
+/// Each call is a slice on the track of its thread, within the one that called it.
+#[test]
+fn the_time_line_of_a_real_program_is_one_that_viewers_can_read() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let classes = bank(&jdk, folder.path());
+        let file = folder.path().join("trace.json");
+        let file = file.to_string_lossy();
+        let trace = traced_bank(&jdk, &classes, folder.path(), &["--perfetto", &file]);
+        let text = std::fs::read_to_string(&*file).expect("the file");
+        let tracks = time_line::read(&text).expect("a time line");
+        let shown: BTreeMap<u64, Vec<(u64, u64, usize)>> = tracks
+            .into_iter()
+            .map(|((_, thread), calls)| {
+                let calls = calls.iter().map(|call| (call.start, call.end, call.depth));
+                (thread, calls.collect())
+            })
+            .collect();
+        let mut calls: BTreeMap<u64, Vec<(u64, u64, usize)>> = BTreeMap::new();
+        for thread in trace.calls.iter().map(|call| call.thread) {
+            calls.entry(thread).or_insert_with(|| {
+                let events = trace.events(thread);
+                let entries = events.iter().filter(|event| event.kind == EventKind::Enter);
+                let call = |event: &Event<'_>| (event.call.start, event.call.end, event.depth);
+                entries.map(call).collect()
+            });
+        }
+        assert!(
+            calls
+                .values()
+                .any(|calls| calls.iter().any(|(.., depth)| *depth > 1))
+        );
+        assert_eq!(shown, calls, "{jdk}");
+    }
+}
+
+#[test]
+fn a_running_jvm_is_traced_twice_and_left_without_an_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let program = Program::compile(&jdk, 3, folder.path());
+        let mut running = obeying(&jdk, &program, None);
+        let pid = running.pid().to_string();
+        for round in ["1", "2"] {
+            let output = folder.path().join(round);
+            let run = classhook(&[
+                "trace",
+                &pid,
+                "--methods",
+                "Traced.m?",
+                "--for",
+                "1s",
+                "-o",
+                &output.to_string_lossy(),
+            ]);
+            run.assert_success();
+            let trace = trace_of(&output);
+            assert!(
+                trace.complete && !trace.calls.is_empty(),
+                "{}",
+                run.report()
+            );
+            assert!(run.stdout.contains("Traced.m"), "{}", run.report());
+            classhook(&["status", &pid])
+                .assert_exit(2)
+                .assert_stderr("error[H0701]");
+        }
+        assert_eq!(running.ask("1"), "marked 1", "it works as before");
+        let left = running.end();
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+    }
+}
+
+#[test]
+fn an_agent_that_is_there_traces_for_a_while_and_goes_on_with_its_own() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let output = folder.path().join("out");
+    let program = Program::compile(&jdk, 3, folder.path());
+    let mut running = obeying(
+        &jdk,
+        &program,
+        Some(&format!("plugin=coverage,output={}", output.display())),
+    );
+    let pid = running.pid().to_string();
+    for method in ["Traced.m0", "Traced.m1"] {
+        let run = classhook(&["trace", &pid, "--methods", method, "--count", "--for", "1s"]);
+        run.assert_success();
+    }
+    classhook(&["enable", &pid, "trace"]).assert_success();
+    classhook(&["trace", &pid, "--for", "1s"])
+        .assert_exit(2)
+        .assert_stderr("error[H0609]");
+    classhook(&["disable", &pid, "trace"]).assert_success();
+    let status = classhook(&["status", &pid]);
+    status.assert_success();
+    assert!(
+        status
+            .stdout
+            .contains("plugin trace: off, 0 classes changed"),
+        "{}",
+        status.report()
+    );
+    classhook(&["trace", &pid, "-o", "elsewhere"])
+        .assert_exit(2)
+        .assert_stderr("error[H0608]");
+    assert_eq!(running.ask("1"), "marked 1");
+    let left = running.end();
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    let files = javac::files_with_extension(&output, "hook");
+    let snapshot = Snapshot::read(&files[0]).expect("a readable snapshot");
+    assert!(snapshot.complete && snapshot.classes.iter().any(|class| class.name == "Traced"));
+}
+
+/// Whoever patches a JVM while it is being traced finds the patch in force afterwards.
+#[test]
+fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let program = Program::compile(&jdk, 3, folder.path());
+    let mut running = obeying(&jdk, &program, None);
+    let pid = running.pid().to_string();
+    let output = folder.path().join("out");
+    let mut tracing = Java::program(workspace::classhook())
+        .arguments(&["trace", &pid, "--methods", "Traced.m?"])
+        .arguments(&["-o", &output.to_string_lossy()])
+        .spawn();
+    let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
+    told.read_line(&mut String::new()).expect("text");
+    let other = folder.path().join("other");
+    std::fs::create_dir(&other).expect("a folder");
+    let text = e2e_tests::traced::source(3).replace("call % 7", "call % 8");
+    std::fs::write(other.join("Traced.java"), text).expect("written");
+    let source = other.join("Traced.java").to_string_lossy().into_owned();
+    classhook(&["patch", &pid, "--source", &source]).assert_success();
+    kill_process(Pid::from_child(&tracing), Signal::INT).expect("it runs");
+    assert!(tracing.wait().expect("an end").success());
+    let status = classhook(&["status", &pid]);
+    assert!(
+        status.stdout.contains("plugin trace: off"),
+        "{}",
+        status.report()
+    );
+    let patches = classhook(&["patches", &pid]);
+    assert!(patches.stdout.contains("Traced"), "{}", patches.report());
+    assert!(!trace_of(&output).calls.is_empty());
+    classhook(&["off", &pid]).assert_success();
+    assert_eq!(running.ask("1"), "marked 1");
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// The program, going on until it is let go.
+fn obeying(jdk: &Jdk, program: &Program, agent: Option<&str>) -> Servant {
+    let java = java(jdk, program);
+    let java = match agent {
+        Some(options) => java.agent(Some(options)),
+        None => java,
+    };
+    Servant::of(&java.main("Traced").arguments(&[
+        &program.log,
+        &"2".into(),
+        &"0".into(),
+        &"0".into(),
+    ]))
+}
