@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long one command may take before the channel counts as dead.
 const ANSWER: Duration = Duration::from_secs(120);
+/// How often the JVM is looked at while its answer is waited for.
+const LOOK: Duration = Duration::from_secs(1);
 /// Largest answer read, in bytes.
 const ANSWER_LIMIT: u64 = 64 << 20;
 
@@ -35,6 +37,7 @@ impl Attachment {
         if !process.maps("libjvm.so") {
             return Err(AttachError::NotJvm(pid));
         }
+        process.check_answers()?;
         let socket = process.path_in_root(&format!("/tmp/.java_pid{}", process.namespace_pid()));
         if !listens(&socket)? {
             wake_listener(&process, &socket)?;
@@ -116,13 +119,16 @@ impl Attachment {
         let failed =
             || AttachError::io(format!("talking to the JVM over {}", self.socket.display()));
         let mut stream = UnixStream::connect(&self.socket).map_err(failed())?;
-        stream.set_read_timeout(Some(ANSWER)).map_err(failed())?;
+        stream.set_read_timeout(Some(LOOK)).map_err(failed())?;
         stream.write_all(bytes).map_err(failed())?;
-        let mut answer = Vec::new();
-        stream
-            .take(ANSWER_LIMIT)
-            .read_to_end(&mut answer)
-            .map_err(failed())?;
+        let (mut answer, begun) = (Vec::new(), Instant::now());
+        let mut stream = stream.take(ANSWER_LIMIT);
+        while let Err(error) = stream.read_to_end(&mut answer) {
+            if error.kind() != ErrorKind::WouldBlock || begun.elapsed() > ANSWER {
+                return Err(failed()(error));
+            }
+            self.process.check_answers()?;
+        }
         Answer::parse(&answer).ok_or_else(|| refused(command, &String::from_utf8_lossy(&answer)))
     }
 }
@@ -188,9 +194,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
         AttachError::io(format!("sending SIGQUIT to {}", process.pid()))(error.into())
     })?;
     while !listens(socket)? {
-        if Process::read(process.pid()).is_err() {
-            return Err(AttachError::NoProcess(process.pid()));
-        }
+        process.check_answers()?;
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
                 pid: process.pid(),

@@ -22,6 +22,9 @@ pub enum AttachError {
         /// Our effective user id.
         ours: u32,
     },
+    /// A signal or a debugger has stopped it.
+    #[error("the JVM {0} is stopped and answers nothing")]
+    Stopped(i32),
     /// `-XX:+DisableAttachMechanism`, or SIGQUIT taken by the application.
     #[error("the JVM {0} does not accept attaching")]
     Disabled(i32),
@@ -80,6 +83,7 @@ impl AttachError {
             AttachError::Refused { .. } => "H0507",
             AttachError::AgentFailed(_) => "H0508",
             AttachError::Io { .. } => "H0509",
+            AttachError::Stopped(_) => "H0510",
         }
     }
 
@@ -104,7 +108,10 @@ impl AttachError {
             AttachError::Refused { .. } => {
                 "with \"Dynamic agent loading is not enabled\" start the JVM with -XX:+EnableDynamicAgentLoading"
             }
-            AttachError::AgentFailed(_) => "the agent's own message is on the JVM's stderr",
+            AttachError::AgentFailed(_) => "the agent's own message is on the JVM's standard error",
+            AttachError::Stopped(_) => {
+                "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"
+            }
             AttachError::Io { .. } => "see the system's message",
         }
     }

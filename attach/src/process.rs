@@ -22,6 +22,8 @@ struct Status {
     caught_signals: u64,
     /// It has ended, and its parent has not waited for it.
     ended: bool,
+    /// It was stopped by a signal or a debugger.
+    stopped: bool,
 }
 
 impl Process {
@@ -42,6 +44,27 @@ impl Process {
     #[must_use]
     pub fn is_alive(&self) -> bool {
         !self.status.ended
+    }
+
+    /// Whether it was stopped, by SIGSTOP, Ctrl-Z or a debugger, and so answers nothing.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.status.stopped
+    }
+
+    /// Fails if the process cannot answer now: it is gone, or stopped.
+    ///
+    /// # Errors
+    /// [`AttachError::NoProcess`] or [`AttachError::Stopped`].
+    pub fn check_answers(&self) -> Result<(), AttachError> {
+        let now = Process::read(self.pid)?;
+        if !now.is_alive() {
+            return Err(AttachError::NoProcess(self.pid));
+        }
+        if now.is_stopped() {
+            return Err(AttachError::Stopped(self.pid));
+        }
+        Ok(())
     }
 
     /// The pid in our namespace.
@@ -120,6 +143,17 @@ impl Process {
             .is_ok_and(|maps| maps_name(&maps, library))
     }
 
+    /// Whether a thread of this name runs in it; the system keeps 15 bytes of a name.
+    #[must_use]
+    pub fn has_thread(&self, name: &str) -> bool {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.pid));
+        let mut threads = threads.into_iter().flatten().flatten();
+        threads.any(|thread| {
+            let found = fs::read_to_string(thread.path().join("comm"));
+            found.is_ok_and(|found| found.trim_end() == name)
+        })
+    }
+
     /// The command line, one string per argument.
     #[must_use]
     pub fn command_line(&self) -> Vec<String> {
@@ -169,6 +203,7 @@ impl Status {
             namespace_pid: field("NSpid:")
                 .and_then(|pids| pids.split_whitespace().next_back()?.parse().ok())
                 .unwrap_or(pid),
+            stopped: field("State:").is_some_and(|state| state.trim().starts_with(['T', 't'])),
             ended: field("State:").is_some_and(|state| state.trim().starts_with(['Z', 'X'])),
             caught_signals: field("SigCgt:")
                 .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
@@ -204,6 +239,8 @@ mod tests {
         assert_eq!((status.namespace_pid, status.effective_uid), (17, 1001));
         assert_ne!(status.caught_signals & SIGQUIT_BIT, 0);
         assert!(!status.ended && Status::parse("State:\tZ (zombie)\n", 1).ended);
+        assert!(!status.stopped && Status::parse("State:\tT (stopped)\n", 1).stopped);
+        assert!(Status::parse("State:\tt (tracing stop)\n", 1).stopped);
     }
 
     #[test]
@@ -245,6 +282,7 @@ mod tests {
         assert!(process.sees(&std::env::current_exe().expect("a program")));
         assert!(!process.sees(Path::new("/no/such/file")));
         assert!(!process.command_line().is_empty());
+        assert!(process.check_answers().is_ok() && !process.has_thread("no such thread"));
         assert!(matches!(
             Process::read(i32::MAX),
             Err(AttachError::NoProcess(_))

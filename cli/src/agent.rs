@@ -1,17 +1,27 @@
 //! The agent in a running JVM, spoken to over its control channel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use attach::{AttachError, Attachment, Process};
 use control::{Client, ControlError, Peer, Refusal, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
 use crate::args::Target;
 use crate::checked_options::CheckedOptions;
 use crate::launch::{self, AGENT_LIBRARY};
 use crate::problem::Problem;
 use crate::show::show;
+
+/// The name of the agent's control thread, as the system knows it.
+const CONTROL_THREAD: &str = "Classhook ctl";
+/// How long an agent may take to make a socket anew that was removed.
+const SOCKET_PATIENCE: Duration = Duration::from_secs(3);
+const TURN: Duration = Duration::from_millis(50);
+/// How long the agent may take to answer.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What `Agent_OnAttach` returns when the agent is there: `JNI_EEXIST`.
 const ALREADY_THERE: i32 = -5;
@@ -45,15 +55,17 @@ impl Agent {
         if !process.maps("libjvm.so") {
             return Err(unreached(AttachError::NotJvm(pid)));
         }
-        let path = control::socket::socket_path(process.namespace_uid(), process.namespace_pid());
-        let peer = Peer {
-            pid,
-            uid: process.effective_uid(),
-        };
-        match Client::connect(&process.path_in_root(&path), peer) {
-            Ok(client) => Ok(Ok(Self { client, process })),
-            Err(ControlError::NoAgent(_)) => Ok(Err(process)),
-            Err(error) => Err(refused(error)),
+        process.check_answers().map_err(unreached)?;
+        let begun = Instant::now();
+        loop {
+            match connect(&process)? {
+                Some(client) => return Ok(Ok(Self { client, process })),
+                // An agent whose socket was removed makes another one.
+                None if process.has_thread(CONTROL_THREAD) && begun.elapsed() < SOCKET_PATIENCE => {
+                    std::thread::sleep(TURN);
+                }
+                None => return Ok(Err(process)),
+            }
         }
     }
 
@@ -62,7 +74,31 @@ impl Agent {
     /// # Errors
     /// What the agent refused, or that it did not answer (`H07xx`).
     pub fn ask(&mut self, request: &Request) -> Result<Value, Problem> {
-        self.client.ask(request).map_err(refused)
+        let (process, begun) = (&self.process, Instant::now());
+        let mut look = || match begun.elapsed() {
+            time if time < PATIENCE => look_at(process),
+            time => Err(ControlError::NoAnswer(format!(
+                "nothing for {} s",
+                time.as_secs()
+            ))),
+        };
+        self.client.ask_while(request, &mut look).map_err(refused)
+    }
+
+    /// As [`Agent::ask_for`], for what takes its time: goes on waiting as long as the JVM can answer.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`].
+    pub fn ask_patiently<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
+        let process = &self.process;
+        let answer = self.client.ask_while(request, &mut || look_at(process));
+        read(answer.map_err(refused)?)
+    }
+
+    /// The JVM's process.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.process.pid()
     }
 
     /// Sends a request and returns the decoded answer.
@@ -94,8 +130,19 @@ impl Target {
         request: &Request,
         text: impl FnOnce(&T) -> String,
     ) -> Result<u8, Problem> {
-        let mut agent = Agent::connect(self.pid)?;
-        let answer = agent.ask(request)?;
+        let answer = Agent::connect(self.pid)?.ask(request)?;
+        self.show(answer, text)
+    }
+
+    /// Shows an answer, as JSON or as `text` puts it.
+    ///
+    /// # Errors
+    /// If it cannot be read, or standard output cannot be written.
+    pub fn show<T: DeserializeOwned>(
+        &self,
+        answer: Value,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<u8, Problem> {
         if self.json {
             show(&format!("{answer:#}\n"))?;
         } else {
@@ -105,28 +152,118 @@ impl Target {
     }
 }
 
-/// Loads the agent into a JVM that has none.
+/// Connects to the agent's socket; `None` if there is none.
+fn connect(process: &Process) -> Result<Option<Client>, Problem> {
+    let peer = Peer {
+        pid: process.pid(),
+        uid: process.effective_uid(),
+    };
+    let candidates = control::socket::candidates(
+        &process.path_in_root(control::socket::TMP),
+        process.namespace_uid(),
+        process.namespace_pid(),
+        peer.uid,
+    );
+    let mut untrusted = None;
+    for socket in candidates {
+        match Client::connect(&socket, peer) {
+            Ok(client) => return Ok(Some(client)),
+            Err(ControlError::NoAgent(_)) => {}
+            // What another user has put there is no reason not to look further.
+            Err(error) => untrusted = untrusted.or(Some(error)),
+        }
+    }
+    match untrusted {
+        Some(error) if process.has_thread(CONTROL_THREAD) => Err(refused(error)),
+        _ => Ok(None),
+    }
+}
+
+/// Fails if the JVM cannot answer.
+fn look_at(process: &Process) -> Result<(), ControlError> {
+    process.check_answers().map_err(|error| {
+        let refusal = Refusal::new(error.code(), error.to_string());
+        ControlError::Refused(refusal.with("help", error.help()))
+    })
+}
+
+/// Loads the agent into a JVM that has none, and prints what it says meanwhile.
 ///
 /// # Errors
 /// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), sees other files (`H0607`), or has
-/// an agent that takes no commands (`H0608`).
+/// an agent that takes no commands (`H0608`); or what the agent itself has against it (`H0508`).
 pub fn load(pid: i32, checked: &CheckedOptions) -> Result<(), Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
     if !jvm.process().sees(&library) {
         return Err(other_root(pid));
     }
-    let options = checked.options.to_text();
-    jvm.load(&library, &options.to_string_lossy())
-        .map_err(|error| match error {
-            AttachError::AgentFailed(ALREADY_THERE) => already_there()
-                .with(
-                    "found",
-                    "it was started with control=off, so it cannot be given other settings",
-                )
-                .with("help", "report what it records, or restart the JVM"),
-            error => unreached(error),
-        })
+    let messages = AgentMessages::new(jvm.process());
+    let mut options = checked.options.clone();
+    options.later = true;
+    options.messages = messages.as_ref().map(|messages| messages.path.clone());
+    let loaded = jvm.load(&library, &options.to_text().to_string_lossy());
+    let said = messages.map(AgentMessages::take).unwrap_or_default();
+    match loaded {
+        Ok(()) => {
+            said.iter().for_each(|line| eprintln!("classhook: {line}"));
+            Ok(())
+        }
+        Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(already_there()
+            .with(
+                "found",
+                "it was started with control=off, so it cannot be given other settings",
+            )
+            .with("help", "report what it records, or restart the JVM")),
+        Err(error @ AttachError::AgentFailed(_)) if !said.is_empty() => {
+            let problem = Problem::user(error.code(), "the agent did not start in the JVM");
+            let found = said.into_iter();
+            Err(found.fold(problem, |problem, line| problem.with("found", line)))
+        }
+        Err(error) => Err(unreached(error)),
+    }
+}
+
+/// The file in which an agent leaves its messages for the command that attaches it.
+struct AgentMessages {
+    file: NamedTempFile,
+    /// Where the JVM sees it.
+    path: PathBuf,
+}
+
+impl AgentMessages {
+    /// In the `/tmp` that the JVM sees, and its user's; none if that cannot be: the messages are on the JVM's standard
+    /// error as well.
+    fn new(process: &Process) -> Option<Self> {
+        let folder = process.path_in_root(control::socket::TMP);
+        let file = tempfile::Builder::new()
+            .prefix(".classhook-messages-")
+            .tempfile_in(folder)
+            .ok()?;
+        let name = file.path().file_name()?;
+        let path = Path::new(control::socket::TMP).join(name);
+        let ours = rustix::process::geteuid().as_raw();
+        if ours != process.effective_uid() {
+            std::os::unix::fs::chown(file.path(), Some(process.effective_uid()), None).ok()?;
+        }
+        Some(Self { file, path })
+    }
+
+    /// The lines, escaped, without the name that they begin with.
+    fn take(self) -> Vec<String> {
+        let text = std::fs::read(self.file.path()).unwrap_or_default();
+        let lines = String::from_utf8_lossy(&text).into_owned();
+        let line = |line: &str| {
+            let line = line.strip_prefix("classhook: ").unwrap_or(line);
+            line.chars()
+                .flat_map(|char| match char.is_control() {
+                    true => char.escape_default().collect::<Vec<_>>(),
+                    false => vec![char],
+                })
+                .collect()
+        };
+        lines.lines().map(line).collect()
+    }
 }
 
 /// An agent is there, and what is asked for does not go with it.

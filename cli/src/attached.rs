@@ -1,17 +1,24 @@
-//! A plugin attached to a running JVM for a while; the JVM's agent and plugins are restored afterwards.
+//! A plugin attached to a running JVM for a while; the JVM's agent and plugins are restored afterwards, also if this
+//! command is killed: the agent gives it a lease, which ends with the connection.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use attach::Process;
 use control::Request;
-use control::message::{Change, Dump, Off, PluginState, Reset, Status};
-use control::patch::Patches;
+use control::message::{Change, Classes, Dump, PluginState, Released, Reset, Status};
 
 use crate::agent::{self, Agent};
 use crate::answers::failures;
 use crate::args::Settings;
 use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
+use crate::progress;
+use crate::until::{Interrupt, Until};
+use crate::warnings::Warning;
+
+/// How much longer than asked for a plugin stays at most, if this command is stopped.
+const LATE: Duration = Duration::from_secs(1);
 
 /// A plugin attached to a running JVM.
 #[derive(Debug)]
@@ -19,17 +26,29 @@ pub struct AttachedPlugin {
     agent: Agent,
     pid: i32,
     plugin: &'static str,
+    interrupt: Interrupt,
     /// Whether the agent was there before.
     guest: bool,
+    /// The agent's state when the plugin had come.
+    begun: Status,
+    /// What was wrong before it came.
+    before: Trouble,
     /// The snapshot, as this process sees it.
     snapshot: PathBuf,
     /// Folder for what is made here.
     pub output: PathBuf,
 }
 
+/// How many classes and methods an agent could not instrument.
+#[derive(Debug, Clone, Copy, Default)]
+struct Trouble {
+    failed: u64,
+    left_alone: u64,
+}
+
 impl AttachedPlugin {
     /// Loads the agent into the JVM `pid`, with this plugin alone; or enables the plugin in the agent
-    /// that is there, which then forgets what it recorded for the plugin.
+    /// that is there, which then forgets what it recorded for the plugin. From here on a signal does not end this command.
     ///
     /// # Errors
     /// If the JVM cannot be reached (`H05xx`), the plugin is at work there already (`H0609`), or the
@@ -45,26 +64,82 @@ impl AttachedPlugin {
         } else {
             vec![plugin.into()]
         };
-        let checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
+        let mut checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
         let (mut agent, guest) = match Agent::find(pid)? {
             Ok(agent) => (agent, true),
             Err(_) => {
+                checked.options.visit = Some(plugin.to_owned());
                 agent::load(pid, &checked)?;
                 (Agent::connect(pid)?, false)
             }
         };
         let status: Status = agent.ask_for(&Request::Status)?;
+        let before = if guest {
+            Trouble::of(&status)
+        } else {
+            Trouble::default()
+        };
+        let mut interrupt;
         if guest {
-            enter(&mut agent, &status, plugin, settings)?;
+            let request = enter(&mut agent, &status, plugin, settings)?;
+            lease(&mut agent, plugin, None)?;
+            interrupt = Interrupt::new()?;
+            let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
+            eprint!("{}", failures(&change.failed));
+        } else {
+            lease(&mut agent, plugin, None)?;
+            interrupt = Interrupt::new()?;
         }
+        let begun = progress::follow(&mut agent, &mut interrupt)?;
         Ok(Self {
             snapshot: agent.path(&status.snapshot),
             agent,
             pid,
             plugin,
+            interrupt,
             guest,
+            begun,
+            before,
             output: checked.output,
         })
+    }
+
+    /// How many classes held edits of the plugin when it had come.
+    #[must_use]
+    pub fn instrumented(&self) -> usize {
+        instrumented(&self.begun, self.plugin)
+    }
+
+    /// The names of all loaded classes, with dots.
+    ///
+    /// # Errors
+    /// If the agent does not answer.
+    pub fn classes(&mut self) -> Result<Vec<String>, Problem> {
+        let request = Request::Classes {
+            filter: None,
+            changed: false,
+            skip: 0,
+            limit: usize::MAX,
+        };
+        let classes: Classes = self.agent.ask_for(&request)?;
+        Ok(classes
+            .classes
+            .into_iter()
+            .map(|class| class.name)
+            .collect())
+    }
+
+    /// Waits until the time is over, for a signal, or for the JVM's end; says what for: `tracing`.
+    ///
+    /// # Errors
+    /// If the agent does not answer.
+    pub fn wait(&mut self, doing: &str, time: Option<Duration>) -> Result<(), Problem> {
+        if time.is_some() {
+            // A command that is stopped does not keep the plugin from ending in time.
+            lease(&mut self.agent, self.plugin, time)?;
+        }
+        Until::new(time, &mut self.interrupt).wait(doing, self.pid);
+        Ok(())
     }
 
     /// Ends what [`AttachedPlugin::begin`] began.
@@ -72,49 +147,82 @@ impl AttachedPlugin {
     /// # Errors
     /// If the agent does not answer though the JVM is there.
     pub fn end(mut self) -> Result<Ended, Problem> {
-        let dump = match self.leave() {
-            Err(problem) if is_alive(self.pid) => return Err(problem),
-            Err(_) => None, // the JVM has ended meanwhile, and completed what it recorded
-            Ok(dump) => dump,
+        let mut ended = Ended {
+            snapshot: self.snapshot.clone(),
+            dump: None,
+            instrumented: None,
+            is_partial: false,
         };
-        Ok(Ended {
-            snapshot: self.snapshot,
-            dump,
-        })
+        match self.leave(&mut ended) {
+            Err(problem) if self.is_there() => Err(problem),
+            // The JVM or the agent has ended meanwhile, and completed what it recorded.
+            _ => Ok(ended),
+        }
     }
 
-    /// How far it had recorded, if the agent goes on.
-    fn leave(&mut self) -> Result<Option<Dump>, Problem> {
-        if !self.is_needed()? {
-            let off: Off = self.agent.ask_for(&Request::Off)?;
-            eprint!("{}", failures(&off.failed));
-            return Ok(None);
-        }
-        let plugin = self.plugin.to_owned();
-        let change: Change = self.agent.ask_for(&Request::Disable { plugin })?;
-        eprint!("{}", failures(&change.failed));
-        self.agent.ask_for(&Request::Dump).map(Some)
+    /// Whether the agent is still in the JVM.
+    fn is_there(&self) -> bool {
+        let alive = Process::read(self.pid).is_ok_and(|process| process.is_alive());
+        alive && matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
     }
 
-    /// Whether the agent has other plugins: it was there before, or another one was enabled meanwhile.
-    fn is_needed(&mut self) -> Result<bool, Problem> {
-        if self.guest {
-            return Ok(true);
-        }
+    fn leave(&mut self, ended: &mut Ended) -> Result<(), Problem> {
         let status: Status = self.agent.ask_for(&Request::Status)?;
-        let patches: Patches = self.agent.ask_for(&Request::Patches)?;
-        let others = status
-            .plugins
-            .iter()
-            .filter(|plugin| plugin.name != self.plugin && plugin.state == PluginState::On);
-        if others.count() + patches.patches.len() == 0 {
-            return Ok(false);
+        ended.instrumented = Some(instrumented(&status, self.plugin));
+        ended.is_partial = self.report_trouble(&status);
+        let plugin = self.plugin.to_owned();
+        let release = Request::Release { plugin };
+        let released: Released = progress::ask(&mut self.agent, &release, &mut self.interrupt)?;
+        eprint!("{}", failures(&released.failed));
+        if !released.stays {
+            return Ok(());
         }
-        let pid = self.pid;
-        eprintln!(
-            "classhook: the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
-        );
-        Ok(true)
+        if !self.guest {
+            let pid = self.pid;
+            eprintln!(
+                "classhook: the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
+            );
+        }
+        ended.dump = Some(self.agent.ask_for(&Request::Dump)?);
+        Ok(())
+    }
+
+    /// Prints which classes and methods were not instrumented since the plugin came; whether there are any.
+    fn report_trouble(&self, status: &Status) -> bool {
+        let now = Trouble::of(status);
+        let failed = now.failed.saturating_sub(self.before.failed);
+        let left_alone = now.left_alone.saturating_sub(self.before.left_alone);
+        if failed > 0 {
+            let mut warning = Warning::new("H0649", format!("classes not instrumented: {failed}"));
+            for failure in last(&status.failures, failed) {
+                warning = warning.with(
+                    "found",
+                    format!("{} {}: {}", failure.code, failure.class, failure.cause),
+                );
+            }
+            eprint!("{warning}");
+        }
+        if left_alone > 0 {
+            let text = format!("methods not instrumented: {left_alone}");
+            let mut warning = Warning::new("H0649", text);
+            for remark in last(&status.left_alone, left_alone) {
+                warning = warning.with(
+                    "found",
+                    format!("{}.{}: {}", remark.class, remark.method, remark.text),
+                );
+            }
+            eprint!("{warning}");
+        }
+        failed + left_alone > 0
+    }
+}
+
+impl Trouble {
+    fn of(status: &Status) -> Self {
+        Self {
+            failed: status.classes.failed,
+            left_alone: status.classes.skipped_methods,
+        }
     }
 }
 
@@ -125,19 +233,41 @@ pub struct Ended {
     pub snapshot: PathBuf,
     /// What it holds of the visit, if the agent goes on recording to it.
     pub dump: Option<Dump>,
+    /// Classes that held edits of the plugin at the end, if the agent was there to say.
+    pub instrumented: Option<usize>,
+    /// Whether something that was selected could not be instrumented, which was printed.
+    pub is_partial: bool,
 }
 
-fn is_alive(pid: i32) -> bool {
-    Process::read(pid).is_ok_and(|process| process.is_alive())
+/// The last so many entries of a list that may not hold all.
+fn last<T>(list: &[T], count: u64) -> &[T] {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    list.get(list.len().saturating_sub(count)..).unwrap_or(list)
 }
 
-/// Brings the plugin into an agent that has other work to do.
+/// Lets the agent release the plugin when this connection ends, or `time` is over.
+fn lease(agent: &mut Agent, plugin: &str, time: Option<Duration>) -> Result<(), Problem> {
+    let ms = time.map(|time| (time + LATE).as_millis());
+    let request = Request::Lease {
+        plugin: Some(plugin.to_owned()),
+        ms: ms.map(|ms| ms.try_into().unwrap_or(u64::MAX)),
+    };
+    agent.ask(&request).map(drop)
+}
+
+/// How many classes hold edits of a plugin.
+fn instrumented(status: &Status, plugin: &str) -> usize {
+    let found = status.plugins.iter().find(|found| found.name == plugin);
+    found.map_or(0, |found| found.changed)
+}
+
+/// What brings the plugin into an agent that has other work to do.
 fn enter(
     agent: &mut Agent,
     status: &Status,
     plugin: &'static str,
     settings: &Settings,
-) -> Result<(), Problem> {
+) -> Result<Request, Problem> {
     let of_the_agent = [
         ("--config", settings.configuration().file.is_some()),
         ("--output", settings.output.is_some() && plugin == "trace"), // events are not copied
@@ -164,11 +294,8 @@ fn enter(
         let _: Reset = agent.ask_for(&Request::Reset { plugin })?;
     }
     let settings = settings.plugins().clone().into();
-    let request = Request::Enable {
+    Ok(Request::Enable {
         plugin: plugin.to_owned(),
         options: Some(CheckedOptions::change(&settings, &[])?),
-    };
-    let change: Change = agent.ask_for(&request)?;
-    eprint!("{}", failures(&change.failed));
-    Ok(())
+    })
 }

@@ -68,6 +68,7 @@ pub fn check(
         on_error: configuration.on_error.map(OnError::as_str),
         log: settings.change.log.clone(),
         run,
+        ..AgentOptions::default()
     };
     let text = options.to_text();
     let text = text.to_str().ok_or_else(|| {

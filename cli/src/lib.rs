@@ -28,15 +28,14 @@ pub mod instrument;
 pub mod javac;
 pub mod launch;
 pub mod outputs;
-
 pub mod plugins;
 pub mod problem;
+pub mod progress;
 pub mod select;
 pub mod show;
 pub mod terminal;
 pub mod traces;
 pub mod until;
-
 pub mod warnings;
 
 use std::process::ExitCode;

@@ -41,6 +41,15 @@ impl Problem {
         Self { exit: 130, error }
     }
 
+    /// Somebody asked the command to stop while it had the classes of a JVM changed; it ends as a shell expects, with 130.
+    #[must_use]
+    pub fn stopped_halfway() -> Self {
+        let error = HostError::new("H0645", "interrupted between two batches of classes")
+            .with("found", "the classes after that are as they were before")
+            .with("help", "`classhook status` tells how many are changed; the same command again, or `classhook off`, brings them in line");
+        Self { exit: 130, error }
+    }
+
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {

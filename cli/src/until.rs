@@ -11,24 +11,57 @@ use crate::problem::Problem;
 /// How often the JVM is checked for being alive.
 const TURN: Duration = Duration::from_millis(50);
 
-/// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.
+/// Signals that ask the command to stop what it does, instead of ending it.
 #[derive(Debug)]
-pub struct Until {
-    time: Option<Duration>,
+pub struct Interrupt {
     signals: Signals,
+    came: bool,
 }
 
-impl Until {
-    /// From now on a signal does not end this command but what it waits for; without a time only
-    /// a signal, or the JVM's end, does.
+impl Interrupt {
+    /// From now on Ctrl-C, SIGTERM and SIGHUP do not end this command.
     ///
     /// # Errors
     /// If signals cannot be taken.
-    pub fn new(time: Option<Duration>) -> Result<Self, Problem> {
+    pub fn new() -> Result<Self, Problem> {
         let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| {
             Problem::ours("H0626", "cannot wait for signals").with("found", error.to_string())
         })?;
-        Ok(Self { time, signals })
+        Ok(Self {
+            signals,
+            came: false,
+        })
+    }
+
+    /// Whether one has come.
+    pub fn came(&mut self) -> bool {
+        self.came |= self.signals.pending().next().is_some();
+        self.came
+    }
+
+    /// Fails if one has come while classes were changed.
+    ///
+    /// # Errors
+    /// `H0645`.
+    pub fn check(&mut self) -> Result<(), Problem> {
+        if self.came() {
+            return Err(Problem::stopped_halfway());
+        }
+        Ok(())
+    }
+}
+
+/// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.
+#[derive(Debug)]
+pub struct Until<'a> {
+    time: Option<Duration>,
+    interrupt: &'a mut Interrupt,
+}
+
+impl<'a> Until<'a> {
+    /// Without a time only a signal, or the JVM's end, ends the waiting.
+    pub fn new(time: Option<Duration>, interrupt: &'a mut Interrupt) -> Self {
+        Self { time, interrupt }
     }
 
     /// Waits, and says what for: `tracing`. The time begins now.
@@ -41,7 +74,7 @@ impl Until {
         }
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
         while end.is_none_or(|end| end > Instant::now())
-            && self.signals.pending().next().is_none()
+            && !self.interrupt.came()
             && Process::read(pid).is_ok_and(|process| process.is_alive())
         {
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));

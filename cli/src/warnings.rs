@@ -1,6 +1,7 @@
 //! What goes wrong without ending the command: each printed once, many of a kind summed up.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 
 /// This many of a kind are printed in full.
@@ -31,12 +32,14 @@ impl Warning {
         self.notes.push((label, text.into()));
         self
     }
+}
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "warning[{}]: {}", self.code, self.message)?;
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "warning[{}]: {}", self.code, self.message)?;
         self.notes
             .iter()
-            .try_for_each(|(label, text)| writeln!(out, "  {label:<8} {text}"))
+            .try_for_each(|(label, text)| writeln!(f, "  {label:<8} {text}"))
     }
 }
 
@@ -85,7 +88,7 @@ impl Warnings {
             let count = printed.entry(warning.code).or_default();
             *count += 1;
             if *count <= PRINTED_IN_FULL {
-                warning.write(out)?;
+                write!(out, "{warning}")?;
             }
         }
         let rest = printed

@@ -1,18 +1,19 @@
 //! The command's side: one connection to an agent.
 
 use crate::error::ControlError;
-use crate::message::{PROTOCOL, Request, Said, write_request};
-use crate::server::ANSWER_LIMIT;
+use crate::message::{ANSWER_LIMIT, PROTOCOL, Request, Said, write_request};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long an answer may take; retransforming thousands of classes takes seconds.
+/// How long the agent may take to say anything.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How often the client looks whether an answer can still come.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Who must be at the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl Client {
                 peer.uid
             )));
         }
-        stream.set_read_timeout(Some(PATIENCE)).map_err(failed())?;
+        stream.set_read_timeout(Some(LOOK)).map_err(failed())?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(failed())?;
         Ok(Self {
             stream: BufReader::new(stream),
@@ -65,21 +66,35 @@ impl Client {
     /// # Errors
     /// [`ControlError::Refused`] with the agent's reason, or that it did not answer.
     pub fn ask(&mut self, request: &Request) -> Result<Value, ControlError> {
-        let no_answer = |error: io::Error| {
-            ControlError::NoAnswer(match error.kind() {
-                io::ErrorKind::WouldBlock => format!("nothing for {} s", PATIENCE.as_secs()),
-                _ => error.to_string(),
-            })
-        };
+        let begun = Instant::now();
+        self.ask_while(request, &mut || {
+            let quiet = || ControlError::NoAnswer(format!("nothing for {} s", PATIENCE.as_secs()));
+            (begun.elapsed() < PATIENCE).then_some(()).ok_or_else(quiet)
+        })
+    }
+
+    /// As [`Client::ask`], for as long as `look`, which is called every second, sees no reason to give up.
+    ///
+    /// # Errors
+    /// As [`Client::ask`], or what `look` says.
+    pub fn ask_while(
+        &mut self,
+        request: &Request,
+        look: &mut dyn FnMut() -> Result<(), ControlError>,
+    ) -> Result<Value, ControlError> {
+        let no_answer = |error: io::Error| ControlError::NoAnswer(error.to_string());
         let bytes = write_request(request)
             .map_err(|error| ControlError::NoAnswer(format!("no request can be made: {error}")))?;
         self.stream.get_mut().write_all(&bytes).map_err(no_answer)?;
         let mut line = Vec::new();
         let limit = u64::try_from(ANSWER_LIMIT).unwrap_or(u64::MAX);
-        (&mut self.stream)
-            .take(limit)
-            .read_until(b'\n', &mut line)
-            .map_err(no_answer)?;
+        let mut stream = (&mut self.stream).take(limit);
+        while let Err(error) = stream.read_until(b'\n', &mut line) {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                return Err(no_answer(error));
+            }
+            look()?;
+        }
         read_answer(&line)
     }
 

@@ -13,19 +13,24 @@
 //! |---|---|
 //! | [`message`] | requests and answers; begin here to add one |
 //! | [`socket`] | the socket of a process: where it lies, made safely |
+//! | [`answer`] | requests on their way to the agent, and when they are answered |
+//! | `connection` | one client of the server |
 //! | [`server`] | one thread that waits for clients and hands their requests to a function |
 //! | [`client`] | one connection to an agent |
 //! | [`error`] | what can go wrong, with stable codes |
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod client;
+mod connection;
 pub mod error;
 pub mod message;
 pub mod patch;
 pub mod server;
 pub mod socket;
 
+pub use answer::{Answer, Asked, Reply, Ticket};
 pub use client::{Client, Peer};
 pub use error::ControlError;
 pub use message::{PROTOCOL, Refusal, Request};
-pub use server::{Reply, Server, Stopper};
+pub use server::{Answers, Server, Stopper};

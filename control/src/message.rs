@@ -12,6 +12,11 @@ use serde_json::Value;
 /// fields do not change it: an agent refuses what it does not know, and readers skip what they do not.
 pub const PROTOCOL: u32 = 1;
 
+/// Longest request, in bytes.
+pub const REQUEST_LIMIT: usize = 32 << 20;
+/// Longest answer, in bytes.
+pub const ANSWER_LIMIT: usize = 64 << 20;
+
 /// What a client asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
@@ -62,6 +67,21 @@ pub enum Request {
     },
     /// The patches in force; answered by [`crate::patch::Patches`].
     Patches,
+    /// Let [`Request::Release`] be carried out when this connection ends; answered by null.
+    Lease {
+        /// The plugin to be released; without one, the lease is given back.
+        plugin: Option<String>,
+        /// After so many milliseconds it is released although the connection is there.
+        ms: Option<u64>,
+    },
+    /// Take a plugin's edits out of all classes, and leave if the agent was loaded for this plugin alone and has
+    /// been asked for nothing else since; answered by [`Released`].
+    Release {
+        /// Its name.
+        plugin: String,
+    },
+    /// Stop the change of classes that is under way, as soon as the batch that the JVM has is done; answered by null.
+    Cancel,
     /// Undo everything and leave; answered by [`Off`].
     Off,
 }
@@ -96,6 +116,32 @@ pub struct Status {
     pub natives: Vec<String>,
     /// Classes that keep what plugins added to them, or renamed in them, until the JVM ends.
     pub structures: Vec<String>,
+    /// The change of classes that is under way.
+    pub progress: Option<Progress>,
+    /// Methods that were left as they are within changed classes: the first of them, and why.
+    pub left_alone: Vec<MethodRemark>,
+}
+
+/// How far a change of the loaded classes is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Classes that the JVM has taken.
+    pub done: usize,
+    /// All classes of the change, as far as known.
+    pub total: usize,
+}
+
+/// What is worth saying about one method.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MethodRemark {
+    /// The class, by its internal name.
+    pub class: String,
+    /// Name and descriptor.
+    pub method: String,
+    /// What, in words.
+    pub text: String,
 }
 
 /// A plugin of the agent.
@@ -229,6 +275,16 @@ pub struct Off {
     pub natives: Vec<String>,
     /// Classes that keep what plugins added to them, or renamed in them, until the JVM ends.
     pub structures: Vec<String>,
+}
+
+/// What became of a plugin that was released.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Released {
+    /// Whether the agent stays, for what else it was asked for.
+    pub stays: bool,
+    /// Classes that the JVM did not let be restored, and why.
+    pub failed: Vec<Failure>,
 }
 
 /// Why the agent does not do what it was asked for.

@@ -1,11 +1,16 @@
 //! Where the socket lies: `/tmp/.classhook-UID/PID.sock`, in a folder that only its user may enter.
+//!
+//! Where another user has taken that name, the folder is `/tmp/.classhook-UID-…` with a name that nobody can foresee;
+//! clients look for it among the folders of the JVM's user.
 
 use crate::error::ControlError;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, inotify};
 use rustix::io::Errno;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +23,24 @@ const TRIES: usize = 8;
 #[must_use]
 pub fn socket_path(uid: u32, pid: i32) -> String {
     format!("{TMP}/{}/{}", folder_name(uid), socket_name(pid))
+}
+
+/// Where the socket of a process may be, the usual path first; `tmp` is its [`TMP`] as this process sees it, and
+/// `uid` and `pid` are as the process itself counts them. `owner` is its user as this process counts.
+#[must_use]
+pub fn candidates(tmp: &Path, uid: u32, pid: i32, owner: u32) -> Vec<PathBuf> {
+    let mut found = vec![tmp.join(folder_name(uid)).join(socket_name(pid))];
+    let start = format!("{}-", folder_name(uid));
+    for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
+        let is_ours = |entry: &fs::DirEntry| {
+            let found = entry.path().symlink_metadata();
+            found.is_ok_and(|found| found.is_dir() && found.uid() == owner)
+        };
+        if entry.file_name().to_string_lossy().starts_with(&start) && is_ours(&entry) {
+            found.push(entry.path().join(socket_name(pid)));
+        }
+    }
+    found
 }
 
 fn folder_name(uid: u32) -> String {
@@ -34,44 +57,86 @@ pub struct Socket {
     folder: OwnedFd,
     folder_path: PathBuf,
     name: String,
+    /// Device and inode of the folder and of the socket.
+    identity: [(u64, u64); 2],
+    /// Readable when something in the folder was removed or renamed; none if the system has no watch left.
+    watch: Option<OwnedFd>,
 }
 
 impl Socket {
     /// Makes folder and socket below `tmp` and begins to listen.
     ///
-    /// The folder is opened without following links and its owner checked afterwards, so the folder
-    /// of another user is refused. Sockets of processes that are gone are removed.
+    /// The folder is opened without following links and its owner checked afterwards, so what another user has put
+    /// there is not used: then the folder gets a name of its own. Sockets of processes that are gone are removed.
     ///
     /// # Errors
-    /// [`ControlError::NotTrusted`] or [`ControlError::Socket`].
+    /// [`ControlError::Socket`].
     pub fn listen(tmp: &Path) -> Result<(Self, UnixListener), ControlError> {
-        let path = tmp.join(folder_name(rustix::process::geteuid().as_raw()));
+        let usual = folder_name(rustix::process::geteuid().as_raw());
+        match Self::listen_in(&tmp.join(&usual)) {
+            Err(ControlError::NotTrusted(_)) => {
+                let number = RandomState::new().hash_one(rustix::process::getpid().as_raw_pid());
+                Self::listen_in(&tmp.join(format!("{usual}-{number:016x}")))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn listen_in(path: &Path) -> Result<(Self, UnixListener), ControlError> {
         let name = socket_name(rustix::process::getpid().as_raw_pid());
         let failed =
             |error: Errno| ControlError::socket(format!("making {}", path.display()))(error.into());
         for _ in 0..TRIES {
-            let folder = match open_folder(&path) {
+            let folder = match open_folder(path) {
                 Err(Errno::NOENT) => continue,
-                Err(Errno::LOOP | Errno::NOTDIR) => return Err(not_ours(&path, "no folder")),
+                Err(Errno::LOOP | Errno::NOTDIR) => return Err(not_ours(path, "no folder")),
+                Err(Errno::ACCESS) => return Err(not_ours(path, "closed to this user")),
                 other => other.map_err(failed)?,
             };
-            check_folder(&folder, &path)?;
+            check_folder(&folder, path)?;
             remove_stale(&folder);
             match bind(&folder, &name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {} // removed by another JVM that ended
                 outcome => {
                     let what = format!("making {}/{name}", path.display());
                     let listener = outcome.map_err(ControlError::socket(what))?;
-                    let place = Self {
+                    let folder_path = path.to_path_buf();
+                    let identity = identity(&folder_path, &name).map_err(failed)?;
+                    let socket = Self {
                         folder,
-                        folder_path: path,
+                        folder_path,
                         name,
+                        identity,
+                        watch: watch(path).ok(),
                     };
-                    return Ok((place, listener));
+                    return Ok((socket, listener));
                 }
             }
         }
         Err(failed(Errno::NOENT))
+    }
+
+    /// Readable once the socket may have been removed; none if it must be looked for.
+    #[must_use]
+    pub fn watch(&self) -> Option<BorrowedFd<'_>> {
+        self.watch.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes what [`Socket::watch`] has to say.
+    pub fn take_events(&self) {
+        let mut buffer = [0; 4096];
+        while self
+            .watch
+            .as_ref()
+            .is_some_and(|watch| rustix::io::read(watch, &mut buffer).is_ok_and(|read| read > 0))
+        {
+        }
+    }
+
+    /// Whether clients find this socket at its path; somebody may have removed it, or put another one there.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        identity(&self.folder_path, &self.name).is_ok_and(|found| found == self.identity)
     }
 
     /// The socket, for messages.
@@ -83,9 +148,28 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        remove(&self.folder, &self.name);
+        if self.is_there() {
+            remove(&self.folder, &self.name); // and not another one that was put there meanwhile
+        }
         let _ = fs::remove_dir(&self.folder_path); // stays while sockets of other JVMs are in it
     }
+}
+
+/// What tells when a folder or something in it is removed or renamed.
+fn watch(folder: &Path) -> Result<OwnedFd, Errno> {
+    let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+    let removed = inotify::WatchFlags::DELETE
+        | inotify::WatchFlags::DELETE_SELF
+        | inotify::WatchFlags::MOVED_FROM
+        | inotify::WatchFlags::MOVE_SELF;
+    inotify::add_watch(&watch, folder, removed)?;
+    Ok(watch)
+}
+
+/// Device and inode of the folder and of the socket in it.
+fn identity(folder: &Path, name: &str) -> Result<[(u64, u64); 2], Errno> {
+    let found = |path: &Path| rustix::fs::lstat(path).map(|found| (found.st_dev, found.st_ino));
+    Ok([found(folder)?, found(&folder.join(name))?])
 }
 
 /// Binds below the folder that was checked, whatever lies at its path by now.
@@ -163,7 +247,7 @@ fn remove_stale(folder: &OwnedFd) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn folder(tmp: &Path) -> PathBuf {
         tmp.join(folder_name(rustix::process::geteuid().as_raw()))
@@ -185,17 +269,49 @@ mod tests {
     }
 
     #[test]
-    fn link_in_place_of_the_folder_is_refused() {
+    fn what_another_user_put_in_place_of_the_folder_is_not_used() {
         let tmp = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
+        let (uid, pid) = (
+            rustix::process::geteuid().as_raw(),
+            std::process::id() as i32,
+        );
         symlink(elsewhere.path(), folder(tmp.path())).unwrap();
-        let error = Socket::listen(tmp.path()).unwrap_err();
-        assert!(matches!(error, ControlError::NotTrusted(_)), "{error}");
+        let check = || {
+            let (socket, _listener) = Socket::listen(tmp.path()).unwrap();
+            assert_ne!(socket.path().parent(), Some(folder(tmp.path()).as_path()));
+            let found = candidates(tmp.path(), uid, pid, uid);
+            assert!(found.contains(&socket.path()), "{found:?}");
+            assert!(candidates(tmp.path(), uid, pid, uid + 1).len() == 1);
+        };
+        check();
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
         fs::remove_file(folder(tmp.path())).unwrap();
         fs::write(folder(tmp.path()), "").unwrap();
-        let error = Socket::listen(tmp.path()).unwrap_err();
-        assert!(matches!(error, ControlError::NotTrusted(_)), "{error}");
+        check();
+        assert_eq!(
+            fs::read_dir(tmp.path()).unwrap().count(),
+            1,
+            "only the file is left"
+        );
+    }
+
+    #[test]
+    fn socket_that_somebody_removed_or_replaced_is_not_there() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (socket, _listener) = Socket::listen(tmp.path()).unwrap();
+        assert!(socket.is_there());
+        fs::remove_file(socket.path()).unwrap();
+        assert!(!socket.is_there());
+        let other = UnixListener::bind(socket.path()).unwrap();
+        assert!(!socket.is_there());
+        drop(socket);
+        assert_eq!(
+            fs::read_dir(folder(tmp.path())).unwrap().count(),
+            1,
+            "of somebody else"
+        );
+        drop(other);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | `loaders`, `code_sources` | what the hook asks of a class besides its bytes |
 //! | `failures` | what went wrong |
 //! | `snapshot` | the snapshot file |
+//! | `work` | how far a change of the loaded classes is |
 //! | `thread_signal`, `control_channel` | how other threads talk to the agent thread and the control thread |
 //!
 //! Nothing here acts on the JVM; the modules that do take the parts that they need.
@@ -25,6 +26,7 @@ pub(crate) mod reconstituted;
 pub(crate) mod snapshot;
 pub(crate) mod thread_signal;
 pub(crate) mod unprepared;
+pub(crate) mod work;
 
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
@@ -48,6 +50,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use thread_signal::ThreadSignal;
 use unprepared::Unprepared;
+use work::Work;
 
 /// The agent of one JVM.
 #[derive(Debug)]
@@ -82,6 +85,8 @@ pub(crate) struct Agent {
     pub signal: ThreadSignal,
     /// Talks to the control thread.
     pub control: ControlChannel,
+    /// The change of loaded classes that is under way.
+    pub work: Work,
     started: Instant,
     /// Between the start of the live phase and `VMDeath`.
     running: AtomicBool,
@@ -115,6 +120,7 @@ impl Agent {
             snapshot: Snapshot::new(writer),
             signal: ThreadSignal::default(),
             control: ControlChannel::default(),
+            work: Work::default(),
             started: Instant::now(),
             running: AtomicBool::new(false),
             left: AtomicBool::new(false),
@@ -145,6 +151,11 @@ impl Agent {
     /// The agent has left.
     pub fn set_left(&self) {
         self.left.store(true, Ordering::Release);
+    }
+
+    /// Whether the worker thread instruments the classes that are loaded, which can be asked how far it is.
+    pub fn instruments_later(&self) -> bool {
+        self.settings.later && self.settings.control
     }
 
     /// How long the agent has been at work.

@@ -35,7 +35,7 @@ pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
 /// The body of the agent thread.
 fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     let _stopped = Stopped(&agent.signal);
-    await_natives(agent, jvm);
+    bind_spans(agent, jvm);
     let mut growth = Growth::default();
     loop {
         let turn = agent.signal.pause();
@@ -60,9 +60,17 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
+/// Waits until methods may be given spans, or never will be.
+pub(crate) fn await_spans(agent: &Agent) {
+    let until = Instant::now() + BINDING;
+    while agent.table.spans().is_held() && agent.is_running() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Waits until the JVM finds our native methods, which it does not before `Agent_OnAttach` has returned; then gives
 /// the classes their spans that came too early.
-fn await_natives(agent: &Agent, jvm: Jvm<'_>) {
+fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
     let spans = agent.table.spans();
     if !spans.is_held() {
         return;
@@ -78,7 +86,8 @@ fn await_natives(agent: &Agent, jvm: Jvm<'_>) {
         std::thread::sleep(Duration::from_millis(2));
     }
     spans.hold(false);
-    if spans.take_postponed() {
+    // Else the worker thread waits for this.
+    if spans.take_postponed() && !agent.instruments_later() {
         retransform::retransform_loaded(agent, jvm);
     }
 }

@@ -1,4 +1,5 @@
-//! What the agent does when it is asked: one function per [`Request`], on the control thread.
+//! What the agent does when it is asked: one function per [`Request`], on the control thread what can be answered at
+//! once, else on the worker thread.
 
 mod change;
 mod classes;
@@ -6,6 +7,7 @@ mod context;
 mod dump;
 mod off;
 mod refusals;
+mod release;
 mod status;
 
 use crate::agent::Agent;
@@ -17,16 +19,37 @@ use control::{Refusal, Reply, Request};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Carries out a request of a user; a panic becomes a refusal.
+/// Local references that one command may hold outside frames of its own.
+pub(crate) const CAPACITY: i32 = 64;
+
+/// Carries out a request of a user; a panic becomes a refusal. After the answer with which the agent leaves comes no
+/// other.
 pub(crate) fn answer(agent: &Agent, jvm: Jvm<'_>, request: Request, uid: u32) -> Reply {
     let context = Context { agent, jvm };
-    let last = request == Request::Off;
     let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(context, request, uid)))
         .unwrap_or_else(|_| Err(refusals::panicked()));
     Reply {
-        last: last && outcome.is_ok(),
+        last: agent.has_left(),
         outcome,
     }
+}
+
+/// Whether a request changes no class and waits for nothing.
+pub(crate) fn is_answered_at_once(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Status | Request::Classes { .. } | Request::Patches | Request::Cancel
+    )
+}
+
+/// Whether [`Request::Cancel`] stops it: what restores classes goes on to its end.
+pub(crate) fn can_be_cancelled(request: &Request) -> bool {
+    matches!(request, Request::Enable { .. } | Request::Reload { .. })
+}
+
+/// The agent takes no commands any more.
+pub(crate) fn leaving() -> Reply {
+    Reply::new(Err(refusals::leaving()))
 }
 
 /// The JVM has no room for a frame of local references.
@@ -62,6 +85,12 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         Request::Rollback { which } => value(patch::change::rollback(patching, which)?),
         Request::Patches => value(patch::list::list(agent)),
         Request::Off => value(off::off(context)),
+        Request::Release { plugin } => value(release::release(context, &plugin)?),
+        Request::Cancel => {
+            agent.work.cancel(false);
+            Ok(Value::Null)
+        }
+        Request::Lease { .. } => Ok(Value::Null), // the server keeps it
     }
 }
 

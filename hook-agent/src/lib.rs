@@ -21,8 +21,9 @@
 //! | `class_hook` | one class on its way through the hook |
 //! | `recorded` | arrays and spans → snapshot and event file |
 //! | `summary`, `shutdown` | what became of classes, and how the agent ends |
-//! | `commands`, `control_thread` | what the agent does when it is asked, and the thread that listens |
 //! | `agent_thread` | the thread that writes what was recorded |
+//! | `commands` | what the agent does when it is asked |
+//! | `control_thread`, `worker_thread` | the thread that listens, and the one that works on what takes its time |
 //! | `live_phase`, `startup` | how the agent begins |
 //! | `events` | what each call of the JVM leads to |
 //!
@@ -57,3 +58,4 @@ mod spans;
 mod startup;
 mod structural_edits;
 mod summary;
+mod worker_thread;

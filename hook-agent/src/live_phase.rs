@@ -6,7 +6,7 @@ use crate::ffi::refs::Local;
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::spans::runtime;
-use crate::{agent_thread, control_thread, recorded, retransform, structural_edits};
+use crate::{agent_thread, control_thread, recorded, retransform, shutdown, structural_edits};
 use std::ffi::CStr;
 
 /// The name of the first probe class.
@@ -22,29 +22,70 @@ const HOLDERS: [&CStr; 4] = [
 
 /// The `VMInit` event.
 pub(crate) fn vm_init(agent: &'static Agent, jvm: Jvm<'_>) {
-    if !begin(agent, jvm) && !agent.snapshot.is_completed() {
-        agent.failures.agent_failed();
+    if !begin(agent, jvm) {
+        if !agent.snapshot.is_completed() {
+            agent.failures.agent_failed();
+        }
+        return;
+    }
+    instrument(agent, jvm);
+    if agent.settings.control
+        && let Err(cause) = control_thread::open(agent)
+            .and_then(|channel| control_thread::start(agent, jvm, channel))
+    {
+        let consequence = "the agent works, and takes no commands";
+        messages::warning(Code::Control, format_args!("{cause}; {consequence}"));
     }
 }
 
-/// Everything that had to wait for the live phase: probe classes, the class-file load hook,
-/// classes loaded earlier, the agent thread. False if the agent cannot work here.
-pub(crate) fn begin(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
-    if let Err((code, text)) = begin_hook(agent, jvm) {
-        agent.set_running(false);
-        if code == Code::Twice {
-            messages::warning(code, text);
-            agent.snapshot.discard();
-            return false;
-        }
-        messages::error(
-            code,
-            format_args!("{text}; the JVM goes on without Classhook"),
-        );
+/// The agent has come into a JVM that runs; false if it cannot work there. One that nobody could tell to leave again
+/// does not stay.
+pub(crate) fn attached(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
+    if !begin(agent, jvm) {
         return false;
     }
+    let started = if agent.settings.control {
+        control_thread::open(agent).and_then(|channel| {
+            instrument(agent, jvm);
+            control_thread::start(agent, jvm, channel)
+        })
+    } else {
+        instrument(agent, jvm);
+        Ok(())
+    };
+    if let Err(cause) = &started {
+        let consequence = "nobody could tell the agent to leave, so it does not stay";
+        messages::error(Code::Control, format_args!("{cause}; {consequence}"));
+        shutdown::undo(agent, jvm);
+    }
+    started.is_ok()
+}
+
+/// Probe classes and the class-file load hook, which had to wait for the live phase. False if the agent cannot work here.
+fn begin(agent: &Agent, jvm: Jvm<'_>) -> bool {
+    let Err((code, text)) = begin_hook(agent, jvm) else {
+        return true;
+    };
+    agent.set_running(false);
+    if code == Code::Twice {
+        messages::warning(code, text);
+        agent.snapshot.discard();
+        return false;
+    }
+    messages::error(
+        code,
+        format_args!("{text}; the JVM goes on without Classhook"),
+    );
+    false
+}
+
+/// Classes loaded earlier, and the agent thread.
+fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
     structural_edits::prepare(agent, jvm);
-    retransform::retransform_loaded(agent, jvm);
+    // Else the worker thread does it, which can be asked how far it is.
+    if !agent.instruments_later() {
+        retransform::retransform_loaded(agent, jvm);
+    }
     if let Err(text) = agent_thread::start(agent, jvm) {
         agent.failures.agent_failed();
         messages::error(
@@ -52,12 +93,8 @@ pub(crate) fn begin(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
             format_args!("{text}; the snapshot is written at the end only"),
         );
     }
-    if agent.settings.control {
-        control_thread::start(agent, jvm);
-    }
     let path = agent.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));
-    true
 }
 
 fn begin_hook(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {

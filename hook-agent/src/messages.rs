@@ -6,8 +6,10 @@
 use host::HostError;
 use host::config::LogLevel;
 use std::fmt::{self, Display, Write as _};
+use std::fs::File;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Stable codes of the agent's own messages; `docs/errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +66,15 @@ impl Code {
     }
 }
 
+/// A second place for messages: the process that attaches reads what is said meanwhile.
+static COPY: Mutex<Option<File>> = Mutex::new(None);
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
 static PANICS: AtomicU64 = AtomicU64::new(0);
+
+/// Writes messages to this file too, until it is taken back with `None`.
+pub(crate) fn copy_to(file: Option<File>) {
+    *COPY.lock().unwrap_or_else(PoisonError::into_inner) = file;
+}
 
 /// Sets what is written from now on.
 pub(crate) fn set_level(level: LogLevel) {
@@ -144,6 +153,9 @@ fn write(text: impl Display) {
     let mut line = String::new();
     if writeln!(line, "{}", Prefixed(text)).is_ok() {
         let _ = std::io::stderr().write_all(line.as_bytes());
+        if let Some(file) = &*COPY.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = (&*file).write_all(line.as_bytes());
+        }
     }
 }
 

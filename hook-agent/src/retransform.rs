@@ -14,11 +14,15 @@ use crate::names::decode;
 use crate::{originals, probe_arrays};
 use host::Loader;
 use std::collections::HashSet;
-use std::time::Duration;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
 
-/// Classes of one retransformation: it costs a pause per call, not per class, but a pause that
-/// grows with the classes.
-const BATCH: usize = 512;
+/// Classes of one retransformation: the JVM pauses once for each, the longer the more classes there are.
+const BATCH: RangeInclusive<usize> = 16..=1024;
+/// Classes of the first one.
+const FIRST_BATCH: usize = 64;
+/// How long one retransformation is to take; the pause is a part of it.
+const BATCH_TIME: Duration = Duration::from_millis(100);
 /// How often classes that are being loaded are waited for, and how long each time.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -85,9 +89,15 @@ pub(crate) fn settle(
             break;
         }
         std::thread::sleep(PAUSE);
+        if agent.work.is_cancelled() {
+            return report;
+        }
         let failed = report.failed_names();
         let again = |class: &Loaded<'_>| is_stale(class) && !failed.contains(&decode(&class.name));
         report.add(pass(agent, jvm, &again));
+    }
+    if agent.work.is_cancelled() {
+        return report;
     }
     let failed = report.failed_names();
     instrumented.forget(|name, edits| stale(edits) && !failed.contains(&decode(name)));
@@ -146,15 +156,36 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
         );
         return report;
     };
-    for batch in selected.chunks(BATCH) {
+    agent.work.add(selected.len());
+    let (mut rest, mut size) = (selected.as_slice(), FIRST_BATCH);
+    while let Some((batch, others)) = rest.split_at_checked(size.min(rest.len()))
+        && !batch.is_empty()
+        && !agent.work.is_cancelled()
+    {
+        let begun = Instant::now();
         let classes: Vec<&Selected> = batch.iter().collect();
         retransform(agent, jvm, &classes, &mut report);
+        agent.work.advance(batch.len());
+        size = next_batch(size, begun.elapsed());
+        rest = others;
     }
     originals::clear(jvm);
     for class in selected {
         jvm.local.release(class.class);
     }
     report
+}
+
+/// How many classes the next batch has, after one that took so long.
+fn next_batch(size: usize, time: Duration) -> usize {
+    let next = if time > BATCH_TIME * 2 {
+        size / 2
+    } else if time < BATCH_TIME / 2 {
+        size * 2
+    } else {
+        size
+    };
+    next.clamp(*BATCH.start(), *BATCH.end())
 }
 
 /// The classes to be retransformed, their class files fetched; leaves no local reference behind.
@@ -247,5 +278,19 @@ fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&Selected], report: &mut Re
             retransform(agent, jvm, one, report);
             retransform(agent, jvm, other, report);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_grow_while_they_are_quick_and_shrink_when_they_are_slow() {
+        let sizes =
+            |time| std::iter::successors(Some(64), move |size| Some(next_batch(*size, time)));
+        assert_eq!(sizes(Duration::from_millis(1)).nth(9), Some(1024));
+        assert_eq!(sizes(Duration::from_secs(1)).nth(9), Some(16));
+        assert_eq!(sizes(BATCH_TIME).nth(9), Some(64));
     }
 }

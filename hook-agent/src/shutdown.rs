@@ -5,8 +5,9 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::process;
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
+use crate::retransform::{self, Report};
 use crate::summary::{self, Numbers};
-use crate::{current, recorded, structural_edits};
+use crate::{current, patch, recorded, structural_edits};
 use probes::events::SpanMode;
 
 /// Exit status of a run that fails under `on-error=strict`.
@@ -14,6 +15,7 @@ const STRICT_STATUS: i32 = 3;
 
 /// The `VMDeath` event: the last moment at which the arrays can be read.
 pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
+    agent.work.cancel(true);
     if !agent.control.stop() {
         messages::warning(
             Code::Thread,
@@ -36,9 +38,19 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Ends everything but the control thread, which called this: no event comes any more, the
-/// agent thread is gone, the snapshot is complete and closed, and another agent may be installed.
-pub(crate) fn leave(agent: &Agent, jvm: Jvm<'_>) {
+/// Undoes every edit and ends everything but the threads that take commands; what became of the classes.
+pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
+    patch::change::forget_all(agent);
+    // The hook stays on meanwhile, so that classes on their way through it come out known.
+    agent.plugins.exchange(None);
+    let report = retransform::settle(agent, jvm, |_| true, |_| false);
+    leave(agent, jvm);
+    report
+}
+
+/// No event comes any more, the agent thread is gone, the snapshot is complete and closed, and another agent may be
+/// installed.
+fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.set_running(false);
     structural_edits::end(jvm.live);
     let events = [

@@ -16,6 +16,10 @@ use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
 use probes::{Meta, SnapshotOptions, SnapshotWriter};
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 
 /// Why the agent does not start.
 #[derive(Debug)]
@@ -51,11 +55,18 @@ pub(crate) fn on_load(vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
 
 /// `Agent_OnAttach`: the JVM goes on in any case, and reports the code to the process that attached.
 pub(crate) fn on_attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
+    messages::copy_to(message_file(options));
+    let result = attach(vm, live, local, options);
+    messages::copy_to(None);
+    result
+}
+
+fn attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
     match start(vm, live, options) {
         // The process that attached must learn that the options did not count.
         Ok(None) if current::get().is_some() => JNI_EEXIST,
         Ok(None) => JNI_OK,
-        Ok(Some(agent)) if live_phase::begin(agent, agent.jvm(live, local)) => JNI_OK,
+        Ok(Some(agent)) if live_phase::attached(agent, agent.jvm(live, local)) => JNI_OK,
         Ok(Some(agent)) => {
             current::retire();
             agent.jvmti.dispose();
@@ -117,6 +128,17 @@ fn configure(options: &[u8]) -> Result<Config, StartError> {
         StartError::Agent(Code::Options, format!("the option string is not UTF-8 at byte {at}; write paths with other characters into a file and name it with config=FILE"))
     })?;
     Ok(Config::from_options(text)?)
+}
+
+/// The file that the options name for messages, even if they are wrong otherwise; links are not followed.
+fn message_file(options: &[u8]) -> Option<File> {
+    let mut parts = options.split(|byte| *byte == b',');
+    let path = parts.find_map(|part| part.strip_prefix(b"messages="))?;
+    OpenOptions::new()
+        .append(true)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(OsStr::from_bytes(path))
+        .ok()
 }
 
 /// What `on-error` the options, or the file they name, ask for; readable even when the rest is not.

@@ -303,8 +303,11 @@ impl Pipeline {
         if wanting.is_empty() {
             return Ok(None);
         }
-        let source = request.original.unwrap_or(request.bytes);
-        let first_load = !request.retransforming || request.original.is_some();
+        let original = request
+            .original
+            .filter(|original| is_same_class(request, original));
+        let source = original.unwrap_or(request.bytes);
+        let first_load = !request.retransforming || original.is_some();
         let class =
             TransformedClass::read(source, request.loader, request.retransforming, first_load)
                 .map_err(|error| Trouble::unreadable(&error))?;
@@ -318,6 +321,16 @@ impl Pipeline {
         let wanting = wanting.into_iter().map(|(plugin, _)| plugin);
         PlannedClass::ask(class, wanting).map(Some)
     }
+}
+
+/// Whether the JVM hands over the class of this file: not if another agent has changed its code, or the file is of
+/// another version by now. A class that is being loaded comes with the file that it was edited from.
+fn is_same_class(request: &ClassRequest<'_>, original: &[u8]) -> bool {
+    let same = || {
+        let (original, bytes) = (ClassFile::read(original)?, ClassFile::read(request.bytes)?);
+        Ok::<_, rewriter::ReadError>(rewriter::has_code_of(&bytes, &original))
+    };
+    !request.retransforming || same().unwrap_or(false)
 }
 
 impl std::fmt::Debug for Pipeline {

@@ -58,4 +58,4 @@ pub use self_check::{CheckScratch, check_splice};
 pub use snippet::{Label, MemberName, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
 pub use storage::{ArrayRef, ProbeStorage};
-pub use transfer::{TransferReason, transfer};
+pub use transfer::{TransferReason, has_code_of, transfer};

@@ -88,6 +88,16 @@ pub fn transfer(
     (carried, refused)
 }
 
+/// Whether `to` has every method of `from` with the same code, as [`transfer`] compares it: `to` is then the same class,
+/// as the JVM reconstituted it. Another agent, or another version of the class, makes it a different one.
+#[must_use]
+pub fn has_code_of(to: &ClassFile<'_>, from: &ClassFile<'_>) -> bool {
+    from.methods().all(|method| match method.code() {
+        Ok(None) => true,
+        _ => counterpart(method.index(), from, to).is_ok(),
+    })
+}
+
 /// The method of `to` with the same name and descriptor.
 fn namesake<'c, 'a>(
     index: MethodIndex,

@@ -1,14 +1,13 @@
 //! Running `java`: options, an agent, a time limit, and what the program printed.
 
 use crate::jdks::Jdk;
-use crate::workspace;
+use crate::{watchdog, workspace};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// How long a program may take, unless a test says otherwise.
@@ -147,21 +146,23 @@ impl Java {
         self
     }
 
-    /// Starts the program without waiting for it; its output can be read from the child's pipes.
+    /// Starts the program without waiting for it; its output can be read from the child's pipes, which end when the
+    /// program outlives its limit and is killed.
     pub fn spawn(&self) -> Child {
-        let mut command = self.command();
-        command
-            .spawn()
-            .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"))
+        self.start(Stdio::null()).0
     }
 
     /// As [`Java::spawn`], with a pipe to its standard input.
     pub fn spawn_talking(&self) -> Child {
+        self.start(Stdio::piped()).0
+    }
+
+    fn start(&self, input: Stdio) -> (Child, JoinHandle<bool>) {
         let mut command = self.command();
-        command.stdin(Stdio::piped());
-        command
-            .spawn()
-            .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"))
+        let started = command.stdin(input).spawn();
+        let child = started.unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"));
+        let watch = watchdog::watch(&child, &self.program, self.limit);
+        (child, watch)
     }
 
     /// Runs the program to its end.
@@ -169,28 +170,17 @@ impl Java {
     /// # Panics
     /// If it does not end within the limit; the message holds a thread dump, and the process is gone.
     pub fn run(&self) -> Run {
-        let mut child = self.spawn();
-        let pid = child.id();
+        let (mut child, watch) = self.start(Stdio::null());
         let stdout = read_aside(child.stdout.take().expect("stdout is a pipe"));
         let stderr = read_aside(child.stderr.take().expect("stderr is a pipe"));
-        let (send, ended) = mpsc::channel();
-        let waiter = thread::spawn(move || send.send(child.wait()));
-        let status = ended.recv_timeout(self.limit);
-        let timed_out = status.is_err();
-        let status = match status {
-            Ok(status) => status,
-            Err(_) => {
-                dump_and_kill(pid);
-                ended.recv().expect("the waiting thread answers")
-            }
-        };
-        waiter.join().expect("the waiting thread ends").ok();
+        let status = child.wait().expect("our own child");
+        let timed_out = watch.join().expect("the watch ends");
         let run = Run {
             command: format!("{:?}", self.command()),
             stdout: stdout.join().expect("reading stdout"),
             stderr: stderr.join().expect("reading stderr"),
-            status: status.expect("waiting for the program"),
-            pid,
+            status,
+            pid: child.id(),
         };
         assert!(
             !timed_out,
@@ -216,10 +206,7 @@ impl Java {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 }
@@ -304,20 +291,10 @@ fn shortened(text: &str) -> String {
     format!("{head}\n[… {} bytes …]\n{tail}", text.len() - 2 * KEPT)
 }
 
-fn read_aside(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+fn read_aside(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         pipe.read_to_end(&mut bytes).expect("reading a pipe");
         String::from_utf8_lossy(&bytes).into_owned()
     })
-}
-
-/// Asks the JVM for its threads (they go to its stdout), gives it a moment to print them, and kills it.
-fn dump_and_kill(pid: u32) {
-    use rustix::process::{Pid, Signal, kill_process};
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        kill_process(pid, Signal::QUIT).ok();
-        thread::sleep(Duration::from_secs(2));
-        kill_process(pid, Signal::KILL).ok();
-    }
 }

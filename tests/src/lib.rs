@@ -26,6 +26,7 @@ pub mod runtime;
 pub mod servant;
 pub mod time_line;
 pub mod traced;
+pub mod watchdog;
 pub mod workspace;
 pub mod xml_report;
 

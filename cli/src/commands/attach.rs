@@ -9,10 +9,12 @@ use crate::answers;
 use crate::args::{Plugins, Settings};
 use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
+use crate::progress;
 use crate::show::show;
+use crate::until::Interrupt;
 
 const AFTER_HELP: &str = "\
-Classes that are loaded already are instrumented in one batch, later ones as they load.
+Classes that are loaded already are instrumented in batches, later ones as they load.
 What is recorded can be reported at any time: classhook report DIR.
 The agent stays until the JVM ends or `classhook off PID` is said; if it is there already, it is given these settings.
 
@@ -50,6 +52,11 @@ impl Attach {
             return self.reload(agent);
         }
         load(self.pid, &plan)?;
+        if let Ok(mut agent) = Agent::find(self.pid)? {
+            let mut interrupt = Interrupt::new()?;
+            progress::follow(&mut agent, &mut interrupt)?;
+            interrupt.check()?;
+        }
         eprintln!(
             "classhook: attached to {}, recording to {}",
             self.pid,
@@ -71,7 +78,10 @@ impl Attach {
                 ));
         }
         let options = CheckedOptions::change(&self.settings, &self.plugins.names)?;
-        let change: Change = agent.ask_for(&Request::Reload { options })?;
+        let mut interrupt = Interrupt::new()?;
+        let request = Request::Reload { options };
+        let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
+        interrupt.check()?;
         eprintln!(
             "classhook: the agent is in {} already; it has the new settings",
             self.pid

@@ -18,11 +18,11 @@ use crate::inputs::sources::Sources;
 use crate::launch;
 use crate::problem::Problem;
 use crate::select::Filter;
-use crate::until::{self, Until};
-use crate::warnings::Warnings;
+use crate::until;
+use crate::warnings::{Warning, Warnings};
 
-/// The exit code of a strict run in which something failed.
-const STRICT: u8 = 3;
+/// The exit code if something could not be measured.
+const PARTIAL: u8 = 3;
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, all JVMs below it are measured and united: the forks of a build as well.
@@ -93,7 +93,7 @@ impl Coverage {
         let report =
             of_run(run, &checked.output).and_then(|found| self.report(&found, &checked.output));
         match report {
-            Ok(failed) if failed && code == 0 && self.is_strict() => Ok(STRICT),
+            Ok(failed) if failed && code == 0 && self.is_strict() => Ok(PARTIAL),
             Ok(_) => Ok(code),
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -104,18 +104,39 @@ impl Coverage {
     }
 
     fn visit(&self, pid: i32, run: &str) -> Result<u8, Problem> {
-        let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
-        let visit = AttachedPlugin::begin(pid, "coverage", &self.settings, run)?;
+        let mut visit = AttachedPlugin::begin(pid, "coverage", &self.settings, run)?;
         let output = visit.output.clone();
-        until.wait("measuring", pid);
+        if visit.instrumented() == 0 {
+            let warning = Warning::new("H0650", "no class that is loaded is measured");
+            let help = "classes that are loaded from now on are, if they are selected; `classhook classes` lists those that are there";
+            eprint!("{}", warning.with("help", help));
+        }
+        visit.wait("measuring", self.time)?;
         let ended = visit.end()?;
+        if ended.instrumented == Some(0) {
+            return Err(Problem::user("H0650", "no class was measured")
+                .with(
+                    "expected",
+                    "at least one class that is loaded, or was meanwhile, to be selected",
+                )
+                .with(
+                    "found",
+                    format!("--select {}", self.settings.plugins().select.join(" ")),
+                )
+                .with(
+                    "help",
+                    format!(
+                        "`classhook classes {pid}` lists the loaded classes with their loaders"
+                    ),
+                ));
+        }
         let snapshot = match &ended.dump {
             None => ended.snapshot,
             Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
         };
         let failed = self.report(&[snapshot], &output)?;
-        Ok(if failed && self.is_strict() {
-            STRICT
+        Ok(if ended.is_partial || failed && self.is_strict() {
+            PARTIAL
         } else {
             0
         })

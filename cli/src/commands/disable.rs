@@ -6,6 +6,7 @@ use control::Request;
 use crate::answers;
 use crate::args::Target;
 use crate::problem::Problem;
+use crate::progress;
 
 const AFTER_HELP: &str = "\
 The classes that it changed are retransformed without its edits, and it sees no class from then on.
@@ -33,7 +34,6 @@ impl Disable {
     /// If there is no agent to ask, or no such plugin.
     pub fn run(&self) -> Result<u8, Problem> {
         let plugin = self.plugin.clone();
-        self.target
-            .answer(&Request::Disable { plugin }, answers::change)
+        progress::answer(&self.target, &Request::Disable { plugin }, answers::change)
     }
 }

@@ -9,6 +9,7 @@ use crate::answers;
 use crate::args::{PluginSettings, Target};
 use crate::checked_options::{self, CheckedOptions};
 use crate::problem::Problem;
+use crate::progress;
 
 const AFTER_HELP: &str = "\
 A plugin that was disabled sees classes again, as it was configured; with --select, --grant or --plugin-settings it is configured anew.
@@ -39,7 +40,7 @@ impl Enable {
     /// # Errors
     /// If there is no agent to ask, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Problem> {
-        self.target.answer(&self.request()?, answers::change)
+        progress::answer(&self.target, &self.request()?, answers::change)
     }
 
     fn request(&self) -> Result<Request, Problem> {

@@ -7,6 +7,7 @@ use control::message::Off as Answer;
 use crate::answers::{failures, natives, structures};
 use crate::args::Target;
 use crate::problem::Problem;
+use crate::progress;
 
 const AFTER_HELP: &str = "\
 Every class is again as it was, the agent's threads have ended, its socket and its hook are gone, and the snapshot is complete.
@@ -30,7 +31,7 @@ impl Off {
     /// # Errors
     /// If there is no agent to ask.
     pub fn run(&self) -> Result<u8, Problem> {
-        self.target.answer(&Request::Off, |answer: &Answer| {
+        progress::answer(&self.target, &Request::Off, |answer: &Answer| {
             format!(
                 "{} classes are again as they were; recorded in {}\n{}{}{}",
                 answer.restored,

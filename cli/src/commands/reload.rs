@@ -7,6 +7,7 @@ use crate::answers;
 use crate::args::{Change, Plugins, Target};
 use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
+use crate::progress;
 
 const AFTER_HELP: &str = "\
 The new configuration takes the place of the former one as a whole: classes with edits of the former are
@@ -38,7 +39,6 @@ impl Reload {
     /// If there is no agent to ask, or the configuration is wrong; the former then stays.
     pub fn run(&self) -> Result<u8, Problem> {
         let options = CheckedOptions::change(&self.change.clone().into(), &self.plugins.names)?;
-        self.target
-            .answer(&Request::Reload { options }, answers::change)
+        progress::answer(&self.target, &Request::Reload { options }, answers::change)
     }
 }

@@ -17,10 +17,14 @@ use crate::launch;
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::traces::{self, TraceOutputs};
-use crate::until::{self, Until};
-use crate::warnings::Warnings;
+use crate::until;
+use crate::warnings::{Warning, Warnings};
 
 const PLUGIN: &str = "trace";
+/// The exit code if something could not be traced.
+const PARTIAL: u8 = 3;
+/// From this likeness of two names on (1 is equality) one may have been meant for the other.
+const LIKE: f64 = 0.8;
 
 const AFTER_HELP: &str = "\
 Without --methods and --annotated every method of the application is traced that a programmer wrote.
@@ -194,13 +198,47 @@ impl Trace {
 
     fn visit(&self, pid: i32, settings: &Settings, run: &str) -> Result<u8, Problem> {
         options_of(settings, run)?;
-        let mut until = Until::new(self.time)?; // before the JVM is changed, so that it is changed back
-        let visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
-        until.wait("tracing", pid);
+        let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
+        if visit.instrumented() == 0 {
+            let warning = Warning::new("H0650", "no method of a loaded class is traced");
+            let help = "methods of classes that are loaded from now on are, if they are asked for";
+            let warning = self
+                .nearest(&mut visit)?
+                .into_iter()
+                .fold(warning, |warning, name| warning.with("nearest", name));
+            eprint!("{}", warning.with("help", help));
+        }
+        visit.wait("tracing", self.time)?;
         let ended = visit.end()?;
+        if ended.instrumented == Some(0) {
+            return Err(Problem::user("H0650", "no method was traced")
+                .with(
+                    "expected",
+                    "at least one method of a class that is loaded, or was meanwhile",
+                )
+                .with(
+                    "found",
+                    format!("--methods {}", self.what.methods.join(" ")),
+                )
+                .with(
+                    "help",
+                    format!(
+                        "`classhook classes {pid}` lists the loaded classes with their loaders"
+                    ),
+                ));
+        }
         let mut warnings = Warnings::default();
         let traces = of_visit(&ended, &mut warnings)?;
-        self.show(traces, warnings).map(|()| 0)
+        self.show(traces, warnings)?;
+        Ok(if ended.is_partial { PARTIAL } else { 0 })
+    }
+
+    /// Loaded classes whose names are like those asked for.
+    fn nearest(&self, visit: &mut AttachedPlugin) -> Result<Vec<String>, Problem> {
+        let classes = visit.classes()?;
+        let patterns = self.what.methods.iter();
+        let nearest = patterns.filter_map(|pattern| nearest_class(pattern, &classes));
+        Ok(nearest.collect())
     }
 
     /// The settings with those of the plugin among them, unless a file has them.
@@ -231,6 +269,18 @@ impl Trace {
         warnings.print();
         self.outputs.make(&traces)
     }
+}
+
+/// The class whose name is most like the class of a pattern `com.acme.Store.find*`, if one is.
+fn nearest_class(pattern: &str, classes: &[String]) -> Option<String> {
+    let name = pattern.split('(').next().unwrap_or(pattern);
+    let class = name.rsplit_once('.').map_or(name, |(class, _)| class);
+    let wanted = class.trim_end_matches(['*', '.']);
+    let likeness = |name: &String| strsim::jaro_winkler(wanted, name);
+    let best = classes
+        .iter()
+        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    (likeness(best) > LIKE).then(|| best.clone())
 }
 
 /// The options of the agent; mistakes in them are reported before anything is started.

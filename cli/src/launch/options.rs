@@ -25,6 +25,12 @@ pub struct AgentOptions {
     pub log: Option<String>,
     /// Id of the run, kept in each snapshot.
     pub run: Option<String>,
+    /// The plugin that the agent comes for, to leave when it is released.
+    pub visit: Option<String>,
+    /// Whether loaded classes are instrumented once attaching is done.
+    pub later: bool,
+    /// Where the agent leaves its messages while it attaches.
+    pub messages: Option<PathBuf>,
 }
 
 impl AgentOptions {
@@ -49,11 +55,16 @@ impl AgentOptions {
         lists
             .iter()
             .for_each(|(key, values)| values.iter().for_each(|value| put(key, value.as_ref())));
+        if let Some(path) = &self.messages {
+            put("messages", path.as_os_str());
+        }
         let single = [
             ("settings", self.settings.as_deref()),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
+            ("visit", self.visit.as_deref()),
+            ("later", self.later.then_some("on")),
         ];
         single
             .iter()
@@ -88,8 +99,11 @@ mod tests {
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
+            visit: Some("trace".into()),
+            later: true,
+            messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,settings={"a":1\,"b":"\\\\n"},on-error=strict,log=info,run=r1"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,settings={"a":1\,"b":"\\\\n"},messages=/tmp/m,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
-use crate::message::{Dump, Reset, Status};
+use crate::message::{Dump, Refusal, Reset, Status};
 use crate::{Client, Peer};
+use serde_json::Value;
 use std::io::BufRead;
 use std::thread::JoinHandle;
 
@@ -10,20 +11,33 @@ struct Running {
     socket: PathBuf,
     stopper: Stopper,
     thread: JoinHandle<usize>,
+    answers: Answers,
+    /// Requests that are answered later: the plugin of a release, and the ticket.
+    releases: mpsc::Receiver<(Option<String>, Ticket)>,
 }
 
 impl Running {
     fn start() -> Self {
         let tmp = tempfile::tempdir().unwrap();
         let (server, stopper) = Server::open(tmp.path()).unwrap();
-        let socket = server.path();
+        let (socket, answers) = (server.path(), server.answers());
+        let (released, releases) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let mut answered = 0;
-            server.run(|request, user| {
-                assert_eq!(user, rustix::process::geteuid().as_raw());
+            let answer = |asked: Asked| {
+                assert_eq!(asked.user, rustix::process::geteuid().as_raw());
                 answered += 1;
-                answer(&request)
-            });
+                match asked.request {
+                    // as slow as the test wants it to be
+                    Request::Patches => drop(released.send((None, asked.ticket))),
+                    Request::Release { plugin } => {
+                        drop(released.send((Some(plugin), asked.ticket)));
+                    }
+                    request => return Answer::Now(answer(&request)),
+                }
+                Answer::Later
+            };
+            server.run(answer, |restored| assert!(restored.is_ok()));
             answered
         });
         Self {
@@ -31,6 +45,8 @@ impl Running {
             socket,
             stopper,
             thread,
+            answers,
+            releases,
         }
     }
 
@@ -94,12 +110,87 @@ fn clients_are_answered_one_after_another_and_at_the_same_time() {
         assert_eq!(pid(&mut one), std::process::id());
         assert_eq!(pid(&mut two), std::process::id());
     }
+    let socket = running.socket.as_path();
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| (0..50).for_each(|_| assert_ne!(pid(&mut running.client()), 0)));
+            let connect = || Client::connect(socket, us()).unwrap();
+            scope.spawn(move || (0..50).for_each(|_| assert_ne!(pid(&mut connect()), 0)));
         }
     });
     assert_eq!(running.end(), 6 + 8 * 50);
+}
+
+#[test]
+fn slow_answer_keeps_nobody_else_waiting() {
+    let running = Running::start();
+    let mut slow = running.client();
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| slow.ask(&Request::Patches).unwrap());
+        let (_, ticket) = running.releases.recv().unwrap();
+        assert_eq!(pid(&mut running.client()), std::process::id());
+        running.answers.send(ticket, Reply::new(Ok(Value::from(7))));
+        assert_eq!(answer.join().unwrap(), 7);
+    });
+    assert_eq!(pid(&mut slow), std::process::id());
+    running.end();
+}
+
+#[test]
+fn answer_for_a_client_that_has_gone_is_dropped_and_the_last_one_ends_the_server() {
+    let running = Running::start();
+    let mut hurried = running.raw();
+    let request = b"{\"protocol\":1,\"request\":\"patches\"}\n";
+    hurried.write_all(request).unwrap();
+    let (_, ticket) = running.releases.recv().unwrap();
+    drop(hurried);
+    running.answers.send(ticket, Reply::new(Ok(Value::Null)));
+    assert_eq!(pid(&mut running.client()), std::process::id());
+    let outcome = Ok(Value::Null);
+    running.answers.send(
+        NOBODY,
+        Reply {
+            outcome,
+            last: true,
+        },
+    );
+    running.thread.join().unwrap();
+    assert!(!running.socket.exists());
+}
+
+#[test]
+fn lease_ends_with_its_connection_or_its_time_unless_it_is_given_back() {
+    let running = Running::start();
+    let lease = |plugin: Option<&str>, ms| Request::Lease {
+        plugin: plugin.map(str::to_owned),
+        ms,
+    };
+    let released = || running.releases.recv().unwrap().0.unwrap();
+    let mut client = running.client();
+    client.ask(&lease(Some("one"), None)).unwrap();
+    drop(client);
+    assert_eq!(released(), "one");
+    let mut client = running.client();
+    client.ask(&lease(Some("two"), Some(1))).unwrap();
+    assert_eq!(released(), "two");
+    client.ask(&lease(Some("three"), Some(60_000))).unwrap();
+    client.ask(&lease(None, None)).unwrap();
+    drop(client);
+    assert_eq!(pid(&mut running.client()), std::process::id());
+    assert!(running.releases.try_recv().is_err());
+    running.end();
+}
+
+#[test]
+fn holder_of_a_lease_is_not_pushed_out_by_others() {
+    let running = Running::start();
+    let mut holder = running.client();
+    let plugin = Some("one".to_owned());
+    holder.ask(&Request::Lease { plugin, ms: None }).unwrap();
+    let silent: Vec<_> = (0..3 * CONNECTIONS).map(|_| running.raw()).collect();
+    assert_eq!(pid(&mut running.client()), std::process::id());
+    assert_eq!(pid(&mut holder), std::process::id());
+    drop(silent);
+    running.end();
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! How other threads talk to the control thread.
+//! How other threads talk to the control thread and the worker thread.
 
-use control::{Server, Stopper};
+use control::Stopper;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long `VMDeath` waits for the command that is being carried out.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The socket, and what ends the thread that serves it.
+/// What ends the two threads, and whether they have ended.
 #[derive(Debug, Default)]
 pub(crate) struct ControlChannel {
     state: Mutex<State>,
@@ -16,9 +16,9 @@ pub(crate) struct ControlChannel {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Handed to the thread when it begins.
-    server: Option<Server>,
-    /// There while the thread runs.
+    /// How many of the two threads run.
+    threads: usize,
+    /// Ends the control thread, and the worker thread with it.
     stopper: Option<Stopper>,
 }
 
@@ -27,32 +27,38 @@ impl ControlChannel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread is about to be started with this server.
-    pub fn set(&self, server: Server, stopper: Stopper) {
-        let mut state = self.state();
-        state.server = Some(server);
-        state.stopper = Some(stopper);
+    /// What ends the control thread from now on.
+    pub fn set(&self, stopper: Stopper) {
+        self.state().stopper = Some(stopper);
     }
 
-    /// The server, for the thread.
-    pub fn take_server(&self) -> Option<Server> {
-        self.state().server.take()
+    /// One of the threads is about to be started; it has ended when the value is dropped.
+    pub fn begin(&self) -> Running<'_> {
+        self.state().threads += 1;
+        Running(self)
     }
 
-    /// Ends the thread and waits until its socket is gone; false if it does not end in time. True at
-    /// once if there is none.
+    /// Ends both threads and waits until they are gone, and the socket with them; false if they do not end in time.
+    /// True at once if there are none.
     pub fn stop(&self) -> bool {
+        if let Some(stopper) = &self.state().stopper {
+            stopper.stop();
+        }
+        self.await_threads(0)
+    }
+
+    /// Waits until no more than so many of the threads run; false if that takes too long.
+    pub fn await_threads(&self, left: usize) -> bool {
         let mut state = self.state();
         let until = Instant::now() + PATIENCE;
-        while let Some(stopper) = &state.stopper {
-            stopper.stop();
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+        while state.threads > left {
+            let rest = until.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
                 return false;
             }
             state = self
                 .changed
-                .wait_timeout(state, left)
+                .wait_timeout(state, rest)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
@@ -60,15 +66,36 @@ impl ControlChannel {
     }
 }
 
-/// Says that the thread has ended, also when it panics.
+/// A thread that runs, or is about to; dropped when it ends, also by a panic.
 #[derive(Debug)]
-pub(crate) struct Ended<'a>(pub &'a ControlChannel);
+pub(crate) struct Running<'a>(&'a ControlChannel);
 
-impl Drop for Ended<'_> {
+impl Drop for Running<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        (state.server, state.stopper) = (None, None);
+        state.threads -= 1;
+        if state.threads == 0 {
+            state.stopper = None; // and its file descriptor
+        }
         drop(state);
         self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_is_waited_for_until_both_threads_are_gone() {
+        let channel = ControlChannel::default();
+        assert!(channel.stop());
+        let (one, other) = (channel.begin(), channel.begin());
+        std::thread::scope(|scope| {
+            scope.spawn(move || drop(one));
+            assert!(channel.await_threads(1));
+            scope.spawn(move || drop(other));
+            assert!(channel.stop());
+        });
     }
 }

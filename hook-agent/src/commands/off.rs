@@ -2,18 +2,14 @@
 
 use super::context::Context;
 use super::refusals::failures;
-use crate::{patch, retransform, shutdown, structural_edits};
+use crate::{shutdown, structural_edits};
 use control::message::Off;
 
 /// Undoes every edit, completes the snapshot, and makes room for another agent. The control thread
 /// ends with the answer; the JVM TI environment goes with it.
 pub(super) fn off(context: Context<'_>) -> Off {
     let Context { agent, jvm } = context;
-    patch::change::forget_all(agent);
-    // The hook stays on meanwhile, so that classes on their way through it come out known.
-    agent.plugins.exchange(None);
-    let report = retransform::settle(agent, jvm, |_| true, |_| false);
-    shutdown::leave(agent, jvm);
+    let report = shutdown::undo(agent, jvm);
     Off {
         restored: report.retransformed,
         failed: failures(report.failed),

@@ -44,8 +44,12 @@ pub(super) fn not_configured(error: &HostError) -> Refusal {
 ///
 /// If the agent is leaving.
 pub(super) fn current(agent: &Agent) -> Result<Arc<PluginSet>, Refusal> {
-    let leaving = || Refusal::new("H0704", "the agent is leaving the JVM");
     agent.plugins.current().ok_or_else(leaving)
+}
+
+/// The agent undoes everything.
+pub(super) fn leaving() -> Refusal {
+    Refusal::new("H0704", "the agent is leaving the JVM")
 }
 
 /// Whether there is a plugin of this name.

@@ -4,7 +4,7 @@ use super::context::Context;
 use crate::agent::Agent;
 use crate::structural_edits;
 use crate::summary::Numbers;
-use control::message::{ClassCounts, Failure, Plugin, PluginState, Status};
+use control::message::{ClassCounts, Failure, MethodRemark, Plugin, PluginState, Status};
 use std::time::Duration;
 
 /// Failures reported; the snapshot holds all.
@@ -20,6 +20,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
     };
     let numbers = Numbers::of(agent);
     let failures = numbers.plugins.failures.into_iter().take(FAILURES);
+    let left_alone = numbers.plugins.skipped.into_iter().take(FAILURES);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -38,6 +39,8 @@ pub(super) fn status(context: Context<'_>) -> Status {
         own_failures: numbers.own_failures,
         natives: structural_edits::natives(),
         structures: structural_edits::structures(),
+        progress: agent.work.progress(),
+        left_alone: left_alone.map(remark).collect(),
     }
 }
 
@@ -48,6 +51,14 @@ pub(super) fn failure(failure: host::Failure) -> Failure {
         class: failure.class,
         plugin: failure.plugin,
         cause: failure.cause,
+    }
+}
+
+fn remark(remark: host::MethodRemark) -> MethodRemark {
+    MethodRemark {
+        class: remark.class,
+        method: remark.method,
+        text: remark.text,
     }
 }
 

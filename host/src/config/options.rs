@@ -32,11 +32,16 @@ A comma or backslash inside a value is written \\, or \\\\.
                      agent while it runs (default: on)
   self-check=on|off  whether each changed class is taken apart again and compared
                      with what it was before it is used (default: on)
+  visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
+                     and leaves when the command that attached it is gone
+  later=on|off       whether the classes that are loaded are instrumented once
+                     attaching is done, and not meanwhile (default: off)
+  messages=FILE      a file that is there, for what the agent says while it attaches
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 15] = [
     "config",
     "output",
     "plugin",
@@ -47,6 +52,9 @@ const KEYS: [&str; 12] = [
     "run",
     "control",
     "self-check",
+    "visit",
+    "later",
+    "messages",
     "log",
     "help",
 ];
@@ -140,6 +148,9 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_switch("control", value)?,
         "self-check" => config.agent.self_check = parse_switch("self-check", value)?,
+        "visit" => config.agent.visit = Some(value.to_owned()),
+        "later" => config.agent.later = parse_switch("later", value)?,
+        "messages" => {} // read before all others
         "log" => config.agent.log = parse_log(value)?,
         "help" => config.help = true,
         _ => return Err(unknown(key)),

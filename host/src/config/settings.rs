@@ -33,6 +33,10 @@ pub struct Agent {
     pub control: bool,
     /// Whether what was spliced is checked before it is used.
     pub self_check: bool,
+    /// The plugin that the agent comes for, to leave when it is released.
+    pub visit: Option<String>,
+    /// Whether loaded classes are instrumented after attaching, and not meanwhile.
+    pub later: bool,
 }
 
 /// What a failure does to the run.
@@ -110,6 +114,8 @@ impl Default for Agent {
             run: None,
             control: true,
             self_check: true,
+            visit: None,
+            later: false,
         }
     }
 }

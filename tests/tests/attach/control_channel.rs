@@ -1,11 +1,12 @@
 //! Commands for a running JVM: what each does, who may give them, and what clients cannot do to it.
 
-use crate::support::command::{LATE, attach, classhook, hits, json, socket};
+use crate::support::command::{LATE, attach, channel, classhook, hits, json, socket};
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::scratch;
 use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::agent_library;
+use rustix::process::{Signal, kill_process};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
@@ -32,7 +33,7 @@ fn dump(servant: &Servant, folder: &Path, name: &str) -> PathBuf {
     copy
 }
 
-fn wait_until(what: &str, done: impl Fn() -> bool) {
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !done() {
         assert!(Instant::now() < until, "{what} did not come");
@@ -408,7 +409,7 @@ fn without_an_agent_each_command_says_how_to_get_one() {
     assert_eq!(servant.end().code, Some(0));
 
     let silent = started(&jdk, folder.path(), ",control=off");
-    assert!(!thread_names(silent.pid()).contains("Classhook control"));
+    assert!(!thread_names(silent.pid()).contains("Classhook ctl"));
     assert!(!socket(silent.pid()).exists());
     let pid = silent.pid().to_string();
     classhook(&["status", &pid])
@@ -420,36 +421,36 @@ fn without_an_agent_each_command_says_how_to_get_one() {
     assert_eq!(silent.end().code, Some(0));
 }
 
+/// A servant with a `/tmp` of its own, which the script makes; started with these options of the JVM.
+fn with_own_tmp(jdk: &jdks::Jdk, script: &str, options: &[&str]) -> Servant {
+    let script = format!("{script} && exec \"$@\"");
+    let java = Java::program(PathBuf::from("/usr/bin/unshare"))
+        .arguments(&["--user", "--map-root-user", "--mount"])
+        .arguments(&["/bin/sh", "-c", &script, "sh"])
+        .argument(jdk.tool("java"))
+        .arguments(&["-XX:-UsePerfData", "-XX:TieredStopAtLevel=1"])
+        .arguments(options)
+        .argument("-cp")
+        .argument(servant::classes())
+        .argument("Servant");
+    Servant::of(&java)
+}
+
+fn agent_option(folder: &Path) -> String {
+    format!(
+        "-agentpath:{}=output={},select=Servant*",
+        agent_library().display(),
+        folder.display()
+    )
+}
+
 /// What is at `/tmp` does not matter to the program, nor to what is recorded.
 #[test]
-fn jvm_whose_tmp_is_full_or_hostile_goes_on_without_a_socket() {
-    let full = "mount -t tmpfs -o nr_inodes=1 none /tmp && exec \"$@\"";
-    let taken = "mount -t tmpfs none /tmp && ln -s / /tmp/.classhook-0 && exec \"$@\"";
-    for (script, jdk) in [full, taken]
-        .into_iter()
-        .flat_map(|script| jdks::main_two().into_iter().map(move |jdk| (script, jdk)))
-    {
+fn jvm_whose_tmp_is_full_goes_on_without_a_socket() {
+    for jdk in jdks::main_two() {
         let folder = scratch();
-        let agent = format!(
-            "-agentpath:{}=output={},select=Servant*",
-            agent_library().display(),
-            folder.path().display()
-        );
-        let java = Java::program(PathBuf::from("/usr/bin/unshare"))
-            .arguments(&[
-                "--user",
-                "--map-root-user",
-                "--mount",
-                "/bin/sh",
-                "-c",
-                script,
-                "sh",
-            ])
-            .argument(jdk.tool("java"))
-            .arguments(&["-XX:-UsePerfData", &agent, "-cp"])
-            .argument(servant::classes())
-            .argument("Servant");
-        let mut servant = Servant::of(&java);
+        let script = "mount -t tmpfs -o nr_inodes=1 none /tmp";
+        let mut servant = with_own_tmp(&jdk, script, &[&agent_option(folder.path())]);
         assert_eq!(servant.ask("steps a"), "sum 1");
         let left = servant.end();
         assert_eq!(left.code, Some(0), "{}", left.stderr);
@@ -460,9 +461,141 @@ fn jvm_whose_tmp_is_full_or_hostile_goes_on_without_a_socket() {
 }
 
 #[test]
+fn agent_is_reached_although_another_user_took_the_place_of_its_folder() {
+    for place in ["ln -s / /tmp/.classhook-0", "touch /tmp/.classhook-0"] {
+        let jdk = jdks::newest();
+        let folder = scratch();
+        let script = format!("mount -t tmpfs none /tmp && {place}");
+        let mut servant = with_own_tmp(&jdk, &script, &LATE);
+        let pid = servant.pid().to_string();
+        attach(&servant, folder.path(), &[]).assert_success();
+        servant.ask("steps ab");
+        assert_eq!(json(&["status", &pid])["plugins"][0]["changed"], 2);
+        classhook(&["off", &pid]).assert_success();
+        let left = servant.end();
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+        assert!(!left.stderr.contains("classhook:"), "{}", left.stderr);
+    }
+}
+
+#[test]
+fn socket_that_a_cleaner_removed_is_made_anew() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let script = "mount -t tmpfs none /tmp";
+        let servant = with_own_tmp(&jdk, script, &[&agent_option(folder.path())]);
+        let pid = servant.pid().to_string();
+        let tmp = PathBuf::from(format!("/proc/{pid}/root/tmp"));
+        let socket = tmp.join(format!(".classhook-0/{pid}.sock"));
+        let pid = pid.as_str();
+        classhook(&["status", pid]).assert_success();
+        for round in 0..2 {
+            std::fs::remove_file(&socket).expect("the socket");
+            classhook(&["status", pid]).assert_success();
+            std::fs::rename(tmp.join(".classhook-0"), tmp.join(format!("moved-{round}")))
+                .expect("its folder");
+            classhook(&["status", pid]).assert_success();
+        }
+        classhook(&["off", pid]).assert_success();
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
+
+#[test]
+fn attach_that_cannot_open_its_channel_fails_and_leaves_no_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        // the folder itself, the JVM's own socket, and the file for messages
+        let script = "mount -t tmpfs -o nr_inodes=3 none /tmp";
+        let mut servant = with_own_tmp(&jdk, script, &LATE);
+        let run = attach(&servant, folder.path(), &[]);
+        run.assert_exit(2)
+            .assert_stderr("H0508")
+            .assert_stderr("H0412")
+            .assert_stderr("No space left");
+        assert!(!thread_names(servant.pid()).contains("Classhook"));
+        assert_eq!(servant.ask("steps a"), "sum 1");
+        let snapshots = e2e_tests::javac::files_with_extension(folder.path(), "hook");
+        assert_eq!(snapshots, Vec::<PathBuf>::new());
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
+
+#[test]
+fn stopped_jvm_is_told_at_once_and_gets_no_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let servant = Servant::start(&jdk, &LATE);
+        let pid = rustix::process::Pid::from_raw(servant.pid()).expect("a pid");
+        let kill = |signal| kill_process(pid, signal).expect("it is there");
+        kill(Signal::STOP);
+        let number = servant.pid().to_string();
+        let output = folder.path().to_string_lossy();
+        for words in [
+            &["attach", &number][..],
+            &["trace", &number, "--methods", "Servant.**", "-o", &output],
+            &["coverage", &number, "-o", &output],
+            &["status", &number],
+            &["off", &number],
+        ] {
+            classhook(words).assert_exit(2).assert_stderr("H0510");
+        }
+        kill(Signal::CONT);
+        assert!(!thread_names(servant.pid()).contains("Classhook"));
+        attach(&servant, folder.path(), &[]).assert_success();
+        kill(Signal::STOP);
+        classhook(&["status", &number])
+            .assert_exit(2)
+            .assert_stderr("H0510");
+        kill(Signal::CONT);
+        classhook(&["off", &number]).assert_success();
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
+
+/// While thousands of classes are instrumented the agent answers, and can be stopped between two batches.
+#[test]
+fn long_change_tells_how_far_it_is_and_stops_when_it_is_told_to() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::start(&jdk, &LATE);
+        let pid = servant.pid().to_string();
+        attach(&servant, folder.path(), &["--plugin", "none"]).assert_success();
+        let words = [
+            "enable", &pid, "coverage", "--select", "**", "--grant", "probes",
+        ];
+        let enable = Java::program(e2e_tests::workspace::classhook())
+            .arguments(&words)
+            .arguments(&["--grant", "boot"])
+            .spawn();
+        let enable_pid = rustix::process::Pid::from_child(&enable);
+        let mut channel = channel(servant.pid());
+        let mut progress = || {
+            let status = channel.ask(&control::Request::Status).expect("an answer");
+            let number = |name: &str| status["progress"][name].as_u64().unwrap_or(0);
+            (number("done"), number("total"))
+        };
+        wait_until("progress", || progress().0 > 0);
+        kill_process(enable_pid, Signal::INT).expect("it runs");
+        let ended = enable.wait_with_output().expect("an end");
+        let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(130), "{errors}");
+        assert!(errors.contains("H0645"), "{errors}");
+        assert_eq!(servant.ask("steps a"), "sum 1");
+        let off = json(&["off", &pid]);
+        assert!(off["restored"].as_u64() > Some(0), "{off}");
+        assert_eq!(off["failed"], serde_json::json!([]));
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
+
+#[test]
 fn idle_agent_sleeps() {
     let folder = scratch();
-    let servant = started(&jdks::newest(), folder.path(), "");
+    // Sockets of other JVMs that come and go would wake it.
+    let script = "mount -t tmpfs none /tmp";
+    let options = [agent_option(folder.path())];
+    let servant = with_own_tmp(&jdks::newest(), script, &[&options[0]]);
     let ticks = || {
         let tasks = format!("/proc/{}/task", servant.pid());
         let threads = std::fs::read_dir(tasks).expect("threads").flatten();
@@ -470,7 +603,7 @@ fn idle_agent_sleeps() {
         let path = paths
             .find(|path| {
                 let name = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
-                name.trim() == "Classhook contr" // 15 bytes are kept
+                name.trim() == "Classhook ctl"
             })
             .expect("the control thread");
         let status = std::fs::read_to_string(path.join("status")).expect("its status");

@@ -25,6 +25,8 @@ struct Target {
     folder: TempDir,
     child: Child,
     out: BufReader<ChildStdout>,
+    /// Every line read so far.
+    seen: Vec<String>,
     jdk: Jdk,
 }
 
@@ -75,6 +77,7 @@ impl Target {
             folder,
             child,
             out,
+            seen: Vec::new(),
             jdk: jdk.clone(),
         };
         target.await_line("app original other original");
@@ -109,7 +112,13 @@ impl Target {
     fn line(&mut self) -> String {
         let mut line = String::new();
         let read = self.out.read_line(&mut line).expect("output");
-        assert!(read > 0, "the program ended on {}", self.jdk);
+        assert!(
+            read > 0,
+            "the program ended on {} after {:#?}",
+            self.jdk,
+            self.seen
+        );
+        self.seen.push(line.trim_end().to_owned());
         line.trim_end().to_owned()
     }
 

@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 fn classhook(words: &[&str]) -> Run {
     Java::program(workspace::classhook()).arguments(words).run()
@@ -225,6 +226,78 @@ fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
     classhook(&["off", &pid]).assert_success();
     assert_eq!(running.ask("1"), "marked 1");
     assert_eq!(running.end().code, Some(0));
+}
+
+/// Whoever asked for a trace may be killed, or stopped so that it cannot end it.
+#[test]
+fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let program = Program::compile(&jdk, 3, folder.path());
+        let mut running = obeying(&jdk, &program, None);
+        let pid = running.pid().to_string();
+        let signals = [
+            (Signal::KILL, &[][..]),
+            (Signal::STOP, &["--for", "2s"]),
+            (Signal::KILL, &["--aggregate"]),
+        ];
+        for (round, (signal, more)) in signals.into_iter().enumerate() {
+            let output = folder.path().join(format!("out-{round}"));
+            let mut tracing = Java::program(workspace::classhook())
+                .arguments(&["trace", &pid, "--methods", "Traced.m?"])
+                .arguments(&["-o", &output.to_string_lossy()])
+                .arguments(more)
+                .spawn();
+            let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
+            let mut line = String::new();
+            told.read_line(&mut line).expect("text");
+            assert!(line.contains("Ctrl-C"), "{line}");
+            kill_process(Pid::from_child(&tracing), signal).expect("it runs");
+            assert!(running.ask("1").starts_with("marked"));
+            let until = Instant::now() + Duration::from_secs(60);
+            while threads(running.pid()).contains("Classhook") {
+                assert!(Instant::now() < until, "the agent stays on {jdk}");
+                std::thread::yield_now();
+            }
+            tracing.kill().expect("our own child");
+            tracing.wait().expect("an end");
+            assert!(trace_of(&output).complete, "on {jdk}");
+        }
+        assert_eq!(running.end().code, Some(0));
+    }
+}
+
+#[test]
+fn trace_of_nothing_is_told_at_once_and_fails() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let program = Program::compile(&jdk, 3, folder.path());
+    let running = obeying(&jdk, &program, None);
+    let output = folder.path().join("out");
+    let run = classhook(&[
+        "trace",
+        &running.pid().to_string(),
+        "--methods",
+        "Tracer.m?",
+        "--for",
+        "100ms",
+        "-o",
+        &output.to_string_lossy(),
+    ]);
+    run.assert_exit(2)
+        .assert_stderr("warning[H0650]")
+        .assert_stderr("nearest  Traced\n")
+        .assert_stderr("error[H0650]");
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// The names of a process's threads.
+fn threads(pid: i32) -> String {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
+    let names = tasks.into_iter().flatten().flatten();
+    names
+        .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
+        .collect()
 }
 
 /// The program, going on until it is let go.

@@ -1,0 +1,122 @@
+//! A change of the classes of a running JVM, followed while it is under way.
+
+use std::io::IsTerminal;
+use std::thread;
+use std::time::Duration;
+
+use control::Request;
+use control::message::{Progress, Status};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::args::Target;
+use crate::problem::Problem;
+use crate::until::Interrupt;
+
+/// How often the agent is asked how far it is.
+const TURN: Duration = Duration::from_millis(50);
+
+/// Asks for a change, and shows how far it is until the answer comes. A signal stops it between two batches of classes;
+/// the answer then tells of those that were changed.
+///
+/// # Errors
+/// As [`Agent::ask`].
+pub fn ask<T: DeserializeOwned + Send>(
+    agent: &mut Agent,
+    request: &Request,
+    interrupt: &mut Interrupt,
+) -> Result<T, Problem> {
+    let mut second = Agent::connect(agent.pid())?;
+    thread::scope(|scope| {
+        let answer = scope.spawn(|| agent.ask_patiently(request));
+        let mut bar = Bar::default();
+        let mut cancelled = false;
+        while !answer.is_finished() {
+            thread::sleep(TURN);
+            // Once the agent is about to leave, the other connection alone hears of it.
+            let Ok(status) = second.ask_for::<Status>(&Request::Status) else {
+                break;
+            };
+            bar.show(status.progress);
+            if interrupt.came() && !std::mem::replace(&mut cancelled, true) {
+                let _ = second.ask(&Request::Cancel); // the change may just have ended
+            }
+        }
+        answer
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// As [`ask`], and shows the answer, as JSON or as `text` puts it.
+///
+/// # Errors
+/// As [`Agent::connect`] and [`ask`]; or that a signal stopped it between two batches.
+pub fn answer<T: DeserializeOwned>(
+    target: &Target,
+    request: &Request,
+    text: impl FnOnce(&T) -> String,
+) -> Result<u8, Problem> {
+    let mut interrupt = Interrupt::new()?;
+    let mut agent = Agent::connect(target.pid)?;
+    let answer: Value = ask(&mut agent, request, &mut interrupt)?;
+    let code = target.show(answer, text)?;
+    // What restores classes is not stopped.
+    if matches!(request, Request::Enable { .. } | Request::Reload { .. }) {
+        interrupt.check()?;
+    }
+    Ok(code)
+}
+
+/// Waits until the agent has instrumented the classes that were loaded before it came; a signal stops it between two
+/// batches of classes. Gives the agent's state then.
+///
+/// # Errors
+/// As [`Agent::ask`].
+pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
+    let mut bar = Bar::default();
+    let mut cancelled = false;
+    loop {
+        let status: Status = agent.ask_for(&Request::Status)?;
+        if status.progress.is_none() {
+            return Ok(status);
+        }
+        bar.show(status.progress);
+        if interrupt.came() && !std::mem::replace(&mut cancelled, true) {
+            agent.ask(&Request::Cancel)?;
+        }
+        thread::sleep(TURN);
+    }
+}
+
+/// Classes done and left, on a terminal.
+#[derive(Default)]
+struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    fn show(&mut self, progress: Option<Progress>) {
+        let Some(Progress { done, total }) = progress else {
+            return;
+        };
+        if total == 0 || !std::io::stderr().is_terminal() {
+            return;
+        }
+        let bar = self.0.get_or_insert_with(|| {
+            let template = "{bar:30} {pos} of {len} classes, {eta} left; Ctrl-C stops";
+            let style = ProgressStyle::with_template(template);
+            ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        bar.set_length(total.try_into().unwrap_or(u64::MAX));
+        bar.set_position(done.try_into().unwrap_or(u64::MAX));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! One client of the server: what it sent, what it is to be told, and what happens when it is gone.
+
+use crate::answer::{Answer, Asked, Reply, Ticket};
+use crate::message::{ANSWER_LIMIT, REQUEST_LIMIT, Refusal, Request, Said, line, read_request};
+use nix::poll::{PollFd, PollFlags};
+use serde_json::Value;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// How long a client may take to read what it asked for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes read in one turn.
+const CHUNK: usize = 1 << 16;
+
+/// What a connection had to do in one turn of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing that ends the server.
+    More,
+    /// It was given the last answer.
+    Last,
+}
+
+/// A client.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: UnixStream,
+    /// Who it is.
+    user: u32,
+    ticket: Ticket,
+    /// Read and not answered yet.
+    input: Vec<u8>,
+    /// Where the first line of `input` ends, if it is whole.
+    line_end: Option<usize>,
+    /// To be written.
+    output: Vec<u8>,
+    /// When it last said or took something.
+    active: Instant,
+    /// It will say no more.
+    ended: bool,
+    /// It takes no answer any more either.
+    gone: bool,
+    /// Its request is being carried out.
+    waits: bool,
+    lease: Option<Lease>,
+}
+
+/// What is carried out when the client is gone.
+#[derive(Debug)]
+struct Lease {
+    request: Request,
+    /// When it is carried out though the client is there.
+    due: Option<Instant>,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: UnixStream, user: u32, ticket: Ticket) -> Self {
+        Self {
+            stream,
+            user,
+            ticket,
+            input: Vec::new(),
+            line_end: None,
+            output: Vec::new(),
+            active: Instant::now(),
+            ended: false,
+            gone: false,
+            waits: false,
+            lease: None,
+        }
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// When it last said or took something.
+    pub(crate) fn active(&self) -> Instant {
+        self.active
+    }
+
+    /// Whether something is to be done when it ends.
+    pub(crate) fn has_lease(&self) -> bool {
+        self.lease.is_some()
+    }
+
+    /// Whether something ends with it.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.waits || self.lease.is_some()
+    }
+
+    /// It is asked for more only when it has taken its answers.
+    pub(crate) fn poll_fd(&self) -> PollFd<'_> {
+        let events = if !self.output.is_empty() {
+            PollFlags::POLLOUT
+        } else if self.waits {
+            PollFlags::empty() // its end is reported all the same
+        } else {
+            PollFlags::POLLIN
+        };
+        PollFd::new(self.stream.as_fd(), events)
+    }
+
+    /// How long until something is to be done even if the client does nothing.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        let lease = self.lease.as_ref().and_then(|lease| lease.due);
+        let lease = lease.map(|due| due.saturating_duration_since(Instant::now()));
+        let output = match (&self.output, self.line_end) {
+            (output, _) if !output.is_empty() => {
+                Some(PATIENCE.saturating_sub(self.active.elapsed()) + Duration::from_millis(1))
+            }
+            (_, Some(_)) if !self.waits => Some(Duration::ZERO),
+            _ => None,
+        };
+        lease.into_iter().chain(output).min()
+    }
+
+    /// Takes what is ready and answers at most one request.
+    pub(crate) fn serve(
+        &mut self,
+        events: PollFlags,
+        answer: &mut impl FnMut(Asked) -> Answer,
+    ) -> Turn {
+        if self.waits {
+            // A client that hangs up leaves its request behind, which is carried out to its end.
+            self.gone |= events.intersects(PollFlags::POLLHUP | PollFlags::POLLERR);
+            return Turn::More;
+        }
+        if self.output.is_empty() && !events.is_empty() {
+            self.read();
+        }
+        let mut turn = Turn::More;
+        if self.output.is_empty()
+            && let Some(line) = self.take_line()
+        {
+            turn = self.answer(&line, answer);
+        }
+        if turn == Turn::More {
+            self.write();
+        }
+        turn
+    }
+
+    fn answer(&mut self, request: &[u8], answer: &mut impl FnMut(Asked) -> Answer) -> Turn {
+        let (user, ticket) = (self.user, self.ticket);
+        let answer = match read_request(request) {
+            Ok(Request::Lease { plugin, ms }) => Answer::Now(self.hold(plugin, ms)),
+            Ok(request) => answer(Asked {
+                request,
+                user,
+                ticket,
+            }),
+            Err(refusal) => Answer::Now(Reply::new(Err(refusal))),
+        };
+        let Answer::Now(reply) = answer else {
+            self.waits = true;
+            return Turn::More;
+        };
+        self.say(reply.outcome);
+        if reply.last { Turn::Last } else { Turn::More }
+    }
+
+    /// Takes a lease, or gives it back.
+    fn hold(&mut self, plugin: Option<String>, ms: Option<u64>) -> Reply {
+        self.lease = plugin.map(|plugin| Lease {
+            request: Request::Release { plugin },
+            due: ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
+        });
+        Reply::new(Ok(Value::Null))
+    }
+
+    /// What is to be done, and for whom, now that the client is gone or its time is over; once.
+    pub(crate) fn ended_lease(&mut self) -> Option<(Request, u32)> {
+        let lease = self.lease.as_ref()?;
+        let over = lease.due.is_some_and(|due| due <= Instant::now());
+        if !over && !self.ended && !self.gone {
+            return None;
+        }
+        self.lease.take().map(|lease| (lease.request, self.user))
+    }
+
+    /// The answer that it waited for has come.
+    pub(crate) fn say_later(&mut self, reply: Reply) {
+        self.waits = false;
+        self.say(reply.outcome);
+        if !reply.last {
+            self.write();
+        }
+    }
+
+    fn say(&mut self, outcome: Result<Value, Refusal>) {
+        let refused = |refusal| line(&Said::new(Err(refusal))).unwrap_or_default();
+        self.output = match line(&Said::new(outcome)) {
+            Ok(said) if said.len() <= ANSWER_LIMIT => said,
+            Ok(said) => refused(Refusal::new(
+                "H0705",
+                format!(
+                    "the answer has {} bytes, at most {ANSWER_LIMIT} are sent",
+                    said.len()
+                ),
+            )),
+            Err(error) => refused(Refusal::new("H0705", error.to_string())),
+        };
+        self.active = Instant::now();
+    }
+
+    fn read(&mut self) {
+        let mut chunk = vec![0; CHUNK];
+        match self.stream.read(&mut chunk) {
+            Ok(0) => self.ended = true,
+            Ok(length) => {
+                let chunk = chunk.get(..length).unwrap_or_default();
+                let end = chunk.iter().position(|byte| *byte == b'\n');
+                let before = self.input.len();
+                self.line_end = self.line_end.or(end.map(|end| before + end));
+                self.input.extend_from_slice(chunk);
+                self.active = Instant::now();
+                if self.line_end.is_none() && self.input.len() > REQUEST_LIMIT {
+                    self.give_up();
+                    let expected = format!("a line of at most {REQUEST_LIMIT} bytes");
+                    let refusal = Refusal::new("H0705", "the request is too long");
+                    self.say(Err(refusal.with("expected", expected)));
+                }
+            }
+            Err(error) if is_for_later(&error) => {}
+            Err(_) => self.give_up(),
+        }
+    }
+
+    /// The first whole line, without its end.
+    fn take_line(&mut self) -> Option<Vec<u8>> {
+        let end = self.line_end.take()?;
+        let rest = self.input.split_off(end + 1);
+        let mut line = std::mem::replace(&mut self.input, rest);
+        line.pop();
+        self.line_end = self.input.iter().position(|byte| *byte == b'\n');
+        Some(line)
+    }
+
+    fn write(&mut self) {
+        while !self.output.is_empty() {
+            match self.stream.write(&self.output) {
+                Ok(0) => return self.give_up(),
+                Ok(length) => {
+                    self.output.drain(..length);
+                    self.active = Instant::now();
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_for_later(&error) => {
+                    if self.active.elapsed() > PATIENCE {
+                        self.give_up();
+                    }
+                    return;
+                }
+                Err(_) => return self.give_up(),
+            }
+        }
+    }
+
+    /// Nothing more is taken from the client, and nothing that waits is written.
+    fn give_up(&mut self) {
+        self.input = Vec::new();
+        self.line_end = None;
+        self.output = Vec::new();
+        self.ended = true;
+    }
+
+    /// Whether nothing is left to be said.
+    pub(crate) fn is_over(&self) -> bool {
+        let idle = self.line_end.is_none() && self.output.is_empty() && !self.waits;
+        self.gone || self.ended && idle
+    }
+
+    /// Writes the rest of the last answer, blocking until the client has read if it must.
+    pub(crate) fn finish(mut self) {
+        let _ = self.stream.set_nonblocking(false);
+        let _ = self.stream.set_write_timeout(Some(PATIENCE));
+        let _ = self.stream.write_all(&self.output);
+    }
+}
+
+fn is_for_later(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}

@@ -1,0 +1,144 @@
+//! The change of loaded classes that is under way: how far it is, and whether it is to stop.
+
+use control::message::Progress;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+/// What the thread that changes classes and those that ask about it share.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    state: Mutex<Option<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// None while it is only announced.
+    thread: Option<ThreadId>,
+    progress: Progress,
+    can_be_cancelled: bool,
+    cancelled: bool,
+}
+
+impl Work {
+    /// A change is about to begin on another thread: whoever asks from now on is told to wait for it.
+    pub fn announce(&self) {
+        *self.state() = Some(State {
+            thread: None,
+            progress: Progress::default(),
+            can_be_cancelled: true,
+            cancelled: false,
+        });
+    }
+
+    /// This thread begins a change, which ends with the value.
+    pub fn begin(&self, can_be_cancelled: bool) -> UnderWay<'_> {
+        let mut state = self.state();
+        let announced = state.take().filter(|state| state.thread.is_none());
+        *state = Some(State {
+            thread: Some(thread::current().id()),
+            progress: Progress::default(),
+            can_be_cancelled,
+            cancelled: announced.is_some_and(|announced| announced.cancelled),
+        });
+        UnderWay(self)
+    }
+
+    /// So many classes more are to be changed.
+    pub fn add(&self, classes: usize) {
+        self.with_own(|state| state.progress.total += classes);
+    }
+
+    /// So many classes more have been changed, or cannot be.
+    pub fn advance(&self, classes: usize) {
+        self.with_own(|state| state.progress.done += classes);
+    }
+
+    /// Whether the change of this thread is to stop.
+    pub fn is_cancelled(&self) -> bool {
+        let mut cancelled = false;
+        self.with_own(|state| cancelled = state.cancelled);
+        cancelled
+    }
+
+    /// Stops the change that is under way before its next batch, if it can be cancelled or the JVM ends.
+    pub fn cancel(&self, jvm_ends: bool) {
+        if let Some(state) = self.state().as_mut() {
+            state.cancelled |= jvm_ends || state.can_be_cancelled;
+        }
+    }
+
+    /// How far the change is; `None` if there is none.
+    pub fn progress(&self) -> Option<Progress> {
+        self.state().as_ref().map(|state| state.progress)
+    }
+
+    fn with_own(&self, body: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        let own = state
+            .as_mut()
+            .filter(|state| state.thread == Some(thread::current().id()));
+        if let Some(state) = own {
+            body(state);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<State>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A change that is under way.
+#[derive(Debug)]
+pub(crate) struct UnderWay<'a>(&'a Work);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        *self.0.state() = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_thread_that_began_a_change_advances_it_and_hears_that_it_is_to_stop() {
+        let work = Work::default();
+        work.add(3);
+        assert_eq!(work.progress(), None);
+        let under_way = work.begin(true);
+        work.add(3);
+        work.advance(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                work.advance(1);
+                work.cancel(false);
+                assert!(!work.is_cancelled());
+            });
+        });
+        assert_eq!(work.progress(), Some(Progress { done: 2, total: 3 }));
+        assert!(work.is_cancelled());
+        drop(under_way);
+        assert!(!work.is_cancelled() && work.progress().is_none());
+    }
+
+    #[test]
+    fn change_that_is_announced_is_waited_for_and_can_be_cancelled() {
+        let work = Work::default();
+        work.announce();
+        assert_eq!(work.progress(), Some(Progress::default()));
+        work.cancel(false);
+        let _under_way = work.begin(true);
+        assert!(work.is_cancelled());
+    }
+
+    #[test]
+    fn what_restores_classes_is_stopped_by_the_end_of_the_jvm_alone() {
+        let work = Work::default();
+        let _under_way = work.begin(false);
+        work.cancel(false);
+        assert!(!work.is_cancelled());
+        work.cancel(true);
+        assert!(work.is_cancelled());
+    }
+}

@@ -1,0 +1,36 @@
+//! `release`: a plugin is not needed any more.
+
+use super::context::Context;
+use super::{change, off};
+use crate::agent::Agent;
+use control::Refusal;
+use control::message::{PluginState, Released};
+
+/// Takes a plugin's edits out of all classes; leaves if the agent came for it alone and has no other work.
+///
+/// # Errors
+///
+/// If there is no such plugin, or the agent is leaving already.
+pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
+    if is_needed(context.agent, plugin) {
+        let failed = change::disable(context, plugin)?.failed;
+        return Ok(Released {
+            stays: true,
+            failed,
+        });
+    }
+    let failed = off::off(context).failed;
+    Ok(Released {
+        stays: false,
+        failed,
+    })
+}
+
+/// Whether the agent was there before, or was asked for something else since.
+fn is_needed(agent: &Agent, plugin: &str) -> bool {
+    let others = super::status::plugins(agent);
+    let mut others = others.iter().filter(|other| other.name != plugin);
+    agent.settings.visit.as_deref() != Some(plugin)
+        || others.any(|other| other.state == PluginState::On)
+        || !agent.patches.stack().is_empty()
+}

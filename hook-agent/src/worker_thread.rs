@@ -1,0 +1,56 @@
+//! The worker thread: it carries out the commands that take their time, one after another.
+
+use crate::agent::Agent;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::{live, thread};
+use crate::{agent_thread, commands, retransform};
+use control::{Answers, Asked};
+use std::sync::mpsc::{self, Receiver, Sender};
+
+/// Starts the worker thread, a daemon that the application does not see; it ends when nobody can give it orders.
+///
+/// # Errors
+///
+/// Why it cannot be started.
+pub(crate) fn start(
+    agent: &'static Agent,
+    jvm: Jvm<'_>,
+    answers: Answers,
+) -> Result<Sender<Asked>, String> {
+    let thread = live::new_thread(jvm, "Classhook work")
+        .map_err(|cause| format!("the worker thread cannot be made: {cause}"))?;
+    let (sender, orders) = mpsc::channel();
+    let running = agent.control.begin();
+    thread::start(jvm, &thread, move |jvm| {
+        let _running = running;
+        run(agent, jvm, &orders, &answers);
+    })
+    .map_err(|error| format!("the worker thread cannot be started: {error}"))?;
+    Ok(sender)
+}
+
+/// The body of the worker thread.
+fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<Asked>, answers: &Answers) {
+    if agent.instruments_later() {
+        let _under_way = agent.work.begin(true);
+        agent_thread::await_spans(agent);
+        retransform::retransform_loaded(agent, jvm);
+    }
+    for Asked {
+        request,
+        user,
+        ticket,
+    } in orders
+    {
+        let _under_way = agent.work.begin(commands::can_be_cancelled(&request));
+        let reply = jvm.with_frame(commands::CAPACITY, |jvm| {
+            commands::answer(agent, jvm, request, user)
+        });
+        let reply = reply.unwrap_or_else(commands::no_memory);
+        let last = reply.last;
+        answers.send(ticket, reply);
+        if last {
+            return;
+        }
+    }
+}
