@@ -45,6 +45,8 @@ pub struct Patched {
     pub ids: Vec<u32>,
     /// Each class in each loader that has it.
     pub classes: Vec<ClassOutcome>,
+    /// The JVM compiles with C1 alone, and calls through reflection and method handles may go on in former code.
+    pub quick_compiler: bool,
 }
 
 /// What came of one class in one loader.

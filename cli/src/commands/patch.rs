@@ -15,6 +15,7 @@ use crate::inputs::class_files::{self, Loader};
 use crate::javac;
 use crate::problem::Problem;
 use crate::show::show;
+use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 Methods get other bodies; fields, methods, supertypes and modifiers must stay. All classes are patched, or none.
@@ -87,6 +88,7 @@ impl Patch {
         if !self.target.json {
             show(&self.describe(&patched))?;
         }
+        warn_of_quick_compiler(&patched);
         Ok(0)
     }
 
@@ -182,6 +184,21 @@ impl Patch {
         }
         text
     }
+}
+
+/// What the JVM may make of a change though it took the classes.
+pub(super) fn warn_of_quick_compiler(patched: &Patched) {
+    if !patched.quick_compiler {
+        return;
+    }
+    let mut warnings = Warnings::default();
+    let message = "calls by reflection or through method handles may go on in former code";
+    warnings.add(
+        Warning::new("H0728", message)
+            .with("found", "a JVM that compiles with C1 alone, which forgets what it inlined there (-XX:TieredStopAtLevel=1)")
+            .with("help", "look at what the program does now; start the JVM without that option to be sure"),
+    );
+    warnings.print();
 }
 
 /// One class of an answer.

@@ -4,7 +4,7 @@ use clap::Args;
 use control::Request;
 use control::patch::{ClassState, Patched, Rollback as Which};
 
-use super::patch::line;
+use super::patch::{line, warn_of_quick_compiler};
 use crate::agent::{self, Agent};
 use crate::args::Target;
 use crate::problem::Problem;
@@ -68,6 +68,7 @@ impl Rollback {
             let lines: String = patched.classes.iter().map(line).collect();
             show(&format!("taken back: patch {}\n{lines}", ids.join(", ")))?;
         }
+        warn_of_quick_compiler(&patched);
         Ok(0)
     }
 }

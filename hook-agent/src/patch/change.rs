@@ -402,10 +402,22 @@ impl Change<'_> {
         changed: Result<Vec<u32>, Refusal>,
     ) -> Result<Patched, Refusal> {
         let classes = target::release(self.jvm, targets);
+        let ids = changed?;
         Ok(Patched {
-            ids: changed?,
+            quick_compiler: !ids.is_empty() && self.has_quick_compiler_alone(),
+            ids,
             classes,
         })
+    }
+
+    /// Whether the JVM compiles with C1 alone. A method that C1 inlined into the code of a method handle is not
+    /// among what that code is noted to depend on, so HotSpot keeps the code when the method is changed.
+    fn has_quick_compiler_alone(self) -> bool {
+        let modes = self
+            .jvm
+            .jvmti
+            .system_property(self.jvm.live, c"java.vm.info");
+        modes.is_some_and(|modes| modes.contains("emulated-client"))
     }
 }
 

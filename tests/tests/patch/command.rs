@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
 use tempfile::TempDir;
 
 /// The JDKs that each case runs on.
@@ -65,7 +65,9 @@ impl Target {
                     .into_owned()
             })
             .collect();
-        let java = Java::new(jdk).options(&["-Xverify:all", "-XX:+EnableDynamicAgentLoading"]);
+        // Under the quick compiler alone HotSpot would call former code by reflection.
+        let java = Java::new(jdk).all_compilers();
+        let java = java.options(&["-Xverify:all", "-XX:+EnableDynamicAgentLoading"]);
         let java = options(java)
             .class_path(&[&classes])
             .folder(folder.path())
@@ -547,6 +549,96 @@ fn static_state_and_open_frames_outlive_a_patch() {
         assert_eq!(line(), "frame of the original, patched 2 1", "on {jdk}");
         drop(input);
         assert!(child.wait().expect("an end").success());
+    }
+}
+
+/// A program that prints what a method answers that it calls by reflection, once for each byte that it is sent.
+struct Reflected {
+    folder: TempDir,
+    child: Child,
+    input: ChildStdin,
+    out: BufReader<ChildStdout>,
+    jdk: Jdk,
+}
+
+impl Reflected {
+    fn start(jdk: &Jdk, options: impl Fn(Java) -> Java) -> Self {
+        let folder = scratch();
+        let source = workspace::test_file("java/patch/Reflected.java");
+        let classes = javac::compile(jdk, &[&source], folder.path(), &["--release", "17"]);
+        let mut child = options(Java::new(jdk))
+            .option("-XX:+EnableDynamicAgentLoading")
+            .class_path(&[&classes])
+            .folder(folder.path())
+            .main("Reflected")
+            .spawn_talking();
+        Self {
+            input: child.stdin.take().expect("a pipe"),
+            out: BufReader::new(child.stdout.take().expect("a pipe")),
+            folder,
+            child,
+            jdk: jdk.clone(),
+        }
+    }
+
+    fn answer(&mut self) -> String {
+        self.input.write_all(b".").expect("a program that reads");
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("output");
+        line.trim_end().to_owned()
+    }
+
+    fn patch(&self, word: &str) -> Run {
+        let text = std::fs::read_to_string(workspace::test_file("java/patch/Reflected.java"));
+        let text = text.expect("readable").replace("original", word);
+        let file = self.folder.path().join(word).join("Reflected.java");
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&file, text).expect("written");
+        let folder = self.folder.path().join(word);
+        let made = javac::compile(&self.jdk, &[&file], &folder, &["--release", "17"]);
+        self.classhook("patch")
+            .argument(made.join("Reflected.class"))
+            .run()
+    }
+
+    fn classhook(&self, command: &str) -> Java {
+        Java::program(workspace::classhook())
+            .folder(self.folder.path())
+            .argument(command)
+            .argument(self.child.id().to_string())
+    }
+}
+
+impl Drop for Reflected {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+/// HotSpot's C1 forgets which methods it inlined into the code of a method handle.
+#[test]
+fn method_called_by_reflection_runs_the_patch_or_the_command_warns() {
+    const WARNING: &str = "warning[H0728]";
+    for jdk in jdks() {
+        let mut program = Reflected::start(&jdk, Java::all_compilers);
+        assert_eq!(program.answer(), "original");
+        for word in ["one", "two", "three"] {
+            let run = program.patch(word);
+            run.assert_success();
+            assert!(!run.stderr.contains(WARNING), "{}", run.report());
+            assert_eq!(program.answer(), word, "on {jdk}");
+        }
+        let run = program.classhook("rollback").argument("--all").run();
+        run.assert_success();
+        assert_eq!(program.answer(), "original", "on {jdk}");
+
+        let mut program = Reflected::start(&jdk, |java| java);
+        assert_eq!(program.answer(), "original");
+        let run = program.patch("one");
+        run.assert_success().assert_stderr(WARNING);
+        let run = program.classhook("rollback").run();
+        run.assert_success().assert_stderr(WARNING);
     }
 }
 
