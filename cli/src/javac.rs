@@ -1,6 +1,6 @@
 //! Java sources compiled for a JVM that runs.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use zip::ZipArchive;
 
 use crate::agent::unreached;
+use crate::compile_path::CompilePath;
 use crate::problem::Problem;
 
 /// What there is to know of the JVM that the classes are for.
@@ -21,7 +22,9 @@ struct Facts {
     /// `java.specification.version`: `17`.
     release: String,
     /// `java.class.path`, with every entry absolute.
-    class_path: OsString,
+    class_path: Vec<PathBuf>,
+    /// `jdk.module.path`, likewise.
+    module_path: Vec<PathBuf>,
 }
 
 /// The oldest release that every compiler compiles for.
@@ -29,7 +32,8 @@ const OLDEST: u16 = 8;
 
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
 ///
-/// `class_path` is used in place of the JVM's own. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
+/// `class_path` is used in place of the JVM's own class path and module path. Of either, jars within jars and folders
+/// of classes within them are unpacked. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
 /// or the first in `PATH`; another one than the JVM's own compiles for the JVM's release.
 /// Where the class path has one of these classes compiled for an older release, they are compiled for that:
 /// how a compiler gives inner classes access to each other differs, and the members of a class with it.
@@ -43,14 +47,18 @@ pub fn compile(
 ) -> Result<TempDir, Problem> {
     let facts = Facts::of(pid)?;
     let (javac, own) = facts.compiler()?;
+    let path = match class_path {
+        Some(given) => CompilePath::new(std::env::split_paths(given), [])?,
+        None => CompilePath::new(facts.class_path, facts.module_path)?,
+    };
     let compiler = Compiler {
         javac: &javac,
-        class_path: class_path.unwrap_or(&facts.class_path),
+        path: &path,
         sources,
     };
     let classes = compiler.run((!own).then_some(&facts.release))?;
     let jvms: u16 = facts.release.parse().unwrap_or(u16::MAX);
-    match former_release(classes.path(), compiler.class_path) {
+    match former_release(classes.path(), path.places()) {
         Some(former) if former < jvms => compiler.run(Some(&former.max(OLDEST).to_string())),
         _ => Ok(classes),
     }
@@ -58,46 +66,125 @@ pub fn compile(
 
 struct Compiler<'c> {
     javac: &'c Path,
-    class_path: &'c OsStr,
+    path: &'c CompilePath,
     sources: &'c [PathBuf],
 }
+
+/// What a compiler made, or what it said instead.
+type Made = Result<TempDir, String>;
 
 impl Compiler<'_> {
     /// Compiles for a release, or for the compiler's own.
     fn run(&self, release: Option<&String>) -> Result<TempDir, Problem> {
-        let folder = tempfile::tempdir()
-            .map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+        let said = match self.attempt(release, self.sources, None)? {
+            Ok(folder) => return Ok(folder),
+            Err(said) => said,
+        };
+        // Classes of a module of the JDK can be compiled as a part of that module only.
+        let said = match named_module(&said) {
+            Some(module) => match self.in_module(module)? {
+                Ok(folder) => return Ok(folder),
+                Err(said) => said,
+            },
+            None => said,
+        };
+        Err(self.refused(&said))
+    }
+
+    /// Compiles sources as a part of a module of the compiler's JDK, which is taken for the JVM's.
+    fn in_module(&self, module: &str) -> Result<Made, Problem> {
+        let root = temporary()?;
+        let mut copies = Vec::new();
+        for source in self.sources {
+            let text = std::fs::read_to_string(source)
+                .map_err(|error| Problem::unreadable(source, &error))?;
+            let folder = root.path().join(package(&text).replace('.', "/"));
+            let copy = folder.join(source.file_name().unwrap_or_default());
+            std::fs::create_dir_all(&folder)
+                .and_then(|()| std::fs::write(&copy, text))
+                .map_err(|error| Problem::unwritable(&copy, &error))?;
+            copies.push(copy);
+        }
+        let mut patched = OsString::from(format!("{module}="));
+        patched.push(root.path());
+        self.attempt(None, &copies, Some(&patched))
+    }
+
+    fn attempt(
+        &self,
+        release: Option<&String>,
+        sources: &[PathBuf],
+        module: Option<&OsString>,
+    ) -> Result<Made, Problem> {
+        let folder = temporary()?;
         let mut command = Command::new(self.javac);
         command
             .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
-            .args(["-g", "-nowarn", "-d"])
+            .args(["-J-Duser.language=en", "-g", "-nowarn", "-d"])
             .arg(folder.path())
             .arg("-classpath")
-            .arg(self.class_path);
+            .arg(self.path.to_class_path());
+        if let Some(module) = module {
+            command.arg("--patch-module").arg(module);
+        }
         if let Some(release) = release {
             command.args(["--release", release]);
         }
-        let output = command.args(self.sources).output().map_err(|error| {
+        let output = command.args(sources).output().map_err(|error| {
             Problem::user("H0725", format!("cannot start {}", self.javac.display()))
                 .with("found", error.to_string())
         })?;
-        if output.status.success() {
-            return Ok(folder);
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(
-            Problem::user("H0726", "the sources do not compile; nothing was changed")
-                .with("javac", said.trim())
-                .with(
-                    "help",
-                    "sources are compiled on the JVM's class path; --class-path names another",
-                ),
-        )
+        Ok(match output.status.success() {
+            true => Ok(folder),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        })
+    }
+
+    fn refused(&self, said: &str) -> Problem {
+        let path = format!(
+            "sources are compiled on the JVM's class path and module path, {} places, of which {} were unpacked from others; --class-path names another path, as for classes that a loader of the application's own has from elsewhere",
+            self.path.places().len(),
+            self.path.unpacked(),
+        );
+        Problem::user("H0726", "the sources do not compile; nothing was changed")
+            .with("javac", said.trim())
+            .with("help", path)
     }
 }
 
+fn temporary() -> Result<TempDir, Problem> {
+    tempfile::tempdir().map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))
+}
+
+/// The module that the compiler says the package of a source belongs to.
+fn named_module(said: &str) -> Option<&str> {
+    let (_, behind) = said.split_once("package exists in another module: ")?;
+    let end = behind.find(|c: char| !(c.is_alphanumeric() || "._".contains(c)));
+    Some(&behind[..end.unwrap_or(behind.len())])
+}
+
+/// The package that a source declares; empty for the unnamed one.
+fn package(source: &str) -> String {
+    let mut rest = source.trim_start_matches('\u{feff}');
+    loop {
+        rest = rest.trim_start();
+        let comment = [("/*", "*/"), ("//", "\n")]
+            .into_iter()
+            .find_map(|(begin, end)| rest.strip_prefix(begin)?.split_once(end));
+        match comment {
+            Some((_, behind)) => rest = behind,
+            None => break,
+        }
+    }
+    let declared = rest
+        .strip_prefix("package")
+        .and_then(|text| text.split_once(';'));
+    let name = declared.map_or("", |(name, _)| name);
+    name.split_whitespace().collect()
+}
+
 /// The release that the first of these classes was compiled for that the class path has.
-fn former_release(compiled: &Path, class_path: &OsStr) -> Option<u16> {
+fn former_release(compiled: &Path, class_path: &[PathBuf]) -> Option<u16> {
     let mut folders = vec![compiled.to_owned()];
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).ok()?.flatten() {
@@ -105,8 +192,7 @@ fn former_release(compiled: &Path, class_path: &OsStr) -> Option<u16> {
             if path.is_dir() {
                 folders.push(path);
             } else if let Ok(class) = path.strip_prefix(compiled)
-                && let Some(release) =
-                    std::env::split_paths(class_path).find_map(|place| release_in(&place, class))
+                && let Some(release) = class_path.iter().find_map(|place| release_in(place, class))
             {
                 return Some(release);
             }
@@ -136,15 +222,16 @@ impl Facts {
         let text = jvm.properties().map_err(unreached)?;
         let value = |key: &str| property(&text, key).unwrap_or_default();
         let working_directory = jvm.process().working_directory();
-        let entries = value("java.class.path");
-        let absolute = entries
-            .split(':')
-            .filter(|entry| !entry.is_empty())
-            .map(|entry| working_directory.join(entry));
+        let paths = |key: &str| {
+            let entries = value(key);
+            let named = entries.split(':').filter(|entry| !entry.is_empty());
+            named.map(|entry| working_directory.join(entry)).collect()
+        };
         Ok(Self {
             home: PathBuf::from(value("java.home")),
             release: value("java.specification.version"),
-            class_path: std::env::join_paths(absolute).unwrap_or_default(),
+            class_path: paths("java.class.path"),
+            module_path: paths("jdk.module.path"),
         })
     }
 
@@ -226,6 +313,21 @@ mod tests {
     }
 
     #[test]
+    fn package_of_a_source_stands_behind_comments() {
+        let text = "/* package a; */\n// package b;\npackage com . acme.shop ;\nclass A {}";
+        assert_eq!(package(text), "com.acme.shop");
+        assert_eq!(package("import java.util.List; class A {}"), "");
+    }
+
+    #[test]
+    fn module_is_read_from_what_the_compiler_says() {
+        let said =
+            "A.java:1: error: package exists in another module: java.base\npackage java.util;";
+        assert_eq!(named_module(said), Some("java.base"));
+        assert_eq!(named_module("cannot find symbol"), None);
+    }
+
+    #[test]
     fn compiler_of_the_jvm_itself_comes_first() {
         let home = tempfile::tempdir().unwrap();
         let javac = home.path().join("bin/javac");
@@ -234,7 +336,8 @@ mod tests {
         let facts = Facts {
             home: home.path().to_owned(),
             release: "17".into(),
-            class_path: OsString::new(),
+            class_path: Vec::new(),
+            module_path: Vec::new(),
         };
         assert_eq!(facts.compiler().unwrap(), (javac, true));
     }

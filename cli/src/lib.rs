@@ -21,6 +21,7 @@ pub mod args;
 pub mod attached;
 pub mod checked_options;
 pub mod commands;
+pub mod compile_path;
 pub mod describe;
 pub mod guard;
 pub mod inputs;

@@ -120,6 +120,14 @@ impl Patch {
                 Ok(())
             })
         };
+        if let Some(source) = self.classes.iter().find(|place| place.ends_with(".java")) {
+            return Err(
+                Problem::user("H0727", format!("{source} is source, not a class file")).with(
+                    "help",
+                    format!("--source {source} has it compiled on the JVM's class path"),
+                ),
+            );
+        }
         self.classes.iter().try_for_each(|place| read(place))?;
         if !self.source.is_empty() {
             let folder = javac::compile(self.target.pid, &self.source, self.class_path.as_ref())?;

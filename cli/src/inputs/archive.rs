@@ -37,7 +37,7 @@ fn damaged(origin: &str, found: String) -> Problem {
 }
 
 /// The content of one entry.
-pub(super) fn read_entry<R: Read + Seek>(
+pub(crate) fn read_entry<R: Read + Seek>(
     origin: &str,
     archive: &mut ZipArchive<R>,
     name: &str,
@@ -59,11 +59,34 @@ pub(super) fn read_entry<R: Read + Seek>(
     Ok(bytes)
 }
 
+/// The text of an archive's manifest, empty if it has none.
+pub(crate) fn manifest<R: Read + Seek>(
+    origin: &str,
+    archive: &mut ZipArchive<R>,
+) -> Result<String, Problem> {
+    const MANIFEST: &str = "META-INF/MANIFEST.MF";
+    if archive.index_for_name(MANIFEST).is_none() {
+        return Ok(String::new());
+    }
+    let bytes = read_entry(origin, archive, MANIFEST)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A value of a manifest's main section; a line that begins with a blank goes on with the one before it
+/// (JAR file specification).
+pub(crate) fn main_attribute(manifest: &str, key: &str) -> Option<String> {
+    let unfolded = manifest.replace("\r\n", "\n").replace("\n ", "");
+    let main = unfolded.lines().take_while(|line| !line.is_empty());
+    let mut values = main.filter_map(|line| line.split_once(':'));
+    let found = values.find(|(found, _)| found.eq_ignore_ascii_case(key));
+    found.map(|(_, value)| value.trim().to_owned())
+}
+
 /// Names of an archive's files, in the order of its directory.
-pub(super) struct Entries(std::vec::IntoIter<String>);
+pub(crate) struct Entries(std::vec::IntoIter<String>);
 
 impl Entries {
-    pub(super) fn of<R: Read + Seek>(archive: &ZipArchive<R>) -> Self {
+    pub(crate) fn of<R: Read + Seek>(archive: &ZipArchive<R>) -> Self {
         let names = (0..archive.len()).filter_map(|index| archive.name_for_index(index)?.ok());
         Self(
             names

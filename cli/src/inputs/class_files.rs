@@ -149,7 +149,7 @@ impl<'v> Walk<'v> {
                 "a file that begins with ca fe ba be, or with PK",
             )
             .with("found", format!("{:02x?}", found.unwrap_or_default()))
-            .with("help", "leave it out of --classes, or build it again")),
+            .with("help", "leave it out, or build it again")),
         }
     }
 
@@ -243,20 +243,9 @@ fn is_multi_release<R: Read + Seek>(
     origin: &str,
     jar: &mut ZipArchive<R>,
 ) -> Result<bool, Problem> {
-    const MANIFEST: &str = "META-INF/MANIFEST.MF";
-    if jar.index_for_name(MANIFEST).is_none() {
-        return Ok(false);
-    }
-    let manifest = archive::read_entry(origin, jar, MANIFEST)?;
-    let manifest = String::from_utf8_lossy(&manifest);
-    let main = manifest
-        .lines()
-        .map(str::trim_end)
-        .take_while(|line| !line.is_empty());
-    let mut values = main.filter_map(|line| line.split_once(':'));
-    Ok(values.any(|(key, value)| {
-        key.eq_ignore_ascii_case("Multi-Release") && value.trim().eq_ignore_ascii_case("true")
-    }))
+    let manifest = archive::manifest(origin, jar)?;
+    let value = archive::main_attribute(&manifest, "Multi-Release");
+    Ok(value.is_some_and(|value| value.eq_ignore_ascii_case("true")))
 }
 
 #[cfg(test)]

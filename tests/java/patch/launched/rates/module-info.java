@@ -1,0 +1,3 @@
+module rates {
+    exports rates;
+}

@@ -1,0 +1,15 @@
+package shop;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+
+/** Says "up", then prints for each line of its standard input what {@link Account} answers. */
+public class Main {
+    public static void main(String[] arguments) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        System.out.println("up");
+        while (in.readLine() != null) {
+            System.out.println(Account.answer());
+        }
+    }
+}
