@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const TABLE: &str = "docs/edge-cases.md";
 /// The cases are numbered from 1 to this, without gaps.
-const CASES: usize = 62;
+const CASES: usize = 63;
 
 /// Checks the table against the functions of all sources.
 pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<()> {
