@@ -32,7 +32,6 @@ impl ProbeArray {
             Self::Shared(owner) => ProbeStorage::SharedArray {
                 owner,
                 field: HITS_FIELD,
-                base: 0,
             },
             Self::Own(key) => ProbeStorage::ClassArray {
                 runtime: own::RUNTIME,
@@ -83,7 +82,6 @@ pub(crate) fn merge(
                 0 => 0,
                 _ => bases.next().unwrap_or_default(),
             },
-            counts: None,
         })
         .collect();
     let mut merged = EditPlan::merge(&parts)

@@ -72,7 +72,6 @@ impl StructuralEdits {
         let storage = ProbeStorage::SharedArray {
             owner: HELPER,
             field: HITS_FIELD,
-            base: 0,
         };
         let (mut out, mut scratch) = (Vec::new(), Scratch::default());
         let report = rewriter::splice(class, &plan, &storage, &mut scratch, &mut out).ok()?;

@@ -57,5 +57,5 @@ pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle}
 pub use self_check::{CheckScratch, check_splice};
 pub use snippet::{Label, MemberName, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
-pub use storage::{ArrayRef, ProbeStorage};
+pub use storage::ProbeStorage;
 pub use transfer::{TransferReason, has_code_of, transfer};

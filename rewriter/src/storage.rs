@@ -2,43 +2,21 @@
 
 use jvms::modified_utf8::Utf8;
 
-/// A static array and the index of probe 0 in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArrayRef<'a> {
-    /// Name of the static field.
-    pub field: &'a str,
-    /// Index of probe 0.
-    pub base: u16,
-}
-
 /// Where the probes of a plan are stored, and so what code writes to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProbeStorage<'a> {
     /// Hits in a static `byte[]` field of another class:
-    /// `getstatic owner.field:[B; sipush base+probe; iconst_1; bastore`.
-    /// A plan with counters needs [`ProbeStorage::SharedArrays`].
+    /// `getstatic owner.field:[B; sipush probe; iconst_1; bastore`.
     SharedArray {
         /// Internal name of the class.
         owner: &'a str,
         /// Name of its `static final byte[]`.
         field: &'a str,
-        /// Index of probe 0; `base` plus the highest probe is at most 32,767.
-        base: u16,
-    },
-    /// Hits in a `byte[]`, counts in a `long[]`, both static fields of one class:
-    /// `getstatic owner.counts:[J; sipush base+probe; dup2; laload; lconst_1; ladd; lastore`.
-    SharedArrays {
-        /// Internal name of the class.
-        owner: &'a str,
-        /// Its `static final byte[]`.
-        hits: ArrayRef<'a>,
-        /// Its `static final long[]`.
-        counts: ArrayRef<'a>,
     },
     /// Hits in a `byte[]` of the class's own, which the class `runtime` hands out
     /// when the first probe is hit; for classes that are instrumented before they
-    /// run. A plan with counters needs [`ProbeStorage::SharedArrays`].
+    /// run.
     ///
     /// `runtime` has two static methods, both called `array`: a bootstrap method
     /// `(MethodHandles.Lookup, String, Class, String key)byte[]` and
@@ -61,33 +39,12 @@ pub enum ProbeStorage<'a> {
     },
 }
 
-impl<'a> ProbeStorage<'a> {
+impl ProbeStorage<'_> {
     /// The lengths of all names, which have to fit the constant pool.
-    pub(crate) fn name_lengths(&self) -> [usize; 3] {
+    pub(crate) fn name_lengths(&self) -> [usize; 2] {
         match self {
-            ProbeStorage::SharedArray { owner, field, .. } => [owner.len(), field.len(), 0],
-            ProbeStorage::SharedArrays {
-                owner,
-                hits,
-                counts,
-            } => [owner.len(), hits.field.len(), counts.field.len()],
-            ProbeStorage::ClassArray { runtime, key } => [runtime.len(), key.as_bytes().len(), 0],
-        }
-    }
-
-    /// Index of probe 0 in the array of hits.
-    pub(crate) fn hit_base(&self) -> u16 {
-        match self {
-            ProbeStorage::SharedArray { base, .. } => *base,
-            ProbeStorage::SharedArrays { hits, .. } => hits.base,
-            ProbeStorage::ClassArray { .. } => 0,
-        }
-    }
-
-    pub(crate) fn counts(&self) -> Option<ArrayRef<'a>> {
-        match *self {
-            ProbeStorage::SharedArrays { counts, .. } => Some(counts),
-            ProbeStorage::SharedArray { .. } | ProbeStorage::ClassArray { .. } => None,
+            ProbeStorage::SharedArray { owner, field } => [owner.len(), field.len()],
+            ProbeStorage::ClassArray { runtime, key } => [runtime.len(), key.as_bytes().len()],
         }
     }
 }

@@ -66,7 +66,6 @@ fn spliced(bytes: &[u8], plan: &EditPlan) -> Vec<u8> {
     let storage = ProbeStorage::SharedArray {
         owner: "java/lang/$Classhook",
         field: "hits0",
-        base: 0,
     };
     let mut out = Vec::new();
     let class = ClassFile::read(bytes).unwrap();

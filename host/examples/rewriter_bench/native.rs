@@ -10,7 +10,6 @@ use rewriter::{
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits",
-    base: 0,
 };
 /// Probe numbers start again here, so that the largest class has room in one array.
 const PROBES: u32 = 32_768;

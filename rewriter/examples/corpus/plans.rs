@@ -2,8 +2,8 @@
 
 use jvms::opcode;
 use rewriter::{
-    ArrayRef, ClassFile, Code, EditPlan, InsertionPoint, Instruction, Location, PlanBuilder,
-    PlanError, ProbeStorage,
+    ClassFile, Code, EditPlan, InsertionPoint, Instruction, Location, PlanBuilder, PlanError,
+    ProbeStorage,
 };
 
 #[allow(dead_code, reason = "snippets take turns here")]
@@ -12,26 +12,19 @@ pub mod busy;
 #[path = "../../tests/suite/edited.rs"]
 mod edited;
 
-/// The kinds of edits: probes at one kind of place, counters at entry, snippets
+/// The kinds of edits: probes at one kind of place, snippets
 /// at entry, exits, unwinding and loops, all of these together, and those of
 /// `edited`: changed instructions and changed structure.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    const INSERTIONS: [&str; 9] = [
-        "entry", "exits", "unwind", "loops", "lines", "edges", "counts", "snippets", "all",
+    const INSERTIONS: [&str; 8] = [
+        "entry", "exits", "unwind", "loops", "lines", "edges", "snippets", "all",
     ];
     INSERTIONS.into_iter().chain(edited::KINDS)
 }
 
-pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArrays {
+pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
-    hits: ArrayRef {
-        field: "hits",
-        base: 7,
-    },
-    counts: ArrayRef {
-        field: "counts",
-        base: 0,
-    },
+    field: "hits",
 };
 
 /// Probe numbers start again here, so that the largest class has room.
@@ -67,9 +60,6 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
         for place in places(&code, wants) {
             plan.hit(at(place), probe)?;
             probe = (probe + 1) % PROBES;
-        }
-        if wants("counts") {
-            plan.count(at(Location::Entry), probe)?;
         }
         let with_snippet = |name: &str| {
             ["snippets", "all"].contains(&kind)

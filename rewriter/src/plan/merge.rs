@@ -19,9 +19,6 @@ pub struct Part<'p> {
     pub plan: &'p EditPlan,
     /// What is added to the numbers of its hit probes.
     pub hits: u32,
-    /// What is added to the numbers of its counters; none leaves them out, for
-    /// who counts in another way.
-    pub counts: Option<u32>,
 }
 
 /// Why plans cannot be merged.
@@ -200,10 +197,8 @@ impl<'p> Merge<'p> {
         let point = edit.point;
         let action = match edit.action {
             Action::Hit(probe) => Action::Hit(probe.saturating_add(part.hits)),
-            Action::Count(probe) => match part.counts {
-                Some(base) => Action::Count(probe.saturating_add(base)),
-                None => return Ok(()),
-            },
+            // Who merges knows where it is kept, and adds its code.
+            Action::Count(_) => return Ok(()),
             Action::Insert(id) => match part.plan.snippet(id) {
                 Some(snippet) => Action::Insert(self.plan.keep(snippet.clone())?),
                 // A number of another plan: the method is going to be left alone.

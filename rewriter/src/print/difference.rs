@@ -1,4 +1,8 @@
 //! Two versions of a class, line against line.
+//!
+//! The alignment is our own: general ones (Myers', patience) pair an instruction of the method with the same one in the
+//! middle of inserted code, so that half of a probe shows as new and the instruction behind it, too. This one asks for
+//! several lines that agree, and looks for them where code may have been inserted.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};

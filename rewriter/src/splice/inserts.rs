@@ -18,9 +18,9 @@ impl Inserts<'_> {
     pub(crate) fn stack(&self, action: Action) -> u32 {
         match action {
             Action::Hit(_) => 3,
-            Action::Count(_) => 6,
             Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
             Action::Change(_) => self.changes.stack(),
+            Action::Count(_) => 0, // refused before
         }
     }
 
@@ -29,10 +29,9 @@ impl Inserts<'_> {
     pub(crate) fn size(&self, action: Action) -> u32 {
         match action {
             Action::Hit(_) => self.probes.hit_size(),
-            Action::Count(_) => self.probes.count_size(),
             Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
-            // It stands in the place of instructions, not in front of one.
-            Action::Change(_) => 0,
+            // A change stands in the place of instructions, not in front of one.
+            Action::Change(_) | Action::Count(_) => 0,
         }
     }
 
@@ -41,9 +40,8 @@ impl Inserts<'_> {
     pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
         match action {
             Action::Hit(probe) => self.probes.hit(probe, out),
-            Action::Count(probe) => self.probes.count(probe, out),
             Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
-            Action::Change(_) => {}
+            Action::Change(_) | Action::Count(_) => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::arithmetic::Exact;
 use crate::class::ClassFile;
 use crate::limits::MAX_PROBE_INDEX;
-use crate::plan::{Action, EditPlan};
+use crate::plan::{Action, Edit, EditPlan};
 use crate::pool::PoolWriter;
 use crate::splice::class_array::prepare;
 use crate::splice::class_array::{Added, Fetch};
@@ -13,15 +13,12 @@ use jvms::opcode;
 
 /// Bytes of a hit, but for what pushes the array.
 const HIT: u32 = 5;
-/// Bytes of a count, likewise.
-const COUNT: u32 = 8;
 
 /// Probes of one class, with the pool entries they use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeWriter {
-    /// What pushes the array, and the index of probe 0.
-    hits: (Fetch, u16),
-    counts: (Fetch, u16),
+    /// What pushes the array.
+    array: Fetch,
     added: Option<Added>,
 }
 
@@ -33,32 +30,15 @@ impl ProbeWriter {
         storage: &ProbeStorage<'_>,
         pool: &mut PoolWriter,
     ) -> Option<Self> {
-        let mut writer = ProbeWriter {
-            hits: (Fetch::Field(0), storage.hit_base()),
-            counts: (Fetch::Field(0), 0),
-            added: None,
+        let is_hit = |edit: &Edit| matches!(edit.action, Action::Hit(_));
+        let (array, added) = match *storage {
+            _ if !plan.edits().iter().any(is_hit) => (Fetch::Field(0), None),
+            ProbeStorage::SharedArray { owner, field } => {
+                (Fetch::Field(pool.field(owner, field, "[B")?), None)
+            }
+            ProbeStorage::ClassArray { runtime, key } => prepare(class, runtime, key, pool)?,
         };
-        let any =
-            |wanted: fn(&Action) -> bool| plan.edits().iter().any(|edit| wanted(&edit.action));
-        if any(|action| matches!(action, Action::Hit(_))) {
-            let (fetch, added) = match *storage {
-                ProbeStorage::SharedArray { owner, field, .. } => {
-                    (Fetch::Field(pool.field(owner, field, "[B")?), None)
-                }
-                ProbeStorage::SharedArrays { owner, hits, .. } => {
-                    (Fetch::Field(pool.field(owner, hits.field, "[B")?), None)
-                }
-                ProbeStorage::ClassArray { runtime, key } => prepare(class, runtime, key, pool)?,
-            };
-            (writer.hits.0, writer.added) = (fetch, added);
-        }
-        if let ProbeStorage::SharedArrays { owner, counts, .. } = *storage
-            && any(|action| matches!(action, Action::Count(_)))
-        {
-            let field = pool.field(owner, counts.field, "[J")?;
-            writer.counts = (Fetch::Field(field), counts.base);
-        }
-        Some(writer)
+        Some(ProbeWriter { array, added })
     }
 
     /// What the class gets besides the probes.
@@ -69,21 +49,14 @@ impl ProbeWriter {
     /// Bytes of a hit.
     #[inline]
     pub(super) fn hit_size(&self) -> u32 {
-        self.hits.0.size().plus(HIT)
-    }
-
-    /// Bytes of a count.
-    #[inline]
-    pub(super) fn count_size(&self) -> u32 {
-        self.counts.0.size().plus(COUNT)
+        self.array.size().plus(HIT)
     }
 
     /// Writes the code of a hit, whose index has been checked.
     #[inline]
     pub(super) fn hit(&self, probe: u32, out: &mut Vec<u8>) {
-        let (fetch, base) = self.hits;
-        let [i0, i1] = base.plus(probe as u16).to_be_bytes();
-        let [f0, f1, f2] = fetch.write(out);
+        let [i0, i1] = (probe as u16).to_be_bytes();
+        let [f0, f1, f2] = self.array.write(out);
         out.extend_from_slice(&[
             f0,
             f1,
@@ -93,27 +66,6 @@ impl ProbeWriter {
             i1,               // array, index
             opcode::ICONST_1, // array, index, 1
             opcode::BASTORE,  //
-        ]);
-    }
-
-    /// Writes the code of a count, whose index has been checked.
-    #[inline]
-    pub(super) fn count(&self, probe: u32, out: &mut Vec<u8>) {
-        let (fetch, base) = self.counts;
-        let [i0, i1] = base.plus(probe as u16).to_be_bytes();
-        let [f0, f1, f2] = fetch.write(out);
-        out.extend_from_slice(&[
-            f0,
-            f1,
-            f2, // array
-            opcode::SIPUSH,
-            i0,
-            i1,               // array, index
-            opcode::DUP2,     // array, index, array, index
-            opcode::LALOAD,   // array, index, count (2)
-            opcode::LCONST_1, // array, index, count (2), 1 (2)
-            opcode::LADD,     // array, index, count (2)
-            opcode::LASTORE,  //
         ]);
     }
 }
@@ -127,19 +79,12 @@ pub(crate) fn check(plan: &EditPlan, storage: &ProbeStorage<'_>) -> Result<(), S
         });
     }
     for edit in plan.edits() {
-        let (probe, base) = match edit.action {
-            Action::Hit(probe) => (probe, storage.hit_base()),
-            Action::Count(probe) => (
-                probe,
-                storage
-                    .counts()
-                    .ok_or(SpliceError::NoCounters { probe })?
-                    .base,
-            ),
-            Action::Insert(_) | Action::Change(_) => continue,
-        };
-        if probe.saturating_add(u32::from(base)) > MAX_PROBE_INDEX {
-            return Err(SpliceError::ProbeOutOfRange { probe, base });
+        match edit.action {
+            Action::Hit(probe) if probe > MAX_PROBE_INDEX => {
+                return Err(SpliceError::ProbeOutOfRange { probe });
+            }
+            Action::Count(probe) => return Err(SpliceError::Counter { probe }),
+            Action::Hit(_) | Action::Insert(_) | Action::Change(_) => {}
         }
     }
     Ok(())

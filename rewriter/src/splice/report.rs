@@ -46,21 +46,17 @@ pub enum Warning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpliceError {
-    /// The plan counts, and the storage has no counters.
-    #[error("probe {probe} counts, but the storage has no array of counters; use SharedArrays")]
-    NoCounters {
+    /// The plan has a counter, of which only who merges plans knows where it is kept.
+    #[error("probe {probe} counts, and a merged plan has the counter's code in its place")]
+    Counter {
         /// The probe.
         probe: u32,
     },
     /// A probe's index cannot be pushed by `sipush`.
-    #[error(
-        "probe {probe} on base {base} exceeds index 32767; register the class in a fresh array"
-    )]
+    #[error("probe {probe} exceeds index 32767; register the class in a fresh array")]
     ProbeOutOfRange {
         /// The probe.
         probe: u32,
-        /// Index of probe 0.
-        base: u16,
     },
     /// A name of the storage is longer than 65,535 bytes.
     #[error("a name of {length} bytes does not fit a constant pool, which allows 65535")]

@@ -220,5 +220,5 @@ fn counters_have_no_array_of_their_own() {
         &mut Scratch::default(),
         &mut Vec::new(),
     );
-    assert_eq!(result, Err(SpliceError::NoCounters { probe: 0 }));
+    assert_eq!(result, Err(SpliceError::Counter { probe: 0 }));
 }

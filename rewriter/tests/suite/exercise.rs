@@ -10,7 +10,6 @@ use rewriter::{
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits",
-    base: 0,
 };
 const OWN: ProbeStorage<'static> = ProbeStorage::ClassArray {
     runtime: "classhook/runtime/Probes",

@@ -5,7 +5,6 @@ use rewriter::{EditPlan, InsertionPoint, Location, MethodIndex, ProbeStorage};
 pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits",
-    base: 0,
 };
 
 pub const SHAPES: &[u8] = include_bytes!("../fixtures/release25/Shapes.class");

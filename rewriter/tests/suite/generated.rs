@@ -22,16 +22,9 @@ const CHOICES: usize = 160;
 const EDITS: usize = 12;
 
 const STORAGES: [ProbeStorage<'static>; 2] = [
-    ProbeStorage::SharedArrays {
+    ProbeStorage::SharedArray {
         owner: "java/lang/$Classhook",
-        hits: rewriter::ArrayRef {
-            field: "hits",
-            base: 0,
-        },
-        counts: rewriter::ArrayRef {
-            field: "counts",
-            base: 0,
-        },
+        field: "hits",
     },
     ProbeStorage::ClassArray {
         runtime: "classhook/runtime/Probes",
@@ -275,8 +268,7 @@ impl Generator {
             location: places[self.random.below(places.len())],
         };
         drop(match self.random.below(10) {
-            0 => plan.hit(site, self.random.below(32_000) as u32),
-            1 => plan.count(site, self.random.below(32_000) as u32),
+            0 | 1 => plan.hit(site, self.random.below(32_000) as u32),
             2..=5 => plan.insert(site, self.snippet()),
             6 => plan.wrap(index, found.bci, self.snippet(), self.snippet()),
             _ => plan.change(index, found.bci, self.change(class, &found)),
@@ -462,12 +454,7 @@ pub fn merge(bytes: &[u8]) -> u32 {
     let (class, mut generator) = input(bytes, 0);
     let class = ClassFile::read(&class).expect("a class that was read before");
     let plans = [generator.plan(&class, true), generator.plan(&class, true)];
-    let part = |by, plan, hits| Part {
-        by,
-        plan,
-        hits,
-        counts: Some(hits),
-    };
+    let part = |by, plan, hits| Part { by, plan, hits };
     if let Ok(alone) = EditPlan::merge(&[part("a", &plans[0], 0)]) {
         let (mut scratch, mut out, mut merged) = (Scratch::default(), Vec::new(), Vec::new());
         drop(splice(

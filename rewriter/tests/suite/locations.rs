@@ -3,23 +3,16 @@
 
 use proptest::prelude::*;
 use rewriter::{
-    Action, ArrayRef, Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location,
-    MethodIndex, ProbeStorage, Scratch, SkipReason, check_splice, splice,
+    Action, Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
+    ProbeStorage, Scratch, SkipReason, check_splice, splice,
 };
 
 use crate::exercise;
 use crate::program::{Op, Step, assemble, class, run};
 
-const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArrays {
+const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "p/Q",
-    hits: ArrayRef {
-        field: "hits",
-        base: 0,
-    },
-    counts: ArrayRef {
-        field: "counts",
-        base: 0,
-    },
+    field: "hits",
 };
 
 /// The probes that a run of the original code should pass.
@@ -169,11 +162,7 @@ fn plan_of(code: &[u8], choice: &[u8], most: usize) -> EditPlan {
                 },
                 (number * 3 + usize::from(copy)) as u32,
             );
-            let action = if take & 8 == 0 {
-                Action::Hit(probe % 30_000)
-            } else {
-                Action::Count(probe % 30_000)
-            };
+            let action = Action::Hit(probe % 30_000);
             plan.push(rewriter::Edit {
                 point: site,
                 action,
@@ -241,7 +230,7 @@ fn conditional_branch_pushed_out_of_reach_takes_a_trampoline() {
         assert_eq!(check(&code, &plan, &[decision]), None);
     }
     let target = Bci(code.len() as u16 - 1);
-    plan.count(
+    plan.hit(
         site(Location::Jump {
             source: Bci(0),
             target,

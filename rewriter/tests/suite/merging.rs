@@ -10,13 +10,8 @@ use crate::fixtures::hits;
 
 const METHOD: MethodIndex = MethodIndex(3);
 
-fn part<'p>(by: &'p str, plan: &'p EditPlan, hits: u32, counts: Option<u32>) -> Part<'p> {
-    Part {
-        by,
-        plan,
-        hits,
-        counts,
-    }
+fn part<'p>(by: &'p str, plan: &'p EditPlan, hits: u32) -> Part<'p> {
+    Part { by, plan, hits }
 }
 
 fn class_edits(edits: &[ClassEdit]) -> EditPlan {
@@ -28,7 +23,7 @@ fn class_edits(edits: &[ClassEdit]) -> EditPlan {
 }
 
 fn merged(first: &EditPlan, second: &EditPlan) -> Result<EditPlan, Conflict> {
-    EditPlan::merge(&[part("a", first, 0, None), part("b", second, 0, None)])
+    EditPlan::merge(&[part("a", first, 0), part("b", second, 0)])
 }
 
 fn returning() -> Snippet {
@@ -64,24 +59,19 @@ fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
     let mut second = hits(METHOD, &[Location::Entry]);
     second.insert(site, returning()).unwrap();
     second.count(site, 0).unwrap();
-    let parts = [part("a", &first, 10, Some(5)), part("b", &second, 40, None)];
+    let parts = [part("a", &first, 10), part("b", &second, 40)];
     let merged = EditPlan::merge(&parts).unwrap();
     let actions: Vec<_> = merged.edits().iter().map(|edit| edit.action).collect();
     assert_eq!(
-        actions[..4],
-        [
-            Action::Hit(10),
-            Action::Hit(11),
-            Action::Count(6),
-            Action::Hit(40)
-        ]
+        actions[..3],
+        [Action::Hit(10), Action::Hit(11), Action::Hit(40)]
     );
-    // The counter of a part that counts in another way is left out.
-    let Some(Action::Insert(id)) = actions.get(4) else {
+    // Counters are left to who merges.
+    let Some(Action::Insert(id)) = actions.get(3) else {
         panic!("{actions:?}");
     };
     assert_eq!(merged.snippet(*id), Some(&returning()));
-    assert_eq!(actions.len(), 5);
+    assert_eq!(actions.len(), 4);
 }
 
 #[test]
@@ -90,7 +80,7 @@ fn one_plan_alone_stays_what_it_is() {
     plan.edit_class(body()).unwrap();
     plan.edit_class(field("f")).unwrap();
     plan.change(METHOD, Bci(4), Change::Remove(None)).unwrap();
-    let merged = EditPlan::merge(&[part("a", &plan, 0, Some(0))]).unwrap();
+    let merged = EditPlan::merge(&[part("a", &plan, 0)]).unwrap();
     assert_eq!(merged, plan);
     assert_eq!(EditPlan::merge(&[]).unwrap(), EditPlan::new());
 }

@@ -129,7 +129,6 @@ fn hit_is_one_byte_store_into_the_shared_array() {
     let storage = ProbeStorage::SharedArray {
         owner: "a/B",
         field: "c",
-        base: 300,
     };
     let mut out = Vec::new();
     splice(
@@ -151,7 +150,7 @@ fn hit_is_one_byte_store_into_the_shared_array() {
         shown,
         [
             ("getstatic", 0),
-            ("sipush", 300),
+            ("sipush", 0),
             ("iconst_1", 1),
             ("bastore", 0),
             ("return", 0)
@@ -189,24 +188,19 @@ fn plan_that_the_storage_cannot_hold_is_an_error() {
     plan.hit(first(Location::Entry), 32_767).unwrap();
     let mut scratch = Scratch::default();
     let mut out = Vec::new();
-    let base = |base| ProbeStorage::SharedArray {
+    let storage = ProbeStorage::SharedArray {
         owner: "a/B",
         field: "c",
-        base,
     };
-    assert!(splice(&class, &plan, &base(0), &mut scratch, &mut out).is_ok());
-    let error = splice(&class, &plan, &base(1), &mut scratch, &mut out).unwrap_err();
-    assert_eq!(
-        error,
-        SpliceError::ProbeOutOfRange {
-            probe: 32_767,
-            base: 1
-        }
-    );
+    assert!(splice(&class, &plan, &storage, &mut scratch, &mut out).is_ok());
+    let mut many = EditPlan::new();
+    many.hit(first(Location::Entry), 32_768).unwrap();
+    let error = splice(&class, &many, &storage, &mut scratch, &mut out).unwrap_err();
+    assert_eq!(error, SpliceError::ProbeOutOfRange { probe: 32_768 });
     let mut counting = EditPlan::new();
     counting.count(first(Location::Entry), 1).unwrap();
-    let error = splice(&class, &counting, &base(0), &mut scratch, &mut out).unwrap_err();
-    assert_eq!(error, SpliceError::NoCounters { probe: 1 });
+    let error = splice(&class, &counting, &storage, &mut scratch, &mut out).unwrap_err();
+    assert_eq!(error, SpliceError::Counter { probe: 1 });
 }
 
 #[test]

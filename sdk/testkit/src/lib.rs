@@ -249,7 +249,6 @@ impl Transformed {
         let storage = ProbeStorage::SharedArray {
             owner: "Probes",
             field: "hits",
-            base: 0,
         };
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         let report = rewriter::splice(&class, self.plan(), &storage, &mut scratch, &mut out);

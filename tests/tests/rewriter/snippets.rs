@@ -22,7 +22,6 @@ mod random;
 const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits0",
-    base: 0,
 };
 
 /// Applies a plan to every class of a folder and writes the results to another; how many methods were rewritten.

@@ -15,7 +15,6 @@ pub use samples::{member, summing};
 const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits0",
-    base: 0,
 };
 
 /// A class file.
