@@ -185,6 +185,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     if !process.catches_sigquit() || disables_attach(process) {
         return Err(AttachError::Disabled(process.pid()));
     }
+    check_tmp(process)?;
     let request = RequestFile::create(process)?;
     let pid = rustix::process::Pid::from_raw(process.pid())
         .ok_or(AttachError::NoProcess(process.pid()))?;
@@ -206,6 +207,22 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
         pause = (pause * 2).min(Duration::from_millis(100));
     }
     drop(request);
+    Ok(())
+}
+
+/// HotSpot opens its socket in `/tmp`, whatever `java.io.tmpdir` says; without it, it would be waited for in vain.
+fn check_tmp(process: &Process) -> Result<(), AttachError> {
+    let (pid, tmp) = (process.pid(), process.path_in_root("/tmp"));
+    if !tmp.is_dir() {
+        let found = "missing";
+        return Err(AttachError::NoTmp { pid, found });
+    }
+    let read_only =
+        |found: rustix::fs::StatVfs| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY);
+    if rustix::fs::statvfs(&tmp).is_ok_and(read_only) {
+        let found = "read-only";
+        return Err(AttachError::NoTmp { pid, found });
+    }
     Ok(())
 }
 

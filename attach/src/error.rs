@@ -22,6 +22,14 @@ pub enum AttachError {
         /// Our effective user id.
         ours: u32,
     },
+    /// Its `/tmp`, in which HotSpot opens its socket, is missing or read-only.
+    #[error("the JVM {pid} cannot open its socket: its /tmp is {found}")]
+    NoTmp {
+        /// The process asked for.
+        pid: i32,
+        /// What is wrong with the folder.
+        found: &'static str,
+    },
     /// A signal or a debugger has stopped it.
     #[error("the JVM {0} is stopped and answers nothing")]
     Stopped(i32),
@@ -84,6 +92,7 @@ impl AttachError {
             AttachError::AgentFailed(_) => "H0508",
             AttachError::Io { .. } => "H0509",
             AttachError::Stopped(_) => "H0510",
+            AttachError::NoTmp { .. } => "H0511",
         }
     }
 
@@ -109,6 +118,9 @@ impl AttachError {
                 "with \"Dynamic agent loading is not enabled\" start the JVM with -XX:+EnableDynamicAgentLoading"
             }
             AttachError::AgentFailed(_) => "the agent's own message is on the JVM's standard error",
+            AttachError::NoTmp { .. } => {
+                "mount a folder that the JVM's user can write to at /tmp (in a container, an emptyDir or tmpfs), or load the agent at its start (classhook run)"
+            }
             AttachError::Stopped(_) => {
                 "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"
             }

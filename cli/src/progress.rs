@@ -15,6 +15,8 @@ use crate::args::Target;
 use crate::problem::Problem;
 use crate::until::Interrupt;
 
+/// From this many classes on users are told what changing them costs their program.
+const MANY: usize = 2_000;
 /// How often the agent is asked how far it is.
 const TURN: Duration = Duration::from_millis(50);
 
@@ -91,19 +93,27 @@ pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Pr
     }
 }
 
-/// Classes done and left, on a terminal.
+/// Classes done and left, on a terminal; what many classes mean for the program, everywhere.
 #[derive(Default)]
-struct Bar(Option<ProgressBar>);
+struct Bar {
+    bar: Option<ProgressBar>,
+    warned: bool,
+}
 
 impl Bar {
     fn show(&mut self, progress: Option<Progress>) {
         let Some(Progress { done, total }) = progress else {
             return;
         };
+        if total >= MANY && !std::mem::replace(&mut self.warned, true) {
+            eprintln!(
+                "classhook: {total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
+            );
+        }
         if total == 0 || !std::io::stderr().is_terminal() {
             return;
         }
-        let bar = self.0.get_or_insert_with(|| {
+        let bar = self.bar.get_or_insert_with(|| {
             let template = "{bar:30} {pos} of {len} classes, {eta} left; Ctrl-C stops";
             let style = ProgressStyle::with_template(template);
             ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
@@ -115,7 +125,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }

@@ -502,6 +502,18 @@ fn socket_that_a_cleaner_removed_is_made_anew() {
 }
 
 #[test]
+fn jvm_with_a_read_only_tmp_is_told_apart_from_one_that_is_stopped() {
+    let folder = scratch();
+    let script = "mount -t tmpfs -o ro none /tmp";
+    let servant = with_own_tmp(&jdks::newest(), script, &LATE);
+    let run = attach(&servant, folder.path(), &[]);
+    run.assert_exit(2)
+        .assert_stderr("H0511")
+        .assert_stderr("read-only");
+    assert_eq!(servant.end().code, Some(0));
+}
+
+#[test]
 fn attach_that_cannot_open_its_channel_fails_and_leaves_no_agent() {
     for jdk in jdks::main_two() {
         let folder = scratch();
