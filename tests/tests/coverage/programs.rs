@@ -1,8 +1,8 @@
 //! Real programs, run plainly, under the agent, under JaCoCo's agent and from classes instrumented before: they do the
 //! same in all four, and what the three tools recorded agrees class by class and probe by probe.
 //!
-//! Each kind runs once, JaCoCo twice; more runs only while results differ, since a probe that one tool does not repeat
-//! from run to run says nothing: it is left out and counted.
+//! Each kind runs once; more runs only while results differ, since a probe that one tool does not repeat from run to
+//! run says nothing: it is left out and counted.
 //! Both agents see what JaCoCo sees by default: every class with a source location but those of the boot loader.
 
 mod comparison;
@@ -47,7 +47,6 @@ fn compare(program: &Program, jdk: &Jdk, mut measured: Measured<'_>) {
     let place = format!("{} on {}", program.name, jdk.feature);
     measured.run_plain();
     measured.run(Kind::Agent);
-    measured.run(Kind::Jacoco);
     measured.run(Kind::Jacoco);
     if measured.instrumented.is_some() {
         measured.run(Kind::Static);
