@@ -33,7 +33,7 @@ pub fn ask<T: DeserializeOwned + Send>(
     let mut second = Agent::connect(agent.pid())?;
     thread::scope(|scope| {
         let answer = scope.spawn(|| agent.ask_patiently(request));
-        let mut bar = Bar::default();
+        let mut bar = Bar::new(can_be_stopped(request));
         let mut cancelled = false;
         while !answer.is_finished() {
             thread::sleep(TURN);
@@ -65,8 +65,7 @@ pub fn answer<T: DeserializeOwned>(
     let mut agent = Agent::connect(target.pid)?;
     let answer: Value = ask(&mut agent, request, &mut interrupt)?;
     let code = target.show(answer, text)?;
-    // What restores classes is not stopped.
-    if matches!(request, Request::Enable { .. } | Request::Reload { .. }) {
+    if can_be_stopped(request) {
         interrupt.check()?;
     }
     Ok(code)
@@ -78,7 +77,7 @@ pub fn answer<T: DeserializeOwned>(
 /// # Errors
 /// As [`Agent::ask`].
 pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
-    let mut bar = Bar::default();
+    let mut bar = Bar::new(true);
     let mut cancelled = false;
     loop {
         let status: Status = agent.ask_for(&Request::Status)?;
@@ -93,19 +92,28 @@ pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Pr
     }
 }
 
+/// What restores classes is not stopped.
+fn can_be_stopped(request: &Request) -> bool {
+    matches!(request, Request::Enable { .. } | Request::Reload { .. })
+}
+
 /// Classes done and left, on a terminal; what many classes mean for the program, everywhere.
-#[derive(Default)]
 struct Bar {
     bar: Option<ProgressBar>,
-    warned: bool,
+    /// Whether it is still to be said what many classes mean; not if they are restored.
+    warns: bool,
 }
 
 impl Bar {
+    fn new(warns: bool) -> Self {
+        Self { bar: None, warns }
+    }
+
     fn show(&mut self, progress: Option<Progress>) {
         let Some(Progress { done, total }) = progress else {
             return;
         };
-        if total >= MANY && !std::mem::replace(&mut self.warned, true) {
+        if total >= MANY && std::mem::take(&mut self.warns) {
             eprintln!(
                 "classhook: {total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
             );
