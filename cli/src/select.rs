@@ -2,7 +2,7 @@
 
 use coverage::class::ClassDescription;
 use host::Loader;
-use host::selector::{ClassFacts, Selection, Verdict};
+use host::selector::{SelectableClass, Selection, Verdict};
 
 use crate::problem::Problem;
 
@@ -69,7 +69,7 @@ fn concerns_loading(selector: &str) -> bool {
 
 struct Facts<'a>(&'a ClassDescription);
 
-impl ClassFacts for Facts<'_> {
+impl SelectableClass for Facts<'_> {
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let names = self
             .0

@@ -81,7 +81,7 @@ fn content(jar: &[u8], name: &str) -> Vec<u8> {
 }
 
 fn is_instrumented(bytes: &[u8]) -> bool {
-    host::own::is_instrumented(&rewriter::ClassFile::read(bytes).unwrap())
+    host::class_array::is_instrumented(&rewriter::ClassFile::read(bytes).unwrap())
 }
 
 /// A folder in which a jar is instrumented.

@@ -49,8 +49,8 @@ mod tests {
         for name in crate::config::BUNDLED {
             let mut config = PluginConfig::bundled(name);
             config.grant.retain(|grant| grant != "natives"); // is no import
-            let facts = crate::facts::read(&config).unwrap();
-            let asked = facts.imports.iter().filter_map(|import| import.grant);
+            let plugin = crate::plugin_description::describe(&config).unwrap();
+            let asked = plugin.imports.iter().filter_map(|import| import.grant);
             let mut asked: Vec<&str> = asked.map(|(grant, _)| grant).collect();
             asked.sort_unstable();
             assert_eq!(asked, config.grant, "{name}");

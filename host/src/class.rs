@@ -5,7 +5,7 @@ use plan_rules::{CheckedClass, PlanRequest, Transformation};
 use rewriter::{ClassFile, MethodIndex, ReadError};
 
 use crate::outcome::Loader;
-use crate::selector::ClassFacts;
+use crate::selector::SelectableClass;
 
 /// A class under transformation, parsed once and handed from plugin to plugin.
 pub struct TransformedClass {
@@ -95,7 +95,7 @@ impl Call {
     }
 }
 
-impl ClassFacts for ClassFile<'_> {
+impl SelectableClass for ClassFile<'_> {
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let name = |descriptor: Utf8<'_>| {
             let bytes = descriptor.as_bytes();

@@ -12,13 +12,13 @@ use probes::ProbeTable;
 use rewriter::ClassFile;
 
 use crate::class::TransformedClass;
+use crate::class_array::{self, ClassProbes};
 use crate::config::{Config, OnError};
 use crate::engine::{self, Ticker};
 use crate::error::HostError;
 use crate::journal::Journal;
 use crate::natives;
 use crate::outcome::{ClassRequest, Loader, Outcome, Summary};
-use crate::own::{self, OwnProbes};
 use crate::plugin::{Plugin, PluginState};
 use crate::prepared::{DoneClass, Prepared, PreparedClasses};
 use crate::requests::PlannedClass;
@@ -86,11 +86,11 @@ impl Pipeline {
     }
 
     /// As [`Pipeline::transform`], for a class that will run without the agent: it carries its probes
-    /// itself ([`own`]). If it was changed, `probes` says whose they are.
+    /// itself ([`class_array`]). If it was changed, `probes` says whose they are.
     pub fn instrument(
         &self,
         request: &ClassRequest<'_>,
-        probes: &mut Vec<OwnProbes>,
+        probes: &mut Vec<ClassProbes>,
         out: &mut Vec<u8>,
     ) -> Outcome {
         probes.clear();
@@ -315,7 +315,7 @@ impl Pipeline {
             *verdict == Verdict::Yes
                 || plugin.wants_class(request.name, request.loader, class.class())
         });
-        if wanting.is_empty() || own::is_instrumented(class.class()) {
+        if wanting.is_empty() || class_array::is_instrumented(class.class()) {
             return Ok(None);
         }
         let wanting = wanting.into_iter().map(|(plugin, _)| plugin);

@@ -6,8 +6,8 @@ use probes::ProbeTable;
 use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
 
 use crate::class::TransformedClass;
+use crate::class_array::{self, ClassProbes};
 use crate::instance::Fault;
-use crate::own::{self, OwnProbes};
 use crate::plugin::Plugin;
 use crate::requests::{PlannedClass, PluginRequest};
 use crate::span;
@@ -34,7 +34,7 @@ impl ProbeArray {
                 field: HITS_FIELD,
             },
             Self::Own(key) => ProbeStorage::ClassArray {
-                runtime: own::RUNTIME,
+                runtime: class_array::RUNTIME,
                 key: Utf8::new(key),
             },
         }
@@ -167,13 +167,13 @@ fn in_table(
 fn on_its_own(
     class: &TransformedClass,
     wanted: &[(&str, u32)],
-    probes: &mut Vec<OwnProbes>,
+    probes: &mut Vec<ClassProbes>,
 ) -> Result<(ProbeArray, Vec<u32>), String> {
-    probes.extend(wanted.iter().map(|(plugin, count)| OwnProbes {
+    probes.extend(wanted.iter().map(|(plugin, count)| ClassProbes {
         plugin: (*plugin).to_owned(),
         count: *count,
     }));
-    let key = own::key(class.fingerprint(), probes, class.class().this_class());
+    let key = class_array::key(class.fingerprint(), probes, class.class().this_class());
     let key = key.ok_or("its plugins want more probes than one array holds, which are 32768")?;
     let bases = wanted.iter().scan(0, |next, (_, count)| {
         let base = *next;

@@ -13,7 +13,7 @@ use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance};
 use crate::outcome::Loader;
-use crate::selector::{ClassFacts, Selection, Verdict};
+use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::State;
 
 /// Failures in a row after which a plugin is switched off.
@@ -124,9 +124,9 @@ impl Plugin {
     }
 
     /// What is known with the class file, after [`Verdict::AskClass`].
-    pub fn wants_class(&self, name: &[u8], loader: &Loader, facts: &dyn ClassFacts) -> bool {
+    pub fn wants_class(&self, name: &[u8], loader: &Loader, class: &dyn SelectableClass) -> bool {
         let wants = |selection: &Selection| match selection.matches_name(name, loader) {
-            Verdict::AskClass => selection.matches_class(name, facts),
+            Verdict::AskClass => selection.matches_class(name, class),
             verdict => verdict == Verdict::Yes,
         };
         wants(&self.user) && wants(&self.own)

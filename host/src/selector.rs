@@ -41,7 +41,7 @@ pub enum Verdict {
 }
 
 /// Names in a class file that selectors look at: internal names in modified UTF-8.
-pub trait ClassFacts {
+pub trait SelectableClass {
     /// Whether any annotation of the class passes `test`; given the name without `L` and `;`.
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
     /// Whether the superclass or any direct superinterface passes `test`.
@@ -136,11 +136,11 @@ impl Selection {
 
     /// The verdict once the class file is known; only after [`Verdict::AskClass`].
     #[must_use]
-    pub fn matches_class(&self, name: &[u8], facts: &dyn ClassFacts) -> bool {
+    pub fn matches_class(&self, name: &[u8], class: &dyn SelectableClass) -> bool {
         let included = self.include.any_class()
             || any(&self.include.names, name)
-            || self.include.class_matches(facts);
-        included && !self.exclude.class_matches(facts)
+            || self.include.class_matches(class);
+        included && !self.exclude.class_matches(class)
     }
 }
 
@@ -153,11 +153,11 @@ impl Patterns {
         !(self.annotations.is_empty() && self.supertypes.is_empty())
     }
 
-    fn class_matches(&self, facts: &dyn ClassFacts) -> bool {
+    fn class_matches(&self, class: &dyn SelectableClass) -> bool {
         (!self.annotations.is_empty()
-            && facts.any_annotation(&mut |name| any(&self.annotations, name)))
+            && class.any_annotation(&mut |name| any(&self.annotations, name)))
             || (!self.supertypes.is_empty()
-                && facts.any_supertype(&mut |name| any(&self.supertypes, name)))
+                && class.any_supertype(&mut |name| any(&self.supertypes, name)))
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
 
     struct Facts(&'static [&'static str], &'static [&'static str]);
 
-    impl ClassFacts for Facts {
+    impl SelectableClass for Facts {
         fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
             self.0.iter().any(|name| test(name.as_bytes()))
         }

@@ -2,14 +2,14 @@
 
 use probes::ProbeTable;
 
-use crate::own::OwnProbes;
+use crate::class_array::ClassProbes;
 
 /// Where the probes of one class go.
 pub(crate) enum Storage<'t> {
     /// Into the arrays of the helper classes, where this table finds room.
     Shared(&'t ProbeTable),
     /// Into an array that the class asks its runtime for; here it is noted whose probes these are.
-    Own(&'t mut Vec<OwnProbes>),
+    Own(&'t mut Vec<ClassProbes>),
 }
 
 /// The field of a helper class that holds its array, `static final byte[32768]`.

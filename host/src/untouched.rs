@@ -2,7 +2,7 @@
 //!
 //! The list is the host's, because the command that instruments files needs it as much as the agent.
 
-use crate::own;
+use crate::class_array;
 use crate::storage::HELPER;
 
 /// Names, by prefix: the probe classes and the runtime, which must not probe themselves; what HotSpot
@@ -11,7 +11,7 @@ use crate::storage::HELPER;
 /// `java.lang.instrument`; and code generated for reflection.
 const PREFIXES: [&str; 9] = [
     HELPER,
-    own::PACKAGE,
+    class_array::PACKAGE,
     "java/lang/Module$ReflectionData",
     "java/lang/WeakPairMap",
     "jdk/internal/module/",
@@ -39,7 +39,7 @@ mod tests {
             "java/lang/$Classhook",
             "java/lang/$Classhook12",
             "java/lang/$ClasshookCounts",
-            own::RUNTIME,
+            class_array::RUNTIME,
             "java/lang/Module$ReflectionData",
             "java/lang/WeakPairMap$Pair$Weak",
             "jdk/internal/module/Modules",

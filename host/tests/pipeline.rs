@@ -349,7 +349,7 @@ fn class_with_an_array_of_its_own_has_the_same_probes_and_is_known_again() {
         ("coverage", pending[0].probe_count)
     );
     let is_instrumented =
-        |bytes| host::own::is_instrumented(&rewriter::ClassFile::read(bytes).unwrap());
+        |bytes| host::class_array::is_instrumented(&rewriter::ClassFile::read(bytes).unwrap());
     assert!(is_instrumented(&own) && !is_instrumented(&shared) && !is_instrumented(SHAPES));
     let mut again = Vec::new();
     for outcome in [

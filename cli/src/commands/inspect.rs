@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 use host::config::BUNDLED;
-use host::facts::{self, Interface, PluginFacts};
+use host::plugin_description::{self, Interface, PluginDescription};
 use rewriter::{ClassFile, print};
 
 use crate::guard::opinion::Opinion;
@@ -45,8 +45,8 @@ impl Inspect {
         let mut exit = 0;
         for file in &self.files {
             if is_plugin(file) {
-                let facts = facts::read(&plugins::configuration(file)?)?;
-                show(&plugin_text(&facts))?;
+                let plugin = plugin_description::describe(&plugins::configuration(file)?)?;
+                show(&plugin_text(&plugin))?;
             } else {
                 for found in named_classes::find(std::slice::from_ref(file), &[])? {
                     exit = exit.max(class(&found, &guards)?);
@@ -91,14 +91,14 @@ fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
     Ok(exit)
 }
 
-fn plugin_text(facts: &PluginFacts) -> String {
+fn plugin_text(plugin: &PluginDescription) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "plugin {}", facts.name);
-    let _ = writeln!(text, "  size: {} bytes", facts.size);
-    let _ = writeln!(text, "  digest: sha256:{}", facts.digest);
-    interfaces("imports", &facts.imports, &mut text);
-    interfaces("exports", &facts.exports, &mut text);
-    match &facts.selectors {
+    let _ = writeln!(text, "plugin {}", plugin.name);
+    let _ = writeln!(text, "  size: {} bytes", plugin.size);
+    let _ = writeln!(text, "  digest: sha256:{}", plugin.digest);
+    interfaces("imports", &plugin.imports, &mut text);
+    interfaces("exports", &plugin.exports, &mut text);
+    match &plugin.selectors {
         Ok(selectors) if selectors.is_empty() => {
             text.push_str("  selects: whatever the user does\n")
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use host::own::OwnProbes;
+use host::class_array::ClassProbes;
 use probes::{BaselineWriter, Meta};
 
 /// An original class and whose probes it got.
@@ -11,14 +11,14 @@ use probes::{BaselineWriter, Meta};
 pub struct KeptClass {
     name: String,
     fingerprint: u64,
-    probes: Vec<OwnProbes>,
+    probes: Vec<ClassProbes>,
     bytes: Vec<u8>,
 }
 
 impl KeptClass {
     /// Keeps a class.
     #[must_use]
-    pub fn new(name: &str, probes: Vec<OwnProbes>, bytes: &[u8]) -> Self {
+    pub fn new(name: &str, probes: Vec<ClassProbes>, bytes: &[u8]) -> Self {
         Self {
             name: name.to_owned(),
             fingerprint: rewriter::fingerprint(bytes),

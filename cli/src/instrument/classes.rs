@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::{Outcome, Pipeline, own};
+use host::{Outcome, Pipeline, class_array};
 use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
 
@@ -72,7 +72,7 @@ impl Instrumenter {
             }
         };
         tally.classes += 1;
-        if own::is_instrumented(&class) {
+        if class_array::is_instrumented(&class) {
             tally.already += 1;
             record.warnings.push(already(origin));
             return Ok(None);

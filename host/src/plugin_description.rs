@@ -8,7 +8,7 @@ use crate::{abilities, bundled, component, engine};
 
 /// A plugin, seen from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PluginFacts {
+pub struct PluginDescription {
     /// Its name in messages and snapshots.
     pub name: String,
     /// Length of the component in bytes.
@@ -38,7 +38,7 @@ pub struct Interface {
 ///
 /// # Errors
 /// If it cannot be read, is no component, or does not fit this agent (`H01xx`).
-pub fn read(config: &PluginConfig) -> Result<PluginFacts, HostError> {
+pub fn describe(config: &PluginConfig) -> Result<PluginDescription, HostError> {
     let everything = PluginConfig {
         grant: CAPABILITIES.map(str::to_owned).to_vec(),
         ..config.clone()
@@ -65,7 +65,7 @@ pub fn read(config: &PluginConfig) -> Result<PluginFacts, HostError> {
         .map(|(_, selectors)| selectors)
         .map_err(|fault| fault.cause);
     let (size, digest) = bytes_of(config)?;
-    Ok(PluginFacts {
+    Ok(PluginDescription {
         name: config.name.clone(),
         size,
         digest,

@@ -24,7 +24,7 @@ pub const PACKAGE: &str = "classhook/runtime/";
 
 /// The probes of one plugin in a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnProbes {
+pub struct ClassProbes {
     /// Name of the plugin.
     pub plugin: String,
     /// How many.
@@ -43,7 +43,7 @@ pub fn is_instrumented(class: &ClassFile<'_>) -> bool {
 }
 
 /// What a class asks for its array with, in modified UTF-8; none if there are more probes than an array holds.
-pub(crate) fn key(fingerprint: u64, probes: &[OwnProbes], name: Utf8<'_>) -> Option<Vec<u8>> {
+pub(crate) fn key(fingerprint: u64, probes: &[ClassProbes], name: Utf8<'_>) -> Option<Vec<u8>> {
     let total = probes
         .iter()
         .map(|probes| u64::from(probes.count))
@@ -52,7 +52,7 @@ pub(crate) fn key(fingerprint: u64, probes: &[OwnProbes], name: Utf8<'_>) -> Opt
         return None;
     }
     let mut text = format!("{fingerprint:016x}/{}/", probes.len());
-    for OwnProbes { plugin, count } in probes {
+    for ClassProbes { plugin, count } in probes {
         let _ = write!(text, "{count}/{plugin}/"); // a string takes everything
     }
     let mut key = modified_utf8::encode(&text);
@@ -64,8 +64,8 @@ pub(crate) fn key(fingerprint: u64, probes: &[OwnProbes], name: Utf8<'_>) -> Opt
 mod tests {
     use super::*;
 
-    fn probes(plugin: &str, count: u32) -> OwnProbes {
-        OwnProbes {
+    fn probes(plugin: &str, count: u32) -> ClassProbes {
+        ClassProbes {
             plugin: plugin.to_owned(),
             count,
         }
