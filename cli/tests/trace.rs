@@ -54,7 +54,7 @@ fn events(folder: &Path, mode: SpanMode) -> PathBuf {
                 outcome: Outcome::Returned,
                 captures: Vec::new(),
             };
-            writer.calls([(&call, false)]);
+            writer.call(&call, false);
         }
     }
     writer.thread(&ThreadInfo {

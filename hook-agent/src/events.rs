@@ -70,7 +70,9 @@ impl Handlers for Events {
     }
 
     fn first_span(&self, live: Live, local: Local<'_>) -> Option<NewThread> {
-        runtime::join(current::get()?.jvm(live, local))
+        let agent = current::get()?;
+        agent.event_file.record();
+        runtime::join(agent.jvm(live, local))
     }
 
     fn class_number(&self, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32> {

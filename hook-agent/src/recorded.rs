@@ -28,7 +28,9 @@ fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     let spans = agent.table.spans();
     spans.begin_again();
     if let Some(runtime) = runtime::get() {
-        runtime.begin_again();
+        runtime.begin_again(agent.event_file.base());
+        // Threads that have called spans before do not join again.
+        agent.event_file.record();
     }
     spans.hold(!live::natives_are_bound(jvm));
     counters::zero(jvm).map_err(|cause| (Code::ProbeClass, cause))?;

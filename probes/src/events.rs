@@ -13,10 +13,11 @@
 //! | 5 | calls | calls until the end of the record, see below |
 //! | 6 | aggregate | sums since the last reset, of each span that changed: span varint, then count, errors, total, self, min, max as varints, number of filled buckets varint, each bucket's number and count as varints |
 //! | 7 | counts | span varint, calls varint, until the end of the record: sums since the last reset |
-//! | 8 | lost | [`Lost`] as JSON: sums since the start |
+//! | 8 | lost | [`Lost`] as JSON: sums since the start or the last reset |
 //! | 9 | time | milliseconds since 1970 u64: when what precedes was written |
-//! | 10 | reset | empty: forget all calls, aggregates and counts so far |
+//! | 10 | reset | empty: forget all calls, aggregates, counts and losses so far |
 //! | 11 | end | empty: the writer ended in good order |
+//! | 12 | incomplete | [`Incomplete`](crate::Incomplete) as JSON: if no record follows, what came after is missing |
 //!
 //! A call is: thread varint, span varint, flags byte, start varint (zigzag, from the start of the call before it in
 //! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
@@ -123,12 +124,15 @@ pub struct Call {
     pub captures: Vec<Capture>,
 }
 
-/// What could not be kept, in numbers of calls; the running code never waits.
+/// What could not be kept since the start or the last reset, in numbers of calls; the running code never waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lost {
-    /// Calls that the aggregates know of and the events do not: a thread's buffer was full.
+    /// Calls that the aggregates know of and the events do not: more waited to be written than there is memory for.
     pub full: u64,
+    /// Calls that the aggregates know of and the events do not: for a while nothing could be written, and no more of
+    /// them could wait.
+    pub unwritten: u64,
     /// Calls nested too deeply, or on a virtual thread beyond those that can be followed at once; in no record.
     pub untracked: u64,
     /// Calls that are in the events, if those were asked for, and not in the aggregates: no memory was left for them.
@@ -144,6 +148,29 @@ impl Lost {
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// What was lost since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        self.with(before, u64::saturating_sub)
+    }
+
+    /// What was lost here and there.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    fn with(&self, other: &Self, combine: fn(u64, u64) -> u64) -> Self {
+        Self {
+            full: combine(self.full, other.full),
+            unwritten: combine(self.unwritten, other.unwritten),
+            untracked: combine(self.untracked, other.untracked),
+            sums: combine(self.sums, other.sums),
+            captures: combine(self.captures, other.captures),
+            unended: combine(self.unended, other.unended),
+        }
     }
 }
 
@@ -162,11 +189,12 @@ enum Kind {
     Time = 9,
     Reset = 10,
     End = 11,
+    Incomplete = 12,
 }
 
 impl Kind {
     fn from_number(number: u16) -> Option<Self> {
-        const ALL: [Kind; 11] = [
+        const ALL: [Kind; 12] = [
             Kind::Meta,
             Kind::Span,
             Kind::Name,
@@ -178,6 +206,7 @@ impl Kind {
             Kind::Time,
             Kind::Reset,
             Kind::End,
+            Kind::Incomplete,
         ];
         ALL.into_iter().find(|kind| *kind as u16 == number)
     }

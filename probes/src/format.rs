@@ -134,6 +134,16 @@ pub struct Failure {
     pub message: String,
 }
 
+/// Why a file ends before what was recorded does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Incomplete {
+    /// When writing began to fail: milliseconds since 1970.
+    pub since_ms: u64,
+    /// Why, in the words of the operating system.
+    pub cause: String,
+}
+
 /// What became of the classes, in numbers; written when the JVM ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -48,7 +48,7 @@ pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
 pub use baseline::BaselineWriter;
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
-pub use format::{Failure, Meta, Summary};
+pub use format::{Failure, Incomplete, Meta, Summary};
 pub use log::Flush;
 pub use merge::{Conflict, Merged, merge};
 pub use snapshot::{

@@ -2,20 +2,25 @@
 
 pub(crate) mod read;
 
+use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::WriteError;
-use crate::format::{Meta, write_header, write_record};
+use crate::format::{Incomplete, Meta, write_header, write_record};
 
 /// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
 pub(crate) const WRITE_LENGTH: usize = 1 << 20;
+
+/// So many of the last records can be taken back to make room for the one that says that the file is incomplete: more
+/// bytes than a block of a file system has.
+const MAX_TAKEN_BACK: usize = 4_096;
 
 /// How a flush ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +36,8 @@ pub enum Flush {
 /// Appends records to one file.
 ///
 /// After a failed write the file is cut back to its last whole record, what was to be written is kept, and
-/// later calls try again.
+/// later calls try again. Meanwhile the file ends with a record that says so, if it has a kind for it; where there is
+/// no room for it either, records are taken back until there is.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: File,
@@ -46,16 +52,23 @@ pub(crate) struct Log {
     stalled: bool,
     /// A failed write may have left a part of a record behind `length`.
     torn: bool,
+    /// The kind of the record that says that the file is incomplete.
+    incomplete: Option<u16>,
+    /// Length of the file when that record was its last one.
+    marked: u64,
+    /// Where the last records in the file begin, without the first.
+    starts: VecDeque<u64>,
 }
 
 impl Log {
     /// Creates `classhook-<pid>-<start>-<nonce>.<extension>` in `directory`, which must exist, and writes header and
-    /// `meta` to it, the record of kind 1.
+    /// `meta` to it, the record of kind 1. `incomplete` is the kind of the record that says that writing failed.
     pub fn create(
         directory: &Path,
         extension: &str,
         magic: [u8; 8],
         meta: &Meta,
+        incomplete: Option<u16>,
     ) -> Result<Self, WriteError> {
         let failed = |source| WriteError::Create {
             directory: directory.to_owned(),
@@ -70,6 +83,9 @@ impl Log {
             ends: Vec::new(),
             stalled: false,
             torn: false,
+            incomplete,
+            marked: 0,
+            starts: VecDeque::new(),
         };
         write_header(&mut log.queue, magic);
         log.enqueue(1, |out| write_json(out, meta));
@@ -77,6 +93,7 @@ impl Log {
             let _ = std::fs::remove_file(&log.path); // an empty file helps no one; the cause is reported
             return Err(failed(source));
         }
+        log.starts.clear();
         Ok(log)
     }
 
@@ -125,6 +142,7 @@ impl Log {
             std::fs::create_dir_all(directory)?;
         }
         let mut file = OpenOptions::new()
+            .read(true)
             .append(true)
             .create_new(true)
             .mode(removed.metadata()?.mode())
@@ -145,16 +163,53 @@ impl Log {
                 self.stalled = false;
                 Ok(Flush::Written(self.length - before))
             }
-            Err(_) if self.stalled => Ok(Flush::Stalled(self.queue.len())),
             Err(source) => {
-                self.stalled = true;
+                let pending = self.queue.len();
+                self.mark(&source);
+                if std::mem::replace(&mut self.stalled, true) {
+                    return Ok(Flush::Stalled(self.queue.len()));
+                }
                 Err(WriteError::Write {
                     path: self.path.clone(),
-                    pending: self.queue.len(),
+                    pending,
                     source,
                 })
             }
         }
+    }
+
+    /// Lets the file end with the record that says that it is incomplete.
+    fn mark(&mut self, cause: &io::Error) {
+        let Some(kind) = self.incomplete.filter(|_| self.marked < self.length) else {
+            return;
+        };
+        let incomplete = Incomplete {
+            since_ms: now_ms(),
+            cause: cause.to_string(),
+        };
+        let mut record = Vec::new();
+        write_record(&mut record, kind, |out| write_json(out, &incomplete));
+        // It is no record that is taken back: what was written in front of it would be missing.
+        while self.append_bytes(&record).is_err() {
+            if self.take_back().is_none() {
+                return;
+            }
+        }
+        self.starts.clear();
+        self.marked = self.length;
+    }
+
+    /// Takes the last record out of the file and puts it back to those that wait; none if there is no such record.
+    fn take_back(&mut self) -> Option<()> {
+        let start = self.starts.pop_back()?;
+        let mut record = vec![0; usize::try_from(self.length - start).ok()?];
+        self.file.read_exact_at(&mut record, start).ok()?;
+        self.file.set_len(start).ok()?;
+        self.length = start;
+        self.ends.iter_mut().for_each(|end| *end += record.len());
+        self.ends.insert(0, record.len());
+        self.queue.splice(0..0, record);
+        Some(())
     }
 
     /// Writes the queue in steps that end with whole records; keeps what could not be written.
@@ -169,6 +224,7 @@ impl Log {
             if let Err(error) = self.append(done, end) {
                 break Err(error);
             }
+            self.note_starts(done, records, count);
             done = end;
             records += count;
         };
@@ -181,13 +237,39 @@ impl Log {
         outcome
     }
 
+    /// Notes where the `count` records from `ends[first]` on begin, which were just appended; their bytes in `queue` begin
+    /// at `from`.
+    fn note_starts(&mut self, from: usize, first: usize, count: usize) {
+        if self.incomplete.is_none() {
+            return;
+        }
+        let ends = &self.ends[first..first + count];
+        let begin = self.length - (ends[count - 1] - from) as u64;
+        let starts = std::iter::once(from).chain(ends[..count - 1].iter().copied());
+        let skipped = count.saturating_sub(MAX_TAKEN_BACK);
+        self.starts.extend(
+            starts
+                .skip(skipped)
+                .map(|start| begin + (start - from) as u64),
+        );
+        let superfluous = self.starts.len().saturating_sub(MAX_TAKEN_BACK);
+        self.starts.drain(..superfluous);
+    }
+
     /// Appends `queue[from..to]` to the file, all of it or nothing.
     fn append(&mut self, from: usize, to: usize) -> io::Result<()> {
+        let queue = std::mem::take(&mut self.queue);
+        let outcome = self.append_bytes(&queue[from..to]);
+        self.queue = queue;
+        outcome
+    }
+
+    /// Appends bytes to the file, all of them or nothing.
+    fn append_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.length)?;
             self.torn = false;
         }
-        let bytes = &self.queue[from..to];
         match self.file.write_all(bytes) {
             Ok(()) => {
                 self.length += bytes.len() as u64;
@@ -237,7 +319,8 @@ fn create_new(directory: &Path, extension: &str, meta: &Meta) -> io::Result<(Fil
             "classhook-{}-{}-{nonce:08x}.{extension}",
             meta.pid, meta.start_ms
         ));
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
+        let mut options = OpenOptions::new();
+        match options.read(true).append(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 8 => tries += 1,
             outcome => return outcome.map(|file| (file, path)),
         }

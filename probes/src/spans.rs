@@ -6,11 +6,12 @@
 //!
 //! The running code calls the functions of [`calls`]; [`Runtime`] collects what they wrote for the event file.
 
+mod alarm;
 pub mod calls;
 mod capture;
 mod entry;
-mod ring;
 mod runtime;
+mod segments;
 mod shared;
 mod stack;
 mod sums;
@@ -20,5 +21,5 @@ mod virtual_stacks;
 
 pub use calls::{Jvm, NewThread, ThreadCell};
 pub use capture::{CaptureSpec, MAX_TEXT, Seen};
-pub use runtime::Runtime;
+pub use runtime::{Drained, Runtime};
 pub use table::{Counter, MAX_SPANS, SpanTable, TooManySpans};

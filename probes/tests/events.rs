@@ -96,7 +96,8 @@ fn everything_written_is_read_again() {
     let bytes = file(|writer| {
         writer.span(&span);
         writer.thread(&thread);
-        writer.calls([(&rich, true), (&plain, false)]);
+        writer.call(&rich, true);
+        writer.call(&plain, false);
         writer.aggregates([(3, &sums)]);
         writer.counts([(5, 1 << 40)]);
         writer.lost(&lost);
@@ -124,7 +125,7 @@ fn nested_calls_become_entries_and_exits_in_order() {
             call(1, 5, 70, Outcome::Open),
             call(1, 80, 90, Outcome::Returned),
         ];
-        writer.calls(calls.iter().map(|call| (call, false)));
+        calls.iter().for_each(|call| writer.call(call, false));
     });
     let trace = Trace::from_bytes(&bytes).unwrap();
     let events: Vec<_> = trace
@@ -155,7 +156,9 @@ fn call_seen_open_and_ended_later_is_one_call() {
             call(1, 5, 70, Outcome::Open),
             call(1, 5, 90, Outcome::Returned),
         );
-        writer.calls([(&open, false), (&open, false), (&ended, false)]);
+        for call in [&open, &open, &ended] {
+            writer.call(call, false);
+        }
     });
     let trace = Trace::from_bytes(&bytes).unwrap();
     assert_eq!(trace.calls, [call(1, 5, 90, Outcome::Returned)]);
@@ -166,7 +169,8 @@ fn file_cut_off_anywhere_keeps_what_was_whole() {
     let bytes = file(|writer| {
         for start in 0..20 {
             let call = call(1, start * 10, start * 10 + 5, Outcome::Returned);
-            writer.calls([(&call, false)]);
+            writer.call(&call, false);
+            writer.flush().unwrap();
         }
     });
     let mut most = 0;
@@ -194,7 +198,7 @@ proptest! {
         let mut bytes = file(|writer| {
             let mut one = call(1, 5, 9, Outcome::Threw(Some("a/E".into())));
             one.captures.push(Capture { which: Which::Returned, value: Value::Int(3) });
-            writer.calls([(&one, false)]);
+            writer.call(&one, false);
             writer.aggregates([(1, &Aggregate::default())]);
         });
         let length = bytes.len();

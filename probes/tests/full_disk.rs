@@ -6,8 +6,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use probes::events::{Call, Outcome};
 use probes::{
-    Flush, Meta, ProbeTable, Snapshot, SnapshotOptions, SnapshotWriter, Summary, WriteError,
+    EventWriter, Flush, Meta, ProbeTable, Snapshot, SnapshotOptions, SnapshotWriter, Summary,
+    Trace, WriteError,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -19,20 +21,7 @@ fn full_disk_costs_nothing_but_time() {
         return record_to_a_full_disk(Path::new(&directory));
     }
     let directory = tempfile::tempdir().unwrap();
-    let output = Command::new("sh")
-        .args([
-            "-c",
-            r#"trap "" XFSZ; exec "$0" --exact full_disk_costs_nothing_but_time --nocapture"#,
-        ])
-        .arg(std::env::current_exe().unwrap())
-        .env(CHILD, directory.path())
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    run_alone("full_disk_costs_nothing_but_time", directory.path());
     let file = std::fs::read_dir(directory.path())
         .unwrap()
         .next()
@@ -47,6 +36,86 @@ fn full_disk_costs_nothing_but_time() {
             .iter()
             .all(|class| class.probes == [true, true, true])
     );
+}
+
+/// The file says so whenever its JVM ends, and nothing is lost if there is room again.
+#[test]
+fn event_file_says_while_nothing_can_be_written_that_it_is_incomplete() {
+    let name = "event_file_says_while_nothing_can_be_written_that_it_is_incomplete";
+    match std::env::var(CHILD) {
+        Ok(directory) => record_events_to_a_full_disk(Path::new(&directory)),
+        Err(_) => run_alone(name, tempfile::tempdir().unwrap().path()),
+    }
+}
+
+/// Starts this program again, for one test alone that ignores the signal.
+fn run_alone(test: &str, directory: &Path) {
+    let output = Command::new("sh")
+        .args(["-c", r#"trap "" XFSZ; exec "$0" --exact "$1" --nocapture"#])
+        .arg(std::env::current_exe().unwrap())
+        .arg(test)
+        .env(CHILD, directory)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+}
+
+fn record_events_to_a_full_disk(directory: &Path) {
+    let mut writer = EventWriter::create(directory, &Meta::default()).unwrap();
+    let path = writer.path().to_owned();
+    let read = || Trace::read(&path).unwrap();
+    let mut made = 0;
+    let mut add = |writer: &mut EventWriter, count: u64| {
+        for start in made..made + count {
+            let call = Call {
+                thread: 1,
+                span: 1,
+                start: start * 10,
+                end: start * 10 + 5,
+                outcome: Outcome::Returned,
+                captures: Vec::new(),
+            };
+            writer.call(&call, false);
+        }
+        made += count;
+    };
+    for _ in 0..5 {
+        add(&mut writer, 10);
+        assert!(matches!(writer.flush(), Ok(Flush::Written(_))));
+    }
+    let whole = std::fs::metadata(&path).unwrap().len();
+    assert_eq!((read().incomplete, read().calls.len()), (None, 50));
+
+    limit_files_to(Some(whole + 40)); // too little for what says that the file is incomplete
+    add(&mut writer, 10);
+    assert!(matches!(writer.flush(), Err(WriteError::Write { .. })));
+    let incomplete = read();
+    let cause = incomplete.incomplete.expect("a cause").cause;
+    assert!(cause.contains("File too large"), "{cause}");
+    assert!((10..50).contains(&incomplete.calls.len()) && !incomplete.truncated);
+    assert!(matches!(writer.flush(), Ok(Flush::Stalled(_))));
+
+    limit_files_to(None);
+    while !matches!(writer.flush(), Ok(Flush::Written(_))) {} // tried again after a while
+    assert_eq!((read().incomplete, read().calls.len()), (None, 60));
+
+    limit_files_to(Some(std::fs::metadata(&path).unwrap().len()));
+    add(&mut writer, 5_000_000);
+    assert!(writer.flush().is_err() && writer.is_clogged());
+    let unwritten = writer.unwritten();
+    assert!(
+        unwritten > 1_000_000 && writer.pending() < 20 << 20,
+        "{unwritten}"
+    );
+    assert!(writer.complete().is_err());
+    assert!(read().incomplete.is_some() && !read().complete);
+
+    limit_files_to(None);
+    writer.complete().unwrap();
+    let trace = read();
+    assert!(trace.complete && trace.incomplete.is_none());
+    assert_eq!(trace.calls.len() as u64, 60 + 5_000_000 - unwritten);
 }
 
 fn limit_files_to(bytes: Option<u64>) {

@@ -2,5 +2,6 @@
 
 mod command;
 mod exactness;
+mod load;
 mod native_methods;
 mod spans;

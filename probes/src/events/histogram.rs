@@ -78,7 +78,7 @@ pub struct Aggregate {
     pub count: u64,
     /// Those that ended by an exception.
     pub errors: u64,
-    /// Time within the method and what it called.
+    /// Time within the method and what it called; of calls of the method within one another, that of the outermost.
     pub total: u64,
     /// The same without the spans that it called.
     pub own: u64,

@@ -9,7 +9,7 @@ use super::{
     THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::SnapshotError;
-use crate::format::{HEADER_LENGTH, Meta};
+use crate::format::{HEADER_LENGTH, Incomplete, Meta};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
 
 /// What the spans of one JVM recorded.
@@ -33,6 +33,8 @@ pub struct Trace {
     pub complete: bool,
     /// Whether the last record was cut off: the JVM was killed while writing. What is here is whole.
     pub truncated: bool,
+    /// Why what came later could not be written.
+    pub incomplete: Option<Incomplete>,
 }
 
 /// What happened to a call.
@@ -156,7 +158,7 @@ impl Decoder {
     fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
         let kind = Kind::from_number(record.kind).ok_or_else(|| {
             let found = record.kind.to_string();
-            corrupt(record.offset, "a kind of record between 1 and 11", found)
+            corrupt(record.offset, "a kind of record between 1 and 12", found)
         })?;
         if !self.begun && kind != Kind::Meta {
             let found = format!("{kind:?}");
@@ -165,6 +167,7 @@ impl Decoder {
         self.begun = true;
         let trace = &mut self.trace;
         trace.complete = kind == Kind::End;
+        trace.incomplete = None;
         let mut fields = Fields::of(record);
         match kind {
             Kind::Meta => trace.meta = read_json(record)?,
@@ -199,8 +202,10 @@ impl Decoder {
                 trace.calls.clear();
                 trace.aggregates.clear();
                 trace.counts.clear();
+                trace.lost = Lost::default();
             }
             Kind::End => {}
+            Kind::Incomplete => trace.incomplete = Some(read_json(record)?),
         }
         Ok(())
     }

@@ -1,6 +1,10 @@
 //! Writing an event file.
 
+use std::collections::HashMap;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::{
     Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SpanInfo, THREW,
@@ -8,7 +12,16 @@ use super::{
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
-use crate::log::{Flush, Log, now_ms, write_json, write_text};
+use crate::log::{Flush, Log, WRITE_LENGTH, now_ms, write_json, write_text};
+
+/// Calls of one record.
+const CALLS: u64 = 4_096;
+/// Bytes of one record of calls, but for the last call.
+const CALLS_LENGTH: usize = 256 << 10;
+/// While nothing can be written, calls wait until this many bytes do; those that come then are lost.
+const MAX_PENDING: usize = 16 << 20;
+/// How long after a write that failed the next one is tried.
+const RETRY: Duration = Duration::from_millis(200);
 
 /// Writes one event file; owned by the agent's thread.
 ///
@@ -16,8 +29,18 @@ use crate::log::{Flush, Log, now_ms, write_json, write_text};
 #[derive(Debug)]
 pub struct EventWriter {
     log: Log,
-    /// Class names by number, as far as they are written.
-    names: Vec<Box<str>>,
+    /// Class names and their numbers, as far as they are written.
+    names: HashMap<Arc<str>, u32>,
+    /// Calls that are not in a record yet: their bytes, how many they are, and when the last one began.
+    calls: Vec<u8>,
+    count: u64,
+    last_start: u64,
+    /// Calls that found no room while nothing could be written.
+    unwritten: u64,
+    /// When writing may be tried again after it failed.
+    retry: Option<Instant>,
+    /// Writing began to fail before a flush was asked for.
+    failed: Option<WriteError>,
 }
 
 impl EventWriter {
@@ -27,8 +50,20 @@ impl EventWriter {
     /// [`WriteError::Create`] if the file cannot be made or its first record not be written.
     pub fn create(directory: &Path, meta: &Meta) -> Result<Self, WriteError> {
         Ok(Self {
-            log: Log::create(directory, "events", MAGIC, meta)?,
-            names: Vec::new(),
+            log: Log::create(
+                directory,
+                "events",
+                MAGIC,
+                meta,
+                Some(Kind::Incomplete as u16),
+            )?,
+            names: HashMap::new(),
+            calls: Vec::new(),
+            count: 0,
+            last_start: 0,
+            unwritten: 0,
+            retry: None,
+            failed: None,
         })
     }
 
@@ -58,21 +93,37 @@ impl EventWriter {
         });
     }
 
-    /// Adds calls, whose class names are given their numbers here. `is_virtual` says of each call whether its
-    /// thread is virtual.
-    pub fn calls<'c>(&mut self, calls: impl IntoIterator<Item = (&'c Call, bool)>) {
-        let mut payload = Vec::new();
-        let mut last_start = 0;
-        for (call, is_virtual) in calls {
-            self.call(&mut payload, call, is_virtual, last_start);
-            last_start = call.start;
-        }
-        if !payload.is_empty() {
-            self.enqueue(Kind::Calls, |out| out.extend_from_slice(&payload));
+    /// Adds a call, whose class names are given their numbers here. `is_virtual` says whether its thread is virtual.
+    pub fn call(&mut self, call: &Call, is_virtual: bool) {
+        let mut out = std::mem::take(&mut self.calls);
+        self.encode(&mut out, call, is_virtual);
+        self.calls = out;
+        self.count += 1;
+        if self.count >= CALLS || self.calls.len() >= CALLS_LENGTH {
+            self.end_calls();
         }
     }
 
-    fn call(&mut self, out: &mut Vec<u8>, call: &Call, is_virtual: bool, last_start: u64) {
+    /// Writes a record of the calls that were added.
+    fn end_calls(&mut self) {
+        if self.is_clogged() {
+            self.unwritten += self.count;
+        } else if self.count > 0 {
+            let calls = std::mem::take(&mut self.calls);
+            self.log
+                .enqueue(Kind::Calls as u16, |out| out.extend_from_slice(&calls));
+            self.calls = calls;
+        }
+        self.calls.clear();
+        (self.count, self.last_start) = (0, 0);
+        if self.log.pending() >= WRITE_LENGTH
+            && let Err(error) = self.write()
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn encode(&mut self, out: &mut Vec<u8>, call: &Call, is_virtual: bool) {
         let (flags, thrown) = match &call.outcome {
             Outcome::Returned => (0, None),
             Outcome::Threw(None) => (THREW, None),
@@ -82,7 +133,9 @@ impl EventWriter {
         write_varint(out, call.thread);
         write_varint(out, call.span);
         out.push(flags | if is_virtual { VIRTUAL } else { 0 });
-        write_varint(out, zigzag(call.start.wrapping_sub(last_start) as i64));
+        let since = call.start.wrapping_sub(self.last_start);
+        write_varint(out, zigzag(since as i64));
+        self.last_start = call.start;
         write_varint(out, call.end.saturating_sub(call.start));
         if let Some(name) = thrown {
             write_varint(out, name);
@@ -156,13 +209,14 @@ impl EventWriter {
     }
 
     /// The number of a class name; a new one is written first.
-    fn name(&mut self, name: &str) -> u32 {
-        if let Some(at) = self.names.iter().position(|known| **known == *name) {
-            return at as u32;
+    fn name(&mut self, name: &Arc<str>) -> u32 {
+        if let Some(number) = self.names.get(name) {
+            return *number;
         }
         let number = self.names.len() as u32;
-        self.names.push(name.into());
-        self.enqueue(Kind::Name, |out| {
+        self.names.insert(Arc::clone(name), number);
+        // In front of the calls that are not in a record yet.
+        self.log.enqueue(Kind::Name as u16, |out| {
             out.extend_from_slice(&number.to_le_bytes());
             write_text(out, name);
         });
@@ -209,14 +263,28 @@ impl EventWriter {
         }
     }
 
-    /// Adds what was lost since the start.
+    /// Adds what was lost since the start or the last reset.
     pub fn lost(&mut self, lost: &Lost) {
         self.enqueue(Kind::Lost, |out| write_json(out, lost));
     }
 
-    /// Forgets all calls, aggregates and counts so far.
+    /// Forgets all calls, aggregates, counts and losses so far.
     pub fn reset(&mut self) {
         self.enqueue(Kind::Reset, |_| ());
+        self.unwritten = 0;
+    }
+
+    /// Calls since the start or the last reset that were dropped because nothing could be written.
+    #[must_use]
+    pub fn unwritten(&self) -> u64 {
+        self.unwritten
+    }
+
+    /// Whether nothing can be written and so much waits that calls are dropped. Sums are better left where they are
+    /// until then.
+    #[must_use]
+    pub fn is_clogged(&self) -> bool {
+        self.log.is_stalled() && self.log.pending() >= MAX_PENDING
     }
 
     /// Writes what was added since the last flush.
@@ -224,31 +292,57 @@ impl EventWriter {
     /// # Errors
     /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
     pub fn flush(&mut self) -> Result<Flush, WriteError> {
+        self.end_calls();
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         if self.log.pending() == 0 {
             return Ok(Flush::Unchanged);
         }
         if !self.log.is_stalled() {
-            self.enqueue(Kind::Time, |out| {
-                out.extend_from_slice(&now_ms().to_le_bytes())
-            });
+            self.time();
         }
-        self.log.write()
+        self.write()
     }
 
-    /// Writes what is left and the end record.
+    /// Writes what is left and the end record. If that fails, the file says that it is incomplete.
     ///
     /// # Errors
     /// [`WriteError::Write`] if it cannot be written, also if that was reported before.
     pub fn complete(&mut self) -> Result<(), WriteError> {
+        self.end_calls();
+        self.failed = None;
         self.log.report_again();
-        self.enqueue(Kind::Time, |out| {
-            out.extend_from_slice(&now_ms().to_le_bytes())
-        });
+        self.time();
         self.enqueue(Kind::End, |_| ());
         self.log.write().map(drop)
     }
 
+    /// Copies the file to where it was if it was removed meanwhile; true if it was so.
+    ///
+    /// # Errors
+    /// Why it cannot be copied.
+    pub fn restore(&mut self) -> io::Result<bool> {
+        self.log.restore()
+    }
+
+    fn write(&mut self) -> Result<Flush, WriteError> {
+        if self.retry.is_some_and(|retry| Instant::now() < retry) {
+            return Ok(Flush::Stalled(self.log.pending()));
+        }
+        let outcome = self.log.write();
+        self.retry = self.log.is_stalled().then(|| Instant::now() + RETRY);
+        outcome
+    }
+
+    fn time(&mut self) {
+        let now = now_ms().to_le_bytes();
+        self.enqueue(Kind::Time, |out| out.extend_from_slice(&now));
+    }
+
+    /// Adds a record behind all calls that were added.
     fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+        self.end_calls();
         self.log.enqueue(kind as u16, payload);
     }
 }

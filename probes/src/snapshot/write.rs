@@ -50,7 +50,7 @@ impl SnapshotWriter {
         options: SnapshotOptions,
     ) -> Result<Self, WriteError> {
         Ok(Self {
-            log: Log::create(directory, "hook", MAGIC, &meta)?,
+            log: Log::create(directory, "hook", MAGIC, &meta, None)?,
             options,
             known: Vec::new(),
         })

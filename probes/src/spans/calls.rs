@@ -1,7 +1,7 @@
 //! What instrumented code calls.
 //!
 //! Entering and leaving a span takes no lock and, once a thread has seen the span, allocates nothing: the open calls
-//! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its ring.
+//! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its segment.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use super::capture::{self, CaptureSpec, Seen};
 use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
 use super::runtime::Runtime;
+use super::segments::Pushed;
 use super::stack::{Left, ThreadStack};
 use super::sums::Timed;
 use super::threads::ThreadLog;
@@ -76,13 +77,13 @@ thread_local! {
     static EXIT_GUARD: ExitGuard = const { ExitGuard(Cell::new(None)) };
 }
 
-/// The log and stack for the Java thread `thread`; a virtual thread without a stack gets one if `begin`.
+/// The log and stack for the Java thread `thread`; a virtual thread without a stack gets one for the span that begins.
 #[inline(always)]
-fn here(jvm: &impl Jvm, thread: u64, begin: bool) -> Option<CurrentThread> {
+fn here(jvm: &impl Jvm, thread: u64, begins: Option<u32>) -> Option<CurrentThread> {
     let here = jvm.with_cell(Cell::get);
     match here {
         Some(found) if found.stack.owner.load(Ordering::Relaxed) == thread => here,
-        _ => find(jvm, here, thread, begin),
+        _ => find(jvm, here, thread, begins),
     }
 }
 
@@ -92,15 +93,15 @@ fn find(
     jvm: &impl Jvm,
     here: Option<CurrentThread>,
     thread: u64,
-    begin: bool,
+    begins: Option<u32>,
 ) -> Option<CurrentThread> {
     let mut here = here.or_else(|| join(jvm))?;
     let log = here.log;
     here.stack = if log.own.owner.load(Ordering::Relaxed) == thread {
         &log.own
-    } else if begin {
+    } else if let Some(span) = begins {
         let stack = log.shared.virtual_stacks.claim(thread);
-        if stack.is_none() {
+        if stack.is_none() && log.shared.mode(span) >= AGGREGATE {
             log.lost.note(|lost| &lost.untracked, 1);
         }
         stack?
@@ -134,15 +135,16 @@ fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
 /// A call of `span` begins on the Java thread `thread`.
 #[inline]
 pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
-    let Some(here) = here(jvm, thread, true) else {
+    let Some(here) = here(jvm, thread, Some(span)) else {
         return;
     };
-    let mode = here.log.shared.mode(span);
+    let shared = here.log.shared;
+    let mode = shared.mode(span);
     let start = match mode {
         AGGREGATE.. => here.stack.moment(jvm.ticks()),
         _ => 0,
     };
-    if !here.stack.enter(span, mode, start) {
+    if !here.stack.enter(span, mode, start, shared.base()) && mode >= AGGREGATE {
         here.log.lost.note(|lost| &lost.untracked, 1);
     }
 }
@@ -168,13 +170,13 @@ fn leave(
     failed: bool,
     class: impl FnOnce() -> Option<u32>,
 ) {
-    let Some(here) = here(jvm, thread, false) else {
+    let Some(here) = here(jvm, thread, None) else {
         return;
     };
     let Some(left) = here.stack.leave(span) else {
         return;
     };
-    if left.mode >= AGGREGATE {
+    if left.mode >= AGGREGATE && left.start >= here.log.shared.base() {
         let end = here.stack.moment(jvm.ticks());
         ended(here, span, left, end, failed, class);
     }
@@ -202,6 +204,7 @@ fn ended(
         own: ticks.saturating_sub(left.within),
         nanos: here.log.shared.scale(0).duration(ticks),
         failed,
+        outermost: left.outermost,
     };
     if !here.log.sums.add(span, timed, &here.log.shared.sums_left) {
         here.log.lost.note(|lost| &lost.sums, 1);
@@ -212,7 +215,7 @@ fn ended(
     }
 }
 
-/// Writes a call to the ring: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
+/// Writes a call to the thread's segment: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
 /// mode would have to keep it in memory, too.
 #[inline(never)]
 fn push(
@@ -242,12 +245,14 @@ fn push(
     }
     head[0] = u64::from(span) | flags | ((length + captures.len()) as u64) << LENGTH_SHIFT;
     let head = head.get(..length).unwrap_or_default();
-    if !here
-        .log
-        .ring()
-        .is_some_and(|ring| ring.push(head, captures))
-    {
-        here.log.lost.note(|lost| &lost.full, 1);
+    let shared = here.log.shared;
+    match shared.segments.push(&here.log.queue, head, captures) {
+        Pushed::Waits => {}
+        Pushed::ManyWait => shared.alarm.ring(),
+        Pushed::Refused => {
+            here.log.lost.note(|lost| &lost.full, 1);
+            shared.alarm.ring();
+        }
     }
 }
 
@@ -261,7 +266,7 @@ pub fn capture<'v>(
     spec: CaptureSpec,
     read: impl FnOnce() -> Seen<'v>,
 ) {
-    let Some(here) = here(jvm, thread, true) else {
+    let Some(here) = here(jvm, thread, Some(span)) else {
         return;
     };
     if here.log.shared.mode(span) != EVENTS {

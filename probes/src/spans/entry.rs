@@ -1,13 +1,10 @@
-//! A call in a thread's ring: one word of flags, span and length, start, end, what the flags announce, and captures.
+//! A call in a thread's segment: one word of flags, span and length, start, end, what the flags announce, and captures.
 
 use std::sync::Arc;
 
 use super::capture;
 use super::shared::{Scale, Shared};
 use crate::events::{Call, EventWriter, Outcome};
-
-/// Calls of one record in the file.
-pub(super) const CALLS: usize = 4_096;
 
 /// Left by an exception.
 pub(super) const THREW: u64 = 1 << 32;
@@ -18,13 +15,13 @@ pub(super) const VIRTUAL: u64 = 1 << 34;
 /// Where an entry's length lies in its first word.
 pub(super) const LENGTH_SHIFT: u32 = 48;
 
-/// Decodes the entries of one ring.
+/// Decodes the entries of one thread.
 pub(super) struct Entries<'r> {
     pub shared: &'r Shared,
     pub scale: Scale,
-    /// Java's id of the ring's thread.
+    /// Java's id of the native thread.
     pub own: u64,
-    /// Names of classes by number, as far as they were known when the ring was read.
+    /// Names of classes by number, as far as they were known when the entries were read.
     pub classes: &'r [Arc<str>],
     /// The spans of this trace, by number.
     pub current: &'r [bool],
@@ -33,7 +30,6 @@ pub(super) struct Entries<'r> {
 impl Entries<'_> {
     /// Writes the calls of these words to the event file.
     pub fn write(&self, words: &[u64], out: &mut EventWriter) {
-        let mut calls = Vec::new();
         let mut rest = words;
         while let Some(head) = rest.first() {
             let length = (head >> LENGTH_SHIFT) as usize;
@@ -41,10 +37,8 @@ impl Entries<'_> {
                 break;
             };
             rest = behind;
-            calls.extend(self.call(entry));
-            if calls.len() == CALLS || rest.is_empty() {
-                out.calls(calls.iter().map(|(call, is_virtual)| (call, *is_virtual)));
-                calls.clear();
+            if let Some((call, is_virtual)) = self.call(entry) {
+                out.call(&call, is_virtual);
             }
         }
     }

@@ -2,13 +2,29 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use super::entry::{CALLS, Entries};
+use super::entry::Entries;
+use super::segments::Limits;
 use super::shared::Shared;
 use super::table::SpanTable;
 use super::threads::{ThreadLog, Threads};
 use crate::events::{Aggregate, Call, EventWriter, Lost, Outcome, SpanMode};
+
+/// Segments of one thread that are read before those of the next one.
+const SEGMENTS: usize = 64;
+
+/// What became of the calls that waited to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Drained {
+    /// There were none.
+    Nothing,
+    /// All were written.
+    All,
+    /// Some were written, others wait.
+    Part,
+}
 
 /// Collects the calls of all threads of one JVM.
 #[derive(Debug)]
@@ -17,24 +33,38 @@ pub struct Runtime {
     pub(super) threads: Threads,
     /// Locked for as long as one reader reads.
     reported: Mutex<Reported>,
+    /// Calls that were open the last time, by thread and start, and whether they were among the results.
+    open: Mutex<HashMap<(u64, u64), bool>>,
 }
 
 /// What was written already.
 #[derive(Debug, Default)]
 struct Reported {
+    /// What was lost before the trace began or was reset.
+    lost_before: Lost,
     lost: Lost,
-    /// Calls that were open the last time, by thread and start, and whether they were written.
-    open: HashMap<(u64, u64), bool>,
+    /// Names of classes by number.
+    classes: Vec<Arc<str>>,
 }
 
 impl Runtime {
     /// Collects calls of the spans of `table`; `nanos_per_tick` is in units of 2^-32.
     #[must_use]
     pub fn new(table: &'static SpanTable, nanos_per_tick: u64) -> Self {
+        Self::with_limits(table, nanos_per_tick, Limits::default())
+    }
+
+    /// The same with other limits of memory.
+    pub(super) fn with_limits(
+        table: &'static SpanTable,
+        nanos_per_tick: u64,
+        limits: Limits,
+    ) -> Self {
         Self {
-            shared: Shared::new(table, nanos_per_tick),
+            shared: Shared::new(table, nanos_per_tick, limits),
             threads: Threads::default(),
             reported: Mutex::default(),
+            open: Mutex::default(),
         }
     }
 
@@ -43,9 +73,14 @@ impl Runtime {
         self.shared.class(name)
     }
 
-    /// Writes what is new since the last time to `out`: threads, spans, calls and losses; with `sums` also the
-    /// sums that changed, which takes longer. Times begin at the tick `base`.
-    pub fn drain(&self, spans: &SpanTable, out: &mut EventWriter, base: u64, sums: bool) {
+    /// Pauses the calling thread, which then drains, until much waits to be read or the time is over.
+    pub fn pause(&self, time: Duration) {
+        self.shared.alarm.wait(time);
+    }
+
+    /// Writes what is new since the last time to `out`: threads, spans, calls and losses. Times begin at the tick
+    /// `base`.
+    pub fn drain(&self, spans: &SpanTable, out: &mut EventWriter, base: u64) -> Drained {
         let mut reported = self.reported();
         for span in spans.take_changed() {
             out.span(&span);
@@ -53,54 +88,86 @@ impl Runtime {
         for thread in self.threads.take_joined() {
             out.thread(&thread);
         }
+        self.shared.add_class_names(&mut reported.classes);
         let logs = self.threads.all();
         let current = spans.current();
-        let classes = self.shared.class_names();
         let mut ended = Vec::new();
         let mut words = Vec::new();
+        let mut drained = Drained::Nothing;
         for log in &logs {
-            // What the thread wrote before it ended is in the ring by then.
+            // What the thread wrote before it ended can be read by then.
             let has_ended = log.ended.load(Ordering::Acquire);
-            if let Some(ring) = log.ring.get().filter(|ring| !ring.is_empty()) {
+            let entries = Entries {
+                shared: &self.shared,
+                scale: self.shared.scale(base),
+                own: log.id.load(Ordering::Relaxed),
+                classes: &reported.classes,
+                current: &current,
+            };
+            let mut more = true;
+            for _ in 0..SEGMENTS {
                 words.clear();
-                ring.take(&mut words);
-                let own = log.id.load(Ordering::Relaxed);
-                let entries = Entries {
-                    shared: &self.shared,
-                    scale: self.shared.scale(base),
-                    own,
-                    classes: &classes,
-                    current: &current,
-                };
+                more = self.shared.segments.pull(&log.queue, &mut words);
                 entries.write(&words, out);
+                if !words.is_empty() {
+                    drained = drained.max(Drained::All);
+                }
+                if !more {
+                    break;
+                }
             }
-            if has_ended {
+            if more {
+                drained = Drained::Part;
+            }
+            if has_ended && !more {
                 ended.push(*log);
             }
         }
         self.threads.recycle(&ended);
-        if sums {
-            self.write_sums(&logs, &current, out);
-        }
-        let mut lost = Lost::default();
-        logs.iter().for_each(|log| log.lost.collect(&mut lost));
+        let lost = Lost {
+            unwritten: out.unwritten(),
+            ..lost_by(&logs).since(&reported.lost_before)
+        };
         if lost != reported.lost {
             reported.lost = lost;
             out.lost(&lost);
         }
+        drained
     }
 
-    /// Writes the calls that are open: `all`, or those that were open the last time and not
-    /// written then. They are written again when they end.
-    pub fn drain_open(
+    /// The sums of spans that changed since the last time, each since the start or the last reset.
+    pub fn changed_sums(&self, spans: &SpanTable) -> Vec<(u32, Aggregate)> {
+        let logs = self.threads.all();
+        let current = spans.current();
+        let mut changed = BTreeSet::new();
+        for log in &logs {
+            log.sums.visit(|span, grew| {
+                if grew && current.get(span as usize) == Some(&true) {
+                    changed.insert(span);
+                }
+            });
+        }
+        let sums = changed.into_iter().map(|span| {
+            let mut sum = Aggregate::default();
+            for log in &logs {
+                log.sums
+                    .collect(span, |ticks| self.shared.scale(0).duration(ticks), &mut sum);
+            }
+            (span, sum)
+        });
+        sums.collect()
+    }
+
+    /// The calls that are open, and whether their threads are virtual: `all`, or those that were open the last time
+    /// and not among the results then.
+    pub fn open_calls(
         &self,
         spans: &SpanTable,
-        out: &mut EventWriter,
         base: u64,
         now: u64,
         all: bool,
-    ) {
-        let mut reported = self.reported();
+    ) -> Vec<(Call, bool)> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let current = spans.current();
         let scale = self.shared.scale(base);
         let now = scale.time(now);
@@ -111,84 +178,77 @@ impl Runtime {
             .map(|log| (log.id.load(Ordering::Relaxed), &log.own, false));
         let virtual_ones = self.shared.virtual_stacks.used();
         let virtual_ones = virtual_ones.map(|(thread, stack)| (thread, stack, true));
-        let before = std::mem::take(&mut reported.open);
+        let before = std::mem::take(&mut *open);
+        let mut calls = Vec::new();
         for (thread, stack, is_virtual) in own.chain(virtual_ones) {
-            let mut calls = Vec::new();
             for (span, mode, start) in stack.open() {
                 let is_current = current.get(span as usize) == Some(&true);
                 if mode != SpanMode::Events as u8 || start < base || !is_current {
                     continue;
                 }
                 let key = (thread, start);
-                let written = before.get(&key).copied();
-                reported.open.insert(key, all || written.is_some());
-                if !all && written != Some(false) {
+                let given = before.get(&key).copied();
+                open.insert(key, all || given.is_some());
+                if !all && given != Some(false) {
                     continue;
                 }
                 let start = scale.time(start);
-                calls.push(Call {
+                let call = Call {
                     thread,
                     span,
                     start,
                     end: now.max(start),
                     outcome: Outcome::Open,
                     captures: Vec::new(),
-                });
-            }
-            for calls in calls.chunks(CALLS) {
-                out.calls(calls.iter().map(|call| (call, is_virtual)));
+                };
+                calls.push((call, is_virtual));
             }
         }
+        calls
     }
 
-    /// Forgets all calls and sums; what comes later counts from zero.
+    /// Forgets all calls, sums and losses; what comes later counts from zero.
     pub fn reset(&self, out: &mut EventWriter) {
-        self.forget();
+        let mut reported = self.reported();
+        self.forget(&mut reported);
         out.reset();
     }
 
-    /// From now on another file is written: what was collected for the last one is forgotten, and the threads are
-    /// reported again.
-    pub fn begin_again(&self) {
-        self.forget();
-        *self.reported() = Reported::default();
+    /// From now on another file is written, with the calls that are entered from the tick `base` on: what was
+    /// collected for the last one is forgotten, and the threads are reported again.
+    pub fn begin_again(&self, base: u64) {
+        let mut reported = self.reported();
+        self.shared.set_base(base);
+        self.forget(&mut reported);
+        self.open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
         self.threads.report_again();
     }
 
-    fn forget(&self) {
-        let _reported = self.reported();
+    fn forget(&self, reported: &mut Reported) {
+        let logs = self.threads.all();
         let mut words = Vec::new();
-        for log in self.threads.all() {
+        for log in &logs {
             log.sums.reset();
-            if let Some(ring) = log.ring.get() {
-                ring.take(&mut words);
+            while self.shared.segments.pull(&log.queue, &mut words) {
+                words.clear();
             }
             words.clear();
         }
-    }
-
-    fn write_sums(&self, logs: &[&'static ThreadLog], current: &[bool], out: &mut EventWriter) {
-        let mut changed = BTreeSet::new();
-        for log in logs {
-            log.sums.visit(|span, grew| {
-                if grew && current.get(span as usize) == Some(&true) {
-                    changed.insert(span);
-                }
-            });
-        }
-        let sums = changed.into_iter().map(|span| {
-            let mut sum = Aggregate::default();
-            for log in logs {
-                log.sums
-                    .collect(span, |ticks| self.shared.scale(0).duration(ticks), &mut sum);
-            }
-            (span, sum)
-        });
-        let sums: Vec<(u32, Aggregate)> = sums.collect();
-        out.aggregates(sums.iter().map(|(span, sum)| (*span, sum)));
+        reported.lost_before = lost_by(&logs);
+        reported.lost = Lost::default();
     }
 
     fn reported(&self) -> MutexGuard<'_, Reported> {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What these threads have lost so far.
+fn lost_by(logs: &[&'static ThreadLog]) -> Lost {
+    let mut lost = Lost::default();
+    logs.iter().for_each(|log| log.lost.collect(&mut lost));
+    lost
 }

@@ -1,19 +1,15 @@
 //! What every thread of one JVM uses while it calls spans.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::alarm::Alarm;
+use super::segments::{Limits, Segments};
 use super::sums::MAX_SUMS;
 use super::table::SpanTable;
 use super::virtual_stacks::VirtualStacks;
 
-/// Words of all rings together: 64 MiB.
-const RING_WORDS: usize = 8 << 20;
-/// Words of one ring, while there are few: 1 MiB.
-const MAX_RING: usize = 128 << 10;
-/// Words of the smallest ring.
-const MIN_RING: usize = 2 << 10;
 /// Class names that have a number of their own.
 const MAX_CLASSES: u32 = 1 << 16;
 /// The modes of the spans, the clock's rate, the stacks of virtual threads, and what memory is left.
@@ -24,7 +20,12 @@ pub(crate) struct Shared {
     pub virtual_stacks: VirtualStacks,
     /// Sums that may still be made.
     pub sums_left: AtomicUsize,
-    ring_words_left: AtomicUsize,
+    /// Calls that wait to be read.
+    pub segments: Segments,
+    /// Ends the pause of the thread that reads them.
+    pub alarm: Alarm,
+    /// The tick at which the trace begins.
+    base: AtomicU64,
     classes: Mutex<Classes>,
 }
 
@@ -58,13 +59,15 @@ impl Scale {
 }
 
 impl Shared {
-    pub fn new(table: &'static SpanTable, nanos_per_tick: u64) -> Self {
+    pub fn new(table: &'static SpanTable, nanos_per_tick: u64, limits: Limits) -> Self {
         Self {
             modes: table.modes(),
             nanos_per_tick,
             virtual_stacks: VirtualStacks::default(),
             sums_left: AtomicUsize::new(MAX_SUMS),
-            ring_words_left: AtomicUsize::new(RING_WORDS),
+            segments: Segments::new(limits),
+            alarm: Alarm::default(),
+            base: AtomicU64::new(0),
             classes: Mutex::default(),
         }
     }
@@ -76,6 +79,17 @@ impl Shared {
             base,
             nanos_per_tick: self.nanos_per_tick,
         }
+    }
+
+    /// The tick at which the trace begins; calls entered before are not of it.
+    #[inline]
+    pub fn base(&self) -> u64 {
+        self.base.load(Ordering::Relaxed)
+    }
+
+    /// A trace begins at this tick.
+    pub fn set_base(&self, base: u64) {
+        self.base.store(base, Ordering::Relaxed);
     }
 
     /// The mode in force of a span, as [`SpanMode`](crate::events::SpanMode) `as u8`.
@@ -101,24 +115,11 @@ impl Shared {
         number
     }
 
-    /// Takes the memory of one ring: an eighth of what all rings may still take; nothing if none is left.
-    #[cold]
-    pub fn take_ring_words(&self) -> Option<usize> {
-        let words = |left: usize| {
-            let fair = (left / 8).clamp(MIN_RING, MAX_RING);
-            1 << fair.ilog2()
-        };
-        let take = |left: usize| left.checked_sub(words(left));
-        let left = self
-            .ring_words_left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-            .ok()?;
-        Some(words(left))
-    }
-
-    /// All class names, by number.
-    pub fn class_names(&self) -> Vec<Arc<str>> {
-        self.classes().names.clone()
+    /// Adds those class names to `names`, which are in the order of their numbers, that are not in it.
+    pub fn add_class_names(&self, names: &mut Vec<Arc<str>>) {
+        let classes = self.classes();
+        let new = classes.names.get(names.len()..).unwrap_or_default();
+        names.extend(new.iter().cloned());
     }
 
     /// The class name with this number, `?` for those that share one.

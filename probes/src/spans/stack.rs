@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::capture::ARENA;
+use crate::events::SpanMode;
 
 /// Frames of the first chunk, which lies in the stack itself; each further one has twice as many.
 const FIRST: usize = 8;
@@ -11,6 +12,8 @@ const CHUNKS: usize = 14;
 /// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
 pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
 
+/// Modes from this one on keep times.
+const TIMED: u8 = SpanMode::Aggregate as u8;
 /// There are no staged captures.
 const NO_SPAN: u64 = u64::MAX;
 
@@ -25,6 +28,10 @@ pub(crate) struct Frame {
     within: AtomicU64,
     /// Where its captures begin in the arena.
     arena: AtomicU64,
+    /// Number, plus one, of the innermost call from here outwards that is the outermost one of its span.
+    outermost: AtomicU64,
+    /// A bit for the span of each such call.
+    spans: AtomicU64,
 }
 
 /// What is known of a call when it is left.
@@ -40,6 +47,8 @@ pub(crate) struct Left {
     pub captures: (u64, u64),
     /// Calls within it whose end was never seen.
     pub unended: u64,
+    /// Whether no other call of this span is open around it.
+    pub outermost: bool,
 }
 
 /// The stack of one Java thread. Written by whichever native thread runs that thread, one at a time.
@@ -114,14 +123,23 @@ impl ThreadStack {
     }
 
     /// A call begins; false if it is nested too deeply to be followed. It is counted all the same, so that its end
-    /// is not taken for another's.
+    /// is not taken for another's. Calls entered before `base` are not of this trace.
     #[inline]
-    pub fn enter(&self, span: u32, mode: u8, start: u64) -> bool {
+    pub fn enter(&self, span: u32, mode: u8, start: u64, base: u64) -> bool {
         let depth = get(&self.depth);
         set(&self.depth, depth + 1);
         let Some(frame) = self.frame(depth, true) else {
             return false;
         };
+        let (mut outermost, mut spans) = self.outermost_below(depth);
+        let bit = 1 << (span % u64::BITS);
+        // A bit may stand for another span, too.
+        if mode >= TIMED && !(spans & bit != 0 && self.is_open(span, outermost, base)) {
+            outermost = depth + 1;
+            spans |= bit;
+        }
+        set(&frame.outermost, outermost);
+        set(&frame.spans, spans);
         let top = get(&self.top);
         set(&frame.head, u64::from(span) | u64::from(mode) << 32);
         set(&frame.start, start);
@@ -132,6 +150,30 @@ impl ThreadStack {
             set(&self.staged_for, NO_SPAN);
         }
         true
+    }
+
+    /// [`Frame::outermost`] and [`Frame::spans`] of the call around the one at `depth`.
+    #[inline(always)]
+    fn outermost_below(&self, depth: u64) -> (u64, u64) {
+        let around = depth
+            .checked_sub(1)
+            .and_then(|around| self.frame(around, false));
+        around.map_or((0, 0), |frame| (get(&frame.outermost), get(&frame.spans)))
+    }
+
+    /// Whether a call of `span` of this trace is open. Takes as many steps as there are spans with open calls.
+    #[cold]
+    fn is_open(&self, span: u32, mut outermost: u64, base: u64) -> bool {
+        while let Some(depth) = outermost.checked_sub(1) {
+            let Some(frame) = self.frame(depth, false) else {
+                return false;
+            };
+            if get(&frame.head) as u32 == span {
+                return get(&frame.start) >= base;
+            }
+            (outermost, _) = self.outermost_below(depth);
+        }
+        false
     }
 
     /// A call ends; none if its begin is not known.
@@ -178,6 +220,7 @@ impl ThreadStack {
             within: get(&frame.within),
             captures: (arena, end),
             unended,
+            outermost: get(&frame.outermost) == depth + 1,
         }
     }
 
@@ -257,7 +300,7 @@ mod tests {
     fn calls_end_in_the_reverse_order_of_their_begin() {
         let stack = stack();
         for depth in 0..1_000 {
-            assert!(stack.enter(depth % 7, 1, u64::from(depth)));
+            assert!(stack.enter(depth % 7, 1, u64::from(depth), 0));
         }
         for depth in (0..1_000).rev() {
             let left = stack.leave(depth % 7).unwrap();
@@ -268,10 +311,36 @@ mod tests {
     }
 
     #[test]
+    fn outermost_call_of_a_span_is_the_one_without_another_around_it() {
+        let stack = stack();
+        let mode = SpanMode::Aggregate as u8;
+        let enter = |span: u32| stack.enter(span, mode, 10, 5);
+        let leave = |span: u32| stack.leave(span).unwrap().outermost;
+        // 65 and 129 have the bit of 1.
+        let spans = [1, 65, 2, 1, 65, 129, 2, 129];
+        spans.iter().for_each(|span| assert!(enter(*span)));
+        let found: Vec<bool> = spans.iter().rev().map(|span| leave(*span)).collect();
+        assert_eq!(found, [false, false, true, false, false, true, true, true]);
+        assert!(enter(1) && leave(1), "the others have ended");
+    }
+
+    #[test]
+    fn call_that_keeps_no_times_or_belongs_to_an_earlier_trace_is_around_no_other() {
+        let stack = stack();
+        let (off, mode) = (SpanMode::Off as u8, SpanMode::Aggregate as u8);
+        stack.enter(1, off, 0, 5);
+        stack.enter(1, mode, 4, 0);
+        stack.enter(1, mode, 6, 5);
+        stack.enter(1, mode, 7, 5);
+        let found: Vec<bool> = (0..4).map(|_| stack.leave(1).unwrap().outermost).collect();
+        assert_eq!(found, [false, true, true, false]);
+    }
+
+    #[test]
     fn end_that_was_not_seen_does_not_shift_the_others() {
         let stack = stack();
         for span in 0..4 {
-            stack.enter(span, 1, u64::from(span));
+            stack.enter(span, 1, u64::from(span), 0);
         }
         let left = stack.leave(1).unwrap();
         assert_eq!((left.start, left.unended), (1, 2));
@@ -283,10 +352,10 @@ mod tests {
     fn depth_beyond_the_limit_is_counted_and_left_again() {
         let stack = stack();
         for _ in 0..MAX_DEPTH {
-            assert!(stack.enter(1, 1, 5));
+            assert!(stack.enter(1, 1, 5, 0));
         }
-        assert!(!stack.enter(2, 1, 6));
-        assert!(!stack.enter(1, 1, 6));
+        assert!(!stack.enter(2, 1, 6, 0));
+        assert!(!stack.enter(1, 1, 6, 0));
         assert_eq!(stack.leave(1), None);
         assert_eq!(stack.leave(2), None);
         assert_eq!(stack.leave(1).unwrap().start, 5);
@@ -306,13 +375,13 @@ mod tests {
         put(9, true, 99); // its call is never entered: no stack was left
         put(1, true, 11);
         put(1, false, 12);
-        stack.enter(1, 3, 0);
-        stack.enter(2, 3, 1); // has no captures at entry
+        stack.enter(1, 3, 0, 0);
+        stack.enter(2, 3, 1, 0); // has no captures at entry
         put(2, true, 21);
         assert_eq!(words(stack.leave(2).unwrap()), [21]);
         put(1, true, 13);
         assert_eq!(words(stack.leave(1).unwrap()), [11, 12, 13]);
-        stack.enter(1, 3, 2);
+        stack.enter(1, 3, 2, 0);
         assert!(words(stack.leave(1).unwrap()).is_empty());
     }
 

@@ -52,14 +52,17 @@ impl Sum {
     }
 
     #[inline(always)]
-    fn add(&self, ticks: u64, own: u64, nanos: u64, failed: bool) {
+    fn add(&self, call: Timed) {
+        let ticks = call.ticks;
         if self.stale.load(Ordering::Relaxed) {
             self.forget();
         }
         raise(&self.count, 1);
-        raise(&self.total, ticks);
-        raise(&self.own, own);
-        if failed {
+        if call.outermost {
+            raise(&self.total, ticks);
+        }
+        raise(&self.own, call.own);
+        if call.failed {
             raise(&self.errors, 1);
         }
         if ticks < self.min.load(Ordering::Relaxed) {
@@ -68,7 +71,7 @@ impl Sum {
         if ticks > self.max.load(Ordering::Relaxed) {
             self.max.store(ticks, Ordering::Relaxed);
         }
-        if let Some(bucket) = self.buckets.get(bucket_of(nanos)) {
+        if let Some(bucket) = self.buckets.get(bucket_of(call.nanos)) {
             raise(bucket, 1);
         }
     }
@@ -109,9 +112,9 @@ impl Sums {
     #[inline(always)]
     pub fn add(&self, span: u32, call: Timed, room: &AtomicUsize) -> bool {
         match self.find(span) {
-            Some(sum) => sum.add(call.ticks, call.own, call.nanos, call.failed),
+            Some(sum) => sum.add(call),
             None => match self.make(span, room) {
-                Some(sum) => sum.add(call.ticks, call.own, call.nanos, call.failed),
+                Some(sum) => sum.add(call),
                 None => return false,
             },
         }
@@ -204,6 +207,8 @@ pub(crate) struct Timed {
     pub nanos: u64,
     /// Whether it ended by an exception.
     pub failed: bool,
+    /// Whether no other call of its span is open around it.
+    pub outermost: bool,
 }
 
 #[cfg(test)]
@@ -218,17 +223,22 @@ mod tests {
             own: 4,
             nanos: 5,
             failed: true,
+            outermost: true,
+        };
+        let inner = Timed {
+            outermost: false,
+            ..call
         };
         assert!(sums.add(1, call, &room) && sums.add(MAX_SPANS - 1, call, &room));
         assert!(!sums.add(2, call, &room));
-        assert!(sums.add(1, call, &room));
+        assert!(sums.add(1, inner, &room));
         let mut found = Vec::new();
         sums.visit(|span, grew| found.push((span, grew)));
         assert_eq!(found, [(1, true), (MAX_SPANS - 1, true)]);
         sums.visit(|_, grew| assert!(!grew));
         let mut sum = Aggregate::default();
         sums.collect(1, |ticks| ticks * 2, &mut sum);
-        assert_eq!((sum.count, sum.errors, sum.total, sum.own), (2, 2, 40, 16));
+        assert_eq!((sum.count, sum.errors, sum.total, sum.own), (2, 2, 20, 16));
         assert_eq!(sum.histogram.filled().collect::<Vec<_>>(), [(5, 2)]);
     }
 }

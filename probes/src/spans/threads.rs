@@ -1,9 +1,9 @@
 //! What belongs to one native thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use super::ring::Ring;
+use super::segments::Queue;
 use super::shared::Shared;
 use super::stack::ThreadStack;
 use super::sums::{Sums, raise};
@@ -20,8 +20,8 @@ pub(crate) struct ThreadLog {
     pub id: AtomicU64,
     /// Who it is.
     info: Mutex<ThreadInfo>,
-    /// Calls with their captures, from the first that is to be kept.
-    pub ring: OnceLock<Ring>,
+    /// Calls with their captures.
+    pub queue: Queue,
     pub sums: Sums,
     pub lost: Losses,
     /// The thread has ended; what it wrote may still be unread.
@@ -35,26 +35,11 @@ impl ThreadLog {
             own: ThreadStack::default(),
             id: AtomicU64::default(),
             info: Mutex::default(),
-            ring: OnceLock::new(),
+            queue: Queue::default(),
             sums: Sums::default(),
             lost: Losses::default(),
             ended: AtomicBool::default(),
         }
-    }
-
-    /// The thread's ring, which it gets on the first request; nothing if no memory is left for it.
-    #[inline]
-    pub fn ring(&self) -> Option<&Ring> {
-        match self.ring.get() {
-            Some(ring) => Some(ring),
-            None => self.make_ring(),
-        }
-    }
-
-    #[cold]
-    fn make_ring(&self) -> Option<&Ring> {
-        let words = self.shared.take_ring_words()?;
-        Some(self.ring.get_or_init(|| Ring::new(words)))
     }
 }
 
@@ -130,10 +115,11 @@ impl Threads {
     /// Lets every living thread be reported to the reader again.
     pub fn report_again(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = |log: &&&ThreadLog| state.free.iter().any(|free| std::ptr::eq(*free, **log));
         let living = state
             .all
             .iter()
-            .filter(|log| !log.ended.load(Ordering::Acquire));
+            .filter(|log| !log.ended.load(Ordering::Acquire) && !is_free(log));
         state.joined = living
             .map(|log| {
                 let info = log.info.lock().unwrap_or_else(PoisonError::into_inner);

@@ -79,7 +79,7 @@ mod tests {
         let stacks = VirtualStacks::default();
         let ids: Vec<u64> = (0..=GROUP as u64).map(|n| 7 + n * GROUPS as u64).collect();
         for id in &ids[..GROUP] {
-            stacks.claim(*id).expect("a free stack").enter(1, 1, *id);
+            stacks.claim(*id).expect("a free stack").enter(1, 1, *id, 0);
         }
         assert!(stacks.claim(ids[GROUP]).is_none());
         for id in &ids[..GROUP] {

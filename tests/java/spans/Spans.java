@@ -11,6 +11,9 @@ public class Spans {
             case "exceptions": exceptions(); break;
             case "threads": threads(Integer.parseInt(arguments[1])); break;
             case "flood": flood(Integer.parseInt(arguments[1])); break;
+            case "steady":
+                steady(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
+                break;
             case "deep":
                 Thread deep = new Thread(null, Spans::deep, "deep", 256 << 10);
                 deep.start();
@@ -133,6 +136,21 @@ public class Spans {
         int sum = 0;
         for (int i = 0; i < calls; i++) sum += step(i);
         System.out.println(sum);
+    }
+
+    /** Each of the threads makes so many calls in each of so many milliseconds. */
+    static void steady(int threads, int calls, int milliseconds) throws Exception {
+        Runnable run = () -> {
+            long next = System.nanoTime();
+            for (int millisecond = 0; millisecond < milliseconds; millisecond++) {
+                for (int call = 0; call < calls; call++) step(call);
+                next += 1_000_000;
+                while (System.nanoTime() - next < 0) Thread.onSpinWait();
+            }
+        };
+        Thread[] all = new Thread[threads];
+        for (int i = 0; i < threads; i++) (all[i] = new Thread(run)).start();
+        for (Thread thread : all) thread.join();
     }
 
     static void deep() {

@@ -314,3 +314,47 @@ fn obeying(jdk: &Jdk, program: &Program, agent: Option<&str>) -> Servant {
         &"0".into(),
     ]))
 }
+
+/// What a trace takes of the JVM it gives back.
+#[test]
+fn a_jvm_that_was_traced_many_times_has_the_files_and_threads_of_before() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let program = Program::compile(&jdk, 3, folder.path());
+        let mut running = obeying(&jdk, &program, None);
+        let pid = running.pid().to_string();
+        let visit = |round: usize| {
+            let output = folder.path().join(round.to_string());
+            let output = output.to_string_lossy();
+            let words = ["trace", &pid, "--methods", "Traced.m?", "--for", "200ms"];
+            let run = classhook(&[&words[..], &["-o", &output]].concat());
+            run.assert_success();
+            assert!(run.stdout.contains("Traced.m"), "{}", run.report());
+        };
+        visit(0);
+        let before = [entries(&pid, "fd"), entries(&pid, "task")];
+        (1..6).for_each(visit);
+        // The threads of the JVM's compilers come and go.
+        let left = |what| entries(&pid, what);
+        assert!(
+            left("fd") <= before[0],
+            "{} of {before:?} on {jdk}",
+            left("fd")
+        );
+        assert!(
+            left("task") <= before[1] + 3,
+            "{} of {before:?} on {jdk}",
+            left("task")
+        );
+        assert_eq!(running.ask("1"), "marked 1");
+        assert_eq!(running.end().code, Some(0));
+    }
+}
+
+/// Entries of a folder of a process below `/proc`.
+fn entries(pid: &str, folder: &str) -> usize {
+    let path = format!("/proc/{pid}/{folder}");
+    std::fs::read_dir(path)
+        .expect("the process is there")
+        .count()
+}

@@ -60,7 +60,13 @@ fn java(jdk: &Jdk) -> Java {
 
 /// Runs a case with these methods traced.
 #[track_caller]
-fn record(jdk: &Jdk, mode: &str, methods: &[&str], main: &str, arguments: &[&str]) -> Trace {
+pub(super) fn record(
+    jdk: &Jdk,
+    mode: &str,
+    methods: &[&str],
+    main: &str,
+    arguments: &[&str],
+) -> Trace {
     let folder = scratch();
     let file = configuration(folder.path(), mode, methods);
     let run = java(jdk)
@@ -201,25 +207,6 @@ fn threads_that_end_leave_all_their_calls() {
         assert_eq!(sums.iter().sum::<u64>(), 24 * 101);
         assert!(trace.lost.is_none(), "{:?}", trace.lost);
     }
-}
-
-#[test]
-fn flood_is_dropped_whole_and_counted_and_the_sums_know_it() {
-    let jdk = jdks::newest();
-    const CALLS: u64 = 2_000_000;
-    let arguments = ["flood", &CALLS.to_string()];
-    let trace = record(&jdk, "events", &["Spans.step"], "Spans", &arguments);
-    assert!(trace.lost.full > 0, "{:?}", trace.lost);
-    assert_eq!(trace.calls.len() as u64 + trace.lost.full, CALLS);
-    let sums = trace.aggregates.values().next().expect("sums");
-    assert_eq!((sums.count, sums.errors), (CALLS, 0));
-    assert!(sums.own <= sums.total && sums.min <= sums.max);
-    assert!(
-        trace
-            .calls
-            .iter()
-            .all(|call| call.outcome == Outcome::Returned)
-    );
 }
 
 #[test]

@@ -3,7 +3,8 @@ use std::sync::{Barrier, Mutex};
 use super::*;
 use crate::Meta;
 use crate::events::{EventWriter, Outcome, SpanInfo, Trace, Value, Which};
-use crate::spans::SpanTable;
+use crate::spans::segments::Limits;
+use crate::spans::{Drained, SpanTable};
 
 thread_local! {
     static THREAD: ThreadCell = const { ThreadCell::new(None) };
@@ -50,6 +51,10 @@ struct Bench {
 impl Bench {
     /// A runtime with a span for each mode, whose number is its place.
     fn new(modes: &[SpanMode]) -> Self {
+        Self::with_limits(modes, Limits::default())
+    }
+
+    fn with_limits(modes: &[SpanMode], limits: Limits) -> Self {
         let table: &'static SpanTable = Box::leak(Box::default());
         for (mode, number) in modes.iter().zip(0..) {
             let span = SpanInfo {
@@ -62,7 +67,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         Self {
             table,
-            runtime: Box::leak(Box::new(Runtime::new(table, 1 << 32))),
+            runtime: Box::leak(Box::new(Runtime::with_limits(table, 1 << 32, limits))),
             writer: EventWriter::create(folder.path(), &Meta::default()).unwrap(),
             _folder: folder,
         }
@@ -83,8 +88,16 @@ impl Bench {
         });
     }
 
+    /// Writes everything, for a trace that begins at the tick `base`.
+    fn record(&mut self, base: u64) {
+        while self.runtime.drain(self.table, &mut self.writer, base) == Drained::Part {}
+        let sums = self.runtime.changed_sums(self.table);
+        self.writer
+            .aggregates(sums.iter().map(|(span, sum)| (*span, sum)));
+    }
+
     fn drain(&mut self) -> Trace {
-        self.runtime.drain(self.table, &mut self.writer, 0, true);
+        self.record(0);
         self.writer.flush().unwrap();
         Trace::read(self.writer.path()).unwrap()
     }
@@ -190,8 +203,12 @@ fn switching_in_the_middle_of_calls_keeps_pairs_whole() {
 }
 
 #[test]
-fn full_ring_drops_whole_calls_and_counts_them() {
-    let mut bench = Bench::new(&BOTH);
+fn full_memory_drops_whole_calls_and_counts_them() {
+    let limits = Limits {
+        segments: 100,
+        full: 90,
+    };
+    let mut bench = Bench::with_limits(&BOTH, limits);
     const CALLS: u64 = 200_000;
     bench.thread(1, |jvm| {
         for _ in 0..CALLS / 2 {
@@ -211,6 +228,62 @@ fn full_ring_drops_whole_calls_and_counts_them() {
             .iter()
             .all(|call| [10, 30].contains(&(call.end - call.start)))
     );
+}
+
+/// What is lost in one trace or before a reset is not said of what follows.
+#[test]
+fn losses_are_those_since_the_trace_began() {
+    let limits = Limits {
+        segments: 4,
+        full: 2,
+    };
+    let mut bench = Bench::with_limits(&BOTH, limits);
+    let flood = |jvm: &Fake| {
+        for _ in 0..5_000 {
+            enter(jvm, 1, 0);
+            exit(jvm, 1, 0);
+        }
+    };
+    let all = |trace: &Trace| {
+        assert!(trace.lost.full > 0);
+        trace.calls.len() as u64 + trace.lost.full
+    };
+    bench.thread(1, flood);
+    assert_eq!(all(&bench.drain()), 5_000);
+    bench.thread(1, flood);
+    assert_eq!(all(&bench.drain()), 10_000);
+    bench.runtime.reset(&mut bench.writer);
+    assert!(bench.drain().lost.is_none());
+    bench.thread(1, flood);
+    assert_eq!(all(&bench.drain()), 5_000);
+
+    let folder = tempfile::tempdir().unwrap();
+    bench.writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+    bench.runtime.begin_again(0);
+    let quiet = bench.drain();
+    assert!(quiet.lost.is_none() && quiet.threads.is_empty());
+    bench.thread(1, flood);
+    assert_eq!(all(&bench.drain()), 5_000);
+}
+
+#[test]
+fn total_of_calls_within_one_another_is_that_of_the_outermost() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(1, |jvm| {
+        enter(jvm, 1, 0); // at 10
+        enter(jvm, 1, 1); // at 20
+        enter(jvm, 1, 0); // at 30
+        exit(jvm, 1, 0); // at 40
+        exit(jvm, 1, 1); // at 50
+        exit(jvm, 1, 0); // at 60
+        enter(jvm, 1, 0);
+        exit(jvm, 1, 0);
+    });
+    let trace = bench.drain();
+    let sum = &trace.aggregates[&0];
+    assert_eq!((sum.count, sum.total, sum.own), (3, 50 + 10, 20 + 10 + 10));
+    assert_eq!((sum.min, sum.max), (10, 50));
+    assert_eq!(trace.aggregates[&1].total, 30);
 }
 
 #[test]
@@ -294,7 +367,7 @@ fn drain_beside_busy_threads_loses_nothing_it_does_not_count() {
             })
             .collect();
         while busy.iter().any(|thread| !thread.is_finished()) {
-            bench.runtime.drain(bench.table, &mut bench.writer, 0, true);
+            bench.record(0);
         }
         busy.into_iter().for_each(|thread| thread.join().unwrap());
         bench.drain()
@@ -322,9 +395,13 @@ fn open_calls_are_told_of_and_ended_later() {
             };
             enter(&jvm, 1, 0);
             enter(&jvm, 1, 1);
-            runtime.drain_open(table, writer, 0, 100, false); // may be about to end
-            runtime.drain_open(table, writer, 0, 200, false);
-            runtime.drain_open(table, writer, 0, 300, false); // nothing new
+            for now in [100, 200, 300] {
+                // At first they may be about to end, and at last nothing is new.
+                let open = runtime.open_calls(table, 0, now, false);
+                assert_eq!(open.len(), usize::from(now == 200));
+                open.iter()
+                    .for_each(|(call, is_virtual)| writer.call(call, *is_virtual));
+            }
             writer.flush().unwrap();
             *open.lock().unwrap() = Trace::read(writer.path()).unwrap().calls;
             exit(&jvm, 1, 1);
@@ -337,7 +414,6 @@ fn open_calls_are_told_of_and_ended_later() {
         (open[0].start, open[0].end, &open[0].outcome),
         (10, 200, &Outcome::Open)
     );
-    runtime.drain(table, &mut bench.writer, 0, true);
     let trace = bench.drain();
     assert_eq!((trace.calls.len(), trace.calls[0].end), (1, 40));
 }
@@ -370,8 +446,8 @@ fn a_call_of_an_earlier_recording_is_in_no_later_one() {
     enter(&jvm, 1, 0);
     enter(&jvm, 1, 1);
     table.begin_again();
-    runtime.begin_again();
     let base = jvm.ticks();
+    runtime.begin_again(base);
     let asked = SpanInfo {
         method: "f0".to_owned(),
         mode: SpanMode::Events,
@@ -382,10 +458,14 @@ fn a_call_of_an_earlier_recording_is_in_no_later_one() {
     enter(&jvm, 1, 0);
     exit(&jvm, 1, 0);
     exit(&jvm, 1, 0); // entered before
-    runtime.drain(table, &mut bench.writer, base, true);
+    bench.record(base);
     bench.writer.flush().unwrap();
     let trace = Trace::read(bench.writer.path()).unwrap();
     assert_eq!(trace.spans.keys().copied().collect::<Vec<_>>(), [0]);
     assert_eq!(trace.calls.len(), 1);
-    assert!(!trace.aggregates.contains_key(&1));
+    let counts = trace
+        .aggregates
+        .iter()
+        .map(|(span, sum)| (*span, sum.count));
+    assert_eq!(counts.collect::<Vec<_>>(), [(0, 1)]);
 }

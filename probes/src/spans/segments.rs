@@ -1,0 +1,337 @@
+//! Memory for calls that wait to be read: segments of equal size, which all threads share.
+//!
+//! A thread writes into one segment at a time. When it is full, the thread takes another one and links it; the reader
+//! follows the links and gives the segments that it has read to the end back. So a busy thread has as much memory as it
+//! needs, and an idle one no more than a segment.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// Words of a segment: 32 KiB.
+pub(crate) const WORDS: usize = 4 << 10;
+/// Most segments: 128 MiB.
+const MAX_SEGMENTS: usize = 4 << 10;
+/// Most segments that are full and not yet read: 64 MiB, some 2.7 million calls without values.
+const MAX_FULL: usize = 2 << 10;
+/// So many full segments end the reader's pause.
+const MANY_FULL: usize = 32;
+
+/// The number of a segment plus one; 0 is none.
+type Link = u32;
+
+/// Words that one thread writes and one thread at a time reads.
+#[derive(Debug)]
+struct Segment {
+    words: Box<[AtomicU64]>,
+    /// Words written so far.
+    written: AtomicUsize,
+    /// Words read so far.
+    read: AtomicUsize,
+    /// The segment that the thread writes to after this one. Set when `written` does not change any more.
+    next: AtomicU32,
+    /// The segment below this one among those that are free.
+    free: AtomicU32,
+}
+
+/// All segments of one JVM. None is ever freed.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    all: Box<[OnceLock<Segment>]>,
+    /// How many were made.
+    made: AtomicUsize,
+    /// The topmost free segment in the low half, and how often it was changed in the high one.
+    free: AtomicU64,
+    /// How many are full and not yet read.
+    full: AtomicUsize,
+    limits: Limits,
+}
+
+/// How much memory segments may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most segments.
+    pub segments: usize,
+    /// Most segments that are full and not yet read.
+    pub full: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            segments: MAX_SEGMENTS,
+            full: MAX_FULL,
+        }
+    }
+}
+
+/// The segments of one thread: where it writes, and where the reader reads.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    writing: AtomicU32,
+    reading: AtomicU32,
+}
+
+/// What became of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// It waits to be read.
+    Waits,
+    /// It waits, and so much does that the reader should not pause.
+    ManyWait,
+    /// There is no memory for it.
+    Refused,
+}
+
+impl Segments {
+    /// No segments yet.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            all: (0..limits.segments).map(|_| OnceLock::new()).collect(),
+            made: AtomicUsize::new(0),
+            free: AtomicU64::new(0),
+            full: AtomicUsize::new(0),
+            limits,
+        }
+    }
+
+    /// Writes an entry of `head` and `tail` words to the end of `queue`, all or nothing; an entry has at most [`WORDS`]
+    /// words. Called by the queue's thread only.
+    #[inline]
+    pub fn push(&self, queue: &Queue, head: &[u64], tail: &[AtomicU64]) -> Pushed {
+        if let Some(segment) = self.get(queue.writing.load(Ordering::Relaxed))
+            && segment.push(head, tail)
+        {
+            return Pushed::Waits;
+        }
+        self.push_to_another(queue, head, tail)
+    }
+
+    #[cold]
+    fn push_to_another(&self, queue: &Queue, head: &[u64], tail: &[AtomicU64]) -> Pushed {
+        let last = self.get(queue.writing.load(Ordering::Relaxed));
+        let full = self.full.load(Ordering::Relaxed) + usize::from(last.is_some());
+        if full > self.limits.full {
+            return Pushed::Refused;
+        }
+        let Some((link, segment)) = self.take() else {
+            return Pushed::Refused;
+        };
+        segment.push(head, tail);
+        queue.writing.store(link, Ordering::Relaxed);
+        match last {
+            None => queue.reading.store(link, Ordering::Release),
+            Some(last) => {
+                self.full.fetch_add(1, Ordering::Relaxed);
+                last.next.store(link, Ordering::Release);
+            }
+        }
+        // Not only when the number is reached: the reader may have been told and not have come yet.
+        if full >= MANY_FULL {
+            Pushed::ManyWait
+        } else {
+            Pushed::Waits
+        }
+    }
+
+    /// Takes the words that one segment of `queue` holds, and says whether there may be more. Called by one thread at a
+    /// time.
+    pub fn pull(&self, queue: &Queue, out: &mut Vec<u64>) -> bool {
+        let link = queue.reading.load(Ordering::Acquire);
+        let Some(segment) = self.get(link) else {
+            return false;
+        };
+        let next = segment.next.load(Ordering::Acquire);
+        let written = segment.written.load(Ordering::Acquire);
+        let read = segment.read.load(Ordering::Relaxed);
+        let words = segment.words.get(read..written).unwrap_or_default();
+        out.extend(words.iter().map(|word| word.load(Ordering::Relaxed)));
+        segment.read.store(written, Ordering::Relaxed);
+        if next == 0 {
+            return false;
+        }
+        queue.reading.store(next, Ordering::Relaxed);
+        self.full.fetch_sub(1, Ordering::Relaxed);
+        self.give_back(link, segment);
+        true
+    }
+
+    fn get(&self, link: Link) -> Option<&Segment> {
+        self.all.get((link as usize).checked_sub(1)?)?.get()
+    }
+
+    /// An empty segment.
+    fn take(&self) -> Option<(Link, &Segment)> {
+        let mut top = self.free.load(Ordering::Acquire);
+        while let Some(segment) = self.get(top as Link) {
+            let below = segment.free.load(Ordering::Relaxed);
+            let changed = (top >> 32).wrapping_add(1) << 32 | u64::from(below);
+            match self
+                .free
+                .compare_exchange_weak(top, changed, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return Some((top as Link, segment)),
+                Err(found) => top = found,
+            }
+        }
+        self.make()
+    }
+
+    fn make(&self) -> Option<(Link, &Segment)> {
+        let more = |made: usize| (made < self.all.len()).then_some(made + 1);
+        let number = self
+            .made
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .ok()?;
+        let segment = self.all.get(number)?.get_or_init(Segment::new);
+        Some((u32::try_from(number).ok()? + 1, segment))
+    }
+
+    /// Makes a segment that was read to the end free for any thread.
+    fn give_back(&self, link: Link, segment: &Segment) {
+        segment.written.store(0, Ordering::Relaxed);
+        segment.read.store(0, Ordering::Relaxed);
+        segment.next.store(0, Ordering::Relaxed);
+        let mut top = self.free.load(Ordering::Relaxed);
+        loop {
+            segment.free.store(top as Link, Ordering::Relaxed);
+            let changed = (top >> 32).wrapping_add(1) << 32 | u64::from(link);
+            match self
+                .free
+                .compare_exchange_weak(top, changed, Ordering::AcqRel, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(found) => top = found,
+            }
+        }
+    }
+}
+
+impl Segment {
+    fn new() -> Self {
+        Self {
+            words: (0..WORDS).map(|_| AtomicU64::new(0)).collect(),
+            written: AtomicUsize::new(0),
+            read: AtomicUsize::new(0),
+            next: AtomicU32::new(0),
+            free: AtomicU32::new(0),
+        }
+    }
+
+    /// Writes an entry; false if there is no room.
+    #[inline]
+    fn push(&self, head: &[u64], tail: &[AtomicU64]) -> bool {
+        let at = self.written.load(Ordering::Relaxed);
+        let end = at + head.len() + tail.len();
+        let Some(words) = self.words.get(at..end) else {
+            return false;
+        };
+        for (word, value) in words.iter().zip(head) {
+            word.store(*value, Ordering::Relaxed);
+        }
+        for (word, value) in words.iter().skip(head.len()).zip(tail) {
+            word.store(value.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        self.written.store(end, Ordering::Release);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(segments: &Segments, queue: &Queue) -> Vec<u64> {
+        let mut out = Vec::new();
+        while segments.pull(queue, &mut out) {}
+        out
+    }
+
+    #[test]
+    fn entries_of_any_length_are_read_whole_and_in_order() {
+        let (segments, queue) = (Segments::new(Limits::default()), Queue::default());
+        let tail: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(9)).collect();
+        let mut expected = Vec::new();
+        for length in [0, 1, WORDS - 1, 3, WORDS / 2, WORDS / 2, 0] {
+            let head = [length as u64];
+            assert_eq!(segments.push(&queue, &head, &tail[..length]), Pushed::Waits);
+            expected.extend(head);
+            expected.extend(vec![9; length]);
+        }
+        assert_eq!(all(&segments, &queue), expected);
+        assert!(all(&segments, &queue).is_empty());
+    }
+
+    #[test]
+    fn full_memory_refuses_an_entry_and_takes_the_next_when_it_was_read() {
+        let limits = Limits {
+            segments: 5,
+            full: 2,
+        };
+        let (segments, queue) = (Segments::new(limits), Queue::default());
+        let whole = vec![1; WORDS];
+        let push = || segments.push(&queue, &whole, &[]);
+        assert_eq!([push(), push(), push()], [Pushed::Waits; 3]);
+        assert_eq!(push(), Pushed::Refused);
+        assert_eq!(all(&segments, &queue).len(), 3 * WORDS);
+        assert_eq!([push(), push()], [Pushed::Waits; 2]);
+        assert_eq!(segments.made.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn reader_is_called_when_much_waits() {
+        let (segments, queue) = (Segments::new(Limits::default()), Queue::default());
+        let whole = vec![1; WORDS];
+        let pushed: Vec<Pushed> = (0..MANY_FULL + 2)
+            .map(|_| segments.push(&queue, &whole, &[]))
+            .collect();
+        let calm = pushed.iter().filter(|pushed| **pushed == Pushed::Waits);
+        assert_eq!(calm.count(), MANY_FULL);
+    }
+
+    #[test]
+    fn threads_that_share_segments_lose_and_mix_nothing() {
+        const THREADS: usize = 4;
+        const ENTRIES: u64 = 200_000;
+        let limits = Limits {
+            segments: 40,
+            full: 30,
+        };
+        let segments = Segments::new(limits);
+        let queues: [Queue; THREADS] = std::array::from_fn(|_| Queue::default());
+        let mut read: [Vec<u64>; THREADS] = std::array::from_fn(|_| Vec::new());
+        let mut pushed = 0;
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = queues
+                .iter()
+                .map(|queue| {
+                    let segments = &segments;
+                    scope.spawn(move || {
+                        let tail = [AtomicU64::new(7), AtomicU64::new(7)];
+                        let push = |number| segments.push(queue, &[number], &tail);
+                        (0..ENTRIES)
+                            .filter(|number| push(*number) != Pushed::Refused)
+                            .count()
+                    })
+                })
+                .collect();
+            let mut pull = || {
+                for (queue, out) in queues.iter().zip(&mut read) {
+                    while segments.pull(queue, out) {}
+                }
+            };
+            while writers.iter().any(|writer| !writer.is_finished()) {
+                pull();
+            }
+            pull();
+            for writer in writers {
+                pushed += writer.join().unwrap();
+            }
+        });
+        assert_eq!(read.iter().map(Vec::len).sum::<usize>(), pushed * 3);
+        for words in &read {
+            let numbers: Vec<u64> = words.chunks(3).map(|entry| entry[0]).collect();
+            assert!(numbers.is_sorted_by(|one, next| one < next));
+            assert!(words.chunks(3).all(|entry| entry[1..] == [7, 7]));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Many calls: as long as they can wait in memory or be written, each is in the trace.
+
+use super::spans::record;
+use e2e_tests::jdks;
+use probes::events::{Outcome, Trace};
+
+/// Each call is among the single ones and in the sums.
+#[track_caller]
+fn assert_whole(trace: &Trace, calls: u64) {
+    assert!(trace.complete && trace.lost.is_none(), "{:?}", trace.lost);
+    assert_eq!(trace.calls.len() as u64, calls);
+    let sums = trace.aggregates.values().next().expect("sums");
+    assert_eq!((sums.count, sums.errors), (calls, 0));
+    assert!(sums.own <= sums.total && sums.min <= sums.max);
+    let mut outcomes = trace.calls.iter().map(|call| &call.outcome);
+    assert!(outcomes.all(|outcome| *outcome == Outcome::Returned));
+}
+
+/// They fit in the memory for calls that wait.
+#[test]
+fn two_million_calls_at_once_lose_none() {
+    let jdk = jdks::newest();
+    const CALLS: u64 = 2_000_000;
+    let arguments = ["flood", &CALLS.to_string()];
+    let trace = record(&jdk, "events", &["Spans.step"], "Spans", &arguments);
+    assert_whole(&trace, CALLS);
+}
+
+/// More than fit in the memory for calls that wait: they have to be written meanwhile.
+#[test]
+fn a_million_calls_a_second_lose_none() {
+    for jdk in jdks::main_two() {
+        let arguments = ["steady", "2", "500", "6000"];
+        let trace = record(&jdk, "events", &["Spans.step"], "Spans", &arguments);
+        assert_whole(&trace, 6_000_000);
+    }
+}
+
+#[test]
+fn platform_threads_and_many_virtual_ones_lose_no_call() {
+    for jdk in jdks::all().iter().filter(|jdk| jdk.feature >= 21) {
+        let methods = ["VirtualSpans.step"];
+        for [platform, virtual_ones, calls] in [["4", "50", "20000"], ["4", "1000", "1000"]] {
+            let arguments = [platform, virtual_ones, calls];
+            let trace = record(jdk, "events", &methods, "VirtualSpans", &arguments);
+            let number = |text: &str| text.parse::<u64>().expect("a number");
+            let threads = number(platform) + number(virtual_ones);
+            assert_whole(&trace, threads * number(calls));
+            let made_calls = |thread: &&u64| !trace.calls_of(**thread).is_empty();
+            let found = trace.threads.keys().filter(made_calls).count();
+            assert_eq!(found as u64, threads, "on {jdk}");
+        }
+    }
+}
