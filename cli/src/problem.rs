@@ -50,6 +50,15 @@ impl Problem {
         Self { exit: 130, error }
     }
 
+    /// Something was done or found in part only; the command ends with 3.
+    #[must_use]
+    pub fn partial(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            exit: 3,
+            error: HostError::new(code, message),
+        }
+    }
+
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {

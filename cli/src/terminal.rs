@@ -10,6 +10,15 @@ pub fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0 && out.is_terminal())
 }
 
+/// Characters in a line of a table: as many as `COLUMNS` says, else those of the terminal; none if lines may be of any
+/// length.
+#[must_use]
+pub fn columns() -> Option<usize> {
+    let given = std::env::var("COLUMNS").ok();
+    let given = given.and_then(|columns| columns.trim().parse().ok());
+    given.filter(|columns| *columns > 0).or_else(width)
+}
+
 /// Whether to use colours: on a terminal, unless `NO_COLOR` is set.
 #[must_use]
 pub fn colours() -> bool {

@@ -1,14 +1,14 @@
 //! What was traced: from event files to the table and the files asked for.
 
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use probes::events::Trace;
 use trace::stacks::Stacks;
-use trace::summary::{Order, Summary};
+use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
-use trace::{flame, json_lines, perfetto, table};
+use trace::{compact, flame, json_lines, perfetto, records, table};
 
 use crate::inputs::recordings;
 use crate::outputs::atomic;
@@ -29,9 +29,18 @@ pub struct TraceOutputs {
     /// Write a time line for ui.perfetto.dev or chrome://tracing (JSON) to this file
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Write one event per line (JSON) to this file
+    /// Write one event per line (JSON) to this file; `-` is standard output, and the table then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub json_lines: Option<PathBuf>,
+    /// Write one call per line with --json-lines, and names as numbers
+    #[arg(long, requires = "json_lines")]
+    pub compact: bool,
+    /// Write the table with all its rows and columns (CSV, nanoseconds) to this file
+    #[arg(long, value_name = "FILE")]
+    pub table_csv: Option<PathBuf>,
+    /// Write the table with all its rows and columns (JSON, nanoseconds) to this file
+    #[arg(long, value_name = "FILE")]
+    pub table_json: Option<PathBuf>,
     /// What the table is sorted by [default: self]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<Sort>,
@@ -98,16 +107,17 @@ impl TraceOutputs {
     /// Writes the files asked for, prints the table, and lists what was written; the table also if that fails.
     ///
     /// # Errors
-    /// If a file or standard output cannot be written, or a file needs single calls and none were recorded (`H0636`).
+    /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), or
+    /// what was recorded is incomplete (`H0651`), which is found out when all else is done.
     pub fn make(&self, traces: &[Trace]) -> Result<(), Problem> {
+        let summary = Summary::of(traces, self.sort.map_or_else(Order::default, Order::from));
         let mut written = Vec::new();
-        let outcome = self.write(traces, &mut written);
+        let outcome = self.write(traces, &summary, &mut written);
         let layout = Layout {
-            width: terminal::width().unwrap_or(Layout::default().width),
+            width: terminal::columns(),
             colours: terminal::colours(),
             rows: self.top,
         };
-        let summary = Summary::of(traces, self.sort.map_or_else(Order::default, Order::from));
         let mut text = Vec::new();
         let printed = table::write(&summary, &layout, &mut text).and_then(|()| {
             written
@@ -115,32 +125,95 @@ impl TraceOutputs {
                 .try_for_each(|path| writeln!(text, "wrote {}", path.display()))
         });
         printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
-        crate::show::show(&String::from_utf8_lossy(&text))?;
-        outcome
+        let text = String::from_utf8_lossy(&text);
+        if self.json_lines.as_deref().is_some_and(is_stdout) {
+            eprint!("{text}");
+        } else {
+            crate::show::show(&text)?;
+        }
+        outcome.and_then(|()| is_complete(&summary))
     }
 
-    fn write(&self, traces: &[Trace], written: &mut Vec<PathBuf>) -> Result<(), Problem> {
+    fn write(
+        &self,
+        traces: &[Trace],
+        summary: &Summary,
+        written: &mut Vec<PathBuf>,
+    ) -> Result<(), Problem> {
         let stacks = Stacks::of(traces);
-        type Content<'a> = &'a dyn Fn(&mut dyn Write) -> std::io::Result<()>;
-        let files: [(&Option<PathBuf>, Content<'_>); 4] = [
+        type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+        let sums: [(&Option<PathBuf>, Content<'_>); 2] = [
+            (&self.table_csv, &|out| records::write_csv(summary, out)),
+            (&self.table_json, &|out| records::write_json(summary, out)),
+        ];
+        let calls: [(&Option<PathBuf>, Content<'_>); 4] = [
             (&self.flame_graph, &|mut out| {
                 flame::write(&stacks, &title(traces), &mut out)
             }),
             (&self.folded, &|mut out| stacks.write_folded(&mut out)),
             (&self.perfetto, &|mut out| perfetto::write(traces, &mut out)),
             (&self.json_lines, &|mut out| {
-                json_lines::write(traces, &mut out)
+                if self.compact {
+                    compact::write(traces, &mut out)
+                } else {
+                    json_lines::write(traces, &mut out)
+                }
             }),
         ];
-        for (path, content) in files {
+        for (path, content) in sums {
             if let Some(path) = path {
-                has_calls(traces, path)?;
+                atomic::file(path, content)?;
+                written.push(path.clone());
+            }
+        }
+        for (path, content) in calls {
+            let Some(path) = path else { continue };
+            has_calls(traces, path)?;
+            if std::ptr::eq(path, self.json_lines.as_ref().unwrap_or(path)) && is_stdout(path) {
+                stream(content)?;
+            } else {
                 atomic::file(path, content)?;
                 written.push(path.clone());
             }
         }
         Ok(())
     }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes to standard output; a reader that has had enough is no error.
+fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match content(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::ours("H0624", "cannot write to standard output")
+                .with("found", error.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether all was recorded that happened; what was not is in every output.
+fn is_complete(summary: &Summary) -> Result<(), Problem> {
+    if summary.incomplete.is_empty() && summary.lost.unwritten == 0 {
+        return Ok(());
+    }
+    let problem = Problem::partial("H0651", "the trace is incomplete");
+    let gaps = summary.incomplete.iter().map(ToString::to_string);
+    let unwritten = Some(summary.lost.unwritten).filter(|unwritten| *unwritten > 0);
+    let unwritten = unwritten.map(|calls| {
+        format!("{calls} single calls are missing: nothing could be written for a while")
+    });
+    let problem = gaps
+        .chain(unwritten)
+        .fold(problem, |problem, found| problem.with("found", found));
+    Err(problem.with(
+        "help",
+        "make room where the agent writes (--output), or trace fewer methods, or use --aggregate",
+    ))
 }
 
 /// Sums cannot be made into what shows single calls, nor can nothing.
@@ -159,8 +232,12 @@ fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
 }
 
 fn title(traces: &[Trace]) -> String {
-    match traces {
+    let title = match traces {
         [trace] if !trace.meta.command.is_empty() => trace::names::command(&trace.meta.command),
         _ => "Trace".to_owned(),
+    };
+    match traces.iter().find_map(Gap::of) {
+        Some(gap) => format!("{title} (incomplete: {gap})"),
+        None => title,
     }
 }

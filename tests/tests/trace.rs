@@ -4,4 +4,5 @@ mod command;
 mod exactness;
 mod load;
 mod native_methods;
+mod outputs;
 mod spans;

@@ -2,22 +2,42 @@
 
 use std::io::{self, Write};
 
-use probes::events::{Event, EventKind, Outcome, SpanInfo, ThreadInfo, Trace};
+use probes::events::{Event, EventKind, Lost, Outcome, SpanInfo, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::Map;
 
 use crate::names::class;
 use crate::perfetto::thread_name;
+use crate::summary::Gap;
 use crate::values::{captured, to_json};
 
 /// The first line of each JVM.
 #[derive(Serialize)]
-struct Jvm<'a> {
+pub(crate) struct Jvm<'a> {
     event: &'static str,
     pid: u32,
     start_ms: u64,
     command: &'a str,
     jvm: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<&'a Lost>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
+}
+
+impl<'a> Jvm<'a> {
+    pub fn of(trace: &'a Trace) -> Self {
+        let meta = &trace.meta;
+        Self {
+            event: "jvm",
+            pid: meta.pid,
+            start_ms: meta.start_ms,
+            command: &meta.command,
+            jvm: &meta.jvm,
+            lost: Some(&trace.lost).filter(|lost| !lost.is_none()),
+            incomplete: Gap::of(trace).map(|gap| gap.to_string()),
+        }
+    }
 }
 
 /// One line per entry and exit.
@@ -48,17 +68,7 @@ struct Line<'a> {
 /// `out` cannot be written.
 pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
     for trace in traces {
-        let meta = &trace.meta;
-        put(
-            &Jvm {
-                event: "jvm",
-                pid: meta.pid,
-                start_ms: meta.start_ms,
-                command: &meta.command,
-                jvm: &meta.jvm,
-            },
-            out,
-        )?;
+        put(&Jvm::of(trace), out)?;
         let mut events: Vec<Event<'_>> =
             (trace.calls.chunk_by(|one, next| one.thread == next.thread))
                 .flat_map(|calls| trace.events(calls[0].thread))
@@ -115,7 +125,7 @@ fn line(trace: &Trace, event: &Event<'_>, out: &mut impl Write) -> io::Result<()
     )
 }
 
-fn put(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn put(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"\n")
 }

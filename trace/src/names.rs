@@ -1,6 +1,7 @@
 //! Display names of methods: `com.acme.Service.find`, with parameters where one name has several methods.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use jvms::descriptor::Parameters;
 use jvms::names;
@@ -11,6 +12,19 @@ use probes::events::{SpanInfo, Trace};
 pub struct Names {
     /// By class and method: the descriptors.
     descriptors: HashMap<(String, String), HashSet<String>>,
+}
+
+/// The name of a method in its parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MethodName {
+    /// `com.acme.shop`; empty without one.
+    pub package: String,
+    /// `Store`, `Store$Item`.
+    pub class: String,
+    /// `find`.
+    pub method: String,
+    /// `(String, int[])` where another method has the same name; else empty.
+    pub parameters: String,
 }
 
 impl Names {
@@ -29,6 +43,12 @@ impl Names {
     /// `com.acme.Service.find`, or `com.acme.Service.find(String, int)` if there is another `find` in that class.
     #[must_use]
     pub fn get(&self, span: &SpanInfo) -> String {
+        self.method(span).to_string()
+    }
+
+    /// The same in its parts.
+    #[must_use]
+    pub fn method(&self, span: &SpanInfo) -> MethodName {
         let key = (span.class.clone(), span.method.clone());
         let overloaded = self.descriptors.get(&key).is_some_and(|all| all.len() > 1);
         let parameters = if overloaded {
@@ -36,7 +56,74 @@ impl Names {
         } else {
             String::new()
         };
-        format!("{}.{}{parameters}", class(&span.class), span.method)
+        MethodName {
+            package: class(names::package(&span.class)),
+            class: printable(names::without_package(&span.class)),
+            method: printable(&span.method),
+            parameters,
+        }
+    }
+}
+
+impl fmt::Display for MethodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.package.is_empty() {
+            write!(f, "{}.", self.package)?;
+        }
+        write!(f, "{}.{}{}", self.class, self.method, self.parameters)
+    }
+}
+
+impl MethodName {
+    /// The name in at most `width` characters: packages are reduced to initials, outermost first, and left out, then
+    /// parameters; what is still too long loses its end.
+    #[must_use]
+    pub fn shortened(&self, width: usize) -> String {
+        let fits = |text: &String| text.chars().count() <= width;
+        let mut parts: Vec<&str> = self.package.split('.').collect();
+        let with = |package: String, parameters: &str| {
+            let name = Self {
+                package,
+                parameters: parameters.to_owned(),
+                ..self.clone()
+            };
+            name.to_string()
+        };
+        let whole = self.to_string();
+        if fits(&whole) {
+            return whole;
+        }
+        for at in 0..parts.len() {
+            let part = parts[at];
+            parts[at] = part
+                .split_at_checked(part.chars().next().map_or(0, char::len_utf8))
+                .map_or(part, |(initial, _)| initial);
+            let text = with(parts.join("."), &self.parameters);
+            if fits(&text) {
+                return text;
+            }
+        }
+        let text = with(String::new(), &self.parameters);
+        if fits(&text) {
+            return text;
+        }
+        let text = self.shortest();
+        if fits(&text) {
+            return text;
+        }
+        let start: String = text.chars().take(width.saturating_sub(1)).collect();
+        format!("{start}…")
+    }
+
+    /// Class and method.
+    #[must_use]
+    pub fn shortest(&self) -> String {
+        let parameters = if self.parameters.len() > "()".len() {
+            "(…)"
+        } else {
+            &self.parameters
+        };
+        format!("{}.{}{parameters}", self.class, self.method)
     }
 }
 
@@ -97,6 +184,28 @@ mod tests {
         assert_eq!(command(line), "java -cp app.jar com.acme.Main");
         let long = command(&"x".repeat(500));
         assert!(long.chars().count() == LONGEST_COMMAND && long.ends_with('…'));
+    }
+
+    #[test]
+    fn packages_go_first_and_the_class_last() {
+        let name = MethodName {
+            package: "com.acme.shop".to_owned(),
+            class: "Store".to_owned(),
+            method: "find".to_owned(),
+            parameters: "(String, int[])".to_owned(),
+        };
+        for (width, expected) in [
+            (99, "com.acme.shop.Store.find(String, int[])"),
+            (38, "c.acme.shop.Store.find(String, int[])"),
+            (36, "c.a.shop.Store.find(String, int[])"),
+            (32, "c.a.s.Store.find(String, int[])"),
+            (30, "Store.find(String, int[])"),
+            (24, "Store.find(…)"),
+            (12, "Store.find(…"),
+            (6, "Store…"),
+        ] {
+            assert_eq!(name.shortened(width), expected);
+        }
     }
 
     #[test]

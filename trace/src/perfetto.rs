@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::names::{Names, class, command, printable};
+use crate::summary::Gap;
 use crate::values::captured;
 
 #[derive(Serialize)]
@@ -94,6 +95,12 @@ fn describe<W: Write>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<(
         line => command(line),
     };
     events.put(&json!({"name": "process_name", "ph": "M", "pid": pid, "args": {"name": name}}))?;
+    if let Some(gap) = Gap::of(trace) {
+        let labels = format!("incomplete: {gap}");
+        events.put(
+            &json!({"name": "process_labels", "ph": "M", "pid": pid, "args": {"labels": labels}}),
+        )?;
+    }
     for thread in trace.threads.values() {
         let name = thread_name(&thread.name, thread.is_virtual, thread.id);
         events.put(&json!({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread.id, "args": {"name": name}}))?;

@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use probes::events::{Aggregate, Lost, Outcome, SpanInfo, Trace};
 
-use crate::names::Names;
+use crate::names::{MethodName, Names, class, printable};
 
 /// Sums of all traces.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,13 +19,30 @@ pub struct Summary {
     pub open: u64,
     /// What could not be kept.
     pub lost: Lost,
+    /// JVMs whose event files end too early.
+    pub incomplete: Vec<Gap>,
+}
+
+/// What is missing of a JVM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The JVM.
+    pub pid: u32,
+    /// What came later is missing: milliseconds since the trace began.
+    pub after_ms: u64,
+    /// Why.
+    pub cause: String,
 }
 
 /// One method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// As [`Names::get`].
-    pub name: String,
+    /// As [`Names::method`].
+    pub name: MethodName,
+    /// The class, as `com.acme.Store$Item`.
+    pub class: String,
+    /// The descriptor of the method.
+    pub descriptor: String,
     /// Calls that ended; of methods that are only counted, calls that began.
     pub calls: u64,
     /// Times and errors; none for methods that are only counted.
@@ -55,10 +73,12 @@ impl Summary {
         let mut rows: BTreeMap<(&str, &str, &str), Row> = BTreeMap::new();
         let mut lost = Lost::default();
         for trace in traces {
-            add_lost(&mut lost, &trace.lost);
+            lost = lost.and(&trace.lost);
             for span in trace.spans.values() {
                 let row = rows.entry(key(span)).or_insert_with(|| Row {
-                    name: names.get(span),
+                    name: names.method(span),
+                    class: class(&span.class),
+                    descriptor: printable(&span.descriptor),
                     calls: 0,
                     sums: None,
                 });
@@ -81,7 +101,32 @@ impl Summary {
             methods,
             open: open as u64,
             lost,
+            incomplete: traces.iter().filter_map(Gap::of).collect(),
         }
+    }
+}
+
+impl Gap {
+    /// Of a trace whose event file ends too early.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Option<Self> {
+        let incomplete = trace.incomplete.as_ref()?;
+        Some(Self {
+            pid: trace.meta.pid,
+            after_ms: incomplete.since_ms.saturating_sub(trace.meta.start_ms),
+            cause: printable(&incomplete.cause),
+        })
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let after = self.after_ms as f64 / 1_000.0;
+        write!(
+            f,
+            "what the JVM {} did later than {after:.1} s after the trace began is missing: {}",
+            self.pid, self.cause
+        )
     }
 }
 
@@ -111,12 +156,4 @@ impl Order {
 
 fn key(span: &SpanInfo) -> (&str, &str, &str) {
     (&span.class, &span.method, &span.descriptor)
-}
-
-fn add_lost(sum: &mut Lost, other: &Lost) {
-    sum.full += other.full;
-    sum.untracked += other.untracked;
-    sum.sums += other.sums;
-    sum.captures += other.captures;
-    sum.unended += other.unended;
 }

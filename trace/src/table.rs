@@ -7,16 +7,21 @@ use probes::events::{Aggregate, Lost};
 
 use crate::summary::{Row, Summary};
 
-/// Width of a column: two blanks and `999.9 ms`, or a number of calls.
+/// Blanks in front of a column.
+const GAP: usize = 2;
+/// Columns are this wide at least: two blanks and `999.9 ms`.
 const COLUMN: usize = 11;
 /// Names are cut to no less than this.
 const NARROWEST_NAME: usize = 24;
+/// Columns that are shown however narrow the line is.
+const FEWEST_COLUMNS: usize = 3;
 
 /// How the table is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Characters in a line; columns are left out where they do not fit.
-    pub width: usize,
+    /// Characters in a line, where names are shortened and columns left out that do not fit, which is said; none if
+    /// lines may be of any length.
+    pub width: Option<usize>,
     /// Whether to use the terminal's colours (ANSI escapes).
     pub colours: bool,
     /// Most rows shown.
@@ -26,7 +31,7 @@ pub struct Layout {
 impl Default for Layout {
     fn default() -> Self {
         Self {
-            width: 100,
+            width: None,
             colours: false,
             rows: 40,
         }
@@ -96,13 +101,16 @@ pub fn write(
 ) -> io::Result<()> {
     if summary.rows.is_empty() {
         let methods = counted(summary.methods as u64, "traced method");
-        return writeln!(out, "no call was recorded of {methods}");
+        let mut text = format!("no call was recorded of {methods}\n");
+        below(summary, &mut text);
+        return out.write_all(text.as_bytes());
     }
     let rows = &summary.rows[..summary.rows.len().min(layout.rows)];
     let table = Table::fit(rows, layout);
     let mut text = String::new();
     table.heading(&mut text);
     rows.iter().for_each(|row| table.row(row, &mut text));
+    table.missing(&mut text);
     let shown = rows.len() as u64;
     let called = summary.rows.len() as u64;
     if shown < called {
@@ -115,6 +123,12 @@ pub fn write(
         counted(calls, "call"),
         counted(summary.methods as u64, "traced method"),
     );
+    below(summary, &mut text);
+    out.write_all(text.as_bytes())
+}
+
+/// What is in no row.
+fn below(summary: &Summary, text: &mut String) {
     if summary.open > 0 {
         let _ = writeln!(
             text,
@@ -122,8 +136,10 @@ pub fn write(
             counted(summary.open, "call")
         );
     }
-    lost(&summary.lost, &mut text);
-    out.write_all(text.as_bytes())
+    lost(&summary.lost, text);
+    for gap in &summary.incomplete {
+        let _ = writeln!(text, "incomplete: {gap}");
+    }
 }
 
 /// One line per kind of loss.
@@ -132,7 +148,12 @@ fn lost(lost: &Lost, text: &mut String) {
         (
             lost.full,
             "call",
-            "counted here, but not among the single calls: a thread's buffer was full",
+            "counted here, but not among the single calls: too many waited to be written",
+        ),
+        (
+            lost.unwritten,
+            "call",
+            "counted here, but not among the single calls: nothing could be written for a while",
         ),
         (
             lost.untracked,
@@ -162,61 +183,85 @@ fn lost(lost: &Lost, text: &mut String) {
 
 struct Table {
     name: usize,
-    columns: Vec<Column>,
+    /// Width of the column of calls.
+    calls: usize,
+    columns: Vec<(Column, usize)>,
+    /// Those that did not fit.
+    left_out: Vec<Column>,
     colours: bool,
 }
 
 impl Table {
-    /// Leaves out columns until names have room.
+    /// Leaves out columns until class and method have room.
     fn fit(rows: &[Row], layout: &Layout) -> Self {
-        let longest = rows
-            .iter()
-            .map(|row| row.name.chars().count())
-            .max()
-            .unwrap_or(0);
-        let wanted = longest.clamp(NARROWEST_NAME, layout.width / 2);
-        let mut columns = COLUMNS.to_vec();
-        let space = |columns: usize| layout.width.saturating_sub(COLUMN * (columns + 1));
-        while space(columns.len()) < wanted && columns.len() > 3 {
-            let last = columns.iter().map(|column| column.rank).max();
-            columns.retain(|column| Some(column.rank) != last);
+        let longest = |name: &dyn Fn(&Row) -> String, title: &str| {
+            let names = rows.iter().map(|row| name(row).chars().count());
+            names.max().unwrap_or(0).max(title.len())
+        };
+        let width = |cell: &dyn Fn(&Row) -> String, title| (longest(cell, title) + GAP).max(COLUMN);
+        let calls = width(&|row| thousands(row.calls), "calls");
+        let mut columns: Vec<(Column, usize)> = COLUMNS
+            .into_iter()
+            .map(|column| (column, width(&|row| column.cell(row), column.title)))
+            .collect();
+        let whole = longest(&|row| row.name.to_string(), "method");
+        let wanted = whole.min(longest(&|row| row.name.shortest(), "method").max(NARROWEST_NAME));
+        let room = |columns: &[(Column, usize)]| {
+            let taken = columns.iter().map(|(_, width)| width).sum::<usize>() + calls;
+            layout
+                .width
+                .map_or(whole, |width| width.saturating_sub(taken))
+        };
+        let mut left_out = Vec::new();
+        while room(&columns) < wanted && columns.len() > FEWEST_COLUMNS {
+            let last = columns.iter().map(|(column, _)| column.rank).max();
+            let out = columns.extract_if(.., |(column, _)| Some(column.rank) == last);
+            left_out.extend(out.map(|(column, _)| column));
         }
         Self {
-            name: longest
-                .max("method".len())
-                .min(space(columns.len()).max(NARROWEST_NAME)),
+            name: whole.min(room(&columns).max(NARROWEST_NAME)),
+            calls,
             columns,
+            left_out,
             colours: layout.colours,
         }
     }
 
     fn heading(&self, text: &mut String) {
-        let mut line = format!("{:<1$}{2:>COLUMN$}", "method", self.name, "calls");
-        for column in &self.columns {
-            let _ = write!(line, "{:>COLUMN$}", column.title);
+        let mut line = format!("{:<1$}{2:>3$}", "method", self.name, "calls", self.calls);
+        for (column, width) in &self.columns {
+            let _ = write!(line, "{:>width$}", column.title);
         }
         self.styled("2", &line, text);
         text.push('\n');
     }
 
     fn row(&self, row: &Row, text: &mut String) {
-        let name = shortened(&row.name, self.name);
-        let _ = write!(
-            text,
-            "{name:<0$}{1:>COLUMN$}",
-            self.name,
-            thousands(row.calls)
-        );
-        for column in &self.columns {
-            let value = row
-                .sums
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), column.value);
-            let value = format!("{value:>COLUMN$}");
+        let name = row.name.shortened(self.name);
+        let calls = thousands(row.calls);
+        let _ = write!(text, "{name:<0$}{calls:>1$}", self.name, self.calls);
+        for (column, width) in &self.columns {
+            let value = format!("{:>width$}", column.cell(row));
             let red =
                 column.title == "errors" && row.sums.as_ref().is_some_and(|sums| sums.errors > 0);
             self.styled(if red { "31" } else { "" }, &value, text);
         }
+        text.push('\n');
+    }
+
+    /// Which columns did not fit.
+    fn missing(&self, text: &mut String) {
+        if self.left_out.is_empty() {
+            return;
+        }
+        let columns = COLUMNS.iter().map(|column| column.title);
+        let left_out = |title: &&str| self.left_out.iter().any(|column| column.title == *title);
+        let titles: Vec<&str> = columns.filter(left_out).collect();
+        let line = format!(
+            "no room for {}: a wider terminal, a pipe or --table-csv FILE has all",
+            titles.join(", ")
+        );
+        self.styled("2", &line, text);
         text.push('\n');
     }
 
@@ -226,6 +271,12 @@ impl Table {
         } else {
             text.push_str(content);
         }
+    }
+}
+
+impl Column {
+    fn cell(&self, row: &Row) -> String {
+        row.sums.as_ref().map_or_else(|| "-".to_owned(), self.value)
     }
 }
 
@@ -277,16 +328,6 @@ fn thousands(number: u64) -> String {
 fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(number))
-}
-
-/// The end of a name says more than its beginning.
-fn shortened(name: &str, width: usize) -> String {
-    let length = name.chars().count();
-    if length <= width {
-        return name.to_owned();
-    }
-    let end: String = name.chars().skip(length - width + 1).collect();
-    format!("…{end}")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use probes::Incomplete;
 use probes::events::{
     Aggregate, Call, Capture, Lost, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which,
     bucket_of,
@@ -9,7 +10,7 @@ use probes::events::{
 use trace::stacks::Stacks;
 use trace::summary::{Order, Summary};
 use trace::table::Layout;
-use trace::{flame, json_lines, perfetto, table};
+use trace::{compact, flame, json_lines, perfetto, records, table};
 
 fn span(id: u32, class: &str, method: &str, descriptor: &str) -> SpanInfo {
     SpanInfo {
@@ -113,26 +114,119 @@ fn shown(traces: &[Trace], order: Order, layout: &Layout) -> String {
 #[test]
 fn the_table_has_a_row_per_called_method() {
     let layout = Layout {
-        width: 140,
+        width: Some(140),
         ..Layout::default()
     };
     insta::assert_snapshot!(shown(&[shop()], Order::Own, &layout));
 }
 
 #[test]
-fn a_narrow_table_leaves_out_columns_and_keeps_the_ends_of_names() {
+fn a_narrow_table_says_which_columns_it_leaves_out_and_keeps_class_and_method() {
     let layout = Layout {
-        width: 72,
+        width: Some(72),
         colours: true,
         rows: 2,
     };
     let mut losing = shop();
     losing.lost = Lost {
         full: 1,
+        unwritten: 3,
         captures: 2_000,
         ..Lost::default()
     };
     insta::assert_snapshot!(shown(&[losing], Order::Calls, &layout));
+}
+
+/// Without a terminal no column is left out, no name is shortened, and numbers of any length stay apart.
+#[test]
+fn a_table_of_any_width_has_every_column_and_whole_names() {
+    let mut long = shop();
+    let package = "com/acme/".repeat(20);
+    long.spans
+        .insert(9, span(9, &format!("{package}Named"), "called", "()V"));
+    long.aggregates.insert(
+        9,
+        Aggregate {
+            count: 123_456_789,
+            errors: 123_456_789,
+            total: 1,
+            ..Aggregate::default()
+        },
+    );
+    let text = shown(&[long], Order::Calls, &Layout::default());
+    let row = text.lines().nth(1).unwrap_or_default();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(
+        words[0],
+        format!("{}Named.called", package.replace('/', "."))
+    );
+    assert_eq!(
+        (words[1], words.last()),
+        ("123,456,789", Some(&"123,456,789"))
+    );
+    for column in ["self", "total", "min", "p50", "p95", "p99", "max", "errors"] {
+        assert!(
+            text.lines()
+                .next()
+                .is_some_and(|line| line.contains(column)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_could_not_be_written_is_in_every_output() {
+    let mut cut = shop();
+    cut.incomplete = Some(Incomplete {
+        since_ms: cut.meta.start_ms + 12_345,
+        cause: "No space left on device (os error 28)".to_owned(),
+    });
+    cut.lost.unwritten = 7;
+    let text = shown(&[cut.clone()], Order::Own, &Layout::default());
+    let gap = "what the JVM 4711 did later than 12.3 s after the trace began is missing: No space left on device (os error 28)";
+    assert!(text.contains(&format!("\nincomplete: {gap}\n")), "{text}");
+    assert!(text.contains("\nlost: 7 calls counted here"), "{text}");
+    let summary = Summary::of(&[cut.clone()], Order::Own);
+    let mut time_line = Vec::new();
+    perfetto::write(&[cut.clone()], &mut time_line).unwrap();
+    assert!(String::from_utf8(time_line).unwrap().contains(gap));
+    let written = |write: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        String::from_utf8(bytes).unwrap()
+    };
+    let json = written(&|out| records::write_json(&summary, out).unwrap());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["incomplete"][0]["after_ms"], 12_345);
+    assert_eq!(json["lost"]["unwritten"], 7);
+    for text in [
+        written(&|out| json_lines::write(&[cut.clone()], out).unwrap()),
+        written(&|out| compact::write(&[cut.clone()], out).unwrap()),
+    ] {
+        let first = text.lines().next().unwrap();
+        let jvm: serde_json::Value = serde_json::from_str(first).unwrap();
+        assert_eq!(
+            (&jvm["incomplete"], &jvm["lost"]["unwritten"]),
+            (&gap.into(), &7.into())
+        );
+    }
+}
+
+#[test]
+fn rows_for_programs_are_whole_and_in_nanoseconds() {
+    let summary = Summary::of(&[shop()], Order::Own);
+    let (mut csv, mut json) = (Vec::new(), Vec::new());
+    records::write_csv(&summary, &mut csv).unwrap();
+    records::write_json(&summary, &mut json).unwrap();
+    insta::assert_snapshot!("rows_as_csv", String::from_utf8(csv).unwrap());
+    insta::assert_snapshot!("rows_as_json", String::from_utf8(json).unwrap());
+}
+
+#[test]
+fn compact_lines_are_calls_with_numbers_for_names() {
+    let mut text = Vec::new();
+    compact::write(&[shop()], &mut text).unwrap();
+    insta::assert_snapshot!(String::from_utf8(text).unwrap());
 }
 
 #[test]
@@ -162,7 +256,11 @@ fn nothing_recorded_is_said() {
     let mut quiet = shop();
     (quiet.aggregates, quiet.counts) = (BTreeMap::new(), BTreeMap::new());
     let text = shown(&[quiet], Order::Own, &Layout::default());
-    assert_eq!(text, "no call was recorded of 5 traced methods\n");
+    let open = "1 call still open at the end, not counted here";
+    assert_eq!(
+        text,
+        format!("no call was recorded of 5 traced methods\n{open}\n")
+    );
 }
 
 #[test]

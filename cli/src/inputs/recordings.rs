@@ -117,7 +117,8 @@ pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snap
 /// If it is damaged or of a newer version (`H0611`).
 pub fn read_events(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, Problem> {
     let trace = unless_empty(path, Trace::read(path), warnings)?;
-    if let Some(trace) = &trace {
+    // One that says itself why it is incomplete is reported with what is made of it.
+    if let Some(trace) = trace.as_ref().filter(|trace| trace.incomplete.is_none()) {
         warnings.extend(unfinished(path, trace.complete, trace.truncated));
     }
     Ok(trace)

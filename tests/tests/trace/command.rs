@@ -334,18 +334,14 @@ fn a_jvm_that_was_traced_many_times_has_the_files_and_threads_of_before() {
         visit(0);
         let before = [entries(&pid, "fd"), entries(&pid, "task")];
         (1..6).for_each(visit);
-        // The threads of the JVM's compilers come and go.
-        let left = |what| entries(&pid, what);
-        assert!(
-            left("fd") <= before[0],
-            "{} of {before:?} on {jdk}",
-            left("fd")
-        );
-        assert!(
-            left("task") <= before[1] + 3,
-            "{} of {before:?} on {jdk}",
-            left("task")
-        );
+        // Connections and the threads of the JVM's compilers come and go: less than one for each visit.
+        for (what, before) in ["fd", "task"].into_iter().zip(before) {
+            let left = entries(&pid, what);
+            assert!(
+                left < before + 4,
+                "{what}: {left}, before {before}, on {jdk}"
+            );
+        }
         assert_eq!(running.ask("1"), "marked 1");
         assert_eq!(running.end().code, Some(0));
     }

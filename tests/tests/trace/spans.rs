@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The classes of `tests/java/spans`; the one with virtual threads only where there is a JDK 21.
-fn classes() -> &'static Path {
+pub(super) fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
         let jdk = jdks::newest();
