@@ -1,4 +1,4 @@
-//! Computes the counters of a whole program from recordings and class files.
+//! Computes the counters of a whole program from files of runs and class files.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::describe::describe;
 use crate::inputs::class_files::{self, Found};
-use crate::inputs::recorded::{Recorded, RecordedClass};
+use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::warnings::{Warning, Warnings};
@@ -20,14 +20,14 @@ const MANY: u64 = 500;
 
 /// Analyses all recorded classes and those found in `places`.
 ///
-/// A recorded class is read from the recording itself; where it is not kept there, from `places`.
+/// A recorded class is read from the file of the run itself; where it is not kept there, from `places`.
 /// Whatever goes wrong with one class is a warning, and the report is made without that class.
 ///
 /// # Errors
 /// If a place cannot be read.
 pub fn bundle(
     name: &str,
-    recorded: &Recorded,
+    recorded: &ExecutionDataStore,
     places: &[String],
     filter: &Filter,
     warnings: &mut Warnings,
@@ -50,7 +50,7 @@ pub fn bundle(
 }
 
 struct Analysis<'r> {
-    recorded: &'r Recorded,
+    recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
     warnings: &'r mut Warnings,
     builder: BundleBuilder,
@@ -78,10 +78,10 @@ impl Analysis<'_> {
             .classes
             .iter()
             .filter(|class| class.bytes.is_some());
-        let kept: Vec<&RecordedClass> = kept.collect();
+        let kept: Vec<&MeasuredClass> = kept.collect();
         self.expect(kept.len());
         self.done.extend(kept.iter().map(|class| class.id));
-        let analyse = |class: &&RecordedClass| {
+        let analyse = |class: &&MeasuredClass| {
             progress.inc(1);
             analyse_recorded(class, filter)
         };
@@ -158,7 +158,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Recorded classes of which no class file was found: they are in no report.
+    /// ExecutionDataStore classes of which no class file was found: they are in no report.
     fn warn_of_unknown(&mut self) {
         let unknown: Vec<_> = self
             .recorded
@@ -182,7 +182,7 @@ impl Analysis<'_> {
     }
 }
 
-fn analyse_recorded(class: &RecordedClass, filter: &Filter) -> Outcome {
+fn analyse_recorded(class: &MeasuredClass, filter: &Filter) -> Outcome {
     let Some(bytes) = &class.bytes else {
         return Outcome::LeftOut;
     };
@@ -192,7 +192,12 @@ fn analyse_recorded(class: &RecordedClass, filter: &Filter) -> Outcome {
     }
 }
 
-fn analyse_found(id: u64, found: &Found, recorded: &Recorded, filter: &Filter) -> Outcome {
+fn analyse_found(
+    id: u64,
+    found: &Found,
+    recorded: &ExecutionDataStore,
+    filter: &Filter,
+) -> Outcome {
     analyse(
         &found.origin,
         &found.bytes,
@@ -264,7 +269,7 @@ fn no_match(
     found: &Found,
     class: &ClassDescription,
     ids: &[u64],
-    recorded: &Recorded,
+    recorded: &ExecutionDataStore,
 ) -> (Warning, bool) {
     let reported = ids.iter().any(|id| {
         recorded

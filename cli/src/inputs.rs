@@ -3,8 +3,8 @@
 pub mod archive;
 pub mod class_files;
 pub mod exec_files;
+pub mod execution_data;
 pub mod jrt;
 pub mod named_classes;
-pub mod recorded;
-pub mod recordings;
+pub mod run_files;
 pub mod sources;

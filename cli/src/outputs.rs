@@ -9,7 +9,7 @@ use coverage::model::BundleCoverage;
 use coverage::report::{self, SourceLookup};
 
 use crate::args::Outputs;
-use crate::inputs::recorded::Recorded;
+use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 
@@ -47,7 +47,7 @@ impl Outputs {
     pub fn write(
         &self,
         bundle: &BundleCoverage,
-        recorded: &Recorded,
+        recorded: &ExecutionDataStore,
         sources: &Sources,
         written: &mut Vec<PathBuf>,
     ) -> Result<(), Problem> {

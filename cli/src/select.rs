@@ -1,4 +1,4 @@
-//! Which classes a report is about: the agent's selectors, applied to class files and recordings.
+//! Which classes a report is about: the agent's selectors, applied to class files and to files of runs.
 
 use coverage::class::ClassDescription;
 use host::Loader;

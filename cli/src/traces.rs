@@ -10,7 +10,7 @@ use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, perfetto, records, table};
 
-use crate::inputs::recordings;
+use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -88,7 +88,7 @@ pub fn read(
 ) -> Result<Vec<Trace>, Problem> {
     let mut traces = Vec::new();
     for path in paths {
-        traces.extend(recordings::read_events(path, warnings)?);
+        traces.extend(run_files::read_events(path, warnings)?);
     }
     select(&mut traces, filter);
     Ok(traces)

@@ -373,10 +373,12 @@ fn mistakes_are_told_with_what_to_do() {
     );
     let word = |text: &str| OsString::from(text);
     run([word("report"), word("/nowhere")]).refused("H0612", &["/nowhere"]);
-    run([word("report"), bank.path("src").into()])
-        .refused("H0610", &["no recording in", "classhook run"]);
+    run([word("report"), bank.path("src").into()]).refused(
+        "H0610",
+        &["no snapshot, event file or .exec file in", "classhook run"],
+    );
     run([word("report"), bank.path("src/bank/Never.java").into()])
-        .refused("H0611", &["no recording"]);
+        .refused("H0611", &["no snapshot"]);
     run([
         word("report"),
         file.clone().into(),

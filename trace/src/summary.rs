@@ -15,7 +15,7 @@ pub struct Summary {
     pub rows: Vec<Row>,
     /// How many methods were traced, called or not.
     pub methods: usize,
-    /// Single calls that had not ended when the recording did; in no row.
+    /// Single calls that had not ended when the file did; in no row.
     pub open: u64,
     /// What could not be kept.
     pub lost: Lost,

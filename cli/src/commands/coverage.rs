@@ -13,7 +13,7 @@ use super::report;
 use crate::args::{Material, OnError, Outputs, Settings};
 use crate::attached::AttachedPlugin;
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::inputs::recordings;
+use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::launch;
 use crate::problem::Problem;
@@ -153,8 +153,8 @@ impl Coverage {
     }
 
     /// Reports on these snapshots; whether a class failed in them.
-    fn report(&self, recordings: &[PathBuf], output: &Path) -> Result<bool, Problem> {
-        if recordings.is_empty() {
+    fn report(&self, files: &[PathBuf], output: &Path) -> Result<bool, Problem> {
+        if files.is_empty() {
             return Err(Problem::user("H0610", "nothing was recorded")
                 .with("expected", format!("at least one snapshot of this run in {}", output.display()))
                 .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"));
@@ -165,7 +165,7 @@ impl Coverage {
         }
         let mut warnings = Warnings::default();
         let recorded = report::make(
-            recordings,
+            files,
             &self.settings.plugins().select,
             &self.material,
             &outputs,
@@ -189,7 +189,7 @@ fn of_run(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let mut paths = recordings::in_folder(folder)?;
+    let mut paths = run_files::in_folder(folder)?;
     paths.retain(|path| Meta::read(path).is_ok_and(|meta| meta.run == run));
     Ok(paths)
 }

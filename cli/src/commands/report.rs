@@ -1,4 +1,4 @@
-//! `classhook report`: makes reports of recordings.
+//! `classhook report`: makes reports of what runs left.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use probes::Meta;
 
 use crate::analysis;
 use crate::args::{Material, Outputs};
-use crate::inputs::recorded::Recorded;
-use crate::inputs::recordings::{self, Kind};
+use crate::inputs::execution_data::ExecutionDataStore;
+use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -21,7 +21,7 @@ use crate::warnings::{Warning, Warnings};
 const AFTER_HELP: &str = "\
 A snapshot holds the classes that were loaded, so nothing else is needed to report them.
 --classes adds those that were never loaded, and --sources shows the lines in HTML.
-Several recordings are united; JaCoCo's .exec files may be among them, and then need --classes.
+Several files are united; JaCoCo's .exec files may be among them, and then need --classes.
 Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
 
 Examples:
@@ -37,7 +37,7 @@ Examples:
 pub struct Report {
     /// Snapshots (.hook), event files (.events) and JaCoCo's files (.exec), or folders that hold them
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
-    pub recordings: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
@@ -58,12 +58,12 @@ impl Report {
     /// # Errors
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
-        let recordings = recordings::find(&self.recordings)?;
+        let files = run_files::find(&self.files)?;
         let mut warnings = Warnings::default();
-        let (events, recordings) = split(recordings)?;
+        let (events, files) = split(files)?;
         if !events.is_empty() {
             let traces = traces::read(&events, &Filter::new(&self.select)?, &mut warnings)?;
-            if !self.outputs.any() && !recordings.iter().any(|path| holds_coverage(path)) {
+            if !self.outputs.any() && !files.iter().any(|path| holds_coverage(path)) {
                 warnings.print();
                 self.trace.make(&traces)?;
                 return Ok(0);
@@ -72,7 +72,7 @@ impl Report {
         }
         let summary = !self.outputs.any();
         make(
-            &recordings,
+            &files,
             &self.select,
             &self.material,
             &self.outputs,
@@ -84,10 +84,10 @@ impl Report {
 }
 
 /// Event files, and what may hold coverage.
-fn split(recordings: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
+fn split(files: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
     let (mut events, mut others) = (Vec::new(), Vec::new());
-    for path in recordings {
-        match recordings::kind(&path)? {
+    for path in files {
+        match run_files::kind(&path)? {
             Kind::Events => events.push(path),
             Kind::Snapshot | Kind::Exec => others.push(path),
         }
@@ -101,18 +101,18 @@ fn holds_coverage(path: &Path) -> bool {
     Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
 }
 
-/// Reads recordings, analyses them, writes and prints; the summary also if a report cannot be written.
+/// Reads files of runs, analyses them, writes and prints; the summary also if a report cannot be written.
 pub(super) fn make(
-    recordings: &[PathBuf],
+    files: &[PathBuf],
     select: &[String],
     material: &Material,
     outputs: &Outputs,
     summary: bool,
     warnings: &mut Warnings,
-) -> Result<Recorded, Problem> {
+) -> Result<ExecutionDataStore, Problem> {
     let filter = Filter::new(select)?;
     let sources = Sources::open(&material.sources)?;
-    let recorded = Recorded::read(recordings, warnings)?;
+    let recorded = ExecutionDataStore::read(files, warnings)?;
     for failure in &recorded.failures {
         warnings.add(unchanged(failure));
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::args::Settings;
 use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::inputs::recordings::{self, Kind};
+use crate::inputs::run_files::{self, Kind};
 use crate::launch;
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -305,10 +305,10 @@ fn of_run(
     if !folder.is_dir() {
         return Ok(traces);
     }
-    for path in recordings::in_folder(folder)? {
+    for path in run_files::in_folder(folder)? {
         let mut warned = Warnings::default();
-        if recordings::kind(&path)? == Kind::Events
-            && let Some(trace) = recordings::read_events(&path, &mut warned)?
+        if run_files::kind(&path)? == Kind::Events
+            && let Some(trace) = run_files::read_events(&path, &mut warned)?
             && trace.meta.run == run
         {
             warnings.merge(warned);
@@ -326,12 +326,12 @@ fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<events::Trace>
     };
     let folder = ended.snapshot.parent().unwrap_or(Path::new("."));
     let mut traces = Vec::new();
-    for path in recordings::in_folder(folder)? {
-        if jvm(&path) != jvm(&ended.snapshot) || recordings::kind(&path)? != Kind::Events {
+    for path in run_files::in_folder(folder)? {
+        if jvm(&path) != jvm(&ended.snapshot) || run_files::kind(&path)? != Kind::Events {
             continue;
         }
         let mut warned = Warnings::default();
-        if let Some(trace) = recordings::read_events(&path, &mut warned)? {
+        if let Some(trace) = run_files::read_events(&path, &mut warned)? {
             // An agent that goes on has not completed its file, and need not.
             if ended.dump.is_none() || trace.truncated {
                 warnings.merge(warned);

@@ -35,7 +35,7 @@ pub struct ExecFile {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "class id {id:016x} stands for {name} with {probes} probes and for {other_name} with \
-     {other_probes}; do not mix recordings of different programs"
+     {other_probes}; do not mix runs of different programs"
 )]
 pub struct Incompatible {
     /// The id.

@@ -86,7 +86,7 @@ impl Report<'_> {
         page.finish()
     }
 
-    /// Classes whose recording is of other bytes count as missed: that must be seen.
+    /// Classes that were measured from other bytes count as missed: that must be seen.
     fn no_match(&self, body: &mut String) {
         let names: Vec<_> = self
             .bundle

@@ -83,7 +83,7 @@ fn contradicting_records_are_refused() {
     let mut bytes = written(&[], &[data(1, "a/B", &[true])]);
     bytes.extend(written(&[], &[data(1, "a/B", &[true, true])]));
     let error = read(&bytes).unwrap_err();
-    insta::assert_snapshot!(error, @"class id 0000000000000001 stands for a/B with 1 probes and for a/B with 2; do not mix recordings of different programs");
+    insta::assert_snapshot!(error, @"class id 0000000000000001 stands for a/B with 1 probes and for a/B with 2; do not mix runs of different programs");
     let mut union = Union::default();
     union.add(data(1, "a/B", &[true])).unwrap();
     assert!(union.add(data(1, "a/C", &[true])).is_err());

@@ -17,13 +17,13 @@ pub(super) fn page(bundle: &BundleCoverage, sessions: &[Session]) -> String {
     let mut page = Page::new("Sessions", "", &path);
     if sessions.is_empty() {
         page.body
-            .push_str("<p>This report was made without a recording: everything counts as missed.");
+            .push_str("<p>This report was made without any run: everything counts as missed.");
         return page.finish();
     }
     let _ = write!(
         page.body,
         "<p>This report is made from {}.",
-        count(sessions.len(), "recording", "recordings")
+        count(sessions.len(), "run", "runs")
     );
     page.body.push_str(
         "<div class=scroll><table class=plain><thead><tr><th scope=col>Session<th scope=col>Started\

@@ -1,4 +1,4 @@
-//! Recordings: Classhook's snapshots and event files, and JaCoCo's `.exec` files, alone or in folders.
+//! What runs leave: Classhook's snapshots and event files, and JaCoCo's `.exec` files, alone or in folders.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use probes::{Snapshot, SnapshotError};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
-/// What a recording is, by its first bytes.
+/// What a file of a run is, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Written by the agent.
@@ -22,13 +22,13 @@ pub enum Kind {
     Exec,
 }
 
-/// What the names of recordings end in.
+/// What the names of these files end in.
 const EXTENSIONS: [&str; 3] = ["hook", "events", "exec"];
 
-/// The recordings that the user named: files as they are, of folders those that end in `.hook`, `.events` and `.exec`.
+/// The files that the user named: files as they are, of folders those that end in `.hook`, `.events` and `.exec`.
 ///
 /// # Errors
-/// If a path cannot be read, or a folder holds no recording (`H0610`).
+/// If a path cannot be read, or a folder holds no file of a run (`H0610`).
 pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
     let mut all = Vec::new();
     for path in paths {
@@ -37,7 +37,10 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
             if inside.is_empty() {
                 return Err(Problem::user(
                     "H0610",
-                    format!("there is no recording in {}", path.display()),
+                    format!(
+                        "there is no snapshot, event file or .exec file in {}",
+                        path.display()
+                    ),
                 )
                 .with("expected", "files that end in .hook, .events or .exec")
                 .with("help", "run the program first: classhook run -- java …"));
@@ -50,7 +53,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
     Ok(all)
 }
 
-/// The recordings directly in a folder, in order of their names.
+/// The files of runs directly in a folder, in order of their names.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -69,7 +72,7 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(paths)
 }
 
-/// What kind of recording a file is.
+/// What kind of file of a run this is.
 ///
 /// # Errors
 /// If it cannot be read or is neither (`H0611`).
@@ -83,14 +86,18 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
         [0x01, 0xC0, 0xC0, ..] => Ok(Kind::Exec),
         start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also one that its writer never got to fill
         start if events::MAGIC.starts_with(start) => Ok(Kind::Events),
-        _ => Err(
-            Problem::user("H0611", format!("{} is no recording", path.display()))
-                .with(
-                    "expected",
-                    "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
-                )
-                .with("found", format!("a file that begins with {start:02x?}")),
-        ),
+        _ => Err(Problem::user(
+            "H0611",
+            format!(
+                "{} is no snapshot, event file or .exec file",
+                path.display()
+            ),
+        )
+        .with(
+            "expected",
+            "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
+        )
+        .with("found", format!("a file that begins with {start:02x?}"))),
     }
 }
 
@@ -145,7 +152,7 @@ fn unless_empty<T>(
     }
 }
 
-/// The warning about a recording whose JVM has not ended in good order.
+/// The warning about a file whose JVM has not ended in good order.
 fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
     if truncated {
@@ -166,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kind_of_a_recording_is_known_by_its_first_bytes() {
+    fn kind_of_a_file_is_known_by_its_first_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);
@@ -182,7 +189,9 @@ mod tests {
         );
         let error = kind(&write("c.hook", b"PK\x03\x04")).unwrap_err();
         assert!(
-            error.to_string().contains("c.hook is no recording"),
+            error
+                .to_string()
+                .contains("c.hook is no snapshot, event file or .exec file"),
             "{error}"
         );
     }

@@ -1,4 +1,4 @@
-//! Several recordings merged: which probes of which class file were hit, in which sessions.
+//! Several files of runs merged: which probes of which class file were hit, in which sessions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use probes::{ClassBytes, Merged, Meta};
 
 use super::class_files::Loader;
 use super::exec_files;
-use super::recordings::{self, Kind};
+use super::run_files::{self, Kind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -17,24 +17,24 @@ const PLUGIN: &str = "coverage";
 
 /// A class that was loaded, and what was executed of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordedClass {
+pub struct MeasuredClass {
     /// Internal name.
     pub name: String,
     /// JaCoCo's class id.
     pub id: u64,
     /// Executed probes.
     pub probes: Vec<bool>,
-    /// The class file, if the recording holds it.
+    /// The class file, if the file holds it.
     pub bytes: Option<ClassBytes>,
 }
 
 /// Everything that was recorded.
 #[derive(Debug, Clone, Default)]
-pub struct Recorded {
+pub struct ExecutionDataStore {
     /// One per JVM, or per session of an `.exec` file.
     pub sessions: Vec<Session>,
     /// The classes, each id once, in order of first appearance.
-    pub classes: Vec<RecordedClass>,
+    pub classes: Vec<MeasuredClass>,
     /// Classes that were loaded unchanged after a failure.
     pub failures: Vec<probes::Failure>,
     /// The JVM of the first snapshot.
@@ -43,16 +43,16 @@ pub struct Recorded {
     by_name: HashMap<String, Vec<u64>>,
 }
 
-impl Recorded {
-    /// Reads and unites recordings.
+impl ExecutionDataStore {
+    /// Reads and unites files of runs.
     ///
     /// # Errors
-    /// If one is damaged, of a newer version, or no recording.
+    /// If one is damaged, of a newer version, or no file of a run.
     pub fn read(paths: &[PathBuf], warnings: &mut Warnings) -> Result<Self, Problem> {
         let mut recorded = Self::default();
         let mut snapshots = Vec::new();
         for path in paths {
-            match recordings::kind(path)? {
+            match run_files::kind(path)? {
                 Kind::Snapshot => snapshots.push(path),
                 Kind::Events => {} // no coverage in there
                 Kind::Exec => {
@@ -75,7 +75,7 @@ impl Recorded {
     ) -> Result<(), Problem> {
         let mut problem = None;
         let snapshots = paths.iter().map_while(|path| {
-            recordings::read_snapshot(path, warnings)
+            run_files::read_snapshot(path, warnings)
                 .map_err(|error| problem = Some(error))
                 .ok()
         });
@@ -119,7 +119,7 @@ impl Recorded {
         {
             let (name, id) = (class.name, class.fingerprint);
             self.add(
-                RecordedClass {
+                MeasuredClass {
                     name,
                     id,
                     probes: class.probes,
@@ -131,7 +131,7 @@ impl Recorded {
     }
 
     /// Adds a class; one with the same id is united with it.
-    fn add(&mut self, class: RecordedClass, warnings: &mut Warnings) {
+    fn add(&mut self, class: MeasuredClass, warnings: &mut Warnings) {
         let Some(known) = self
             .by_id
             .get(&class.id)
@@ -163,7 +163,7 @@ impl Recorded {
 
     /// The class with this id.
     #[must_use]
-    pub fn by_id(&self, id: u64) -> Option<&RecordedClass> {
+    pub fn by_id(&self, id: u64) -> Option<&MeasuredClass> {
         self.classes.get(*self.by_id.get(&id)?)
     }
 
@@ -176,7 +176,7 @@ impl Recorded {
     /// What an `.exec` file holds.
     #[must_use]
     pub fn execution_data(&self) -> Vec<ExecutionData> {
-        let data = |class: &RecordedClass| ExecutionData {
+        let data = |class: &MeasuredClass| ExecutionData {
             id: class.id,
             name: class.name.clone(),
             probes: class.probes.clone(),
@@ -185,7 +185,7 @@ impl Recorded {
     }
 }
 
-impl From<ExecutionData> for RecordedClass {
+impl From<ExecutionData> for MeasuredClass {
     fn from(data: ExecutionData) -> Self {
         Self {
             name: data.name,
@@ -236,7 +236,7 @@ fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
     )
     .with(
         "help",
-        "report on recordings of one version of the plugin at a time",
+        "report on snapshots of one version of the plugin at a time",
     )
 }
 
@@ -244,8 +244,8 @@ fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
 mod tests {
     use super::*;
 
-    fn class(name: &str, id: u64, probes: &[bool]) -> RecordedClass {
-        RecordedClass {
+    fn class(name: &str, id: u64, probes: &[bool]) -> MeasuredClass {
+        MeasuredClass {
             name: name.to_owned(),
             id,
             probes: probes.to_vec(),
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn same_id_is_united_and_same_name_is_not() {
-        let (mut recorded, mut warnings) = (Recorded::default(), Warnings::default());
+        let (mut recorded, mut warnings) = (ExecutionDataStore::default(), Warnings::default());
         recorded.add(class("a/A", 1, &[true, false]), &mut warnings);
         recorded.add(class("a/A", 1, &[false, true]), &mut warnings);
         recorded.add(class("a/A", 2, &[false]), &mut warnings);
