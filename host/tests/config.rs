@@ -301,3 +301,24 @@ fn each_value_of_a_plugins_table_is_known_by_its_line() {
     );
     assert!(error.contains("did you mean `delay`?"), "{error}");
 }
+
+#[test]
+fn grants_of_a_bundled_plugin_come_besides_what_it_needs() {
+    let grant = |config: &Config| config.plugins[0].grant.join(" ");
+    let file = |lines: &str| load(&format!("[[plugin]]\n{lines}")).unwrap();
+    assert_eq!(
+        grant(&file("use = 'trace'\ngrant = ['boot']")),
+        "probes natives boot"
+    );
+    assert_eq!(
+        grant(&file("use = 'trace'\ngrant = ['!natives']")),
+        "probes"
+    );
+    assert_eq!(grant(&file("use = 'a.wasm'\ngrant = ['boot']")), "boot");
+    let options = |text| Config::from_options(text).unwrap();
+    assert_eq!(
+        grant(&options("plugin=patch,grant=boot;probes")),
+        "probes rewrite boot"
+    );
+    assert_eq!(grant(&options("plugin=a.wasm,grant=probes")), "probes");
+}

@@ -140,7 +140,7 @@ impl Source<'_> {
         }
         if let Some(grant) = plugin.grant {
             result.grant_line = Some(self.line(&grant.span()));
-            result.grant = self.checked(grant.into_inner(), check_grant)?;
+            result.set_grant(&self.checked(grant.into_inner(), check_grant)?);
         }
         result.select = self.checked(plugin.select, check_selector)?;
         result.config = to_json(toml::Value::Table(plugin.config));

@@ -117,7 +117,8 @@ impl Lists {
                 plugin.config = settings.clone();
             }
             if let Some(grant) = &self.grant {
-                (plugin.grant, plugin.grant_line) = (grant.clone(), None);
+                plugin.set_grant(grant);
+                plugin.grant_line = None;
             }
         }
     }

@@ -133,20 +133,36 @@ impl Default for Config {
     }
 }
 
+/// What a plugin is granted without a word: what it needs, if it is bundled.
+fn needed(source: &PluginSource) -> Vec<String> {
+    let needed: &[&str] = match source {
+        PluginSource::Bundled(name) if name == "patch" => &["probes", "rewrite"],
+        PluginSource::Bundled(name) if name == "trace" => &["probes", "natives"],
+        PluginSource::Bundled(_) => &["probes"],
+        PluginSource::File(_) => &[],
+    };
+    needed.iter().map(|name| (*name).to_owned()).collect()
+}
+
 impl PluginConfig {
     /// A bundled plugin with its defaults: what it needs is granted, every class of the application selected.
     #[must_use]
     pub fn bundled(name: &str) -> Self {
-        let grant: &[&str] = match name {
-            "patch" => &["probes", "rewrite"],
-            "trace" => &["probes", "natives"],
-            _ => &["probes"],
-        };
-        Self::new(
-            name.to_owned(),
-            PluginSource::Bundled(name.to_owned()),
-            grant.iter().map(|grant| (*grant).to_owned()).collect(),
-        )
+        let source = PluginSource::Bundled(name.to_owned());
+        let grant = needed(&source);
+        Self::new(name.to_owned(), source, grant)
+    }
+
+    /// Grants these capabilities, to a bundled plugin besides those that it needs; `!natives` withholds one.
+    pub(super) fn set_grant(&mut self, capabilities: &[String]) {
+        self.grant = needed(&self.source);
+        for capability in capabilities {
+            match capability.strip_prefix('!') {
+                Some(withheld) => self.grant.retain(|granted| granted != withheld),
+                None if self.grant.contains(capability) => {}
+                None => self.grant.push(capability.clone()),
+            }
+        }
     }
 
     /// A component file; nothing is granted.

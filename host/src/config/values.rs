@@ -40,11 +40,12 @@ pub(super) fn parse_log(value: &str) -> Result<LogLevel, HostError> {
 }
 
 pub(super) fn check_grant(value: &str) -> Result<(), HostError> {
-    if CAPABILITIES.contains(&value) {
+    let name = value.strip_prefix('!').unwrap_or(value);
+    if CAPABILITIES.contains(&name) {
         return Ok(());
     }
-    let error = HostError::new("H0201", format!("there is no capability `{value}`"));
-    Err(suggest::expected(error, value, &CAPABILITIES))
+    let error = HostError::new("H0201", format!("there is no capability `{name}`"));
+    Err(suggest::expected(error, name, &CAPABILITIES))
 }
 
 pub(super) fn check_selector(value: &str) -> Result<(), HostError> {
