@@ -2,12 +2,23 @@
 
 use super::context::Context;
 use super::refusals::out_of_memory;
+use crate::agent::Agent;
+use crate::ffi::jvm::Jvm;
 use crate::loaded::{self, Loaded};
 use crate::names::dotted;
 use control::Refusal;
 use control::message::{Class, Classes};
 use host::selector::{Selection, Verdict};
 use jvms::names::binary;
+
+/// The loader of a class, with its identity where there may be several of its kind.
+fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
+    let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
+    loader.map_or_else(
+        |_| binary(class.loader.as_str()),
+        |loader| agent.loaders.display(jvm.jvmti, jvm.local, loader.as_ref()),
+    )
+}
 
 /// The loaded classes that are asked for, in order of their names.
 pub(super) fn classes(
@@ -26,7 +37,7 @@ pub(super) fn classes(
         let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes;
         (matches && (edits.is_some() || !changed)).then(|| Class {
             name: dotted(&class.name),
-            loader: binary(class.loader.as_str()),
+            loader: loader_of(agent, jvm, &class),
             changed_by: edits.map(|edits| edits.plugins).unwrap_or_default(),
         })
     };
