@@ -7,9 +7,15 @@ pub use globs::Glob;
 /// `com.acme.**.Service.find*(I*)*`: a class, a method and, if it matters, a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// The class's part as written, a selector for the host.
-    pub selector: String,
-    class: Glob,
+    /// The class's part, as selectors for the host: a class matches one of them.
+    pub selectors: Vec<String>,
+    /// The one class that it names (internal name), if it holds no wildcard there.
+    pub only_class: Option<String>,
+    /// The method's part as written.
+    pub member: String,
+    /// The descriptor's part as written, with its parenthesis.
+    pub written_descriptor: Option<String>,
+    classes: Vec<Glob>,
     method: Glob,
     descriptor: Option<Glob>,
     /// Whether every method of the class matches.
@@ -67,9 +73,14 @@ impl Pattern {
         {
             return Err(fail("has a character that no name can have"));
         }
+        let mut selectors = vec![class.to_owned()];
+        selectors.extend(class_before_stars(class).map(str::to_owned));
         Ok(Self {
-            selector: class.to_owned(),
-            class: Glob::of_class(class),
+            classes: selectors.iter().map(|it| Glob::of_class(it)).collect(),
+            selectors,
+            only_class: (!class.contains(['*', '?'])).then(|| class.replace('.', "/")),
+            member: method.to_owned(),
+            written_descriptor: descriptor.map(str::to_owned),
             method: Glob::of_member(method),
             descriptor: descriptor.map(Glob::of_member),
             whole_class: method == "*" && descriptor.is_none(),
@@ -79,7 +90,7 @@ impl Pattern {
     /// Whether any method of this class (internal name) may match.
     #[must_use]
     pub fn matches_class(&self, class: &str) -> bool {
-        self.class.matches(class)
+        self.classes.iter().any(|glob| glob.matches(class))
     }
 
     /// Whether a method of a class that matches does.
@@ -88,6 +99,14 @@ impl Pattern {
         self.method.matches(name)
             && (self.descriptor.as_ref()).is_none_or(|glob| glob.matches(descriptor))
     }
+}
+
+/// What stands before `.**` is a class instead of a package if its name is like one: then its methods are meant.
+fn class_before_stars(class: &str) -> Option<&str> {
+    let before = class.strip_suffix(".**")?;
+    let last = before.rsplit(['.', '/']).next().unwrap_or(before);
+    let like_a_class = last.contains('$') || last.starts_with(|c: char| c.is_uppercase());
+    (like_a_class && !last.contains(['*', '?'])).then_some(before)
 }
 
 #[cfg(test)]
@@ -152,6 +171,11 @@ mod tests {
         ));
         assert!(!matches("B.f(I*", "B", "f", "(J)V"));
         assert!(matches("B.<init>", "B", "<init>", "()V"));
+        assert!(matches("a.Ground$Work.**", "a/Ground$Work", "f", "()V"));
+        assert!(!matches("a.Ground$Work.**", "a/Ground", "f", "()V"));
+        assert!(!matches("a.*.**", "a/B", "f", "()V"));
+        let pattern = Pattern::parse("a.Ground$Work.**").unwrap();
+        assert_eq!(pattern.selectors, ["a.Ground$Work.**", "a.Ground$Work"]);
     }
 
     #[test]

@@ -103,8 +103,9 @@ impl Transformer for Trace {
     /// An annotation may be on any method, so with annotations every class must be looked at.
     fn select(&self) -> Vec<String> {
         let whole = self.exclude.iter().filter(|pattern| pattern.whole_class);
-        let excluded = whole.map(|pattern| format!("!{}", pattern.selector));
-        let included = self.include.iter().map(|pattern| pattern.selector.clone());
+        let excluded = whole.flat_map(|pattern| &pattern.selectors);
+        let excluded = excluded.map(|selector| format!("!{selector}"));
+        let included = self.include.iter().flat_map(|it| it.selectors.clone());
         let included = included.filter(|_| self.annotated.is_empty());
         included.chain(excluded).collect()
     }
