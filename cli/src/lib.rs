@@ -36,6 +36,7 @@ pub mod select;
 pub mod show;
 pub mod terminal;
 pub mod traces;
+pub mod unmatched;
 pub mod until;
 pub mod warnings;
 

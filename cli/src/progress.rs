@@ -17,6 +17,8 @@ use crate::until::Interrupt;
 
 /// From this many classes on users are told what changing them costs their program.
 const MANY: usize = 2_000;
+/// Exit code when classes could not be changed, which the answer tells.
+const PARTIAL: u8 = 3;
 /// How often the agent is asked how far it is.
 const TURN: Duration = Duration::from_millis(50);
 
@@ -64,11 +66,13 @@ pub fn answer<T: DeserializeOwned>(
     let mut interrupt = Interrupt::new()?;
     let mut agent = Agent::connect(target.pid)?;
     let answer: Value = ask(&mut agent, request, &mut interrupt)?;
+    let failed = answer["failed"].as_array();
+    let is_partial = failed.is_some_and(|failed| !failed.is_empty());
     let code = target.show(answer, text)?;
     if can_be_stopped(request) {
         interrupt.check()?;
     }
-    Ok(code)
+    Ok(if is_partial { PARTIAL } else { code })
 }
 
 /// Waits until the agent has instrumented the classes that were loaded before it came; a signal stops it between two

@@ -156,6 +156,8 @@ pub struct Plugin {
     pub changed: usize,
     /// What the user selected; empty for the default selection.
     pub select: Vec<String>,
+    /// The classes that its rules or patterns name and of which it was shown none so far.
+    pub unmatched: Vec<String>,
 }
 
 /// Whether a plugin sees classes.
@@ -255,7 +257,7 @@ pub struct Classes {
 pub struct Class {
     /// Its name, with dots.
     pub name: String,
-    /// `boot`, `platform`, `app` or the class of its loader.
+    /// `boot`, `platform`, `app` or its loader's class with its identity: `com.acme.Loader@1b6d3586`.
     pub loader: String,
     /// The plugins whose edits it holds.
     pub changed_by: Vec<String>,

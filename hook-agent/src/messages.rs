@@ -40,6 +40,8 @@ pub(crate) enum Code {
     LeftAlone,
     /// Methods became longer than HotSpot compiles.
     Huge,
+    /// A plugin's rule or pattern had no class.
+    Unmatched,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
@@ -62,6 +64,7 @@ impl Code {
             Code::Control => "H0412",
             Code::Patch => "H0413",
             Code::Huge => "H0414",
+            Code::Unmatched => "H0415",
         }
     }
 }

@@ -45,6 +45,7 @@ impl Numbers {
 /// Writes the lines at the end: always when something failed or was left out, else for `log=info`.
 pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     print_methods(numbers);
+    print_unmatched(agent);
     let Numbers {
         summary, plugins, ..
     } = numbers;
@@ -64,6 +65,24 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
         print_failures(plugins, numbers.own_failures);
     } else {
         messages::info(line);
+    }
+}
+
+/// Rules and patterns of plugins that had no class.
+fn print_unmatched(agent: &Agent) {
+    let Some(set) = agent.plugins.current() else {
+        return;
+    };
+    for (plugin, unmatched) in set.pipeline.plugins().zip(set.pipeline.unmatched()) {
+        if !unmatched.is_empty() {
+            let classes = unmatched.join(", ");
+            messages::warning(
+                Code::Unmatched,
+                format_args!(
+                    "plugin {plugin}: no class was loaded that these match: {classes}; what names them had no effect"
+                ),
+            );
+        }
     }
 }
 

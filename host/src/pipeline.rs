@@ -48,7 +48,8 @@ impl Pipeline {
     pub fn new(config: &Config) -> Result<Self, HostError> {
         let (engine, ticker) = engine::start()?;
         let running = ticker.run().map_err(|error| engine::broken(&error))?;
-        let load = |plugin| Plugin::load(plugin, &engine, config.agent.log).map(Arc::new);
+        let (file, level) = (config.source.as_deref(), config.agent.log);
+        let load = |plugin| Plugin::load(plugin, file, &engine, level).map(Arc::new);
         let plugins = config.plugins.iter().map(load).collect::<Result<_, _>>()?;
         drop(running);
         let strict = config.agent.on_error == OnError::Strict;
@@ -215,6 +216,12 @@ impl Pipeline {
         self.plugins.iter().map(|plugin| plugin.state())
     }
 
+    /// The classes that each plugin named and of which it was shown none, in the order of [`Pipeline::plugins`]: those
+    /// of a rule or pattern that has no effect so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = Vec<String>> {
+        self.plugins.iter().map(|plugin| plugin.unmatched())
+    }
+
     /// Switches a plugin off or on again; false if there is none of this name. Classes that are being
     /// transformed at this moment may still see it as it was.
     pub fn enable(&self, plugin: &str, enabled: bool) -> bool {
@@ -318,6 +325,9 @@ impl Pipeline {
         if wanting.is_empty() || class_array::is_instrumented(class.class()) {
             return Ok(None);
         }
+        wanting
+            .iter()
+            .for_each(|(plugin, _)| plugin.note_seen(request.name));
         let wanting = wanting.into_iter().map(|(plugin, _)| plugin);
         PlannedClass::ask(class, wanting).map(Some)
     }

@@ -1,8 +1,10 @@
 //! One plugin of a pipeline: what it wants to see, and its instances.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use globs::Glob;
 use plan_rules::PlanRequest;
 use wasmtime::Engine;
 
@@ -36,6 +38,8 @@ pub struct Plugin {
     user: Selection,
     /// What the plugin itself selected.
     own: Selection,
+    /// The classes that it named in doing so.
+    named: Vec<Named>,
     /// Whether classes of the boot and platform loaders may be seen.
     boot: bool,
     pool: Mutex<Pool>,
@@ -45,6 +49,25 @@ pub struct Plugin {
     failed: AtomicBool,
     /// Switched off by the user.
     disabled: AtomicBool,
+}
+
+/// Classes that a plugin named, and whether one was seen.
+struct Named {
+    selector: String,
+    glob: Glob,
+    seen: AtomicBool,
+}
+
+impl Named {
+    /// Of a selector over names; none for any other kind.
+    fn new(selector: &str) -> Option<Self> {
+        let other = selector.starts_with(['!', '@', '<']) || selector.contains(':');
+        (!other).then(|| Self {
+            selector: selector.to_owned(),
+            glob: Glob::of_class(selector),
+            seen: AtomicBool::new(false),
+        })
+    }
 }
 
 /// Whether a plugin sees classes.
@@ -66,9 +89,10 @@ struct Pool {
 }
 
 impl Plugin {
-    /// Loads and configures a plugin; its first instance is ready afterwards.
+    /// Loads and configures a plugin, for which `file` says what it does; its first instance is ready afterwards.
     pub fn load(
         config: &PluginConfig,
+        file: Option<&Path>,
         engine: &Engine,
         level: LogLevel,
     ) -> Result<Self, HostError> {
@@ -76,7 +100,7 @@ impl Plugin {
         let pre = component::load(config, engine)?;
         let json = config.config.to_string();
         let (first, selectors) = Instance::new(&pre, &config.name, &json, level)
-            .map_err(|fault| not_configured(config, fault))?;
+            .map_err(|fault| not_configured(config, file, fault))?;
         let own = parse_selection(&config.name, &selectors)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
@@ -89,6 +113,7 @@ impl Plugin {
             level,
             user,
             own,
+            named: selectors.iter().filter_map(|it| Named::new(it)).collect(),
             boot: granted("boot"),
             pool: Mutex::new(Pool {
                 idle: vec![first],
@@ -130,6 +155,35 @@ impl Plugin {
             verdict => verdict == Verdict::Yes,
         };
         wants(&self.user) && wants(&self.own)
+    }
+
+    /// Notes that it is shown this class.
+    pub fn note_seen(&self, name: &[u8]) {
+        for named in &self.named {
+            if !named.seen.load(Ordering::Relaxed) && named.glob.matches(name) {
+                named.seen.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The classes that it named of which none was seen, as it named them.
+    pub fn unmatched(&self) -> Vec<String> {
+        let is_seen = |named: &&Named| named.seen.load(Ordering::Relaxed);
+        let seen: Vec<&str> = self
+            .named
+            .iter()
+            .filter(is_seen)
+            .map(|it| it.selector.as_str())
+            .collect();
+        // `A.**` stands beside `A` where the methods of a class may be meant.
+        let covered = |selector: &str| {
+            let twin = selector
+                .strip_suffix(".**")
+                .map_or_else(|| format!("{selector}.**"), str::to_owned);
+            seen.contains(&selector) || seen.contains(&twin.as_str())
+        };
+        let missing = self.named.iter().filter(|named| !covered(&named.selector));
+        missing.map(|named| named.selector.clone()).collect()
     }
 
     /// Whether it sees classes.
@@ -234,7 +288,7 @@ fn parse_selection<S: AsRef<str>>(plugin: &str, selectors: &[S]) -> Result<Selec
         .map_err(|error| HostError::new("H0110", format!("plugin `{plugin}`: {error}")))
 }
 
-fn not_configured(plugin: &PluginConfig, fault: Fault) -> HostError {
+fn not_configured(plugin: &PluginConfig, file: Option<&Path>, fault: Fault) -> HostError {
     let (code, message) = match fault.code {
         "H0111" => (
             "H0111",
@@ -247,7 +301,10 @@ fn not_configured(plugin: &PluginConfig, fault: Fault) -> HostError {
     };
     let error = HostError::new(code, message).with("cause", fault.cause.clone());
     let error = match line_of(plugin, &fault.cause) {
-        Some(line) => error.with("at", format!("classhook.toml:{line}")),
+        Some(line) => {
+            let file = file.unwrap_or(Path::new("classhook.toml"));
+            error.with("at", format!("{}:{line}", file.display()))
+        }
         None => error.with("config", plugin.config.to_string()),
     };
     suggest::from_text(error, &fault.cause)

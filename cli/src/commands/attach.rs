@@ -11,7 +11,11 @@ use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
 use crate::progress;
 use crate::show::show;
+use crate::unmatched;
 use crate::until::Interrupt;
+
+/// Exit code when some of what was asked for was not done.
+const PARTIAL: u8 = 3;
 
 const AFTER_HELP: &str = "\
 Classes that are loaded already are instrumented in batches, later ones as they load.
@@ -52,17 +56,24 @@ impl Attach {
             return self.reload(agent);
         }
         load(self.pid, &plan)?;
+        let mut failures = None;
         if let Ok(mut agent) = Agent::find(self.pid)? {
             let mut interrupt = Interrupt::new()?;
-            progress::follow(&mut agent, &mut interrupt)?;
+            let status = progress::follow(&mut agent, &mut interrupt)?;
             interrupt.check()?;
+            failures = Some(answers::failures(&status.failures));
         }
         eprintln!(
             "classhook: attached to {}, recording to {}",
             self.pid,
             plan.output.display()
         );
-        Ok(0)
+        let Some(failures) = failures else {
+            return Ok(0); // it was told to listen to nobody
+        };
+        unmatched::warn(self.pid)?;
+        eprint!("{failures}");
+        Ok(if failures.is_empty() { 0 } else { PARTIAL })
     }
 
     fn reload(&self, mut agent: Agent) -> Result<u8, Problem> {
@@ -87,6 +98,7 @@ impl Attach {
             self.pid
         );
         show(&answers::change(&change))?;
-        Ok(0)
+        unmatched::warn(self.pid)?;
+        Ok(if change.failed.is_empty() { 0 } else { PARTIAL })
     }
 }

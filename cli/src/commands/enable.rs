@@ -10,6 +10,7 @@ use crate::args::{PluginSettings, Target};
 use crate::checked_options::{self, CheckedOptions};
 use crate::problem::Problem;
 use crate::progress;
+use crate::unmatched;
 
 const AFTER_HELP: &str = "\
 A plugin that was disabled sees classes again, as it was configured; with --select, --grant or --plugin-settings it is configured anew.
@@ -40,7 +41,9 @@ impl Enable {
     /// # Errors
     /// If there is no agent to ask, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Problem> {
-        progress::answer(&self.target, &self.request()?, answers::change)
+        let code = progress::answer(&self.target, &self.request()?, answers::change)?;
+        unmatched::warn(self.target.pid)?;
+        Ok(code)
     }
 
     fn request(&self) -> Result<Request, Problem> {

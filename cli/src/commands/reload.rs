@@ -8,6 +8,7 @@ use crate::args::{Change, Plugins, Target};
 use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
 use crate::progress;
+use crate::unmatched;
 
 const AFTER_HELP: &str = "\
 The new configuration takes the place of the former one as a whole: classes with edits of the former are
@@ -39,6 +40,9 @@ impl Reload {
     /// If there is no agent to ask, or the configuration is wrong; the former then stays.
     pub fn run(&self) -> Result<u8, Problem> {
         let options = CheckedOptions::change(&self.change.clone().into(), &self.plugins.names)?;
-        progress::answer(&self.target, &Request::Reload { options }, answers::change)
+        let request = Request::Reload { options };
+        let code = progress::answer(&self.target, &request, answers::change)?;
+        unmatched::warn(self.target.pid)?;
+        Ok(code)
     }
 }

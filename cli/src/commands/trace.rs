@@ -17,14 +17,13 @@ use crate::launch;
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::traces::{self, TraceOutputs};
+use crate::unmatched;
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
 const PLUGIN: &str = "trace";
 /// The exit code if something could not be traced.
 const PARTIAL: u8 = 3;
-/// From this likeness of two names on (1 is equality) one may have been meant for the other.
-const LIKE: f64 = 0.8;
 
 const AFTER_HELP: &str = "\
 Without --methods and --annotated every method of the application is traced that a programmer wrote.
@@ -237,7 +236,8 @@ impl Trace {
     fn nearest(&self, visit: &mut AttachedPlugin) -> Result<Vec<String>, Problem> {
         let classes = visit.classes()?;
         let patterns = self.what.methods.iter();
-        let nearest = patterns.filter_map(|pattern| nearest_class(pattern, &classes));
+        let nearest =
+            patterns.filter_map(|pattern| unmatched::nearest(class_of(pattern), &classes));
         Ok(nearest.collect())
     }
 
@@ -271,16 +271,10 @@ impl Trace {
     }
 }
 
-/// The class whose name is most like the class of a pattern `com.acme.Store.find*`, if one is.
-fn nearest_class(pattern: &str, classes: &[String]) -> Option<String> {
+/// The class of a pattern `com.acme.Store.find*(I`.
+fn class_of(pattern: &str) -> &str {
     let name = pattern.split('(').next().unwrap_or(pattern);
-    let class = name.rsplit_once('.').map_or(name, |(class, _)| class);
-    let wanted = class.trim_end_matches(['*', '.']);
-    let likeness = |name: &String| strsim::jaro_winkler(wanted, name);
-    let best = classes
-        .iter()
-        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
-    (likeness(best) > LIKE).then(|| best.clone())
+    name.rsplit_once('.').map_or(name, |(class, _)| class)
 }
 
 /// The options of the agent; mistakes in them are reported before anything is started.

@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::structural_edits;
 use crate::summary::Numbers;
 use control::message::{ClassCounts, Failure, MethodRemark, Plugin, PluginState, Status};
+use host::config::PluginConfig;
 use std::time::Duration;
 
 /// Failures reported; the snapshot holds all.
@@ -87,7 +88,8 @@ pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
     };
     let states = set.pipeline.states();
     let configured = set.config.plugins.iter().zip(states);
-    let plugin = |(config, state): (&host::config::PluginConfig, host::PluginState)| Plugin {
+    let configured = configured.zip(set.pipeline.unmatched());
+    let plugin = |((config, state), unmatched): ((&PluginConfig, host::PluginState), _)| Plugin {
         name: config.name.clone(),
         state: match state {
             host::PluginState::On => PluginState::On,
@@ -98,6 +100,7 @@ pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
             .instrumented
             .count(|edits| edits.plugins.contains(&config.name)),
         select: config.select.clone(),
+        unmatched,
     };
     configured.map(plugin).collect()
 }

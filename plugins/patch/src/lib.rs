@@ -1,9 +1,11 @@
 //! The bundled patch plugin: faults by rules, so that fault injection needs no code.
 //!
-//! `rule` reads the rules of `[plugin.config]`, `code` says what is inserted. A rule that cannot take effect in a method it names says so in a note, and the others do.
+//! `rule` reads the rules of `[plugin.config]`, `code` says what is inserted. A rule for one class that takes no effect in it refuses the class, with its place. One for several, by wildcards, says so in a note in each method that it does not suit, and the others take effect.
 
 mod code;
+mod nearest;
 mod rule;
+mod throwables;
 
 use classhook_sdk::descriptor::MethodDescriptor;
 use classhook_sdk::names;
@@ -23,16 +25,20 @@ impl Transformer for Patch {
     type Config = Settings;
 
     fn new(config: Settings) -> Result<Self> {
-        Ok(Self {
-            rules: config.rules()?,
-        })
+        let rules = config.rules()?;
+        for rule in &rules {
+            suits_its_descriptor(rule).map_err(|(key, text)| {
+                Error::Message(format!("rule[{}].{key}: {text}", rule.number))
+            })?;
+        }
+        Ok(Self { rules })
     }
 
     fn select(&self) -> Vec<String> {
         let mut classes: Vec<String> = self
             .rules
             .iter()
-            .map(|rule| rule.method.selector.clone())
+            .flat_map(|rule| rule.method.selectors.clone())
             .collect();
         classes.sort_unstable();
         classes.dedup();
@@ -49,22 +55,96 @@ impl Transformer for Patch {
         if rules.is_empty() {
             return Ok(());
         }
+        let mut effects = vec![Effect::default(); rules.len()];
         for method in class.methods().filter(Method::has_code) {
-            for rule in &rules {
+            for (rule, effect) in rules.iter().zip(&mut effects) {
                 if rule
                     .method
                     .matches_method(method.name(), method.descriptor())
                 {
-                    apply(rule, &method, plan)?;
+                    effect.add(apply(rule, &method, plan)?);
                 }
+            }
+        }
+        let without = rules.iter().zip(&effects).filter(|(_, it)| !it.is_there);
+        for (rule, effect) in without {
+            // Of classes named by wildcards, some may have what is meant and others not.
+            if rule.method.only_class.is_some() {
+                return Err(Error::Message(no_effect(rule, class, effect)));
             }
         }
         Ok(())
     }
 }
 
+/// Whether the constant is of the type that the descriptor names, if the rule has a whole one.
+fn suits_its_descriptor(rule: &Rule) -> Applied {
+    let written = rule.method.written_descriptor.as_deref();
+    let Some(written) = written.filter(|text| !text.contains(['*', '?'])) else {
+        return Ok(());
+    };
+    let descriptor = written.replace('.', "/");
+    let parsed = MethodDescriptor::parse(descriptor.as_bytes()).map_err(|_| {
+        let text = format!(
+            "`{written}` is no descriptor of a method; expected one such as `(Ljava.lang.String;I)V`, or a beginning of it and `*`"
+        );
+        ("method", text)
+    })?;
+    let made = code::code(rule, Stack::Nothing, parsed.return_type());
+    made.map(drop).map_err(|text| ("what.return", text))
+}
+
+/// What a rule does in a class.
+#[derive(Default, Clone)]
+struct Effect {
+    is_there: bool,
+    /// Why not, in the first method that it names.
+    misfit: Option<(&'static str, String)>,
+}
+
+impl Effect {
+    fn add(&mut self, applied: Applied) {
+        match applied {
+            Ok(()) => self.is_there = true,
+            Err(misfit) => drop(self.misfit.get_or_insert(misfit)),
+        }
+    }
+}
+
+/// Whether a rule takes effect in a method; or the key at fault, and why it does not.
+type Applied = std::result::Result<(), (&'static str, String)>;
+
+/// Why a rule does nothing in the one class that it is for, with its place.
+fn no_effect(rule: &Rule, class: &Class<'_>, effect: &Effect) -> String {
+    let number = rule.number;
+    if let Some((key, text)) = &effect.misfit {
+        return format!("rule[{number}].{key}: {text}");
+    }
+    let methods: Vec<String> = class
+        .methods()
+        .filter(Method::has_code)
+        .map(|method| format!("{}{}", method.name(), method.descriptor()))
+        .collect();
+    let written = rule.method.written_descriptor.as_deref();
+    let wanted = format!("{}{}", rule.method.member, written.unwrap_or_default());
+    let nearest = names_like(&wanted, methods.iter().map(String::as_str));
+    let name = names::binary(&class.name());
+    format!(
+        "rule[{number}].method: {name} has no method `{wanted}` with code of its own{nearest}; for one that it inherits, name the class that has the code"
+    )
+}
+
+/// `; nearest: a, b`, or nothing.
+fn names_like<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let nearest = nearest::nearest(wanted, names);
+    match nearest.is_empty() {
+        true => String::new(),
+        false => format!("; nearest: {}", nearest.join(", ")),
+    }
+}
+
 /// Inserts one rule into one method.
-fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
+fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result<Applied> {
     let (at, stack) = match &rule.place {
         Where::Entry => (vec![method.entry()], Stack::Nothing),
         Where::Return => (returns(method)?, Stack::Returned),
@@ -72,7 +152,11 @@ fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
         Where::Call(called) => (calls(method, called)?, Stack::Nothing),
     };
     if at.is_empty() {
-        return Ok(());
+        let missing = match rule.place {
+            Where::Call(_) => "makes no such call",
+            _ => "has no such place",
+        };
+        return Ok(Err(("where", format!("{} {missing}", method.name()))));
     }
     let descriptor = MethodDescriptor::parse(method.descriptor().as_bytes());
     let returned = descriptor.ok().and_then(|found| found.return_type());
@@ -80,11 +164,14 @@ fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
         Ok(_) if is_half_made(rule, method) => {
             "a constructor cannot return before it has called that of its super class".to_owned()
         }
-        Ok(code) => return Ok(plan.insert(&at, &code)?),
+        Ok(code) => {
+            plan.insert(&at, &code)?;
+            return Ok(Ok(()));
+        }
         Err(misfit) => misfit,
     };
     plan.note(method.entry(), &format!("no effect: {misfit}"));
-    Ok(())
+    Ok(Err(("what", misfit)))
 }
 
 /// At the entry of a constructor there is no object yet that could be returned.

@@ -14,6 +14,8 @@ use classhook_sdk::snippet::Member;
 use serde::de::{self, MapAccess, Visitor};
 use std::fmt;
 
+use crate::throwables;
+
 /// The table `[plugin.config]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,6 +70,8 @@ pub enum Constant {
 /// One rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
+    /// Its place among the rules, from 0.
+    pub number: usize,
     /// Which methods.
     pub method: Pattern,
     /// Where in them.
@@ -124,10 +128,9 @@ impl Settings {
         self.rule
             .into_iter()
             .enumerate()
-            .map(|(index, written)| {
-                written
-                    .rule()
-                    .map_err(|(key, text)| Error::Message(format!("rule[{index}].{key}: {text}")))
+            .map(|(number, written)| {
+                let rule = written.rule(number);
+                rule.map_err(|(key, text)| Error::Message(format!("rule[{number}].{key}: {text}")))
             })
             .collect()
     }
@@ -137,7 +140,7 @@ impl Settings {
 type Wrong = (&'static str, String);
 
 impl Written {
-    fn rule(self) -> std::result::Result<Rule, Wrong> {
+    fn rule(self, number: usize) -> std::result::Result<Rule, Wrong> {
         let method = pattern(&self.method, "method")?;
         let place = place(self.r#where.as_deref().unwrap_or("entry"))?;
         let action = self.what.action()?;
@@ -152,6 +155,7 @@ impl Written {
             return Err(("probability", text));
         }
         Ok(Rule {
+            number,
             method,
             place,
             action,
@@ -198,7 +202,10 @@ impl What {
         actions.extend(r#return.map(|value| Action::Return(Some(value))));
         let has_throw = throw.is_some();
         if let Some(class) = throw {
-            actions.push(Action::Throw(class_name(&class)?, message.clone()));
+            let name = class_name(&class)?;
+            throwables::check(&name.replace('/', "."), message.is_some())
+                .map_err(|text| ("what.throw", text))?;
+            actions.push(Action::Throw(name, message.clone()));
         }
         actions.extend(log.map(Action::Log));
         if let Some(call) = call {

@@ -108,22 +108,22 @@ fn constant_takes_the_type_of_its_method() {
 #[test]
 fn rule_that_cannot_take_effect_in_a_method_says_so_there() {
     let plan = |method: &str, what: &str| transform(&rule(method, what)).to_string();
-    let text = plan("Faults.values", "what = { return = 1 }");
+    let text = plan("*.values", "what = { return = 1 }");
     assert!(
         text.contains("no effect: expected a constant of the method's type int[], found 1"),
         "{text}"
     );
-    let text = plan("Faults.balance", "what = { return = 5000000000 }");
+    let text = plan("*.balance", "what = { return = 5000000000 }");
     assert!(
         text.contains("no effect: expected a constant of the method's type int, found 5000000000"),
         "{text}"
     );
-    let text = plan("Faults.<init>", "what = \"return\"");
+    let text = plan("*.<init>", "what = \"return\"");
     assert!(
         text.contains("no effect: a constructor cannot return"),
         "{text}"
     );
-    let text = plan("Faults.nothing", "what = \"return\"");
+    let text = plan("*.nothing", "what = \"return\"");
     assert_eq!(text, "");
 }
 
@@ -175,6 +175,18 @@ fn mistakes_are_told_with_their_place() {
             rule("A.f", "what = { call = 'hit' }"),
             "rule[0].what.call: expected a static method",
         ),
+        (
+            rule("A.f()I", "what = { return = 'x' }"),
+            "rule[0].what.return: expected a constant of the method's type int, found \"x\"",
+        ),
+        (
+            rule("A.f(I", "what = \"return\""),
+            "rule[0].method: `(I` is no descriptor",
+        ),
+        (
+            rule("A.f", "what = { throw = 'java.io.IOExcepton' }"),
+            "rule[0].what.throw: the JDK has no exception `java.io.IOExcepton`; nearest: java.io.IOException",
+        ),
         (rule("A.f", ""), "missing field `what`"),
         (
             rule("A.f", "what = \"return\"")
@@ -188,6 +200,37 @@ fn mistakes_are_told_with_their_place() {
             "expected {expected:?}, found {found:?}"
         );
     }
+}
+
+#[test]
+fn rule_for_one_class_that_does_nothing_there_refuses_it() {
+    for (method, rest, expected) in [
+        (
+            "Faults.balence",
+            "what = \"return\"",
+            "rule[0].method: Faults has no method `balence` with code of its own; nearest: balance()I",
+        ),
+        (
+            "Faults.balance()J",
+            "what = \"return\"",
+            "rule[0].method: Faults has no method `balance()J`",
+        ),
+        (
+            "Faults.values",
+            "what = { return = 1 }",
+            "rule[0].what: expected a constant of the method's type int[], found 1",
+        ),
+        (
+            "Faults.close",
+            "what = { log = 'x' }\nwhere = 'call java.io.File.delte'",
+            "rule[0].where: close makes no such call",
+        ),
+    ] {
+        transform(&rule(method, rest)).assert_error(expected);
+    }
+    let both =
+        rule("Faults.balance", "what = \"return\"") + &rule("Faults.nothing", "what = \"return\"");
+    transform(&both).assert_error("rule[1].method");
 }
 
 #[test]

@@ -422,11 +422,14 @@ fn class_is_patched_in_the_loader_that_is_named() {
             .patch(&target.answer("one"), &["--loader", "app"])
             .assert_success();
         target.await_line("app one other original");
+        let classes = target.json("classes", &["Answer"]);
+        let loader = classes["classes"][1]["loader"].as_str().expect("a loader");
+        assert!(
+            loader.starts_with("java.net.URLClassLoader@"),
+            "{classes:#}"
+        );
         target
-            .patch(
-                &target.answer("two"),
-                &["--loader", "java.net.URLClassLoader"],
-            )
+            .patch(&target.answer("two"), &["--loader", loader])
             .assert_success();
         target.await_line("app one other two");
         target.classhook("rollback", &["1"]).assert_success();
@@ -534,6 +537,7 @@ fn static_state_and_open_frames_outlive_a_patch() {
         let class = made.join("Kept.class");
         let pid = child.id().to_string();
         Java::program(workspace::classhook())
+            .folder(folder.path())
             .arguments(&["patch", &pid])
             .argument(&class)
             .argument(&class)
@@ -541,6 +545,7 @@ fn static_state_and_open_frames_outlive_a_patch() {
             .assert_exit(2)
             .assert_stderr("H0721");
         Java::program(workspace::classhook())
+            .folder(folder.path())
             .arguments(&["patch", &pid])
             .argument(&class)
             .run()

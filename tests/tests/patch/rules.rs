@@ -1,6 +1,6 @@
 //! The plugin `patch` in real JVMs: each kind of rule, from the start and in a JVM that runs, and off again.
 
-use e2e_tests::java::Java;
+use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch, workspace};
 use std::io::{BufRead, BufReader, Read};
@@ -77,6 +77,73 @@ fn rules_take_effect_in_real_programs_and_can_be_turned_off() {
         child.wait().expect("an end");
         assert!(errors.contains("logged by a rule"), "{errors}");
     }
+}
+
+/// Attaches with rules for `Faulty`, each a method and what happens there; then the program is as it was.
+fn attach_with(jdk: &Jdk, rules: &[(&str, &str)]) -> Run {
+    let folder = scratch();
+    let (mut child, mut out) = start(jdk, folder.path(), |java| java);
+    await_line(&mut out, OWN);
+    let rule = |(method, what): &(&str, &str)| {
+        format!("[[plugin.config.rule]]\nmethod = {method:?}\nwhat = {what}\n")
+    };
+    let rules: String = rules.iter().map(rule).collect();
+    let file = folder.path().join("rules.toml");
+    std::fs::write(&file, format!("[[plugin]]\nuse = \"patch\"\n{rules}")).expect("written");
+    let run = Java::program(workspace::classhook())
+        .folder(folder.path())
+        .arguments(&["attach", &child.id().to_string(), "--config", "rules.toml"])
+        .run();
+    child.kill().expect("killed");
+    child.wait().expect("an end");
+    run
+}
+
+#[test]
+fn rule_that_cannot_take_effect_is_told_by_the_command_that_gives_it() {
+    let jdk = jdks::newest();
+    let right = ("Faulty.constant", "{ return = 42 }");
+    let misspelt = (
+        "Faulty.thrown",
+        "{ throw = \"java.lang.UnsuportedOperationException\" }",
+    );
+    attach_with(&jdk, &[right, misspelt])
+        .assert_exit(2)
+        .assert_stderr("H0111")
+        .assert_stderr("rule[1].what.throw")
+        .assert_stderr("nearest: java.lang.UnsupportedOperationException")
+        .assert_stderr("rules.toml");
+    attach_with(&jdk, &[right, ("Faulty.replacd", "\"return\"")])
+        .assert_exit(3)
+        .assert_stderr("rule[1].method: Faulty has no method `replacd`")
+        .assert_stderr("nearest: replaced");
+    attach_with(&jdk, &[("Faulty.constant", "{ return = \"text\" }")])
+        .assert_exit(3)
+        .assert_stderr("rule[0].what: expected a constant of the method's type int");
+    attach_with(&jdk, &[right, ("Fautly.constant", "\"return\"")])
+        .assert_success()
+        .assert_stderr("warning[H0652]: plugin patch: no loaded class matches Fautly")
+        .assert_stderr("nearest  Faulty");
+    attach_with(&jdk, &[right]).assert_success();
+}
+
+#[test]
+fn rule_without_a_class_is_told_when_the_program_ends() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/patch/Nested.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+    let rules = r#"{"rule":[{"method":"Nested.answer","what":{"log":"here"}},{"method":"com.acme.Bnak.pay","what":"return"}]}"#;
+    let run = Java::program(workspace::classhook())
+        .folder(folder.path())
+        .arguments(&["run", "--plugin", "patch", "--plugin-settings", rules, "--"])
+        .argument(jdk.tool("java"))
+        .argument("-cp")
+        .argument(&classes)
+        .argument("Nested")
+        .run();
+    run.assert_stderr("warning[H0415]")
+        .assert_stderr("match: com.acme.Bnak;");
 }
 
 #[test]
