@@ -10,6 +10,7 @@ mod alarm;
 pub mod calls;
 mod capture;
 mod entry;
+mod free_list;
 mod runtime;
 mod segments;
 mod shared;

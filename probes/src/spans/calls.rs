@@ -184,7 +184,7 @@ fn leave(
         here.log.lost.note(|lost| &lost.unended, left.unended);
     }
     if !std::ptr::eq(here.stack, &here.log.own) && here.stack.is_idle() {
-        here.stack.owner.store(0, Ordering::Release);
+        here.log.shared.virtual_stacks.release(here.stack);
     }
 }
 

@@ -7,6 +7,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use super::free_list::{FreeList, Link};
+
 /// Words of a segment: 32 KiB.
 pub(crate) const WORDS: usize = 4 << 10;
 /// Most segments: 128 MiB.
@@ -15,9 +17,6 @@ const MAX_SEGMENTS: usize = 4 << 10;
 const MAX_FULL: usize = 2 << 10;
 /// So many full segments end the reader's pause.
 const MANY_FULL: usize = 32;
-
-/// The number of a segment plus one; 0 is none.
-type Link = u32;
 
 /// Words that one thread writes and one thread at a time reads.
 #[derive(Debug)]
@@ -39,8 +38,7 @@ pub(crate) struct Segments {
     all: Box<[OnceLock<Segment>]>,
     /// How many were made.
     made: AtomicUsize,
-    /// The topmost free segment in the low half, and how often it was changed in the high one.
-    free: AtomicU64,
+    free: FreeList,
     /// How many are full and not yet read.
     full: AtomicUsize,
     limits: Limits,
@@ -88,7 +86,7 @@ impl Segments {
         Self {
             all: (0..limits.segments).map(|_| OnceLock::new()).collect(),
             made: AtomicUsize::new(0),
-            free: AtomicU64::new(0),
+            free: FreeList::default(),
             full: AtomicUsize::new(0),
             limits,
         }
@@ -161,17 +159,9 @@ impl Segments {
 
     /// An empty segment.
     fn take(&self) -> Option<(Link, &Segment)> {
-        let mut top = self.free.load(Ordering::Acquire);
-        while let Some(segment) = self.get(top as Link) {
-            let below = segment.free.load(Ordering::Relaxed);
-            let changed = (top >> 32).wrapping_add(1) << 32 | u64::from(below);
-            match self
-                .free
-                .compare_exchange_weak(top, changed, Ordering::AcqRel, Ordering::Acquire)
-            {
-                Ok(_) => return Some((top as Link, segment)),
-                Err(found) => top = found,
-            }
+        let below = |link| self.get(link).map(|segment| &segment.free);
+        if let Some(link) = self.free.take(below) {
+            return Some((link, self.get(link)?));
         }
         self.make()
     }
@@ -191,18 +181,7 @@ impl Segments {
         segment.written.store(0, Ordering::Relaxed);
         segment.read.store(0, Ordering::Relaxed);
         segment.next.store(0, Ordering::Relaxed);
-        let mut top = self.free.load(Ordering::Relaxed);
-        loop {
-            segment.free.store(top as Link, Ordering::Relaxed);
-            let changed = (top >> 32).wrapping_add(1) << 32 | u64::from(link);
-            match self
-                .free
-                .compare_exchange_weak(top, changed, Ordering::AcqRel, Ordering::Relaxed)
-            {
-                Ok(_) => return,
-                Err(found) => top = found,
-            }
-        }
+        self.free.give_back(link, &segment.free);
     }
 }
 

@@ -235,6 +235,13 @@ impl ThreadStack {
         }
     }
 
+    /// Becomes the stack of another thread.
+    pub fn begin(&self, owner: u64) {
+        self.clear();
+        set(&self.last, 0);
+        set(&self.owner, owner);
+    }
+
     /// Forgets what is open.
     pub fn clear(&self) {
         set(&self.depth, 0);

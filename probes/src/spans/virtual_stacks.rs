@@ -1,30 +1,54 @@
 //! The stacks of virtual threads.
 
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use super::free_list::{FreeList, Link};
 use super::stack::ThreadStack;
 
-/// Stacks of one group.
+/// Threads of one group.
 const GROUP: usize = 16;
-/// Groups; a virtual thread uses a stack of the group that its id names.
+/// Groups; the id of a virtual thread names its group.
 const GROUPS: usize = 4_096;
 
-type Group = Box<[ThreadStack; GROUP]>;
+type Group = Box<[Entry; GROUP]>;
 
-/// The stacks of virtual threads that have a call open: 65,536 of them at most.
+/// Which stack a virtual thread has.
+#[derive(Debug, Default)]
+struct Entry {
+    /// The thread; 0 for none.
+    thread: AtomicU64,
+    stack: AtomicU32,
+}
+
+/// A stack, and the free one below it if it is free.
+#[derive(Debug, Default)]
+struct Slot {
+    stack: ThreadStack,
+    below: AtomicU32,
+}
+
+/// The stacks of virtual threads that have a call open: 65,536 of them at most. There are as many as were in use at
+/// once.
 ///
 /// A virtual thread runs on one native thread at a time, which alone touches its stack; a stack is in use while it has
 /// an owner.
 #[derive(Debug)]
 pub(crate) struct VirtualStacks {
     groups: Box<[OnceLock<Group>]>,
+    /// The stacks, by pages, and how many were given out for the first time.
+    pages: Box<[OnceLock<Box<[Slot; GROUP]>>]>,
+    made: AtomicUsize,
+    free: FreeList,
 }
 
 impl Default for VirtualStacks {
     fn default() -> Self {
         Self {
             groups: (0..GROUPS).map(|_| OnceLock::new()).collect(),
+            pages: (0..GROUPS).map(|_| OnceLock::new()).collect(),
+            made: AtomicUsize::new(0),
+            free: FreeList::default(),
         }
     }
 }
@@ -32,9 +56,8 @@ impl Default for VirtualStacks {
 impl VirtualStacks {
     /// The stack that a virtual thread has.
     pub fn find(&self, thread: u64) -> Option<&ThreadStack> {
-        let group = self.groups.get(thread as usize % GROUPS)?.get()?;
-        let owned = |stack: &&ThreadStack| stack.owner.load(Ordering::Relaxed) == thread;
-        group.iter().find(owned)
+        let link = self.entry(thread)?.stack.load(Ordering::Relaxed);
+        self.slot(link).map(|slot| &slot.stack)
     }
 
     /// The stack that a virtual thread has, or a free one; none if its group has none left.
@@ -43,30 +66,77 @@ impl VirtualStacks {
             return Some(found);
         }
         let group = self.groups.get(thread as usize % GROUPS)?;
-        let group = group.get_or_init(|| Box::new(std::array::from_fn(|_| ThreadStack::default())));
-        let free = |stack: &&ThreadStack| {
-            let owner = &stack.owner;
+        let group = group.get_or_init(|| Box::new(std::array::from_fn(|_| Entry::default())));
+        let free = |entry: &&Entry| {
+            let owner = &entry.thread;
             owner.load(Ordering::Relaxed) == 0
                 && owner
                     .compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed)
                     .is_ok()
         };
-        let stack = group.iter().find(free)?;
-        stack.clear();
-        Some(stack)
+        let entry = group.iter().find(free)?;
+        let Some((link, slot)) = self.take() else {
+            entry.thread.store(0, Ordering::Release);
+            return None;
+        };
+        slot.stack.begin(thread);
+        entry.stack.store(link, Ordering::Relaxed);
+        Some(&slot.stack)
+    }
+
+    /// Lets other threads have the stack of a virtual thread that has no call open. Called by the thread itself.
+    pub fn release(&self, stack: &ThreadStack) {
+        let thread = stack.owner.swap(0, Ordering::Relaxed);
+        let Some(entry) = self.entry(thread) else {
+            return;
+        };
+        let link = entry.stack.swap(0, Ordering::Relaxed);
+        entry.thread.store(0, Ordering::Release);
+        if let Some(slot) = self.slot(link) {
+            self.free.give_back(link, &slot.below);
+        }
     }
 
     /// Stacks in use, with their owners.
     pub fn used(&self) -> impl Iterator<Item = (u64, &ThreadStack)> {
-        let stacks = self
-            .groups
+        let slots = self
+            .pages
             .iter()
-            .filter_map(OnceLock::get)
-            .flat_map(|group| group.iter());
-        stacks.filter_map(|stack| {
-            let owner = stack.owner.load(Ordering::Acquire);
-            (owner != 0).then_some((owner, stack))
+            .map_while(OnceLock::get)
+            .flat_map(|page| page.iter());
+        slots.filter_map(|slot| {
+            let owner = slot.stack.owner.load(Ordering::Acquire);
+            (owner != 0).then_some((owner, &slot.stack))
         })
+    }
+
+    fn entry(&self, thread: u64) -> Option<&Entry> {
+        let group = self.groups.get(thread as usize % GROUPS)?.get()?;
+        let has = |entry: &&Entry| entry.thread.load(Ordering::Relaxed) == thread;
+        group.iter().find(has).filter(|_| thread != 0)
+    }
+
+    fn slot(&self, link: Link) -> Option<&Slot> {
+        let number = (link as usize).checked_sub(1)?;
+        let page = self.pages.get(number / GROUP)?.get()?;
+        page.get(number % GROUP)
+    }
+
+    /// A stack without an owner.
+    fn take(&self) -> Option<(Link, &Slot)> {
+        let below = |link| self.slot(link).map(|slot| &slot.below);
+        if let Some(link) = self.free.take(below) {
+            return Some((link, self.slot(link)?));
+        }
+        let more = |made: usize| (made < GROUPS * GROUP).then_some(made + 1);
+        let number = self
+            .made
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .ok()?;
+        let page = self.pages.get(number / GROUP)?;
+        page.get_or_init(|| Box::new(std::array::from_fn(|_| Slot::default())));
+        let link = u32::try_from(number).ok()? + 1;
+        Some((link, self.slot(link)?))
     }
 }
 
@@ -88,13 +158,35 @@ mod tests {
                 *id
             );
         }
-        stacks
-            .find(ids[3])
-            .unwrap()
-            .owner
-            .store(0, Ordering::Release);
+        let third = stacks.find(ids[3]).unwrap();
+        assert!(third.is_idle());
+        stacks.release(third);
         assert!(stacks.claim(ids[GROUP]).is_some());
         assert!(stacks.find(ids[3]).is_none());
         assert_eq!(stacks.used().count(), GROUP);
+    }
+
+    /// Threads that come and go take no more memory than those that are there at once.
+    #[test]
+    fn stacks_are_used_again_by_threads_of_other_groups() {
+        let stacks = VirtualStacks::default();
+        std::thread::scope(|scope| {
+            for carrier in 0..4 {
+                let stacks = &stacks;
+                scope.spawn(move || {
+                    for round in 0..20_000 {
+                        let id = 1 + round * 4 + carrier;
+                        let stack = stacks.claim(id).expect("a free stack");
+                        stack.enter(1, 1, id, 0);
+                        let found = stacks.find(id).expect("its stack");
+                        assert!(std::ptr::eq(found, stack));
+                        assert_eq!(found.leave(1).unwrap().start, id);
+                        stacks.release(stack);
+                    }
+                });
+            }
+        });
+        assert_eq!(stacks.used().count(), 0);
+        assert!(stacks.made.load(Ordering::Relaxed) <= 4);
     }
 }
