@@ -1,16 +1,34 @@
 //! The plugins inside this binary: components, and code precompiled by the same engine.
 //!
-//! `cargo xtask plugins` makes them; `build.rs` embeds what it finds.
+//! `cargo xtask plugins` makes them; `build.rs` compresses and embeds what it finds.
+
+use lz4_flex::block::{DecompressError, decompress_size_prepended};
 
 /// One plugin that is part of the agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Bundled {
     /// The name used in `use = "…"`.
     pub name: &'static str,
+    /// The component, compressed.
+    wasm: &'static [u8],
+    /// Its code, compressed; empty if there is none.
+    code: &'static [u8],
+}
+
+impl Bundled {
     /// The component.
-    pub wasm: &'static [u8],
-    /// Its code; empty if there is none.
-    pub code: &'static [u8],
+    ///
+    /// # Errors
+    /// When this binary is damaged.
+    pub fn wasm(&self) -> Result<Vec<u8>, DecompressError> {
+        decompress_size_prepended(self.wasm)
+    }
+
+    /// Its code; none if this binary was built without it.
+    #[must_use]
+    pub fn code(&self) -> Option<Vec<u8>> {
+        decompress_size_prepended(self.code).ok()
+    }
 }
 
 include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
@@ -39,7 +57,7 @@ mod tests {
         let engine = crate::engine::new().unwrap();
         for name in crate::config::BUNDLED {
             let plugin = find(name).expect("run `cargo xtask plugins` first");
-            let loaded = crate::cache::load_bundled(&engine, plugin.code);
+            let loaded = crate::cache::load_bundled(&engine, &plugin);
             assert!(loaded.is_some(), "{name} would be compiled at every start");
         }
     }
@@ -61,8 +79,27 @@ mod tests {
     fn code_of_another_engine_is_compiled_again() {
         let engine = crate::engine::new().unwrap();
         let other = wasmtime::Engine::default();
-        let code = other.precompile_component(b"\0asm\x0d\0\x01\0").unwrap();
-        assert!(crate::cache::load_bundled(&engine, code.leak()).is_none());
-        assert!(crate::cache::load_bundled(&engine, b"\x7fELF").is_none());
+        let foreign = other.precompile_component(b"\0asm\x0d\0\x01\0").unwrap();
+        for code in [foreign.as_slice(), b"\x7fELF", b""] {
+            let code = lz4_flex::compress_prepend_size(code).leak();
+            let plugin = Bundled {
+                name: "foreign",
+                wasm: &[],
+                code,
+            };
+            assert!(crate::cache::load_bundled(&engine, &plugin).is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_unpacked() {
+        let plugin = find("coverage").expect("run `cargo xtask plugins` first");
+        assert_eq!(&plugin.wasm().unwrap()[..4], b"\0asm");
+        let cut = Bundled {
+            wasm: &plugin.wasm[..plugin.wasm.len() / 2],
+            code: &[],
+            ..plugin
+        };
+        assert!(cut.wasm().is_err() && cut.code().is_none());
     }
 }

@@ -20,6 +20,8 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::bundled::Bundled;
+
 const KEY_BYTES: usize = 32;
 const SEAL_BYTES: usize = 32;
 
@@ -31,13 +33,11 @@ pub struct Cache {
 }
 
 /// Loads the code of a bundled plugin; none if another engine made it.
-pub fn load_bundled(engine: &Engine, code: &'static [u8]) -> Option<Component> {
-    if code.is_empty() {
-        return None;
-    }
+pub fn load_bundled(engine: &Engine, plugin: &Bundled) -> Option<Component> {
+    let code = plugin.code()?;
     // SAFETY: the bytes are part of this very binary, written at build time by `precompile` with
     // the same engine; wasmtime itself refuses other versions and settings.
-    unsafe { Component::deserialize(engine, code) }.ok()
+    unsafe { Component::deserialize(engine, &code) }.ok()
 }
 
 /// The lower-case hex of a SHA-256.

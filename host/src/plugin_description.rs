@@ -78,9 +78,10 @@ pub fn describe(config: &PluginConfig) -> Result<PluginDescription, HostError> {
 fn bytes_of(config: &PluginConfig) -> Result<(usize, String), HostError> {
     let of = |wasm: &[u8]| (wasm.len(), sha256_hex(wasm));
     match &config.source {
-        PluginSource::Bundled(name) => Ok(bundled::find(name)
-            .map(|found| of(found.wasm))
-            .unwrap_or_default()),
+        PluginSource::Bundled(name) => {
+            let wasm = bundled::find(name).and_then(|found| found.wasm().ok());
+            Ok(wasm.map(|wasm| of(&wasm)).unwrap_or_default())
+        }
         PluginSource::File(path) => std::fs::read(path).map(|wasm| of(&wasm)).map_err(|error| {
             HostError::new("H0106", format!("plugin `{}` cannot be read", config.name))
                 .with("found", error.to_string())
