@@ -116,10 +116,21 @@ fn retransformed_bytes_get_the_plan_and_the_slots_of_the_original() {
     assert_eq!(pipeline.summary().skipped_methods, 0);
 }
 
+/// Another agent has changed it, or its file is of another version by now.
 #[test]
-fn methods_that_differ_from_the_original_are_skipped_and_counted() {
+fn class_that_differs_from_its_file_is_instrumented_as_the_jvm_has_it() {
     let (pipeline, table) = (coverage(), table());
-    let mut out = Vec::new();
+    let transformed = |bytes: &[u8]| {
+        let request = ClassRequest {
+            original: Some(SHAPES),
+            retransforming: true,
+            ..request(bytes)
+        };
+        let mut out = Vec::new();
+        let outcome = pipeline.transform(&request, &table, &mut out);
+        assert_eq!(outcome, Outcome::Changed);
+        slots(&out).len()
+    };
     // loop's `sum += value` becomes `sum -= value`.
     let mut handed_over = SHAPES.to_vec();
     let at = handed_over
@@ -127,25 +138,8 @@ fn methods_that_differ_from_the_original_are_skipped_and_counted() {
         .position(|window| window == [0x1c, 0x15, 0x06, 0x60, 0x3d])
         .unwrap();
     handed_over[at + 3] = 0x64;
-    let request = ClassRequest {
-        original: Some(SHAPES),
-        retransforming: true,
-        ..request(&handed_over)
-    };
-    assert_eq!(
-        pipeline.transform(&request, &table, &mut out),
-        Outcome::Changed
-    );
-    let summary = pipeline.summary();
-    assert_eq!(summary.skipped_methods, 1);
-    assert_eq!(
-        (
-            summary.skipped[0].class.as_str(),
-            summary.skipped[0].method.as_str()
-        ),
-        ("Shapes", "loop([I)I")
-    );
-    assert!(slots(&out).len() > 5, "the other methods have their probes");
+    assert_eq!(transformed(&handed_over), transformed(SHAPES));
+    assert_eq!(pipeline.summary().skipped_methods, 0);
 }
 
 #[test]
