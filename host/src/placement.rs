@@ -10,7 +10,7 @@ use crate::class_array::{self, ClassProbes};
 use crate::instance::Fault;
 use crate::plugin::Plugin;
 use crate::requests::{PlannedClass, PluginRequest};
-use crate::span;
+use crate::span::{self, LeftAlone};
 use crate::storage::{HITS_FIELD, Storage, array_owner};
 use crate::trouble::Trouble;
 
@@ -41,11 +41,12 @@ impl ProbeArray {
     }
 }
 
-/// One plan of all plugins, whose probes are numbered as those of one array.
+/// One plan of all plugins, whose probes are numbered as those of one array; and the methods that are left without a
+/// span that was asked for.
 pub(crate) fn merge(
     planned: &PlannedClass,
     storage: Storage<'_>,
-) -> Result<(ProbeArray, EditPlan), Trouble> {
+) -> Result<(ProbeArray, EditPlan, LeftAlone), Trouble> {
     let PlannedClass { class, requests } = planned;
     if matches!(storage, Storage::Own(_)) {
         expect_hits_alone(requests)?;
@@ -87,18 +88,18 @@ pub(crate) fn merge(
     let mut merged = EditPlan::merge(&parts)
         .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
     // Last, so that a call which another plugin's code answers at once is none.
+    let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {
         let Some(table) = table else { break };
         expect_bodies_kept(&merged, class, &plugin.name, request)?;
-        span::add(&mut merged, class, &plugin.name, request, table.spans()).map_err(|refused| {
-            Trouble {
-                plugin: plugin.name.clone(),
-                fault: Fault::new("H0307", refused.cause),
-                method: class.method_name(refused.method),
-            }
-        })?;
+        let added = span::add(&mut merged, class, &plugin.name, request, table.spans());
+        left_alone.extend(added.map_err(|refused| Trouble {
+            plugin: plugin.name.clone(),
+            fault: Fault::new("H0307", refused.cause),
+            method: class.method_name(refused.method),
+        })?);
     }
-    Ok((array, merged))
+    Ok((array, merged, left_alone))
 }
 
 /// Expects that nobody replaces the body of a method whose calls are recorded: its returns are not known.

@@ -35,6 +35,17 @@ const NUMBER: (&str, &str) = ("number", "(JII)V");
 /// Method of the helper: a reference.
 const OBJECT: (&str, &str) = ("object", "(Ljava/lang/Object;II)V");
 
+/// Methods that the code of a span itself calls, by class, name and descriptor: as spans they would call themselves.
+const OF_SPANS: [(&str, &str, &str); 4] = [
+    ("java/lang/Thread", "currentThread", "()Ljava/lang/Thread;"),
+    ("java/lang/Thread", "threadId", "()J"),
+    ("java/lang/Double", "doubleToRawLongBits", "(D)J"),
+    ("java/lang/Float", "floatToRawIntBits", "(F)I"),
+];
+
+/// Methods that are left without a span, and why.
+pub(crate) type LeftAlone = Vec<(MethodIndex, String)>;
+
 /// A method whose calls cannot be recorded.
 pub(crate) struct Refused {
     /// The method.
@@ -44,16 +55,17 @@ pub(crate) struct Refused {
 }
 
 /// Adds the spans and counters of one plugin to the plan of a class, each with its number of the JVM; none while the
-/// JVM cannot record them.
+/// JVM cannot record them. Gives the methods that are left without.
 pub(crate) fn add(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
     plugin: &str,
     request: &PlanRequest,
     spans: &SpanTable,
-) -> Result<(), Refused> {
+) -> Result<LeftAlone, Refused> {
+    let mut left_alone = LeftAlone::new();
     if request.counts == 0 && request.spans.as_slice().is_empty() || !spans.is_open() {
-        return Ok(());
+        return Ok(left_alone);
     }
     let class = transformed.class();
     let refused = |method| move |cause| Refused { method, cause };
@@ -63,6 +75,11 @@ pub(crate) fn add(
             .is_some_and(|method| !method.has_code())
         {
             continue; // see `natives`
+        }
+        if is_of_spans(class, span.method) {
+            let text = "the code that records calls calls it itself";
+            left_alone.push((span.method, text.to_owned()));
+            continue;
         }
         let id = spans.register(&SpanInfo {
             mode: mode_of(span),
@@ -88,7 +105,16 @@ pub(crate) fn add(
             .and_then(|id| lower_count(merged, edit.point, spans.counter(id)))
             .map_err(refused(method))?;
     }
-    Ok(())
+    Ok(left_alone)
+}
+
+/// Whether the code of a span calls this method.
+fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
+    let is = |found: &Method<'_, '_>, (owner, name, descriptor): &(&str, &str, &str)| {
+        class.this_class() == *owner && found.name() == *name && found.descriptor() == *descriptor
+    };
+    let found = class.method(method);
+    found.is_some_and(|found| OF_SPANS.iter().any(|one| is(&found, one)))
 }
 
 /// What a span records.

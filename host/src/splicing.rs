@@ -51,7 +51,7 @@ pub(crate) fn apply(
         Storage::Shared(table) => Some(table.spans()),
         Storage::Own(_) => None,
     };
-    let (array, mut plan) = placement::merge(planned, storage)?;
+    let (array, mut plan, left_alone) = placement::merge(planned, storage)?;
     let storage = array.storage();
     let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
         spans.map_or_else(Vec::new, |spans| natives::add(plan, planned, class, spans))
@@ -63,6 +63,7 @@ pub(crate) fn apply(
             spliced = splice(original.class(), &plan, &storage, buffers, out)?;
         }
         spliced.skipped.extend(skipped);
+        spliced.skipped.extend(left_alone);
         return Ok(spliced);
     }
     let handed_over = ClassFile::read(bytes).map_err(|error| Trouble::unreadable(&error))?;
@@ -78,6 +79,7 @@ pub(crate) fn apply(
         spliced = splice(&handed_over, &plan, &storage, buffers, out)?.renumbered(index);
     }
     spliced.skipped.extend(skipped);
+    spliced.skipped.extend(left_alone);
     Ok(spliced)
 }
 

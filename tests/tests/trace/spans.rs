@@ -110,6 +110,31 @@ fn thread(trace: &Trace, name: &str) -> u64 {
         .id
 }
 
+/// The code that records a call asks for the thread's id: as a span that method would call itself without end.
+#[test]
+fn methods_that_record_calls_are_left_alone_and_the_rest_of_their_class_is_traced() {
+    for jdk in jdks::full() {
+        let folder = scratch();
+        let output = folder.path().join("out");
+        let run = Java::program(workspace::classhook())
+            .arguments(&["trace", "-o", &output.to_string_lossy()])
+            .arguments(&["--grant", "boot"])
+            .arguments(&["--methods", "java.lang.Thread.*"])
+            .arguments(&["--methods", "java.lang.Double.*"])
+            .arguments(&["--methods", "java.lang.ThreadLocal.*", "--"])
+            .argument(jdk.tool("java"))
+            .argument("-cp")
+            .argument(classes())
+            .arguments(&["Spans", "threads", "4"])
+            .run();
+        run.assert_success();
+        assert!(run.stdout.contains("java.lang.Thread"), "{}", run.report());
+        if jdk.feature >= 19 {
+            run.assert_stderr("H0411");
+        }
+    }
+}
+
 #[test]
 fn captured_values_are_read_and_never_asked() {
     for jdk in jdks::all() {
