@@ -224,14 +224,12 @@ fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
     let settings = |deed: &str| format!("{{\"deed\":\"{deed}\"}}");
     let run = |words: &[&str], deed: &str| {
         let settings = settings(deed);
-        let words = [words, &plugin, &["--plugin-settings", &settings]].concat();
-        let run = classhook(&words);
-        run.assert_success();
-        run
+        classhook(&[words, &plugin, &["--plugin-settings", &settings]].concat())
     };
-    run(&["attach", &pid, "--output", &output], "trap");
+    run(&["attach", &pid, "--output", &output], "trap").assert_success();
     servant.ask("steps a");
     let told = run(&["reload", &pid], "more");
+    told.assert_exit(3);
     for part in [
         "H0304",
         "Servant",
@@ -241,7 +239,7 @@ fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
     }
     assert_eq!(servant.ask("steps a"), "sum 1", "it runs without probes");
     classhook(&["off", &pid]).assert_success();
-    run(&["attach", &pid, "--output", &output], "more");
+    run(&["attach", &pid, "--output", &output], "more").assert_success();
     let status = json(&["status", &pid]);
     assert_eq!(status["failures"], serde_json::json!([]), "{status:#}");
     assert!(
