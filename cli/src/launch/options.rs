@@ -103,7 +103,7 @@ mod tests {
             later: true,
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,settings={"a":1\,"b":"\\\\n"},messages=/tmp/m,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},on-error=strict,log=info,run=r1,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }
