@@ -192,27 +192,12 @@ impl AttachedPlugin {
         let now = Trouble::of(status);
         let failed = now.failed.saturating_sub(self.before.failed);
         let left_alone = now.left_alone.saturating_sub(self.before.left_alone);
-        if failed > 0 {
-            let mut warning = Warning::new("H0649", format!("classes not instrumented: {failed}"));
-            for failure in last(&status.failures, failed) {
-                warning = warning.with(
-                    "found",
-                    format!("{} {}: {}", failure.code, failure.class, failure.cause),
-                );
-            }
-            eprint!("{warning}");
-        }
-        if left_alone > 0 {
-            let text = format!("methods not instrumented: {left_alone}");
-            let mut warning = Warning::new("H0649", text);
-            for remark in last(&status.left_alone, left_alone) {
-                warning = warning.with(
-                    "found",
-                    format!("{}.{}: {}", remark.class, remark.method, remark.text),
-                );
-            }
-            eprint!("{warning}");
-        }
+        warn_of("classes", failed, &status.failures, |failure| {
+            format!("{} {}: {}", failure.code, failure.class, failure.cause)
+        });
+        warn_of("methods", left_alone, &status.left_alone, |remark| {
+            format!("{}.{}: {}", remark.class, remark.method, remark.text)
+        });
         failed + left_alone > 0
     }
 }
@@ -239,10 +224,17 @@ pub struct Ended {
     pub is_partial: bool,
 }
 
-/// The last so many entries of a list that may not hold all.
-fn last<T>(list: &[T], count: u64) -> &[T] {
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    list.get(list.len().saturating_sub(count)..).unwrap_or(list)
+/// Prints how many classes or methods were not instrumented, if any, with the last entries of a list that may not hold
+/// all.
+fn warn_of<T>(what: &str, count: u64, list: &[T], line: impl Fn(&T) -> String) {
+    if count == 0 {
+        return;
+    }
+    let kept = usize::try_from(count).unwrap_or(usize::MAX);
+    let last = list.get(list.len().saturating_sub(kept)..).unwrap_or(list);
+    let warning = Warning::new("H0649", format!("{what} not instrumented: {count}"));
+    let with = |warning: Warning, entry| warning.with("found", line(entry));
+    eprint!("{}", last.iter().fold(warning, with));
 }
 
 /// Lets the agent release the plugin when this connection ends, or `time` is over.

@@ -6,6 +6,9 @@ use std::path::Path;
 
 use host::HostError;
 
+/// The exit code of a command whose answer is not the whole: something that was asked for could not be had.
+pub const PARTIAL: u8 = 3;
+
 /// An error that ends the command: a stable code, what was expected, what was found, what to do.
 ///
 /// Codes `H06xx` belong to the command line; others come from the libraries below it.
@@ -54,7 +57,7 @@ impl Problem {
     #[must_use]
     pub fn partial(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
-            exit: 3,
+            exit: PARTIAL,
             error: HostError::new(code, message),
         }
     }

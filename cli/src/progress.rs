@@ -12,13 +12,11 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::args::Target;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::until::Interrupt;
 
 /// From this many classes on users are told what changing them costs their program.
 const MANY: usize = 2_000;
-/// Exit code when classes could not be changed, which the answer tells.
-const PARTIAL: u8 = 3;
 /// How often the agent is asked how far it is.
 const TURN: Duration = Duration::from_millis(50);
 
@@ -35,7 +33,7 @@ pub fn ask<T: DeserializeOwned + Send>(
     let mut second = Agent::connect(agent.pid())?;
     thread::scope(|scope| {
         let answer = scope.spawn(|| agent.ask_patiently(request));
-        let mut bar = Bar::new(can_be_stopped(request));
+        let mut bar = Bar::new(request.can_be_cancelled());
         let mut cancelled = false;
         while !answer.is_finished() {
             thread::sleep(TURN);
@@ -69,7 +67,7 @@ pub fn answer<T: DeserializeOwned>(
     let failed = answer["failed"].as_array();
     let is_partial = failed.is_some_and(|failed| !failed.is_empty());
     let code = target.show(answer, text)?;
-    if can_be_stopped(request) {
+    if request.can_be_cancelled() {
         interrupt.check()?;
     }
     Ok(if is_partial { PARTIAL } else { code })
@@ -94,11 +92,6 @@ pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Pr
         }
         thread::sleep(TURN);
     }
-}
-
-/// What restores classes is not stopped.
-fn can_be_stopped(request: &Request) -> bool {
-    matches!(request, Request::Enable { .. } | Request::Reload { .. })
 }
 
 /// Classes done and left, on a terminal; what many classes mean for the program, everywhere.

@@ -86,6 +86,14 @@ pub enum Request {
     Off,
 }
 
+impl Request {
+    /// Whether [`Request::Cancel`] stops it between two batches of classes: what restores classes goes on to its end.
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        matches!(self, Self::Enable { .. } | Self::Reload { .. })
+    }
+}
+
 /// The agent's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -42,11 +42,6 @@ pub(crate) fn is_answered_at_once(request: &Request) -> bool {
     )
 }
 
-/// Whether [`Request::Cancel`] stops it: what restores classes goes on to its end.
-pub(crate) fn can_be_cancelled(request: &Request) -> bool {
-    matches!(request, Request::Enable { .. } | Request::Reload { .. })
-}
-
 /// The agent takes no commands any more.
 pub(crate) fn leaving() -> Reply {
     Reply::new(Err(refusals::leaving()))

@@ -42,7 +42,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<Asked>, answers: &
         ticket,
     } in orders
     {
-        let _under_way = agent.work.begin(commands::can_be_cancelled(&request));
+        let _under_way = agent.work.begin(request.can_be_cancelled());
         let reply = jvm.with_frame(commands::CAPACITY, |jvm| {
             commands::answer(agent, jvm, request, user)
         });

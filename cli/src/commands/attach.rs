@@ -8,14 +8,11 @@ use crate::agent::{Agent, already_there, load};
 use crate::answers;
 use crate::args::{Plugins, Settings};
 use crate::checked_options::CheckedOptions;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::progress;
 use crate::show::show;
 use crate::unmatched;
 use crate::until::Interrupt;
-
-/// Exit code when some of what was asked for was not done.
-const PARTIAL: u8 = 3;
 
 const AFTER_HELP: &str = "\
 Classes that are loaded already are instrumented in batches, later ones as they load.

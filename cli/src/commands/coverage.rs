@@ -16,13 +16,10 @@ use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::launch;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::until;
 use crate::warnings::{Warning, Warnings};
-
-/// The exit code if something could not be measured.
-const PARTIAL: u8 = 3;
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, all JVMs below it are measured and united: the forks of a build as well.

@@ -14,7 +14,7 @@ use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files::{self, Kind};
 use crate::launch;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
@@ -22,8 +22,6 @@ use crate::until;
 use crate::warnings::{Warning, Warnings};
 
 const PLUGIN: &str = "trace";
-/// The exit code if something could not be traced.
-const PARTIAL: u8 = 3;
 
 const AFTER_HELP: &str = "\
 Without --methods and --annotated every method of the application is traced that a programmer wrote.
