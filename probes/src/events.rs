@@ -29,6 +29,8 @@
 //! varint, kept bytes varint, UTF-8; for `[` the number of the class's name and the length as varints; for `L` the
 //! number of the class's name and the identity hash as varints; for `N` (null) and `?` (there was no room) nothing.
 
+mod decode;
+mod follow;
 mod histogram;
 mod read;
 mod value;
@@ -36,6 +38,8 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
+pub use decode::Entry;
+pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
 pub use read::{Event, EventKind, Trace};
 pub use value::{Capture, Value, Which};

@@ -20,7 +20,7 @@ pub(crate) const WRITE_LENGTH: usize = 1 << 20;
 
 /// So many of the last records can be taken back to make room for the one that says that the file is incomplete: more
 /// bytes than a block of a file system has.
-const MAX_TAKEN_BACK: usize = 4_096;
+pub(crate) const MAX_TAKEN_BACK: usize = 4_096;
 
 /// How a flush ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use probes::events::{Call, Outcome};
+use probes::events::{Call, Entry, Followed, Follower, Outcome};
 use probes::{
     EventWriter, Flush, Meta, ProbeTable, Snapshot, SnapshotOptions, SnapshotWriter, Summary,
     Trace, WriteError,
@@ -65,6 +65,19 @@ fn record_events_to_a_full_disk(directory: &Path) {
     let mut writer = EventWriter::create(directory, &Meta::default()).unwrap();
     let path = writer.path().to_owned();
     let read = || Trace::read(&path).unwrap();
+    let mut follower = Follower::open(&path).unwrap();
+    let mut seen = 0;
+    // Calls come in the order of their begin, and each once.
+    let mut follow = || {
+        let mut take = |entry| {
+            if let Entry::Call(call, _) = entry {
+                assert!(call.start >= seen * 10, "{call:?} after {seen}");
+                seen += 1;
+            }
+        };
+        while follower.read(&mut take).unwrap() == Followed::More {}
+        seen
+    };
     let mut made = 0;
     let mut add = |writer: &mut EventWriter, count: u64| {
         for start in made..made + count {
@@ -86,6 +99,7 @@ fn record_events_to_a_full_disk(directory: &Path) {
     }
     let whole = std::fs::metadata(&path).unwrap().len();
     assert_eq!((read().incomplete, read().calls.len()), (None, 50));
+    assert_eq!(follow(), 50);
 
     limit_files_to(Some(whole + 40)); // too little for what says that the file is incomplete
     add(&mut writer, 10);
@@ -95,10 +109,12 @@ fn record_events_to_a_full_disk(directory: &Path) {
     assert!(cause.contains("File too large"), "{cause}");
     assert!((10..50).contains(&incomplete.calls.len()) && !incomplete.truncated);
     assert!(matches!(writer.flush(), Ok(Flush::Stalled(_))));
+    assert_eq!(follow(), 50);
 
     limit_files_to(None);
     while !matches!(writer.flush(), Ok(Flush::Written(_))) {} // tried again after a while
     assert_eq!((read().incomplete, read().calls.len()), (None, 60));
+    assert_eq!(follow(), 60);
 
     limit_files_to(Some(std::fs::metadata(&path).unwrap().len()));
     add(&mut writer, 5_000_000);
@@ -116,6 +132,7 @@ fn record_events_to_a_full_disk(directory: &Path) {
     let trace = read();
     assert!(trace.complete && trace.incomplete.is_none());
     assert_eq!(trace.calls.len() as u64, 60 + 5_000_000 - unwritten);
+    assert_eq!(follow(), trace.calls.len() as u64);
 }
 
 fn limit_files_to(bytes: Option<u64>) {

@@ -52,11 +52,36 @@ impl Histogram {
         all.filter(|(_, count)| *count > 0)
     }
 
+    /// The counts since `before`, an earlier state of the same.
+    #[must_use]
+    fn since(&self, before: &Self) -> Self {
+        let mut since = self.clone();
+        for (now, before) in since.buckets.iter_mut().zip(before.buckets.iter()) {
+            *now = now.saturating_sub(*before);
+        }
+        since
+    }
+
+    /// All calls.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        let buckets = self.buckets.iter();
+        buckets.fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// The calls that took less than so many nanoseconds, if that is where a bucket begins; else at most one bucket's
+    /// calls fewer.
+    #[must_use]
+    pub fn below(&self, nanos: u64) -> u64 {
+        let buckets = self.buckets.iter().take(bucket_of(nanos));
+        buckets.fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
     /// The duration in nanoseconds that the share `quantile` (0 to 1) of all calls did not exceed, within 6.25 %;
     /// none without calls.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
-        let total: u64 = self.buckets.iter().sum();
+        let total = self.calls();
         if total == 0 {
             return None;
         }
@@ -110,6 +135,36 @@ impl Aggregate {
         }
     }
 
+    /// The calls since `before`, an earlier state of the same. The shortest and the longest of them are exact if they
+    /// are the shortest and longest of all, else within 12.5 %.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let histogram = self.histogram.since(&before.histogram);
+        let buckets = (histogram.filled().next(), histogram.filled().last());
+        let (min, max) = match buckets {
+            (Some((first, _)), Some((last, _))) => (floor_of(first), floor_of(last + 1) - 1),
+            _ => (0, 0),
+        };
+        let is_new = |then, now| before.count == 0 || then != now;
+        Self {
+            count: self.count.saturating_sub(before.count),
+            errors: self.errors.saturating_sub(before.errors),
+            total: self.total.saturating_sub(before.total),
+            own: self.own.saturating_sub(before.own),
+            min: if is_new(before.min, self.min) {
+                self.min
+            } else {
+                min.max(self.min)
+            },
+            max: if is_new(before.max, self.max) {
+                self.max
+            } else {
+                max.min(self.max)
+            },
+            histogram,
+        }
+    }
+
     /// As [`Histogram::quantile`], kept between the shortest and the longest call.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
@@ -130,6 +185,41 @@ mod tests {
             assert_eq!(bucket_of(floor_of(bucket) - 1), bucket - 1);
         }
         assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+    }
+
+    fn sums_of(durations: &[u64]) -> Aggregate {
+        let mut sums = Aggregate::default();
+        for nanos in durations {
+            let mut one = Aggregate {
+                count: 1,
+                total: *nanos,
+                own: *nanos,
+                min: *nanos,
+                max: *nanos,
+                ..Aggregate::default()
+            };
+            one.histogram.add(bucket_of(*nanos), 1);
+            sums.merge(&one);
+        }
+        sums
+    }
+
+    #[test]
+    fn what_came_since_is_the_difference() {
+        let all = [100, 5_000, 7, 300];
+        let since = |before: usize| sums_of(&all).since(&sums_of(&all[..before]));
+        assert_eq!(since(0), sums_of(&all));
+        assert_eq!(since(2).min, 7, "the shortest of all");
+        let last = since(3);
+        assert_eq!((last.count, last.total, last.own), (1, 300, 300));
+        assert!(
+            (263..=300).contains(&last.min) && (300..=338).contains(&last.max),
+            "{last:?}"
+        );
+        let none = since(4);
+        assert_eq!((none.count, none.quantile(0.5)), (0, None));
+        let [below, others] = [1 << 10, 1 << 13].map(|nanos| sums_of(&all).histogram.below(nanos));
+        assert_eq!((below, others), (3, 4));
     }
 
     #[test]

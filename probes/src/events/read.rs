@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::{
-    Aggregate, BUCKETS, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SpanInfo,
-    THREW, ThreadInfo, VIRTUAL, Value, Which,
-};
+use super::decode::{Decoder, Entry};
+use super::{Aggregate, Call, Lost, MAGIC, Outcome, SpanInfo, ThreadInfo};
 use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, Incomplete, Meta};
-use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
+use crate::log::read::{check_header, record_at};
 
 /// What the spans of one JVM recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -78,21 +75,79 @@ impl Trace {
     /// See [`SnapshotError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
         check_header(bytes, MAGIC)?;
-        let mut decoder = Decoder::default();
+        let (mut decoder, mut trace) = (Decoder::default(), Self::default());
         let mut offset = HEADER_LENGTH;
         while offset < bytes.len() {
             let Some(record) = record_at(bytes, offset)? else {
-                decoder.trace.truncated = true;
+                trace.truncated = true;
                 break;
             };
-            decoder.take(&record)?;
+            decoder.take(&record, &mut |entry| trace.take(entry))?;
             offset = record.end;
         }
-        if !decoder.begun {
+        if !decoder.has_begun() {
             let length = bytes.len() as u64;
             return Err(SnapshotError::Empty { length });
         }
-        Ok(decoder.finish())
+        trace.finish();
+        Ok(trace)
+    }
+
+    /// Adds the next entry of an event file. Calls are kept as they come until [`Trace::finish`].
+    pub fn take(&mut self, entry: Entry) {
+        self.complete = matches!(entry, Entry::End);
+        self.incomplete = None;
+        match entry {
+            Entry::Meta(meta) => self.meta = *meta,
+            Entry::Span(span) => {
+                self.spans.insert(span.id, span);
+            }
+            Entry::Name(..) | Entry::End => {}
+            Entry::Thread(thread) => {
+                self.threads.insert(thread.id, thread);
+            }
+            Entry::Call(call, is_virtual) => {
+                let unnamed = || ThreadInfo {
+                    id: call.thread,
+                    name: String::new(),
+                    is_virtual,
+                };
+                self.threads.entry(call.thread).or_insert_with(unnamed);
+                self.calls.push(call);
+            }
+            Entry::Aggregate(span, sums) => {
+                self.aggregates.insert(span, sums);
+            }
+            Entry::Count(span, calls) => {
+                self.counts.insert(span, calls);
+            }
+            Entry::Lost(lost) => self.lost = lost,
+            Entry::Time(ms) => self.meta.dump_ms = ms,
+            Entry::Reset => {
+                self.calls.clear();
+                self.aggregates.clear();
+                self.counts.clear();
+                self.lost = Lost::default();
+            }
+            Entry::Incomplete(incomplete) => self.incomplete = Some(incomplete),
+        }
+    }
+
+    /// Brings the calls into the order that [`Trace::calls`] says, when all entries were taken.
+    pub fn finish(&mut self) {
+        // A call seen open may be written again when it ends: the later record counts.
+        self.calls.sort_by_key(|call| {
+            (
+                call.thread,
+                call.start,
+                call.outcome == Outcome::Open,
+                u64::MAX - call.end,
+            )
+        });
+        self.calls
+            .dedup_by(|later, first| later.thread == first.thread && later.start == first.start);
+        self.meta.dump_ms = self.meta.dump_ms.max(self.meta.start_ms);
+        self.complete &= !self.truncated;
     }
 
     /// The calls of one thread by their start.
@@ -145,203 +200,4 @@ fn leave<'t>(open: &mut Vec<&'t Call>, events: &mut Vec<Event<'t>>, ended: impl 
             depth: open.len(),
         });
     }
-}
-
-#[derive(Default)]
-struct Decoder {
-    begun: bool,
-    trace: Trace,
-    names: BTreeMap<u32, Arc<str>>,
-}
-
-impl Decoder {
-    fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
-        let kind = Kind::from_number(record.kind).ok_or_else(|| {
-            let found = record.kind.to_string();
-            corrupt(record.offset, "a kind of record between 1 and 12", found)
-        })?;
-        if !self.begun && kind != Kind::Meta {
-            let found = format!("{kind:?}");
-            return Err(corrupt(record.offset, "the meta record first", found));
-        }
-        self.begun = true;
-        let trace = &mut self.trace;
-        trace.complete = kind == Kind::End;
-        trace.incomplete = None;
-        let mut fields = Fields::of(record);
-        match kind {
-            Kind::Meta => trace.meta = read_json(record)?,
-            Kind::Span => {
-                let span: SpanInfo = read_json(record)?;
-                trace.spans.insert(span.id, span);
-            }
-            Kind::Name => {
-                let number = fields.u32()?;
-                self.names.insert(number, fields.text()?.into());
-            }
-            Kind::Thread => {
-                let (id, [is_virtual]) = (fields.u64()?, fields.number()?);
-                let thread = ThreadInfo {
-                    id,
-                    is_virtual: is_virtual != 0,
-                    name: fields.text()?,
-                };
-                trace.threads.insert(id, thread);
-            }
-            Kind::Calls => self.take_calls(&mut fields)?,
-            Kind::Aggregate => self.take_aggregates(&mut fields)?,
-            Kind::Counts => {
-                while !fields.rest.is_empty() {
-                    let span = fields.varint32()?;
-                    trace.counts.insert(span, fields.varint()?);
-                }
-            }
-            Kind::Lost => trace.lost = read_json(record)?,
-            Kind::Time => trace.meta.dump_ms = fields.u64()?,
-            Kind::Reset => {
-                trace.calls.clear();
-                trace.aggregates.clear();
-                trace.counts.clear();
-                trace.lost = Lost::default();
-            }
-            Kind::End => {}
-            Kind::Incomplete => trace.incomplete = Some(read_json(record)?),
-        }
-        Ok(())
-    }
-
-    fn take_calls(&mut self, fields: &mut Fields<'_>) -> Result<(), SnapshotError> {
-        let mut last_start = 0_u64;
-        while !fields.rest.is_empty() {
-            let thread = fields.varint()?;
-            let span = fields.varint32()?;
-            let [flags] = fields.number()?;
-            let start = last_start.wrapping_add(unzigzag(fields.varint()?) as u64);
-            last_start = start;
-            let end = start.saturating_add(fields.varint()?);
-            let outcome = match (flags & THREW != 0, flags & OPEN != 0) {
-                (true, _) if flags & NAMED != 0 => Outcome::Threw(Some(self.name(fields)?)),
-                (true, _) => Outcome::Threw(None),
-                (false, true) => Outcome::Open,
-                (false, false) => Outcome::Returned,
-            };
-            let count = fields.varint()?;
-            let mut captures = Vec::new();
-            for _ in 0..count {
-                captures.push(self.capture(fields)?);
-            }
-            self.trace
-                .threads
-                .entry(thread)
-                .or_insert_with(|| ThreadInfo {
-                    id: thread,
-                    name: String::new(),
-                    is_virtual: flags & VIRTUAL != 0,
-                });
-            self.trace.calls.push(Call {
-                thread,
-                span,
-                start,
-                end,
-                outcome,
-                captures,
-            });
-        }
-        Ok(())
-    }
-
-    fn name(&self, fields: &mut Fields<'_>) -> Result<Arc<str>, SnapshotError> {
-        let number = fields.varint32()?;
-        let name = self.names.get(&number).cloned();
-        name.ok_or_else(|| {
-            fields.corrupt("the number of a name written before", number.to_string())
-        })
-    }
-
-    fn capture(&self, fields: &mut Fields<'_>) -> Result<Capture, SnapshotError> {
-        let [kind, which] = fields.number()?;
-        let value = match kind {
-            b'N' => Value::Null,
-            b'?' => Value::Missing,
-            b'Z' => Value::Boolean(unzigzag(fields.varint()?) != 0),
-            b'B' => Value::Byte(unzigzag(fields.varint()?) as i8),
-            b'C' => Value::Char(unzigzag(fields.varint()?) as u16),
-            b'S' => Value::Short(unzigzag(fields.varint()?) as i16),
-            b'I' => Value::Int(unzigzag(fields.varint()?) as i32),
-            b'J' => Value::Long(unzigzag(fields.varint()?)),
-            b'F' => Value::Float(f32::from_bits(fields.varint32()?)),
-            b'D' => Value::Double(f64::from_bits(fields.varint()?)),
-            b'T' => {
-                let length = fields.varint32()?;
-                let kept = fields.varint32()?;
-                let bytes = fields.take(kept as usize)?;
-                let text = String::from_utf8(bytes.to_vec())
-                    .map_err(|error| fields.corrupt("UTF-8", error.to_string()))?;
-                Value::Text { text, length }
-            }
-            b'[' => Value::Array {
-                class: self.name(fields)?,
-                length: fields.varint32()?,
-            },
-            b'L' => Value::Object {
-                class: self.name(fields)?,
-                identity: fields.varint32()?,
-            },
-            other => return Err(fields.corrupt("a type of capture", other.to_string())),
-        };
-        let which = match which {
-            RETURNED => Which::Returned,
-            index => Which::Argument(index),
-        };
-        Ok(Capture { which, value })
-    }
-
-    fn take_aggregates(&mut self, fields: &mut Fields<'_>) -> Result<(), SnapshotError> {
-        while !fields.rest.is_empty() {
-            let span = fields.varint32()?;
-            let mut sums = Aggregate {
-                count: fields.varint()?,
-                errors: fields.varint()?,
-                total: fields.varint()?,
-                own: fields.varint()?,
-                min: fields.varint()?,
-                max: fields.varint()?,
-                ..Aggregate::default()
-            };
-            for _ in 0..fields.varint()? {
-                let bucket = fields.varint()?;
-                if bucket >= BUCKETS as u64 {
-                    let expected = format!("a bucket below {BUCKETS}");
-                    return Err(fields.corrupt(expected, bucket.to_string()));
-                }
-                sums.histogram.add(bucket as usize, fields.varint()?);
-            }
-            self.trace.aggregates.insert(span, sums);
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Trace {
-        let mut trace = self.trace;
-        // A call seen open may be written again when it ends: the later record counts.
-        trace.calls.sort_by_key(|call| {
-            (
-                call.thread,
-                call.start,
-                call.outcome == Outcome::Open,
-                u64::MAX - call.end,
-            )
-        });
-        trace
-            .calls
-            .dedup_by(|later, first| later.thread == first.thread && later.start == first.start);
-        trace.meta.dump_ms = trace.meta.dump_ms.max(trace.meta.start_ms);
-        trace.complete &= !trace.truncated;
-        trace
-    }
-}
-
-/// The inverse of the writer's `zigzag`.
-fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -52,29 +52,52 @@ pub(crate) struct Record<'a> {
     pub end: usize,
 }
 
-/// The record at `offset`; nothing if the file was cut off within it.
-pub(crate) fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>>, SnapshotError> {
+/// What lies at a place where a record should begin.
+pub(crate) enum Framed<'a> {
+    /// A whole record.
+    Whole(Record<'a>),
+    /// The beginning of a record that takes so many bytes, as far as is known.
+    Part(usize),
+    /// No record: what was expected.
+    Damaged(&'static str),
+}
+
+/// What lies at `offset`.
+pub(crate) fn framed_at(bytes: &[u8], offset: usize) -> Framed<'_> {
     let rest = &bytes[offset..];
     let Some((kind, length)) = read_head(rest) else {
-        return torn_or("a record", bytes, offset);
+        return match rest.len() {
+            ..HEAD_LENGTH => Framed::Part(HEAD_LENGTH),
+            _ => Framed::Damaged("a record"),
+        };
     };
     let start = offset + HEAD_LENGTH;
     let end = start
         .saturating_add(length as usize)
         .saturating_add(TAIL_LENGTH);
     let Some(framed) = bytes.get(start..end) else {
-        return Ok(None);
+        return Framed::Part(end - offset);
     };
     let (payload, tail) = framed.split_at(length as usize);
     if crc32fast::hash(payload).to_le_bytes() != *tail {
-        return torn_or("a payload that fits its checksum", bytes, offset);
+        return Framed::Damaged("a payload that fits its checksum");
     }
-    Ok(Some(Record {
+    Framed::Whole(Record {
         kind,
         payload,
         offset: start,
         end,
-    }))
+    })
+}
+
+/// The record at `offset`; nothing if the file was cut off within it.
+pub(crate) fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>>, SnapshotError> {
+    match framed_at(bytes, offset) {
+        Framed::Whole(record) => Ok(Some(record)),
+        Framed::Part(HEAD_LENGTH) => torn_or("a record", bytes, offset),
+        Framed::Part(_) => Ok(None),
+        Framed::Damaged(expected) => torn_or(expected, bytes, offset),
+    }
 }
 
 /// What cannot be read at `offset` is a torn tail if nothing whole follows it, and damage otherwise.
@@ -200,7 +223,7 @@ pub(crate) fn corrupt(
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "nothing".to_owned();
     }

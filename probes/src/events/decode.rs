@@ -1,0 +1,226 @@
+//! What the records of an event file hold, one entry after the other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{
+    Aggregate, BUCKETS, Call, Capture, Kind, Lost, NAMED, OPEN, Outcome, RETURNED, SpanInfo, THREW,
+    ThreadInfo, VIRTUAL, Value, Which,
+};
+use crate::error::SnapshotError;
+use crate::format::{Incomplete, Meta};
+use crate::log::read::{Fields, Record, corrupt, read_json};
+
+/// What an event file holds, in the order in which it was written. Times of calls are nanoseconds since
+/// [`Meta::start_ms`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// What was run, where and when; the first entry.
+    Meta(Box<Meta>),
+    /// A span, or what has become of one: a later one with the same id replaces the earlier.
+    Span(SpanInfo),
+    /// The number of a class name, for who reads records; other entries hold the names themselves.
+    Name(u32, Arc<str>),
+    /// A thread that makes calls.
+    Thread(ThreadInfo),
+    /// A call that has ended, or is open, and whether its thread is virtual. Calls come roughly in the order of their
+    /// ends; one that was open comes again, as often as it is seen open and when it has ended.
+    Call(Call, bool),
+    /// The sums of a span since the start or the last reset, in place of the earlier ones.
+    Aggregate(u32, Aggregate),
+    /// How often a span was entered since the start or the last reset, in place of the earlier number.
+    Count(u32, u64),
+    /// What was lost since the start or the last reset, in place of the earlier numbers.
+    Lost(Lost),
+    /// When what precedes was written: milliseconds since 1970.
+    Time(u64),
+    /// All calls, sums, counts and losses so far are forgotten.
+    Reset,
+    /// The writer ended in good order.
+    End,
+    /// What comes after is missing, unless another entry follows.
+    Incomplete(Incomplete),
+}
+
+/// Decodes records. Keeps the class names that calls refer to, and nothing else.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    begun: bool,
+    names: BTreeMap<u32, Arc<str>>,
+}
+
+impl Decoder {
+    /// Whether there was a record.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Hands over the entries of a record.
+    pub fn take(
+        &mut self,
+        record: &Record<'_>,
+        take: &mut impl FnMut(Entry),
+    ) -> Result<(), SnapshotError> {
+        let kind = Kind::from_number(record.kind).ok_or_else(|| {
+            let found = record.kind.to_string();
+            corrupt(record.offset, "a kind of record between 1 and 12", found)
+        })?;
+        if !self.begun && kind != Kind::Meta {
+            let found = format!("{kind:?}");
+            return Err(corrupt(record.offset, "the meta record first", found));
+        }
+        self.begun = true;
+        let mut fields = Fields::of(record);
+        let entry = match kind {
+            Kind::Meta => Entry::Meta(read_json(record)?),
+            Kind::Span => Entry::Span(read_json(record)?),
+            Kind::Name => {
+                let number = fields.u32()?;
+                let name: Arc<str> = fields.text()?.into();
+                self.names.insert(number, Arc::clone(&name));
+                Entry::Name(number, name)
+            }
+            Kind::Thread => {
+                let (id, [is_virtual]) = (fields.u64()?, fields.number()?);
+                Entry::Thread(ThreadInfo {
+                    id,
+                    is_virtual: is_virtual != 0,
+                    name: fields.text()?,
+                })
+            }
+            Kind::Calls => return self.calls(&mut fields, take),
+            Kind::Aggregate => return aggregates(&mut fields, take),
+            Kind::Counts => return counts(&mut fields, take),
+            Kind::Lost => Entry::Lost(read_json(record)?),
+            Kind::Time => Entry::Time(fields.u64()?),
+            Kind::Reset => Entry::Reset,
+            Kind::End => Entry::End,
+            Kind::Incomplete => Entry::Incomplete(read_json(record)?),
+        };
+        take(entry);
+        Ok(())
+    }
+
+    fn calls(
+        &self,
+        fields: &mut Fields<'_>,
+        take: &mut impl FnMut(Entry),
+    ) -> Result<(), SnapshotError> {
+        let mut last_start = 0_u64;
+        while !fields.rest.is_empty() {
+            let thread = fields.varint()?;
+            let span = fields.varint32()?;
+            let [flags] = fields.number()?;
+            let start = last_start.wrapping_add(unzigzag(fields.varint()?) as u64);
+            last_start = start;
+            let end = start.saturating_add(fields.varint()?);
+            let outcome = match (flags & THREW != 0, flags & OPEN != 0) {
+                (true, _) if flags & NAMED != 0 => Outcome::Threw(Some(self.name(fields)?)),
+                (true, _) => Outcome::Threw(None),
+                (false, true) => Outcome::Open,
+                (false, false) => Outcome::Returned,
+            };
+            let count = fields.varint()?;
+            let mut captures = Vec::new();
+            for _ in 0..count {
+                captures.push(self.capture(fields)?);
+            }
+            let call = Call {
+                thread,
+                span,
+                start,
+                end,
+                outcome,
+                captures,
+            };
+            take(Entry::Call(call, flags & VIRTUAL != 0));
+        }
+        Ok(())
+    }
+
+    fn name(&self, fields: &mut Fields<'_>) -> Result<Arc<str>, SnapshotError> {
+        let number = fields.varint32()?;
+        let name = self.names.get(&number).cloned();
+        name.ok_or_else(|| {
+            fields.corrupt("the number of a name written before", number.to_string())
+        })
+    }
+
+    fn capture(&self, fields: &mut Fields<'_>) -> Result<Capture, SnapshotError> {
+        let [kind, which] = fields.number()?;
+        let value = match kind {
+            b'N' => Value::Null,
+            b'?' => Value::Missing,
+            b'Z' => Value::Boolean(unzigzag(fields.varint()?) != 0),
+            b'B' => Value::Byte(unzigzag(fields.varint()?) as i8),
+            b'C' => Value::Char(unzigzag(fields.varint()?) as u16),
+            b'S' => Value::Short(unzigzag(fields.varint()?) as i16),
+            b'I' => Value::Int(unzigzag(fields.varint()?) as i32),
+            b'J' => Value::Long(unzigzag(fields.varint()?)),
+            b'F' => Value::Float(f32::from_bits(fields.varint32()?)),
+            b'D' => Value::Double(f64::from_bits(fields.varint()?)),
+            b'T' => {
+                let length = fields.varint32()?;
+                let kept = fields.varint32()?;
+                let bytes = fields.take(kept as usize)?;
+                let text = String::from_utf8(bytes.to_vec())
+                    .map_err(|error| fields.corrupt("UTF-8", error.to_string()))?;
+                Value::Text { text, length }
+            }
+            b'[' => Value::Array {
+                class: self.name(fields)?,
+                length: fields.varint32()?,
+            },
+            b'L' => Value::Object {
+                class: self.name(fields)?,
+                identity: fields.varint32()?,
+            },
+            other => return Err(fields.corrupt("a type of capture", other.to_string())),
+        };
+        let which = match which {
+            RETURNED => Which::Returned,
+            index => Which::Argument(index),
+        };
+        Ok(Capture { which, value })
+    }
+}
+
+/// The sums of a record, span by span.
+fn aggregates(fields: &mut Fields<'_>, take: &mut impl FnMut(Entry)) -> Result<(), SnapshotError> {
+    while !fields.rest.is_empty() {
+        let span = fields.varint32()?;
+        let mut sums = Aggregate {
+            count: fields.varint()?,
+            errors: fields.varint()?,
+            total: fields.varint()?,
+            own: fields.varint()?,
+            min: fields.varint()?,
+            max: fields.varint()?,
+            ..Aggregate::default()
+        };
+        for _ in 0..fields.varint()? {
+            let bucket = fields.varint()?;
+            if bucket >= BUCKETS as u64 {
+                let expected = format!("a bucket below {BUCKETS}");
+                return Err(fields.corrupt(expected, bucket.to_string()));
+            }
+            sums.histogram.add(bucket as usize, fields.varint()?);
+        }
+        take(Entry::Aggregate(span, sums));
+    }
+    Ok(())
+}
+
+/// The counts of a record, span by span.
+fn counts(fields: &mut Fields<'_>, take: &mut impl FnMut(Entry)) -> Result<(), SnapshotError> {
+    while !fields.rest.is_empty() {
+        let span = fields.varint32()?;
+        take(Entry::Count(span, fields.varint()?));
+    }
+    Ok(())
+}
+
+/// The inverse of the writer's `zigzag`.
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}

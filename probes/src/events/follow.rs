@@ -1,0 +1,286 @@
+//! Reading an event file while it grows.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::MAGIC;
+use super::decode::{Decoder, Entry};
+use crate::error::SnapshotError;
+use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH};
+use crate::log::MAX_TAKEN_BACK;
+use crate::log::read::{Framed, Record, check_header, corrupt, framed_at, hex};
+
+/// Bytes of a batch, unless one record is longer.
+const BATCH: usize = 1 << 20;
+
+/// Reads what is appended to an event file, batch by batch, and keeps no record.
+///
+/// A record that is not whole is waited for. Where the writer takes records back because its disk is full, and writes
+/// them again later, they are handed over once.
+///
+/// ```
+/// # use probes::{Meta, events::{Entry, EventWriter, Followed, Follower}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let mut writer = EventWriter::create(folder.path(), &Meta::default())?;
+/// let mut follower = Follower::open(writer.path())?;
+/// writer.counts([(7, 1)]);
+/// writer.flush()?;
+/// let mut counts = Vec::new();
+/// let mut take = |entry| {
+///     if let Entry::Count(span, calls) = entry {
+///         counts.push((span, calls));
+///     }
+/// };
+/// while follower.read(&mut take)? == Followed::More {}
+/// assert_eq!(counts, [(7, 1)]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Follower {
+    file: File,
+    path: PathBuf,
+    decoder: Decoder,
+    /// Where the next record begins; 0 until the header was read.
+    offset: u64,
+    /// What is read from there; its length is what a batch takes.
+    buffer: Vec<u8>,
+    /// The last records that were handed over, as far as the writer can take them back.
+    last: VecDeque<Handed>,
+    /// Records that were taken back after they had been handed over, and not written again yet.
+    taken_back: VecDeque<Handed>,
+}
+
+/// What [`Follower::read`] left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Followed {
+    /// There is more to read at once.
+    More,
+    /// Everything that is whole was handed over.
+    All,
+}
+
+/// A record that was handed over, by its place and checksums.
+#[derive(Debug, Clone, Copy)]
+struct Handed {
+    start: u64,
+    end: u64,
+    head: [u8; HEAD_LENGTH],
+    tail: [u8; TAIL_LENGTH],
+}
+
+impl Follower {
+    /// Begins with the first entry of the file.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Io`] if it cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, SnapshotError> {
+        let path = path.to_owned();
+        match File::open(&path) {
+            Ok(file) => Ok(Self {
+                file,
+                path,
+                decoder: Decoder::default(),
+                offset: 0,
+                buffer: Vec::new(),
+                last: VecDeque::new(),
+                taken_back: VecDeque::new(),
+            }),
+            Err(source) => Err(SnapshotError::Io { path, source }),
+        }
+    }
+
+    /// Hands over what follows in the file: about a mebibyte of it, and whole records only.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`]; a record that is not whole is none, but one that is damaged is, also at the end. After an
+    /// error the same is read again.
+    pub fn read(&mut self, take: &mut impl FnMut(Entry)) -> Result<Followed, SnapshotError> {
+        match self.read_batch(take) {
+            // The writer may have cut the file back while it was read.
+            Err(SnapshotError::Corrupt { .. }) => self.read_batch(take),
+            outcome => outcome,
+        }
+    }
+
+    fn read_batch(&mut self, take: &mut impl FnMut(Entry)) -> Result<Followed, SnapshotError> {
+        if self.offset == 0 && !self.read_header()? {
+            return Ok(Followed::All);
+        }
+        self.go_back().map_err(|source| self.failed(source))?;
+        let mut wanted = BATCH;
+        loop {
+            let read = self.fill(wanted).map_err(|source| self.failed(source))?;
+            let buffer = std::mem::take(&mut self.buffer);
+            let outcome = self.take_records(&buffer[..read], take);
+            self.buffer = buffer;
+            match outcome? {
+                // Not even one record is in the batch.
+                (0, length) if read == wanted && length > wanted => wanted = length,
+                _ if read == wanted => return Ok(Followed::More),
+                _ => return Ok(Followed::All),
+            }
+        }
+    }
+
+    /// Whether the header is there and right.
+    fn read_header(&mut self) -> Result<bool, SnapshotError> {
+        let read = self
+            .fill(HEADER_LENGTH)
+            .map_err(|source| self.failed(source))?;
+        match check_header(&self.buffer[..read], MAGIC) {
+            Ok(()) => {
+                self.offset = HEADER_LENGTH as u64;
+                Ok(true)
+            }
+            Err(SnapshotError::Empty { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands over the whole records of `bytes`, which begin at the offset; how many bytes they were, and how long the
+    /// record behind them is as far as is known.
+    fn take_records(
+        &mut self,
+        bytes: &[u8],
+        take: &mut impl FnMut(Entry),
+    ) -> Result<(usize, usize), SnapshotError> {
+        let begin = self.offset;
+        let mut at = 0;
+        loop {
+            match framed_at(bytes, at) {
+                Framed::Part(length) => return Ok((at, length)),
+                Framed::Damaged(expected) => {
+                    let found = hex(&bytes[at..bytes.len().min(at + HEAD_LENGTH)]);
+                    return Err(corrupt(self.offset as usize, expected, found));
+                }
+                Framed::Whole(record) => {
+                    let handed = Handed::of(&bytes[at..record.end], self.offset);
+                    if !self.was_taken_back(&handed) {
+                        let in_file = Record {
+                            offset: begin as usize + record.offset,
+                            ..record
+                        };
+                        self.decoder.take(&in_file, take)?;
+                    }
+                    at = record.end;
+                    self.offset = handed.end;
+                    self.last.push_back(handed);
+                    if self.last.len() > MAX_TAKEN_BACK {
+                        self.last.pop_front();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether this record is the next of those that were handed over before.
+    fn was_taken_back(&mut self, record: &Handed) -> bool {
+        let is_next = |next: &mut Handed| (next.head, next.tail) == (record.head, record.tail);
+        self.taken_back.pop_front_if(is_next).is_some()
+    }
+
+    /// Goes back to the end of the last record that is still in the file.
+    fn go_back(&mut self) -> io::Result<()> {
+        while let Some(last) = self.last.back() {
+            if last.is_in(&self.file)? {
+                return Ok(());
+            }
+            self.offset = last.start;
+            self.taken_back.extend(self.last.pop_back());
+            self.taken_back.rotate_right(1);
+        }
+        Ok(())
+    }
+
+    /// Reads up to so many bytes from the offset on into the buffer, and says how many those are.
+    fn fill(&mut self, wanted: usize) -> io::Result<usize> {
+        self.buffer.resize(wanted, 0);
+        self.buffer.shrink_to(wanted);
+        let mut read = 0;
+        while read < wanted {
+            let place = self.offset + read as u64;
+            match self.file.read_at(&mut self.buffer[read..], place) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    fn failed(&self, source: io::Error) -> SnapshotError {
+        SnapshotError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+impl Handed {
+    /// Of a whole record that begins at `start`.
+    fn of(record: &[u8], start: u64) -> Self {
+        Self {
+            start,
+            end: start + record.len() as u64,
+            head: record.first_chunk().copied().unwrap_or_default(),
+            tail: record.last_chunk().copied().unwrap_or_default(),
+        }
+    }
+
+    /// Whether it is where it was.
+    fn is_in(&self, file: &File) -> io::Result<bool> {
+        let mut head = [0; HEAD_LENGTH];
+        let mut tail = [0; TAIL_LENGTH];
+        let outcome = file
+            .read_exact_at(&mut head, self.start)
+            .and_then(|()| file.read_exact_at(&mut tail, self.end - TAIL_LENGTH as u64));
+        match outcome {
+            Ok(()) => Ok((head, tail) == (self.head, self.tail)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::{Call, EventWriter, Outcome};
+    use crate::format::Meta;
+
+    #[test]
+    fn memory_is_that_of_a_batch_however_long_the_file_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+        for start in 0..1_000_000 {
+            let call = Call {
+                thread: 1,
+                span: 1,
+                start,
+                end: start + 1,
+                outcome: Outcome::Returned,
+                captures: Vec::new(),
+            };
+            writer.call(&call, false);
+        }
+        writer.complete().unwrap();
+        let mut follower = Follower::open(writer.path()).unwrap();
+        let (mut calls, mut batches, mut ended) = (0, 1, false);
+        let mut take = |entry| match entry {
+            Entry::Call(..) => calls += 1,
+            other => ended = other == Entry::End,
+        };
+        while follower.read(&mut take).unwrap() == Followed::More {
+            assert!(follower.buffer.capacity() <= BATCH);
+            batches += 1;
+        }
+        assert!(ended && batches > 3, "{batches}");
+        assert_eq!(calls, 1_000_000);
+    }
+}
