@@ -1,7 +1,7 @@
 //! A plugin attached to a running JVM for a while; the JVM's agent and plugins are restored afterwards, also if this
 //! command is killed: the agent gives it a lease, which ends with the connection.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use attach::Process;
@@ -129,17 +129,41 @@ impl AttachedPlugin {
             .collect())
     }
 
-    /// Waits until the time is over, for a signal, or for the JVM's end; says what for: `tracing`.
+    /// The JVM's snapshot, as this process sees it; what else it records lies beside it.
+    #[must_use]
+    pub fn snapshot(&self) -> &Path {
+        &self.snapshot
+    }
+
+    /// Waits until the time is over or `enough` says so, for a signal, or for the JVM's end; says what for: `tracing`.
     ///
     /// # Errors
     /// If the agent does not answer.
-    pub fn wait(&mut self, doing: &str, time: Option<Duration>) -> Result<(), Problem> {
-        if time.is_some() {
-            // A command that is stopped does not keep the plugin from ending in time.
-            lease(&mut self.agent, self.plugin, time)?;
-        }
-        Until::new(time, &mut self.interrupt).wait(doing, self.pid);
+    pub fn wait(
+        &mut self,
+        doing: &str,
+        time: Option<Duration>,
+        enough: &dyn Fn() -> bool,
+    ) -> Result<(), Problem> {
+        self.lease_for(time)?;
+        Until::new(time, &mut self.interrupt).wait(doing, self.pid, enough);
         Ok(())
+    }
+
+    /// Lets the plugin end after this time also if this command is stopped and cannot end it; from now on.
+    ///
+    /// # Errors
+    /// If the agent does not answer.
+    pub fn lease_for(&mut self, time: Option<Duration>) -> Result<(), Problem> {
+        match time {
+            Some(_) => lease(&mut self.agent, self.plugin, time),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a signal has come, or the JVM has ended.
+    pub fn is_over(&mut self) -> bool {
+        self.interrupt.came() || !Process::read(self.pid).is_ok_and(|process| process.is_alive())
     }
 
     /// Ends what [`AttachedPlugin::begin`] began.
@@ -284,6 +308,8 @@ fn enter(
     if known.is_some() {
         let plugin = Some(plugin.to_owned());
         let _: Reset = agent.ask_for(&Request::Reset { plugin })?;
+        // So that whoever follows the files knows what was forgotten.
+        let _: Dump = agent.ask_for(&Request::Dump)?;
     }
     let settings = settings.plugins().clone().into();
     Ok(Request::Enable {

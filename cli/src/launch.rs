@@ -7,8 +7,10 @@ mod program;
 mod tool_options;
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 pub use library::NAME as AGENT_LIBRARY;
 pub use options::AgentOptions;
@@ -27,6 +29,18 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// # Errors
 /// If the command or the agent's library cannot be found or started (`H0601` to `H0605`).
 pub fn run(command: &[OsString], options: &AgentOptions) -> Result<u8, Problem> {
+    run_into(command, options, None)
+}
+
+/// As [`run`]; with a file, nothing is read from this process's standard input, and what is printed goes there.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_into(
+    command: &[OsString],
+    options: &AgentOptions,
+    output: Option<File>,
+) -> Result<u8, Problem> {
     let Some((name, arguments)) = command.split_first() else {
         return Err(Problem::user("H0602", "there is no command to run")
             .with("expected", "a command after `--`")
@@ -39,7 +53,9 @@ pub fn run(command: &[OsString], options: &AgentOptions) -> Result<u8, Problem> 
     let agent = agent_argument(library::find()?.as_os_str(), options)?;
     let mut command = prepare(name, &program, &agent, std::env::var_os(TOOL_OPTIONS));
     command.args(arguments);
-    child::run(&mut command).map_err(|error| {
+    let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));
+    let outcome = redirected.and_then(|()| child::run(&mut command));
+    outcome.map_err(|error| {
         Problem::user("H0603", format!("cannot start {}", name.display()))
             .with("found", error.to_string())
             .with(
@@ -47,6 +63,12 @@ pub fn run(command: &[OsString], options: &AgentOptions) -> Result<u8, Problem> 
                 "start it once without classhook to see whether it works",
             )
     })
+}
+
+fn redirect(command: &mut Command, output: File) -> io::Result<()> {
+    command.stderr(output.try_clone()?).stdout(output);
+    command.stdin(Stdio::null());
+    Ok(())
 }
 
 /// The agent's library, as an absolute path.

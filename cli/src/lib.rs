@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
 //! | `coverage` | [`commands::coverage`] | the same, or a plugin [`attached`] to a running JVM; then a report |
-//! | `trace` | [`commands::trace`] | a run or a running JVM, then [`traces`] |
+//! | `trace` | [`commands::trace`] | a run or a running JVM, shown meanwhile by [`live`]; then [`traces`] |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
@@ -28,6 +28,7 @@ pub mod inputs;
 pub mod instrument;
 pub mod javac;
 pub mod launch;
+pub mod live;
 pub mod outputs;
 pub mod plugins;
 pub mod problem;

@@ -104,15 +104,22 @@ pub fn select(traces: &mut [Trace], filter: &Filter) {
 }
 
 impl TraceOutputs {
+    /// What the table is sorted by.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        self.sort.map_or_else(Order::default, Order::from)
+    }
+
     /// Writes the files asked for, prints the table, and lists what was written; the table also if that fails.
+    /// `streamed`: so many calls were written as JSON lines while they were recorded.
     ///
     /// # Errors
     /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), or
     /// what was recorded is incomplete (`H0651`), which is found out when all else is done.
-    pub fn make(&self, traces: &[Trace]) -> Result<(), Problem> {
-        let summary = Summary::of(traces, self.sort.map_or_else(Order::default, Order::from));
+    pub fn make(&self, traces: &[Trace], streamed: Option<u64>) -> Result<(), Problem> {
+        let summary = Summary::of(traces, self.order());
         let mut written = Vec::new();
-        let outcome = self.write(traces, &summary, &mut written);
+        let outcome = self.write(traces, &summary, streamed, &mut written);
         let layout = Layout {
             width: terminal::columns(),
             colours: terminal::colours(),
@@ -138,6 +145,7 @@ impl TraceOutputs {
         &self,
         traces: &[Trace],
         summary: &Summary,
+        streamed: Option<u64>,
         written: &mut Vec<PathBuf>,
     ) -> Result<(), Problem> {
         let stacks = Stacks::of(traces);
@@ -168,19 +176,33 @@ impl TraceOutputs {
         }
         for (path, content) in calls {
             let Some(path) = path else { continue };
-            has_calls(traces, path)?;
-            if std::ptr::eq(path, self.json_lines.as_ref().unwrap_or(path)) && is_stdout(path) {
-                stream(content)?;
-            } else {
-                atomic::file(path, content)?;
-                written.push(path.clone());
+            let is_lines = self
+                .json_lines
+                .as_ref()
+                .is_some_and(|lines| std::ptr::eq(path, lines));
+            match streamed.filter(|_| is_lines) {
+                Some(0) | None => has_calls(traces, path)?,
+                Some(_) => {}
             }
+            let is_there = is_lines && streamed.is_some();
+            match (is_there, is_lines && is_stdout(path)) {
+                (true, true) => continue,
+                (true, false) => {}
+                (false, true) => {
+                    stream(content)?;
+                    continue;
+                }
+                (false, false) => atomic::file(path, content)?,
+            }
+            written.push(path.clone());
         }
         Ok(())
     }
 }
 
-fn is_stdout(path: &Path) -> bool {
+/// Whether a path means standard output.
+#[must_use]
+pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
@@ -197,7 +219,10 @@ fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Prob
 }
 
 /// Whether all was recorded that happened; what was not is in every output.
-fn is_complete(summary: &Summary) -> Result<(), Problem> {
+///
+/// # Errors
+/// `H0651` if something is missing.
+pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
     if summary.incomplete.is_empty() && summary.lost.unwritten == 0 {
         return Ok(());
     }

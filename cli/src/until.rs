@@ -64,8 +64,8 @@ impl<'a> Until<'a> {
         Self { time, interrupt }
     }
 
-    /// Waits, and says what for: `tracing`. The time begins now.
-    pub fn wait(&mut self, doing: &str, pid: i32) {
+    /// Waits, and says what for: `tracing`. The time begins now. Ends before if `enough` says so.
+    pub fn wait(&mut self, doing: &str, pid: i32, enough: &dyn Fn() -> bool) {
         match self.time {
             Some(time) => {
                 eprintln!("classhook: {doing} {pid} for {time:?}; Ctrl-C ends it earlier")
@@ -75,6 +75,7 @@ impl<'a> Until<'a> {
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
         while end.is_none_or(|end| end > Instant::now())
             && !self.interrupt.came()
+            && !enough()
             && Process::read(pid).is_ok_and(|process| process.is_alive())
         {
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -105,6 +106,18 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(expected)
 }
 
+/// As [`duration`], of a second at least: sums are written each second.
+///
+/// # Errors
+/// What is expected.
+pub fn interval(text: &str) -> Result<Duration, String> {
+    let found = duration(text)?;
+    if found < Duration::from_secs(1) {
+        return Err(format!("expected at least 1s, found `{text}`"));
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,5 +138,6 @@ mod tests {
         ] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+        assert!(interval("999ms").is_err() && interval("1s").is_ok());
     }
 }

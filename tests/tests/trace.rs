@@ -2,6 +2,7 @@
 
 mod command;
 mod exactness;
+mod live;
 mod load;
 mod native_methods;
 mod outputs;

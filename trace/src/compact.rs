@@ -14,9 +14,9 @@ use crate::values::{captured, to_json};
 
 /// A line of a call.
 #[derive(Serialize)]
-struct Line {
-    /// Span, thread, calls around it, begin, duration.
-    c: [u64; 5],
+pub(crate) struct Line {
+    /// Span, thread, calls around it if that is known, begin, duration.
+    c: (u32, u64, Option<usize>, u64, u64),
     #[serde(skip_serializing_if = "Map::is_empty")]
     arguments: Map<String, serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,13 +49,13 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
             if threads.insert(call.thread) {
                 put(&thread(trace, call.thread), out)?;
             }
-            put(&line(call, depth), out)?;
+            put(&line(call, Some(depth)), out)?;
         }
     }
     Ok(())
 }
 
-fn span(trace: &Trace, id: u32) -> serde_json::Value {
+pub(crate) fn span(trace: &Trace, id: u32) -> serde_json::Value {
     let unknown = SpanInfo::default();
     let span = trace.spans.get(&id).unwrap_or(&unknown);
     json!({
@@ -66,13 +66,13 @@ fn span(trace: &Trace, id: u32) -> serde_json::Value {
     })
 }
 
-fn thread(trace: &Trace, id: u64) -> serde_json::Value {
+pub(crate) fn thread(trace: &Trace, id: u64) -> serde_json::Value {
     let unnamed = ThreadInfo::default();
     let thread = trace.threads.get(&id).unwrap_or(&unnamed);
     json!({"thread": id, "name": thread_name(&thread.name, thread.is_virtual, id)})
 }
 
-fn line(call: &Call, depth: usize) -> Line {
+pub(crate) fn line(call: &Call, depth: Option<usize>) -> Line {
     let (arguments, returned) = captured(call);
     let thrown = match &call.outcome {
         Outcome::Threw(name) => Some(name.as_deref().map_or_else(|| "?".to_owned(), class)),
@@ -80,13 +80,7 @@ fn line(call: &Call, depth: usize) -> Line {
     };
     let duration = call.end - call.start;
     Line {
-        c: [
-            call.span.into(),
-            call.thread,
-            depth as u64,
-            call.start,
-            duration,
-        ],
+        c: (call.span, call.thread, depth, call.start, duration),
         arguments: (arguments.into_iter())
             .map(|(index, value)| (index.to_string(), to_json(value)))
             .collect(),

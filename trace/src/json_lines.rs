@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use probes::events::{Event, EventKind, Lost, Outcome, SpanInfo, ThreadInfo, Trace};
+use probes::events::{Call, Event, EventKind, Lost, Outcome, SpanInfo, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::Map;
 
@@ -51,7 +51,8 @@ struct Line<'a> {
     class: &'a str,
     method: &'a str,
     descriptor: &'a str,
-    depth: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Map<String, serde_json::Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,13 +83,38 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
 }
 
 fn line(trace: &Trace, event: &Event<'_>, out: &mut impl Write) -> io::Result<()> {
-    let call = event.call;
+    let side = Side {
+        kind: event.kind,
+        depth: Some(event.depth),
+        is_virtual: false, // its thread is known
+    };
+    line_of(trace, event.call, side, out)
+}
+
+/// The entry or the end of a call.
+pub(crate) struct Side {
+    pub kind: EventKind,
+    /// Traced calls around it, if that is known.
+    pub depth: Option<usize>,
+    /// Whether its thread is virtual, if the trace does not say.
+    pub is_virtual: bool,
+}
+
+pub(crate) fn line_of(
+    trace: &Trace,
+    call: &Call,
+    side: Side,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let unknown = SpanInfo::default();
     let span = trace.spans.get(&call.span).unwrap_or(&unknown);
-    let unnamed = ThreadInfo::default();
+    let unnamed = ThreadInfo {
+        is_virtual: side.is_virtual,
+        ..ThreadInfo::default()
+    };
     let thread = trace.threads.get(&call.thread).unwrap_or(&unnamed);
     let (arguments, returned) = captured(call);
-    let enter = event.kind == EventKind::Enter;
+    let enter = side.kind == EventKind::Enter;
     let thrown = match &call.outcome {
         Outcome::Threw(name) if !enter => {
             Some(name.as_deref().map_or_else(|| "?".to_owned(), class))
@@ -108,14 +134,14 @@ fn line(trace: &Trace, event: &Event<'_>, out: &mut impl Write) -> io::Result<()
                 (false, None) => "return",
                 (false, Some(_)) => "throw",
             },
-            nanos: event.nanos,
+            nanos: if enter { call.start } else { call.end },
             pid: trace.meta.pid,
             thread: call.thread,
             thread_name: &thread_name(&thread.name, thread.is_virtual, call.thread),
             class: &class(&span.class),
             method: &span.method,
             descriptor: &span.descriptor,
-            depth: event.depth,
+            depth: side.depth,
             arguments,
             duration: (!enter).then(|| call.end - call.start),
             returned: returned.filter(|_| !enter).map(to_json),

@@ -6,17 +6,25 @@
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
+//! | [`stream`], [`rolling`], [`prometheus`] | the same lines as calls end, sums of intervals, metrics: while the trace goes on |
+//! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
 //!
 //! Everything here is a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
+//! What is made while a trace goes on takes it entry by entry ([`probes::events::Follower`]) and keeps no single calls.
 #![forbid(unsafe_code)]
 
 pub mod compact;
 pub mod flame;
 pub mod json_lines;
 pub mod names;
+pub mod nesting;
 pub mod perfetto;
+pub mod prometheus;
+pub mod rates;
 pub mod records;
+pub mod rolling;
 pub mod stacks;
+pub mod stream;
 pub mod summary;
 pub mod table;
 mod values;

@@ -151,8 +151,9 @@ pub fn command(line: &str) -> String {
     format!("{start}…")
 }
 
-/// Names in class files may hold almost any character.
-pub(crate) fn printable(text: &str) -> String {
+/// A name for display: names in class files may hold almost any character.
+#[must_use]
+pub fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{FFFD}")
 }
 

@@ -312,7 +312,8 @@ pub fn duration(nanos: u64) -> String {
 }
 
 /// `1,234,567`.
-fn thousands(number: u64) -> String {
+#[must_use]
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

@@ -108,7 +108,7 @@ impl Coverage {
             let help = "classes that are loaded from now on are, if they are selected; `classhook classes` lists those that are there";
             eprint!("{}", warning.with("help", help));
         }
-        visit.wait("measuring", self.time)?;
+        visit.wait("measuring", self.time, &|| false)?;
         let ended = visit.end()?;
         if ended.instrumented == Some(0) {
             return Err(Problem::user("H0650", "no class was measured")

@@ -65,10 +65,10 @@ impl Report {
             let traces = traces::read(&events, &Filter::new(&self.select)?, &mut warnings)?;
             if !self.outputs.any() && !files.iter().any(|path| holds_coverage(path)) {
                 warnings.print();
-                self.trace.make(&traces)?;
+                self.trace.make(&traces, None)?;
                 return Ok(0);
             }
-            self.trace.make(&traces)?;
+            self.trace.make(&traces, None)?;
         }
         let summary = !self.outputs.any();
         make(

@@ -1,7 +1,7 @@
 //! `classhook trace`: the calls of methods, in a command or in a running JVM.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -14,6 +14,7 @@ use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files::{self, Kind};
 use crate::launch;
+use crate::live::{Live, Show, Which};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::traces::{self, TraceOutputs};
@@ -21,7 +22,7 @@ use crate::unmatched;
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
-const PLUGIN: &str = "trace";
+pub(super) const PLUGIN: &str = "trace";
 
 const AFTER_HELP: &str = "\
 Without --methods and --annotated every method of the application is traced that a programmer wrote.
@@ -30,12 +31,14 @@ in methods and descriptors `*` is any text. `com.acme.**` is every method below 
 Prints a table of all calls; --flame-graph, --folded, --perfetto and --json-lines show single calls.
 The event file stays in the output folder: `classhook report` makes the same of it later.
 With a PID the JVM is traced for the time of --for, or until Ctrl-C or its end, and then left as it was before.
+--json-lines, --interval and --prometheus show what is traced while the program runs.
 
 Examples:
   classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
   classhook trace --methods 'com.acme.Store.find*' --capture arguments,returned --json-lines calls.jsonl -- java -jar app.jar
   classhook trace 4711 --methods 'com.acme.Store.*' --for 30s --perfetto trace.json
-  classhook trace --annotated '**.GetMapping' --aggregate -- java -jar app.jar";
+  classhook trace 4711 --methods 'com.acme.Store.*' --json-lines - | jq 'select(.duration > 1000000)'
+  classhook trace --annotated '**.GetMapping' --aggregate --interval 5s -- java -jar app.jar";
 
 /// Traces the calls of methods and reports them.
 #[derive(Debug, Args)]
@@ -47,6 +50,9 @@ pub struct Trace {
     /// What is made of it.
     #[command(flatten)]
     pub outputs: TraceOutputs,
+    /// What is shown while the program runs.
+    #[command(flatten)]
+    pub meanwhile: Meanwhile,
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
@@ -59,6 +65,17 @@ pub struct Trace {
     /// The command and its arguments, behind `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// What is shown of a trace while it goes on.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Meanwhile {
+    /// Print the table of each interval of this length: 5s, 1m; at least 1s
+    #[arg(long, value_name = "DURATION", value_parser = until::interval)]
+    pub interval: Option<Duration>,
+    /// Write the sums in Prometheus' text format to this file, anew in each interval [default: 5s]
+    #[arg(long, value_name = "FILE")]
+    pub prometheus: Option<PathBuf>,
 }
 
 /// Which methods are traced, and what is kept of their calls.
@@ -158,6 +175,47 @@ impl What {
         }
         Ok(Value::Object(table).to_string())
     }
+
+    /// The agent's settings with these among them, unless a file has them.
+    pub(super) fn configured(&self, settings: &Settings) -> Result<Settings, Problem> {
+        let mut settings = settings.clone();
+        let configuration = &mut settings.change.configuration;
+        if configuration.file.is_none() {
+            let json = &mut configuration.plugins.plugin_settings;
+            *json = Some(self.settings(json.as_deref())?);
+        }
+        Ok(settings)
+    }
+
+    /// Says at once if no loaded method is traced, with the names of loaded classes that are like those asked for.
+    pub(super) fn warn_of_nothing(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
+        if visit.instrumented() > 0 {
+            return Ok(());
+        }
+        let classes = visit.classes()?;
+        let patterns = self.methods.iter();
+        let nearest =
+            patterns.filter_map(|pattern| unmatched::nearest(class_of(pattern), &classes));
+        let warning = Warning::new("H0650", "no method of a loaded class is traced");
+        let warning = nearest.fold(warning, |warning, name| warning.with("nearest", name));
+        let help = "methods of classes that are loaded from now on are, if they are asked for";
+        eprint!("{}", warning.with("help", help));
+        Ok(())
+    }
+}
+
+/// The problem that no method was traced while a JVM was visited.
+pub(super) fn nothing_traced(pid: i32, methods: &[String]) -> Problem {
+    Problem::user("H0650", "no method was traced")
+        .with(
+            "expected",
+            "at least one method of a class that is loaded, or was meanwhile",
+        )
+        .with("found", format!("--methods {}", methods.join(" ")))
+        .with(
+            "help",
+            format!("`classhook classes {pid}` lists the loaded classes with their loaders"),
+        )
 }
 
 /// The values' names on the command line, which are the plugin's own.
@@ -173,7 +231,7 @@ impl Trace {
     /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         let run = run_id();
-        let settings = self.configured()?;
+        let settings = self.what.configured(&self.settings)?;
         match self.pid {
             Some(pid) => self.visit(pid, &settings, &run),
             None => self.start(&settings, &run),
@@ -182,8 +240,11 @@ impl Trace {
 
     fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
         let checked = options_of(settings, run)?;
+        let live = self.live(Which::Run(run.to_owned()), &checked.output)?;
         let code = launch::run(&self.command, &checked.options)?;
-        match self.report(run, &checked.output) {
+        let reported =
+            finish(live).and_then(|streamed| self.report(run, &checked.output, streamed));
+        match reported {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
                 eprintln!("{problem}");
@@ -196,62 +257,29 @@ impl Trace {
     fn visit(&self, pid: i32, settings: &Settings, run: &str) -> Result<u8, Problem> {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
-        if visit.instrumented() == 0 {
-            let warning = Warning::new("H0650", "no method of a loaded class is traced");
-            let help = "methods of classes that are loaded from now on are, if they are asked for";
-            let warning = self
-                .nearest(&mut visit)?
-                .into_iter()
-                .fold(warning, |warning, name| warning.with("nearest", name));
-            eprint!("{}", warning.with("help", help));
-        }
-        visit.wait("tracing", self.time)?;
+        self.what.warn_of_nothing(&mut visit)?;
+        let live = match run_files::jvm_of(visit.snapshot()) {
+            Some(jvm) => {
+                let folder = visit.snapshot().parent().unwrap_or(Path::new("."));
+                self.live(Which::Jvm(jvm), folder)?
+            }
+            None => None,
+        };
+        let enough = || live.as_ref().is_some_and(Live::has_enough);
+        visit.wait("tracing", self.time, &enough)?;
         let ended = visit.end()?;
+        let streamed = finish(live)?;
         if ended.instrumented == Some(0) {
-            return Err(Problem::user("H0650", "no method was traced")
-                .with(
-                    "expected",
-                    "at least one method of a class that is loaded, or was meanwhile",
-                )
-                .with(
-                    "found",
-                    format!("--methods {}", self.what.methods.join(" ")),
-                )
-                .with(
-                    "help",
-                    format!(
-                        "`classhook classes {pid}` lists the loaded classes with their loaders"
-                    ),
-                ));
+            return Err(nothing_traced(pid, &self.what.methods));
         }
         let mut warnings = Warnings::default();
         let traces = of_visit(&ended, &mut warnings)?;
-        self.show(traces, warnings)?;
+        self.show(traces, warnings, streamed)?;
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
-    /// Loaded classes whose names are like those asked for.
-    fn nearest(&self, visit: &mut AttachedPlugin) -> Result<Vec<String>, Problem> {
-        let classes = visit.classes()?;
-        let patterns = self.what.methods.iter();
-        let nearest =
-            patterns.filter_map(|pattern| unmatched::nearest(class_of(pattern), &classes));
-        Ok(nearest.collect())
-    }
-
-    /// The settings with those of the plugin among them, unless a file has them.
-    fn configured(&self) -> Result<Settings, Problem> {
-        let mut settings = self.settings.clone();
-        let configuration = &mut settings.change.configuration;
-        if configuration.file.is_none() {
-            let json = &mut configuration.plugins.plugin_settings;
-            *json = Some(self.what.settings(json.as_deref())?);
-        }
-        Ok(settings)
-    }
-
     /// Reports the event files of this run.
-    fn report(&self, run: &str, output: &Path) -> Result<(), Problem> {
+    fn report(&self, run: &str, output: &Path, streamed: Option<u64>) -> Result<(), Problem> {
         let mut warnings = Warnings::default();
         let traces = of_run(run, output, &mut warnings)?;
         if traces.is_empty() {
@@ -259,13 +287,43 @@ impl Trace {
                 .with("expected", format!("at least one event file of this run in {}", output.display()))
                 .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"));
         }
-        self.show(traces, warnings)
+        self.show(traces, warnings, streamed)
     }
 
-    fn show(&self, mut traces: Vec<events::Trace>, warnings: Warnings) -> Result<(), Problem> {
+    fn show(
+        &self,
+        mut traces: Vec<events::Trace>,
+        warnings: Warnings,
+        streamed: Option<u64>,
+    ) -> Result<(), Problem> {
         traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
         warnings.print();
-        self.outputs.make(&traces)
+        self.outputs.make(&traces, streamed)
+    }
+
+    /// Begins to show what is asked for while the trace goes on, if anything is.
+    fn live(&self, which: Which, folder: &Path) -> Result<Option<Live>, Problem> {
+        let show = Show {
+            json_lines: self.outputs.json_lines.clone(),
+            compact: self.outputs.compact,
+            interval: self.meanwhile.interval,
+            prometheus: self.meanwhile.prometheus.clone(),
+            order: self.outputs.order(),
+            rows: self.outputs.top,
+        };
+        if !show.any() {
+            return Ok(None);
+        }
+        let filter = Filter::new(&self.settings.plugins().select)?;
+        Live::start(which, folder, filter, show).map(Some)
+    }
+}
+
+/// Ends what is shown meanwhile; how many calls were streamed, if they were asked for.
+fn finish(live: Option<Live>) -> Result<Option<u64>, Problem> {
+    match live {
+        Some(live) => live.finish(),
+        None => Ok(None),
     }
 }
 
@@ -276,7 +334,7 @@ fn class_of(pattern: &str) -> &str {
 }
 
 /// The options of the agent; mistakes in them are reported before anything is started.
-fn options_of(settings: &Settings, run: &str) -> Result<CheckedOptions, Problem> {
+pub(super) fn options_of(settings: &Settings, run: &str) -> Result<CheckedOptions, Problem> {
     let plugins = match settings.configuration().file {
         None => vec![PLUGIN.into()],
         Some(_) => vec![],
@@ -312,14 +370,11 @@ fn of_run(
 
 /// What was traced in the JVM that was visited: its event file is named as its snapshot, but for the last part.
 fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<events::Trace>, Problem> {
-    let jvm = |path: &Path| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        name.rsplit_once('-').map(|(jvm, _)| jvm.to_owned())
-    };
     let folder = ended.snapshot.parent().unwrap_or(Path::new("."));
     let mut traces = Vec::new();
     for path in run_files::in_folder(folder)? {
-        if jvm(&path) != jvm(&ended.snapshot) || run_files::kind(&path)? != Kind::Events {
+        let is_its = run_files::jvm_of(&path) == run_files::jvm_of(&ended.snapshot);
+        if !is_its || run_files::kind(&path)? != Kind::Events {
             continue;
         }
         let mut warned = Warnings::default();

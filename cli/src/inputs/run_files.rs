@@ -144,12 +144,26 @@ fn unless_empty<T>(
             warnings.add(warning.with("cause", error.to_string()));
             Ok(None)
         }
-        Err(SnapshotError::Io { source, .. }) => Err(Problem::unreadable(path, &source)),
-        Err(error) => Err(
-            Problem::user("H0611", format!("cannot read {}", path.display()))
-                .with("found", error.to_string()),
-        ),
+        Err(error) => Err(unread(path, &error)),
     }
+}
+
+/// Why a file of a run cannot be read.
+#[must_use]
+pub fn unread(path: &Path, error: &SnapshotError) -> Problem {
+    match error {
+        SnapshotError::Io { source, .. } => Problem::unreadable(path, source),
+        error => Problem::user("H0611", format!("cannot read {}", path.display()))
+            .with("found", error.to_string()),
+    }
+}
+
+/// The JVM that left a file, by the file's name: `classhook-PID-START`.
+#[must_use]
+pub fn jvm_of(path: &Path) -> Option<String> {
+    let name = path.file_stem()?.to_string_lossy();
+    let (jvm, _) = name.rsplit_once('-')?;
+    Some(jvm.to_owned())
 }
 
 /// The warning about a file whose JVM has not ended in good order.

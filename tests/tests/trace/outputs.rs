@@ -57,9 +57,9 @@ fn full_disk_is_in_every_output_and_in_the_exit_code() {
     };
     say(&run);
     run.assert_stderr("the event file is incomplete");
-    let first = std::fs::read_to_string(&lines).expect("the lines");
-    let first: Value = serde_json::from_str(first.lines().next().expect("a line")).expect("JSON");
-    assert!(first["incomplete"].is_string(), "{first}");
+    let last = std::fs::read_to_string(&lines).expect("the lines");
+    let last: Value = serde_json::from_str(last.lines().last().expect("a line")).expect("JSON");
+    assert!(last["incomplete"].is_string(), "{last}");
     say(&classhook(&["report".to_owned(), text(&kept)]).run());
 }
 

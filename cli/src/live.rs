@@ -1,0 +1,348 @@
+//! What is traced, shown while it is recorded: JSON lines, a table for each interval, metrics.
+//!
+//! A thread of this command reads what the agents append to their event files; the agents know nothing of it.
+
+pub mod jvms;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use probes::events::Trace;
+use trace::prometheus;
+use trace::stream::Stream;
+use trace::summary::{Order, Summary};
+use trace::table::{self, Layout};
+
+pub use jvms::{Happening, Jvms, Which};
+
+use crate::outputs::atomic;
+use crate::problem::Problem;
+use crate::select::Filter;
+use crate::show::show;
+use crate::terminal;
+use crate::traces::is_stdout;
+
+/// How often the files are looked at.
+const TURN: Duration = Duration::from_millis(50);
+/// How often metrics are written if nothing else is said.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// Sums are written once a second: an interval without any is over when it lasts so much longer.
+const LATE: Duration = Duration::from_millis(1_500);
+/// Lines are written in pieces of about this many bytes.
+const PIECE: usize = 1 << 16;
+
+/// What is shown.
+#[derive(Debug, Clone, Default)]
+pub struct Show {
+    /// JSON lines go here; `-` is standard output.
+    pub json_lines: Option<PathBuf>,
+    /// One line for each call, and names as numbers.
+    pub compact: bool,
+    /// A table for each interval.
+    pub interval: Option<Duration>,
+    /// Metrics go here, anew in each interval.
+    pub prometheus: Option<PathBuf>,
+    /// What tables are sorted by.
+    pub order: Order,
+    /// How many rows a table has.
+    pub rows: usize,
+}
+
+impl Show {
+    /// Whether anything is.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.json_lines.is_some() || self.interval.is_some() || self.prometheus.is_some()
+    }
+}
+
+/// The thread that shows a trace. It ends with this value.
+#[derive(Debug)]
+pub struct Live {
+    signs: Arc<Signs>,
+    thread: Option<JoinHandle<Result<Option<u64>, Problem>>>,
+}
+
+/// What the thread and the rest of the command tell one another.
+#[derive(Debug, Default)]
+struct Signs {
+    /// Everything is recorded.
+    ends: AtomicBool,
+    /// Nothing can be shown any more.
+    enough: AtomicBool,
+}
+
+impl Live {
+    /// Begins to show the event files in a folder, which need not be there yet.
+    ///
+    /// # Errors
+    /// If the file for JSON lines cannot be written (`H0620`).
+    pub fn start(which: Which, folder: &Path, filter: Filter, show: Show) -> Result<Self, Problem> {
+        let signs = Arc::new(Signs::default());
+        let theirs = Arc::clone(&signs);
+        let mut shown = Shown::new(Jvms::new(which, folder, filter), show)?;
+        let thread = thread::spawn(move || {
+            let outcome = shown.run(&theirs.ends);
+            if outcome.is_err() || shown.lines.as_ref().is_some_and(|lines| lines.closed) {
+                theirs.enough.store(true, Ordering::Relaxed);
+            }
+            outcome.map(|()| shown.lines.map(|lines| lines.calls()))
+        });
+        Ok(Self {
+            signs,
+            thread: Some(thread),
+        })
+    }
+
+    /// Whether nothing more can be shown: whoever read the lines has gone, or a file is damaged.
+    #[must_use]
+    pub fn has_enough(&self) -> bool {
+        self.signs.enough.load(Ordering::Relaxed)
+    }
+
+    /// Shows the rest, when everything is recorded. How many calls have JSON lines, if these were asked for.
+    ///
+    /// # Errors
+    /// If something could not be read or written.
+    pub fn finish(mut self) -> Result<Option<u64>, Problem> {
+        self.signs.ends.store(true, Ordering::Release);
+        let outcome = self.thread.take().map(JoinHandle::join);
+        match outcome {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.signs.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // the command has failed, and says why
+        }
+    }
+}
+
+/// What the thread holds.
+struct Shown {
+    jvms: Jvms,
+    show: Show,
+    lines: Option<Lines>,
+    /// When the last interval ended.
+    begun: Instant,
+}
+
+impl Shown {
+    fn new(jvms: Jvms, show: Show) -> Result<Self, Problem> {
+        let lines = match &show.json_lines {
+            Some(path) => Some(Lines::open(path, show.compact)?),
+            None => None,
+        };
+        Ok(Self {
+            jvms,
+            show,
+            lines,
+            begun: Instant::now(),
+        })
+    }
+
+    fn run(&mut self, ends: &AtomicBool) -> Result<(), Problem> {
+        let length = self.show.interval.unwrap_or(INTERVAL);
+        loop {
+            let is_last = ends.load(Ordering::Acquire);
+            let more = self.read()?;
+            if is_last && !more {
+                self.interval(true)?;
+                let traces = self.jvms.all().map(|jvm| jvm.trace());
+                return self
+                    .lines
+                    .as_mut()
+                    .map_or(Ok(()), |lines| lines.end(traces));
+            }
+            if self.begun.elapsed() >= length {
+                self.interval(false)?;
+            }
+            if self.lines.as_ref().is_some_and(|lines| lines.closed) && !self.has_more() {
+                return Ok(());
+            }
+            if !more {
+                thread::sleep(TURN);
+            }
+        }
+    }
+
+    /// Whether something else than lines is shown.
+    fn has_more(&self) -> bool {
+        self.show.interval.is_some() || self.show.prometheus.is_some()
+    }
+
+    /// Whether there is more to read at once.
+    fn read(&mut self) -> Result<bool, Problem> {
+        let lines = &mut self.lines;
+        let more = self.jvms.read(&mut |jvm, trace, happening| {
+            if let Some(lines) = lines {
+                lines.take(jvm, trace, happening);
+            }
+        })?;
+        self.lines.as_mut().map_or(Ok(()), Lines::flush)?;
+        Ok(more)
+    }
+
+    /// Shows what came in the interval that ends now, unless sums may be on their way.
+    fn interval(&mut self, is_last: bool) -> Result<(), Problem> {
+        let waited = self.begun.elapsed();
+        if let Some(length) = self.show.interval {
+            let (added, times): (Vec<Trace>, Vec<u64>) =
+                self.jvms.all().filter_map(|jvm| jvm.since_last()).unzip();
+            let is_late = waited >= length + LATE;
+            match added.is_empty() {
+                true if !is_last && !is_late => return Ok(()),
+                true if is_last => {}
+                _ => self.table(added, times, waited)?,
+            }
+        }
+        self.begun = Instant::now();
+        self.metrics()
+    }
+
+    fn metrics(&mut self) -> Result<(), Problem> {
+        let Some(path) = &self.show.prometheus else {
+            return Ok(());
+        };
+        let jvms: Vec<Trace> = self.jvms.all().map(|jvm| jvm.trace().clone()).collect();
+        atomic::file(path, &|out| prometheus::write(&jvms, out))
+    }
+
+    /// Prints what was added in an interval.
+    fn table(
+        &mut self,
+        mut added: Vec<Trace>,
+        times: Vec<u64>,
+        waited: Duration,
+    ) -> Result<(), Problem> {
+        if added.is_empty() {
+            let all = self.jvms.all().map(|jvm| jvm.trace());
+            added.extend(all.map(|trace| Trace {
+                spans: trace.spans.clone(),
+                ..Trace::default()
+            }));
+        }
+        let ms = times.into_iter().max();
+        let time = ms.map_or(waited, Duration::from_millis).as_secs_f64();
+        let mut text = format!("interval of {time:.1} s\n").into_bytes();
+        let layout = Layout {
+            width: terminal::columns(),
+            colours: terminal::colours(),
+            rows: self.show.rows,
+        };
+        let summary = Summary::of(&added, self.show.order);
+        table::write(&summary, &layout, &mut text)
+            .map_err(|error| Problem::ours("H0624", error.to_string()))?;
+        text.push(b'\n');
+        let text = String::from_utf8_lossy(&text);
+        if self.show.json_lines.as_deref().is_some_and(is_stdout) {
+            eprint!("{text}");
+            return Ok(());
+        }
+        show(&text)
+    }
+}
+
+/// JSON lines, which are written whole.
+struct Lines {
+    path: PathBuf,
+    out: Box<dyn Write + Send>,
+    streams: Vec<Stream>,
+    compact: bool,
+    /// Lines that wait to be written.
+    waiting: Vec<u8>,
+    /// Whoever read them has gone.
+    closed: bool,
+    failed: Option<io::Error>,
+}
+
+impl Lines {
+    fn open(path: &Path, compact: bool) -> Result<Self, Problem> {
+        let out: Box<dyn Write + Send> = if is_stdout(path) {
+            Box::new(io::stdout())
+        } else {
+            let file = File::create(path);
+            Box::new(file.map_err(|error| Problem::unwritable(path, &error))?)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            out,
+            streams: Vec::new(),
+            compact,
+            waiting: Vec::new(),
+            closed: false,
+            failed: None,
+        })
+    }
+
+    fn calls(&self) -> u64 {
+        self.streams.iter().map(Stream::calls).sum()
+    }
+
+    fn take(&mut self, jvm: usize, trace: &Trace, happening: Happening<'_>) {
+        while self.streams.len() <= jvm {
+            self.streams.push(Stream::new(self.compact));
+        }
+        if self.closed || self.failed.is_some() {
+            return;
+        }
+        let (stream, out) = (&mut self.streams[jvm], &mut self.waiting);
+        let outcome = match happening {
+            Happening::Begun => stream.begin(trace, out),
+            Happening::Call(call, is_virtual) => stream.call(trace, call, is_virtual, out),
+            Happening::Reset => stream.reset(trace, out),
+        };
+        let outcome = match outcome {
+            Ok(()) if self.waiting.len() >= PIECE => self.write(),
+            outcome => outcome,
+        };
+        self.failed = outcome.err();
+    }
+
+    /// Hands the waiting lines over.
+    fn write(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(&self.waiting);
+        self.waiting.clear();
+        match written.and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Problem> {
+        let outcome = match self.failed.take() {
+            Some(error) => Err(error),
+            None if self.waiting.is_empty() || self.closed => Ok(()),
+            None => self.write(),
+        };
+        outcome.map_err(|error| match is_stdout(&self.path) {
+            true => Problem::ours("H0624", "cannot write to standard output")
+                .with("found", error.to_string()),
+            false => Problem::unwritable(&self.path, &error),
+        })
+    }
+
+    /// Writes the last line of each JVM.
+    fn end<'t>(&mut self, traces: impl Iterator<Item = &'t Trace>) -> Result<(), Problem> {
+        for (stream, trace) in self.streams.iter().zip(traces) {
+            if let Err(error) = stream.end(trace, &mut self.waiting) {
+                self.failed = Some(error);
+            }
+        }
+        self.flush()
+    }
+}

@@ -1,0 +1,211 @@
+//! The JVMs of a trace, whose event files are followed while they grow.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use probes::events::{Call, Entry, Followed, Follower, Trace};
+use trace::rolling::Rolling;
+
+use crate::inputs::run_files;
+use crate::problem::Problem;
+use crate::select::Filter;
+
+/// So much of one file is read before the others get their turn: batches of about a mebibyte.
+const BATCHES: usize = 4;
+
+/// Whose event files are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// Those of the JVMs of this run.
+    Run(String),
+    /// That of one JVM, as [`run_files::jvm_of`] names it, from now on: what it forgot on request is left out.
+    Jvm(String),
+}
+
+/// What is read of a JVM, besides its sums.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Happening<'a> {
+    /// It is known what was run.
+    Begun,
+    /// A call ended, or has been open for a while; whether its thread is virtual.
+    Call(&'a Call, bool),
+    /// Everything so far is forgotten.
+    Reset,
+}
+
+/// The JVMs of a trace.
+#[derive(Debug)]
+pub struct Jvms {
+    folder: PathBuf,
+    which: Which,
+    filter: Filter,
+    /// Milliseconds since 1970.
+    begun: u64,
+    /// Files of others.
+    others: HashSet<PathBuf>,
+    ours: Vec<Jvm>,
+}
+
+#[derive(Debug)]
+struct Jvm {
+    path: PathBuf,
+    follower: Follower,
+    rolling: Rolling,
+    /// How many times it has forgotten everything before what is meant began.
+    stale: usize,
+}
+
+impl Jvms {
+    /// Of the event files in a folder, which need not be there yet; only the classes that `filter` wants.
+    #[must_use]
+    pub fn new(which: Which, folder: &Path, filter: Filter) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let mut jvms = Self {
+            folder: folder.to_owned(),
+            which,
+            filter,
+            begun: now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
+            others: HashSet::new(),
+            ours: Vec::new(),
+        };
+        jvms.skip_the_past();
+        jvms
+    }
+
+    /// Notes how much of the files that are there is over. What cannot be read now is reported when it is followed.
+    fn skip_the_past(&mut self) {
+        if !matches!(self.which, Which::Jvm(_)) || self.find().is_err() {
+            return;
+        }
+        for jvm in &mut self.ours {
+            let Ok(mut past) = Follower::open(&jvm.path) else {
+                continue;
+            };
+            let mut resets = 0;
+            let mut count = |entry| resets += usize::from(entry == Entry::Reset);
+            while let Ok(Followed::More) = past.read(&mut count) {}
+            jvm.stale = resets;
+        }
+    }
+
+    /// Reads of what was recorded since the last time some mebibytes, and hands over each happening with the number of
+    /// its JVM and what is known of that. Whether there is more to read at once.
+    ///
+    /// # Errors
+    /// If a file cannot be read or is damaged.
+    pub fn read(
+        &mut self,
+        take: &mut impl FnMut(usize, &Trace, Happening<'_>),
+    ) -> Result<bool, Problem> {
+        self.find()?;
+        let mut more = false;
+        for (number, jvm) in self.ours.iter_mut().enumerate() {
+            more |= jvm.read(&self.filter, &mut |trace, happening| {
+                take(number, trace, happening);
+            })?;
+        }
+        Ok(more)
+    }
+
+    /// What is known of each JVM, by number.
+    pub fn all(&mut self) -> impl Iterator<Item = &mut Rolling> {
+        self.ours.iter_mut().map(|jvm| &mut jvm.rolling)
+    }
+
+    /// Looks for files that are new.
+    fn find(&mut self) -> Result<(), Problem> {
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return Ok(()); // the agent makes it
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let is_events = path
+                .extension()
+                .is_some_and(|extension| extension == "events");
+            let is_known =
+                || self.others.contains(&path) || self.ours.iter().any(|jvm| jvm.path == path);
+            if !is_events || is_known() {
+                continue;
+            }
+            match self.is_ours(&path)? {
+                None => {}
+                Some(true) => self.ours.push(self.jvm(path)?),
+                Some(false) => drop(self.others.insert(path)),
+            }
+        }
+        Ok(())
+    }
+
+    fn jvm(&self, path: PathBuf) -> Result<Jvm, Problem> {
+        let follower = Follower::open(&path).map_err(|error| run_files::unread(&path, &error))?;
+        Ok(Jvm {
+            path,
+            follower,
+            rolling: Rolling::new(self.begun),
+            stale: 0,
+        })
+    }
+
+    /// Whether a file is meant; `None` if it does not say yet.
+    fn is_ours(&self, path: &Path) -> Result<Option<bool>, Problem> {
+        let jvm = run_files::jvm_of(path);
+        let run = match &self.which {
+            Which::Jvm(wanted) => return Ok(Some(jvm.as_ref() == Some(wanted))),
+            Which::Run(run) => run,
+        };
+        let start = jvm.as_ref().and_then(|jvm| jvm.rsplit_once('-'));
+        let start = start.and_then(|(_, start)| start.parse::<u64>().ok());
+        if start.is_some_and(|start| start < self.begun) {
+            return Ok(Some(false));
+        }
+        let unread = |error| run_files::unread(path, &error);
+        let mut found = None;
+        let mut take = |entry| {
+            if let Entry::Meta(meta) = entry {
+                found = Some(meta.run == *run);
+            }
+        };
+        let mut follower = Follower::open(path).map_err(unread)?;
+        follower.read(&mut take).map_err(unread)?;
+        Ok(found)
+    }
+}
+
+impl Jvm {
+    fn read(
+        &mut self,
+        filter: &Filter,
+        take: &mut impl FnMut(&Trace, Happening<'_>),
+    ) -> Result<bool, Problem> {
+        let (rolling, stale) = (&mut self.rolling, &mut self.stale);
+        let mut one = |entry: Entry| match entry {
+            Entry::Call(call, is_virtual) => {
+                if *stale == 0 && rolling.trace().spans.contains_key(&call.span) {
+                    take(rolling.trace(), Happening::Call(&call, is_virtual));
+                }
+            }
+            Entry::Span(span) if !filter.wants_name(&span.class) => {}
+            Entry::Meta(_) => {
+                rolling.take(entry);
+                take(rolling.trace(), Happening::Begun);
+            }
+            Entry::Reset => {
+                rolling.take(entry);
+                match stale.checked_sub(1) {
+                    Some(left) => *stale = left,
+                    None => take(rolling.trace(), Happening::Reset),
+                }
+            }
+            other => rolling.take(other),
+        };
+        for _ in 0..BATCHES {
+            match self.follower.read(&mut one) {
+                Ok(Followed::More) => {}
+                Ok(Followed::All) => return Ok(false),
+                Err(error) => return Err(run_files::unread(&self.path, &error)),
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,283 @@
+//! What is shown of a trace while it goes on.
+
+use super::spans::classes;
+use crate::support::command::classhook;
+use crate::support::traced::{Program, java, trace_of};
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::{scratch, workspace};
+use probes::events::Trace;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// Lines that are waited for while the program runs.
+const SOME: usize = 200;
+
+/// A generated program that makes calls until it is let go.
+fn program(jdk: &Jdk, program: &Program) -> Java {
+    java(jdk, program)
+        .main("Traced")
+        .argument(&program.log)
+        .arguments(&["2", "0", "0"])
+}
+
+fn tracing(words: &[&str], output: &Path) -> Java {
+    Java::program(workspace::classhook())
+        .arguments(&[
+            "trace",
+            "--methods",
+            "Traced.m?",
+            "-o",
+            &output.to_string_lossy(),
+        ])
+        .arguments(words)
+}
+
+/// Ends what goes on until Ctrl-C, whose standard error is read so far; what it printed meanwhile.
+fn interrupt(mut child: Child, mut stdout: impl Read) -> String {
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).expect("text");
+    assert!(child.wait().expect("an end").success());
+    rest
+}
+
+/// Thread, begin and duration of each call; of each only one end, and one entry before.
+fn calls_of_lines(lines: &[Value]) -> BTreeSet<(u64, u64, u64)> {
+    let mut entered = BTreeMap::new();
+    let mut calls = BTreeSet::new();
+    for line in lines {
+        let number = |key: &str| line[key].as_u64().expect("a number");
+        let who = || (number("thread"), line["method"].to_string());
+        match line["event"].as_str().expect("an event") {
+            "enter" => {
+                let key = (who(), number("nanos"));
+                assert!(entered.insert(key, ()).is_none(), "{line}");
+            }
+            "return" | "throw" => {
+                let start = number("nanos") - number("duration");
+                assert!(entered.remove(&(who(), start)).is_some(), "{line}");
+                assert!(
+                    calls.insert((number("thread"), start, number("duration"))),
+                    "{line}"
+                );
+            }
+            _ => {}
+        }
+    }
+    calls.extend(
+        entered
+            .into_keys()
+            .map(|((thread, _), start)| (thread, start, 0)),
+    );
+    calls
+}
+
+/// The same of the lines with numbers for names; one that was open comes again.
+fn calls_of_compact_lines(lines: &[Value]) -> BTreeSet<(u64, u64, u64)> {
+    let mut all = BTreeMap::new();
+    for line in lines.iter().filter(|line| line["c"].is_array()) {
+        let number = |at: usize| line["c"][at].as_u64().expect("a number");
+        assert!(line["c"][2].is_null(), "{line}");
+        let duration = (line["open"].is_null()).then(|| number(4));
+        let before = all.insert((number(1), number(3)), duration);
+        assert!(
+            before.is_none_or(|before| before.is_none() && duration.is_some()),
+            "{line}"
+        );
+    }
+    let call = |((thread, start), duration): ((u64, u64), Option<u64>)| {
+        (thread, start, duration.unwrap_or(0))
+    };
+    all.into_iter().map(call).collect()
+}
+
+fn calls_of_file(trace: &Trace) -> BTreeSet<(u64, u64, u64)> {
+    let calls = trace.calls.iter();
+    calls
+        .map(|call| {
+            let duration = match call.outcome {
+                probes::events::Outcome::Open => 0,
+                _ => call.end - call.start,
+            };
+            (call.thread, call.start, duration)
+        })
+        .collect()
+}
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+#[test]
+fn lines_of_a_running_jvm_come_while_it_is_traced_and_each_call_once() {
+    for (jdk, more) in jdks::main_two().into_iter().zip([&[][..], &["--compact"]]) {
+        let folder = scratch();
+        let compiled = Program::compile(&jdk, 3, folder.path());
+        let mut running = Servant::of(&program(&jdk, &compiled));
+        let pid = running.pid().to_string();
+        let output = folder.path().join("out");
+        let words = [&[pid.as_str(), "--json-lines", "-"], more].concat();
+        let mut child = tracing(&words, &output).spawn();
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut lines = Vec::new();
+        while lines.len() < SOME {
+            let mut line = String::new();
+            out.read_line(&mut line).expect("text");
+            lines.push(json(&line));
+        }
+        assert!(running.ask("1").starts_with("marked"));
+        lines.extend(interrupt(child, out).lines().map(json));
+        assert_eq!(lines[0]["event"], "jvm");
+        let last = lines.last().expect("a line");
+        assert_eq!(
+            (&last["event"], &last["complete"]),
+            (&"end".into(), &true.into())
+        );
+        let calls = match more {
+            [] => calls_of_lines(&lines),
+            _ => calls_of_compact_lines(&lines),
+        };
+        assert_eq!(calls, calls_of_file(&trace_of(&output)), "on {jdk}");
+        assert_eq!(running.end().code, Some(0));
+    }
+}
+
+#[test]
+fn lines_of_a_command_are_in_their_file_while_it_runs() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let compiled = Program::compile(&jdk, 4, folder.path());
+    let (output, file) = (folder.path().join("out"), folder.path().join("lines"));
+    let java = jdk.tool("java");
+    let command = tracing(&["--json-lines", &file.to_string_lossy(), "--"], &output)
+        .argument(java)
+        .argument("-cp")
+        .argument(&compiled.classes)
+        .argument("Traced")
+        .argument(&compiled.log)
+        .arguments(&["2", "0", "0"]);
+    let mut running = Servant::of(&command);
+    let read = || std::fs::read_to_string(&file).expect("the file is there from the start");
+    let until = Instant::now() + Duration::from_secs(60);
+    while read().lines().count() < SOME {
+        assert!(Instant::now() < until, "no lines");
+        std::thread::yield_now();
+    }
+    assert_eq!(running.ask("1"), "marked 1");
+    let left = running.end();
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    let lines: Vec<Value> = read().lines().map(json).collect();
+    assert_eq!(calls_of_lines(&lines), calls_of_file(&trace_of(&output)));
+    assert!(left.stdout.contains("wrote ") && left.stdout.contains("Traced.m"));
+}
+
+#[test]
+fn a_reader_who_goes_ends_the_trace() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let compiled = Program::compile(&jdk, 3, folder.path());
+    let mut running = Servant::of(&program(&jdk, &compiled));
+    let pid = running.pid().to_string();
+    let mut child = tracing(&[&pid, "--json-lines", "-"], &folder.path().join("out")).spawn();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    out.read_line(&mut String::new()).expect("text");
+    drop(out);
+    assert!(child.wait().expect("an end").success());
+    classhook(&["status", &pid])
+        .assert_exit(2)
+        .assert_stderr("error[H0701]");
+    assert_eq!(running.ask("1"), "marked 1");
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// An agent that was asked to trace before has those calls in its file.
+#[test]
+fn lines_of_a_second_trace_are_of_that_alone() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let compiled = Program::compile(&jdk, 3, folder.path());
+    let output = folder.path().join("out");
+    let agent = format!("plugin=coverage,output={}", output.display());
+    let mut running = Servant::of(&program(&jdk, &compiled).agent(Some(&agent)));
+    let pid = running.pid().to_string();
+    let mut methods = Vec::new();
+    for method in ["Traced.m0", "Traced.m1"] {
+        let words = [
+            "trace",
+            &pid,
+            "--methods",
+            method,
+            "--for",
+            "1s",
+            "--json-lines",
+            "-",
+        ];
+        let run = classhook(&words);
+        run.assert_success();
+        let lines: Vec<Value> = run.stdout.lines().map(json).collect();
+        let found = lines.iter().filter_map(|line| line["method"].as_str());
+        methods.push(found.map(str::to_owned).collect::<BTreeSet<_>>());
+        assert!(lines.iter().all(|line| line["event"] != "reset"));
+    }
+    assert_eq!(methods[0], BTreeSet::from(["m0".to_owned()]));
+    assert_eq!(methods[1], BTreeSet::from(["m1".to_owned()]));
+    assert_eq!(running.ask("1"), "marked 1");
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// The number of calls in each row of `Spans.step` of a text.
+fn steps(text: &str) -> Vec<u64> {
+    let rows = text.lines().filter(|line| line.starts_with("Spans.step "));
+    let calls = rows.filter_map(|row| row.split_whitespace().nth(1));
+    calls
+        .map(|calls| calls.replace(',', "").parse().expect("a number"))
+        .collect()
+}
+
+/// 100 calls in each of 3,500 milliseconds.
+#[test]
+fn tables_of_intervals_add_up_and_metrics_are_written_meanwhile() {
+    let jdk = jdks::newest();
+    for mode in [&["--aggregate"][..], &["--count"], &[]] {
+        let folder = scratch();
+        let metrics = folder.path().join("metrics.prom");
+        let java = jdk.tool("java");
+        let run = Java::program(workspace::classhook())
+            .arguments(&["trace", "--methods", "Spans.step", "--interval", "1s"])
+            .arguments(mode)
+            .arguments(&["-o".as_ref(), folder.path().as_os_str()])
+            .arguments(&["--prometheus".as_ref(), metrics.as_os_str(), "--".as_ref()])
+            .argument(java)
+            .argument("-cp")
+            .argument(classes())
+            .arguments(&["Spans", "steady", "1", "100", "3500"])
+            .run();
+        run.assert_success();
+        let (last, intervals) = match steps(&run.stdout).split_last() {
+            Some((last, intervals)) => (*last, intervals.to_vec()),
+            None => panic!("no table\n{}", run.report()),
+        };
+        assert!(intervals.len() > 1, "{}", run.report());
+        assert_eq!(
+            (last, intervals.iter().sum::<u64>()),
+            (350_000, 350_000),
+            "{}",
+            run.report()
+        );
+        let text = std::fs::read_to_string(&metrics).expect("the metrics");
+        let calls = text
+            .lines()
+            .find(|line| line.starts_with("classhook_calls_total{"));
+        assert!(
+            calls.is_some_and(|line| line.ends_with(" 350000")),
+            "{text}"
+        );
+    }
+}

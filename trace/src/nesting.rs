@@ -1,0 +1,207 @@
+//! Who called whom, and what each thread did, from calls in the order of their ends.
+
+use std::collections::HashMap;
+
+use probes::events::{Call, Outcome};
+
+/// Calls of one thread whose caller is awaited, at most.
+const WAITING: usize = 1 << 15;
+/// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
+const SEEN_OPEN: u64 = 3_000_000_000;
+
+/// Finds callers and own times of calls as they end. Holds what ended in the last seconds, and nothing else.
+#[derive(Debug, Default)]
+pub struct Nesting {
+    threads: HashMap<u64, Thread>,
+    /// Sums by thread since they were last taken.
+    by_thread: ByThread,
+    /// Sums by called and calling span.
+    by_caller: ByCaller,
+    /// The latest end of a call.
+    now: u64,
+}
+
+/// Sums by Java's thread id.
+pub type ByThread = HashMap<u64, CallSums>;
+/// Sums by called and calling span.
+pub type ByCaller = HashMap<(u32, Option<u32>), CallSums>;
+
+/// Sums of calls; times are nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallSums {
+    /// Calls that ended.
+    pub calls: u64,
+    /// Those that ended by an exception.
+    pub errors: u64,
+    /// Time from entry to end.
+    pub total: u64,
+    /// The same without the traced methods that were called.
+    pub own: u64,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    /// Calls that ended and whose caller has not, by end.
+    ended: Vec<Ended>,
+    /// Calls that were seen open: begin and span, by begin.
+    open: Vec<(u64, u32)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    start: u64,
+    end: u64,
+    span: u32,
+    sums: CallSums,
+}
+
+impl CallSums {
+    /// Adds another's calls.
+    pub fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.errors += other.errors;
+        self.total = self.total.saturating_add(other.total);
+        self.own = self.own.saturating_add(other.own);
+    }
+}
+
+impl Nesting {
+    /// Adds a call as it ends, or is seen open.
+    pub fn take(&mut self, call: &Call) {
+        self.now = self.now.max(call.end);
+        let thread = self.threads.entry(call.thread).or_default();
+        let is_same = |open: &(u64, u32)| open.0 == call.start;
+        if call.outcome == Outcome::Open {
+            if !thread.open.iter().any(is_same) {
+                thread.open.push((call.start, call.span));
+                thread.open.sort_unstable();
+            }
+            return;
+        }
+        thread.open.retain(|open| !is_same(open));
+        let mut below = 0;
+        while let Some(callee) = thread.ended.pop_if(|last| last.start >= call.start) {
+            below += callee.end - callee.start;
+            let edge = (callee.span, Some(call.span));
+            self.by_caller.entry(edge).or_default().add(&callee.sums);
+        }
+        let total = call.end.saturating_sub(call.start);
+        let sums = CallSums {
+            calls: 1,
+            errors: u64::from(matches!(call.outcome, Outcome::Threw(_))),
+            total,
+            own: total.saturating_sub(below),
+        };
+        self.by_thread.entry(call.thread).or_default().add(&sums);
+        if thread.ended.len() >= WAITING {
+            let oldest = thread.ended.drain(..WAITING / 2).collect::<Vec<_>>();
+            settle(&oldest, &thread.open, &mut self.by_caller);
+        }
+        thread.ended.push(Ended {
+            start: call.start,
+            end: call.end,
+            span: call.span,
+            sums,
+        });
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The sums since the last time, by thread and by called and calling span (none: no traced method). A call whose
+    /// caller is open is in them after three seconds, as that caller's if it has been seen.
+    pub fn take_sums(&mut self) -> (ByThread, ByCaller) {
+        let settled = self.now.saturating_sub(SEEN_OPEN);
+        for thread in self.threads.values_mut() {
+            let count = thread.ended.partition_point(|ended| ended.end < settled);
+            let oldest: Vec<Ended> = thread.ended.drain(..count).collect();
+            settle(&oldest, &thread.open, &mut self.by_caller);
+        }
+        self.threads
+            .retain(|_, thread| !thread.ended.is_empty() || !thread.open.is_empty());
+        let threads = std::mem::take(&mut self.by_thread);
+        (threads, std::mem::take(&mut self.by_caller))
+    }
+}
+
+/// Counts calls as called by the innermost call around them that was seen open.
+fn settle(ended: &[Ended], open: &[(u64, u32)], by_caller: &mut ByCaller) {
+    for call in ended {
+        let around = open.partition_point(|(start, _)| *start <= call.start);
+        let caller = around.checked_sub(1).map(|at| open[at].1);
+        by_caller
+            .entry((call.span, caller))
+            .or_default()
+            .add(&call.sums);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(span: u32, start: u64, end: u64, outcome: Outcome) -> Call {
+        Call {
+            thread: 1,
+            span,
+            start,
+            end,
+            outcome,
+            captures: Vec::new(),
+        }
+    }
+
+    /// `1(2(3), 3)`, then `3` in an open `9`.
+    #[test]
+    fn callers_and_own_times_are_found_as_calls_end() {
+        let mut nesting = Nesting::default();
+        let late = 10_000_000_000;
+        for call in [
+            call(3, 12, 14, Outcome::Returned),
+            call(2, 11, 20, Outcome::Threw(None)),
+            call(3, 21, 25, Outcome::Returned),
+            call(1, 10, 30, Outcome::Returned),
+            call(9, 5, 40, Outcome::Open),
+            call(9, 5, 50, Outcome::Open),
+            call(3, 45, 46, Outcome::Returned),
+            call(2, late, late + 1, Outcome::Returned),
+        ] {
+            nesting.take(&call);
+        }
+        let (threads, callers) = nesting.take_sums();
+        let own = 2 + 7 + 4 + 7 + 1 + 1;
+        let expected = CallSums {
+            calls: 6,
+            errors: 1,
+            total: 2 + 9 + 4 + 20 + 1 + 1,
+            own,
+        };
+        assert_eq!(threads[&1], expected);
+        let mut calls: Vec<_> = callers
+            .iter()
+            .map(|(edge, sums)| (*edge, sums.calls))
+            .collect();
+        calls.sort_unstable();
+        let expected = [
+            ((1, Some(9)), 1),
+            ((2, Some(1)), 1),
+            ((3, Some(1)), 1),
+            ((3, Some(2)), 1),
+            ((3, Some(9)), 1),
+        ];
+        assert_eq!(calls, expected);
+        assert_eq!(nesting.take_sums(), Default::default());
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_calls_that_nobody_called() {
+        let mut nesting = Nesting::default();
+        for start in 0..4 * WAITING as u64 {
+            nesting.take(&call(1, start * 10, start * 10 + 5, Outcome::Returned));
+        }
+        assert!(nesting.threads[&1].ended.len() <= WAITING);
+        assert!(nesting.by_caller[&(1, None)].calls >= 3 * WAITING as u64);
+    }
+}

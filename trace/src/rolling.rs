@@ -1,0 +1,148 @@
+//! The sums of a JVM while its event file grows, and what was added to them since the last look.
+
+use std::collections::BTreeMap;
+
+use probes::events::{Aggregate, Entry, Lost, Trace};
+
+/// What is known of one JVM so far; its single calls are not kept.
+#[derive(Debug, Clone, Default)]
+pub struct Rolling {
+    now: Trace,
+    /// The sums at the last look.
+    before: Sums,
+    /// Milliseconds since 1970 when `before` was written, or recording began.
+    before_ms: u64,
+    /// When the latest sums were written.
+    sums_ms: u64,
+    /// There are sums whose time has not come yet.
+    fresh: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sums {
+    aggregates: BTreeMap<u32, Aggregate>,
+    counts: BTreeMap<u32, u64>,
+    lost: Lost,
+}
+
+impl Rolling {
+    /// Of a trace that began then, in milliseconds since 1970, or when the agent did if that was later.
+    #[must_use]
+    pub fn new(begun_ms: u64) -> Self {
+        Self {
+            before_ms: begun_ms,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an entry of the event file; calls are left out.
+    pub fn take(&mut self, entry: Entry) {
+        match entry {
+            Entry::Call(..) => return,
+            Entry::Meta(ref meta) => self.before_ms = self.before_ms.max(meta.start_ms),
+            Entry::Reset => self.before = Sums::default(),
+            Entry::Aggregate(..) | Entry::Count(..) => self.fresh = true,
+            Entry::Time(ms) if std::mem::take(&mut self.fresh) => self.sums_ms = ms,
+            _ => {}
+        }
+        self.now.take(entry);
+    }
+
+    /// Everything so far, without single calls.
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        &self.now
+    }
+
+    /// What was added since the last time this was called, and in how many milliseconds; `None` if no sums were written
+    /// meanwhile.
+    pub fn since_last(&mut self) -> Option<(Trace, u64)> {
+        if self.sums_ms <= self.before_ms {
+            return None;
+        }
+        let sums = Sums {
+            aggregates: self.now.aggregates.clone(),
+            counts: self.now.counts.clone(),
+            lost: self.now.lost,
+        };
+        let before = std::mem::replace(&mut self.before, sums);
+        let begun = std::mem::replace(&mut self.before_ms, self.sums_ms);
+        let trace = Trace {
+            aggregates: since(&self.now.aggregates, &before.aggregates, Aggregate::since),
+            counts: since(&self.now.counts, &before.counts, |now, before| {
+                now.saturating_sub(*before)
+            }),
+            lost: self.now.lost.since(&before.lost),
+            ..self.now.clone()
+        };
+        Some((trace, self.sums_ms.saturating_sub(begun)))
+    }
+}
+
+/// The differences, span by span.
+fn since<T: Default>(
+    now: &BTreeMap<u32, T>,
+    before: &BTreeMap<u32, T>,
+    difference: fn(&T, &T) -> T,
+) -> BTreeMap<u32, T> {
+    let nothing = T::default();
+    let one = |(span, now): (&u32, &T)| {
+        let before = before.get(span).unwrap_or(&nothing);
+        (*span, difference(now, before))
+    };
+    now.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::Meta;
+
+    fn sums(count: u64) -> Aggregate {
+        Aggregate {
+            count,
+            total: count * 10,
+            ..Aggregate::default()
+        }
+    }
+
+    #[test]
+    fn each_look_gives_what_was_added_since() {
+        let mut rolling = Rolling::default();
+        let mut take = |entries: Vec<Entry>| {
+            entries.into_iter().for_each(|entry| rolling.take(entry));
+            rolling.since_last().map(|(trace, ms)| {
+                let calls = trace.aggregates.values().map(|sums| sums.count);
+                (calls.sum::<u64>(), trace.counts.values().sum::<u64>(), ms)
+            })
+        };
+        let meta = Meta {
+            start_ms: 1_000,
+            ..Meta::default()
+        };
+        assert_eq!(
+            take(vec![Entry::Meta(Box::new(meta)), Entry::Time(1_100)]),
+            None
+        );
+        let first = vec![
+            Entry::Aggregate(1, sums(5)),
+            Entry::Count(2, 3),
+            Entry::Time(2_000),
+        ];
+        assert_eq!(take(first), Some((5, 3, 1_000)));
+        assert_eq!(take(vec![Entry::Time(2_500)]), None, "no sums were written");
+        assert_eq!(
+            take(vec![Entry::Aggregate(1, sums(7))]),
+            None,
+            "it is not known when"
+        );
+        assert_eq!(take(vec![Entry::Time(4_000)]), Some((2, 0, 2_000)));
+        let reset = vec![
+            Entry::Reset,
+            Entry::Aggregate(1, sums(9)),
+            Entry::Time(5_000),
+        ];
+        assert_eq!(take(reset), Some((9, 0, 1_000)));
+        assert_eq!(rolling.trace().aggregates[&1].count, 9);
+    }
+}

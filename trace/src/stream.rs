@@ -1,0 +1,133 @@
+//! JSON lines of calls as they end, while the trace goes on; `docs/trace.md` has the schema.
+//!
+//! The lines of a call are next to one another, and calls come roughly in the order of their ends: what called them is
+//! not known yet, so lines have no depth. A call that is open for a second has its entry written, and its end when it
+//! comes.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use probes::events::{Call, EventKind, Lost, Outcome, Trace};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::compact;
+use crate::json_lines::{Jvm, Side, line_of, put};
+use crate::summary::Gap;
+
+/// The lines of one JVM.
+#[derive(Debug, Default)]
+pub struct Stream {
+    compact: bool,
+    /// Compact: spans and threads whose names are written.
+    spans: HashSet<u32>,
+    threads: HashSet<u64>,
+    /// Thread and begin of each call whose entry is written and whose end is not.
+    open: HashSet<(u64, u64)>,
+    /// Calls that have lines.
+    calls: u64,
+}
+
+/// The last line.
+#[derive(Serialize)]
+struct End<'a> {
+    event: &'static str,
+    pid: u32,
+    /// Whether the JVM, or the agent in it, ended in good order.
+    complete: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<&'a Lost>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
+}
+
+impl Stream {
+    /// One line for each entry and end, or one for each call and numbers for names.
+    #[must_use]
+    pub fn new(compact: bool) -> Self {
+        Self {
+            compact,
+            ..Self::default()
+        }
+    }
+
+    /// Calls that have lines.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Writes the first line: `trace` has its [`Trace::meta`].
+    ///
+    /// # Errors
+    /// `out` cannot be written; so for all functions.
+    pub fn begin(&mut self, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
+        put(&Jvm::of(trace), out)
+    }
+
+    /// Writes the lines of a call, whose span is among those of `trace`; none if they are there.
+    pub fn call(
+        &mut self,
+        trace: &Trace,
+        call: &Call,
+        is_virtual: bool,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let key = (call.thread, call.start);
+        let has_ended = call.outcome != Outcome::Open;
+        let was_open = if has_ended {
+            self.open.remove(&key)
+        } else {
+            !self.open.insert(key)
+        };
+        if was_open && !has_ended {
+            return Ok(());
+        }
+        self.calls += u64::from(!was_open);
+        if self.compact {
+            self.explain(trace, call, out)?;
+            return put(&compact::line(call, None), out);
+        }
+        let side = |kind| Side {
+            kind,
+            depth: None,
+            is_virtual,
+        };
+        if !was_open {
+            line_of(trace, call, side(EventKind::Enter), out)?;
+        }
+        if has_ended {
+            line_of(trace, call, side(EventKind::Exit), out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the numbers of a compact line mean. Threads without a name have no line.
+    fn explain(&mut self, trace: &Trace, call: &Call, out: &mut impl Write) -> io::Result<()> {
+        if self.spans.insert(call.span) {
+            put(&compact::span(trace, call.span), out)?;
+        }
+        if trace.threads.contains_key(&call.thread) && self.threads.insert(call.thread) {
+            put(&compact::thread(trace, call.thread), out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes that all lines so far are to be forgotten.
+    pub fn reset(&mut self, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
+        self.open.clear();
+        put(&json!({"event": "reset", "pid": trace.meta.pid}), out)
+    }
+
+    /// Writes the last line: what is missing, if something is.
+    pub fn end(&self, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
+        let end = End {
+            event: "end",
+            pid: trace.meta.pid,
+            complete: trace.complete,
+            lost: Some(&trace.lost).filter(|lost| !lost.is_none()),
+            incomplete: Gap::of(trace).map(|gap| gap.to_string()),
+        };
+        put(&end, out)
+    }
+}
