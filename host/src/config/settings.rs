@@ -35,7 +35,7 @@ pub struct Agent {
     pub self_check: bool,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
-    /// Whether loaded classes are instrumented after attaching, and not meanwhile.
+    /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
     pub later: bool,
 }
 
