@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::args::Target;
 use crate::problem::{PARTIAL, Problem};
+use crate::show::say;
 use crate::until::Interrupt;
 
 /// From this many classes on users are told what changing them costs their program.
@@ -127,9 +128,9 @@ impl Bar {
             return;
         };
         if total >= MANY && std::mem::take(&mut self.warns) {
-            eprintln!(
-                "classhook: {total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
-            );
+            say(format_args!(
+                "{total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
+            ));
         }
         if total == 0 || !std::io::stderr().is_terminal() {
             return;

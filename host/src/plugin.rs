@@ -184,9 +184,8 @@ impl Plugin {
         let is_second = |selector: &str| {
             !selector.ends_with(".**") && self.named.iter().any(|it| it.selector == twin(selector))
         };
-        let covered = |selector: &str| {
-            seen.contains(&selector) || seen.contains(&twin(selector).as_str())
-        };
+        let covered =
+            |selector: &str| seen.contains(&selector) || seen.contains(&twin(selector).as_str());
         let missing = self.named.iter().map(|named| named.selector.as_str());
         let missing = missing.filter(|selector| !covered(selector) && !is_second(selector));
         missing.map(str::to_owned).collect()

@@ -31,7 +31,10 @@ pub(super) fn enable(
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
     let wants = |class: &Loaded<'_>, located| {
-        let edits = context.agent.instrumented.find(&class.name, class.loader_id);
+        let edits = context
+            .agent
+            .instrumented
+            .find(&class.name, class.loader_id);
         !edits.is_some_and(|edits| holds(&edits, plugin))
             && context.agent.plugins.current().is_some_and(|now| {
                 now.pipeline

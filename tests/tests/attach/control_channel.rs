@@ -447,7 +447,10 @@ fn agent_option(folder: &Path) -> String {
 /// What is at `/tmp` does not matter to the program, nor to what is recorded.
 #[test]
 fn jvm_whose_tmp_is_full_goes_on_without_a_socket() {
-    for (jdk, more) in jdks::main_two().into_iter().zip(["", ",later=on,grant=boot"]) {
+    for (jdk, more) in jdks::main_two()
+        .into_iter()
+        .zip(["", ",later=on,grant=boot"])
+    {
         let folder = scratch();
         let script = "mount -t tmpfs -o nr_inodes=1 none /tmp";
         let option = agent_option(folder.path());

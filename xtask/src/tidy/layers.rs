@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 18] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -25,6 +25,11 @@ const LAYERS: [Layer; 17] = [
     },
     Layer {
         name: "globs",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "escape",
         product: &[],
         tests: &[],
     },
@@ -40,7 +45,7 @@ const LAYERS: [Layer; 17] = [
     },
     Layer {
         name: "rewriter",
-        product: &["jvms"],
+        product: &["jvms", "escape"],
         tests: &["coverage"],
     },
     Layer {
@@ -50,12 +55,12 @@ const LAYERS: [Layer; 17] = [
     },
     Layer {
         name: "coverage",
-        product: &["jvms"],
+        product: &["jvms", "escape"],
         tests: &["rewriter"],
     },
     Layer {
         name: "trace",
-        product: &["jvms", "probes"],
+        product: &["jvms", "escape", "probes"],
         tests: &[],
     },
     Layer {
@@ -65,7 +70,14 @@ const LAYERS: [Layer; 17] = [
     },
     Layer {
         name: "host",
-        product: &["jvms", "globs", "plan-rules", "rewriter", "probes"],
+        product: &[
+            "jvms",
+            "globs",
+            "escape",
+            "plan-rules",
+            "rewriter",
+            "probes",
+        ],
         tests: &[
             "coverage",
             "classhook-sdk",
@@ -75,13 +87,14 @@ const LAYERS: [Layer; 17] = [
     },
     Layer {
         name: "hook-agent",
-        product: &["jvms", "control", "host", "rewriter", "probes"],
+        product: &["jvms", "escape", "control", "host", "rewriter", "probes"],
         tests: &[],
     },
     Layer {
         name: "cli",
         product: &[
-            "jvms", "globs", "attach", "control", "host", "rewriter", "probes", "coverage", "trace",
+            "jvms", "globs", "escape", "attach", "control", "host", "rewriter", "probes",
+            "coverage", "trace",
         ],
         tests: &[],
     },
