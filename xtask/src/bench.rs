@@ -1,5 +1,6 @@
 //! `cargo xtask bench <what>`: measurements, one file each.
 
+pub mod attach;
 mod quantile;
 pub mod rewriter;
 pub mod startup;
@@ -21,6 +22,8 @@ enum What {
     Startup(startup::Options),
     /// The rewriter against ASM, JaCoCo's instrumenter and the JDK's class-file API, warm and cold
     Rewriter(rewriter::Options),
+    /// Looking into a running JVM: attach, instrument, leave, and the pauses meanwhile; beside Arthas
+    Attach(attach::Options),
     /// A recorded call: Classhook's counts, sums and events against a ByteBuddy advice and the JVM's own recorder
     Trace(trace::Options),
 }
@@ -30,6 +33,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     match &options.what {
         What::Startup(options) => startup::run(workspace, options),
         What::Rewriter(options) => rewriter::run(workspace, options),
+        What::Attach(options) => attach::run(workspace, options),
         What::Trace(options) => trace::run(workspace, options),
     }
 }

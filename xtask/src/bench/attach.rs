@@ -1,0 +1,334 @@
+//! `cargo xtask bench attach`: what it takes to look into a running JVM, beside Arthas.
+//!
+//! A program that calls a method a thousand times a second runs with a thousand classes more, which are called as well.
+//! Each tool in turn, each time in a new JVM: shows the first call of one method, which includes the attaching; sums
+//! up the calls of every method of the thousand classes; leaves. Measured is the time from the start of the tool's
+//! command to its answer, and the longest safepoint that the JVM writes to its own log until then. A step that failed
+//! is an error, not a figure.
+
+use crate::bench::quantile::quantile;
+use crate::jdks::{self, Jdk};
+use crate::workspace::{Workspace, output_of, say};
+use crate::{plugins, setup};
+use anyhow::{Context, Result, bail};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How to measure.
+#[derive(clap::Args)]
+pub struct Options {
+    /// JVMs for each tool and JDK
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+}
+
+const SERVED: &str = include_str!("attach/Served.java");
+/// Classes besides the one whose method is looked at.
+const CLASSES: usize = 1_000;
+/// How long the program runs before anybody attaches, so that the compiler has seen it.
+const WARM_UP: Duration = Duration::from_secs(3);
+
+/// What is measured, in the order in which it is done.
+const STEPS: [&str; 3] = [
+    "attach, until the first call is shown",
+    "instrument 1,000 classes",
+    "leave",
+];
+
+#[derive(Clone, Copy)]
+enum Tool {
+    Classhook,
+    Arthas,
+}
+
+const TOOLS: [(Tool, &str); 2] = [(Tool::Classhook, "Classhook"), (Tool::Arthas, "Arthas")];
+
+/// Of each step: how long it took, and the longest safepoint of the JVM meanwhile.
+type Steps = [(Duration, Duration); STEPS.len()];
+
+/// Measures on each full JDK from 17 up and prints a table for each.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    plugins::run(workspace)?;
+    let arthas = setup::artifact(workspace, "arthas")?;
+    let jdks: Vec<Jdk> = jdks::full()
+        .into_iter()
+        .filter(|jdk| jdk.feature >= 17)
+        .collect();
+    if jdks.is_empty() {
+        bail!(
+            "expected a full JDK of version 17 or newer (JAVA_HOME, PATH, /usr/lib/jvm), found none"
+        );
+    }
+    for jdk in &jdks {
+        say(format!("bench attach: {} rounds on {jdk}", options.rounds));
+        let bench = Bench::prepare(workspace, jdk, &arthas)?;
+        let mut found: [Vec<Steps>; TOOLS.len()] = Default::default();
+        for _ in 0..options.rounds {
+            for ((tool, title), found) in TOOLS.iter().zip(&mut found) {
+                found.push(bench.once(*tool).with_context(|| (*title).to_owned())?);
+            }
+        }
+        print!("{}", table(jdk, &found));
+    }
+    Ok(())
+}
+
+struct Bench<'a> {
+    jdk: &'a Jdk,
+    command: PathBuf,
+    folder: PathBuf,
+}
+
+impl<'a> Bench<'a> {
+    fn prepare(workspace: &Workspace, jdk: &'a Jdk, arthas: &Path) -> Result<Self> {
+        let folder = workspace
+            .target("bench")
+            .join(format!("attach-{}", jdk.feature));
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        let (sources, classes) = (folder.join("sources"), folder.join("classes"));
+        std::fs::create_dir_all(&sources)?;
+        std::fs::create_dir_all(folder.join("arthas"))?;
+        std::fs::write(sources.join("Served.java"), SERVED)?;
+        std::fs::write(sources.join("Load.java"), load())?;
+        let mut javac = Command::new(jdk.tool("javac"));
+        javac.args(["--release", "17", "-d"]).arg(&classes);
+        output_of(javac.args([sources.join("Served.java"), sources.join("Load.java")]))?;
+        let mut jar = Command::new(jdk.tool("jar"));
+        output_of(jar.current_dir(folder.join("arthas")).arg("xf").arg(arthas))?;
+        Ok(Self {
+            jdk,
+            command: workspace.product("classhook"),
+            folder,
+        })
+    }
+
+    /// Every step of one tool in a JVM of its own.
+    fn once(&self, tool: Tool) -> Result<Steps> {
+        let jvm = Jvm::start(self)?;
+        let mut found = Steps::default();
+        for (step, found) in found.iter_mut().enumerate() {
+            let before = jvm.safepoints()?.len();
+            let time = match tool {
+                Tool::Classhook => self.classhook(step, &jvm),
+                Tool::Arthas => self.arthas(step, &jvm),
+            };
+            let time = time.with_context(|| STEPS[step].to_owned())?;
+            let safepoints = jvm.safepoints()?;
+            let longest = safepoints.iter().skip(before).max().copied();
+            *found = (time, longest.unwrap_or_default());
+        }
+        Ok(found)
+    }
+
+    fn classhook(&self, step: usize, jvm: &Jvm) -> Result<Duration> {
+        let mut command = Command::new(&self.command);
+        let pid = jvm.pid();
+        match step {
+            0 => {
+                command.args(["trace", &pid, "--methods", "Served.step"]);
+                command.args(["--json-lines", "-", "--for", "60s", "--output"]);
+                shown(command.arg(&self.folder), "\"event\":\"enter\"")
+            }
+            1 => {
+                command.args(["attach", &pid, "--plugin", "trace", "--plugin-settings"]);
+                command.arg(r#"{"methods":["load.**"],"mode":"aggregate"}"#);
+                ended(command.arg("--output").arg(&self.folder))
+            }
+            _ => ended(command.args(["off", &pid])),
+        }
+    }
+
+    fn arthas(&self, step: usize, jvm: &Jvm) -> Result<Duration> {
+        let home = self.folder.join("arthas");
+        let mut command = Command::new(self.jdk.tool("java"));
+        command.env("JAVA_HOME", &self.jdk.home).arg("-jar");
+        if step == 0 {
+            command.arg(home.join("arthas-boot.jar"));
+            command.arg("--arthas-home").arg(&home);
+            command.args(["-c", "watch Served step -n 1", &jvm.pid()]);
+            return shown(&mut command, "ts=");
+        }
+        command.arg(home.join("arthas-client.jar"));
+        let (text, answer) = match step {
+            1 => ("monitor -m 5000 -c 60 load.* *", "Affect(class count: 10"),
+            _ => ("stop", "Arthas Server is going to shutdown"),
+        };
+        shown(command.args(["-c", text, "127.0.0.1", "3658"]), answer)
+    }
+}
+
+/// The program, ended when dropped.
+struct Jvm {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Jvm {
+    fn start(bench: &Bench<'_>) -> Result<Self> {
+        let log = bench.folder.join("safepoints.log");
+        let mut java = Command::new(bench.jdk.tool("java"));
+        java.env_remove("JAVA_TOOL_OPTIONS")
+            .arg(format!(
+                "-Xlog:safepoint:file={}:none:filecount=0",
+                log.display()
+            ))
+            .arg("-cp")
+            .arg(bench.folder.join("classes"))
+            .arg("Served");
+        let mut child = java.stdout(Stdio::piped()).spawn()?;
+        let out = child.stdout.take().context("a pipe was asked for")?;
+        let jvm = Self { child, log };
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line)?;
+        if line.trim() != "ready" {
+            bail!("expected the program to be ready, found {line:?}");
+        }
+        std::thread::sleep(WARM_UP);
+        Ok(jvm)
+    }
+
+    fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    /// How long each safepoint took so far.
+    fn safepoints(&self) -> Result<Vec<Duration>> {
+        let text = std::fs::read_to_string(&self.log)?;
+        Ok(text.lines().filter_map(total).collect())
+    }
+}
+
+impl Drop for Jvm {
+    fn drop(&mut self) {
+        // It may have ended by itself; there is nobody to tell either way.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The length of the safepoint of a line `Safepoint "…", …, Total: 123 ns`.
+fn total(line: &str) -> Option<Duration> {
+    let (_, behind) = line.split_once("Total:")?;
+    let nanos = behind.trim().strip_suffix("ns")?.trim().parse().ok()?;
+    Some(Duration::from_nanos(nanos))
+}
+
+/// How long the command took to its end, which must be a good one.
+fn ended(command: &mut Command) -> Result<Duration> {
+    let begun = Instant::now();
+    output_of(command)?;
+    Ok(begun.elapsed())
+}
+
+/// How long the command took until it printed `answer`; it is then interrupted.
+fn shown(command: &mut Command, answer: &str) -> Result<Duration> {
+    let begun = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut lines = BufReader::new(child.stdout.take().context("a pipe was asked for")?).lines();
+    let mut printed = String::new();
+    let time = loop {
+        match lines.next().transpose()? {
+            Some(line) if line.contains(answer) => break Ok(begun.elapsed()),
+            Some(line) => printed = printed + &line + "\n",
+            None => break Err(anyhow::anyhow!("expected {answer:?}, found:\n{printed}")),
+        }
+    };
+    interrupt(&child)?;
+    // The rest must be read, or the command waits for ever to write it.
+    lines.for_each(drop);
+    child.wait()?;
+    time
+}
+
+fn interrupt(child: &Child) -> Result<()> {
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id())?);
+    match nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT) {
+        Ok(()) | Err(nix::errno::Errno::ESRCH) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The source of the thousand classes, each with three methods, and of the one that calls them.
+fn load() -> String {
+    let mut text = String::from(
+        "package load;\n\npublic final class Load {\n    public static int all(int x) {\n",
+    );
+    for class in 0..CLASSES {
+        let _ = writeln!(text, "        x = C{class}.first(x);");
+    }
+    text.push_str("        return x;\n    }\n}\n");
+    for class in 0..CLASSES {
+        let _ = writeln!(
+            text,
+            "\nfinal class C{class} {{\n    static int first(int x) {{ return second(x + {class}); }}\n    static int second(int x) {{ return x % 2 == 0 ? third(x) : x * 31; }}\n    static int third(int x) {{ return x / 2; }}\n}}"
+        );
+    }
+    text
+}
+
+fn table(jdk: &Jdk, found: &[Vec<Steps>; TOOLS.len()]) -> String {
+    let mut text = format!(
+        "\nRunning JVM, JDK {}: ms, median (quartiles)\n",
+        jdk.feature
+    );
+    let _ = write!(text, "{:<40}", "");
+    for (_, title) in TOOLS {
+        let _ = write!(text, "{title:>28}");
+    }
+    let _ = writeln!(text, "{:>8}", "ratio");
+    for (step, title) in STEPS.iter().enumerate() {
+        let times = |of: fn(&(Duration, Duration)) -> Duration| {
+            found.each_ref().map(|rounds| {
+                let of_step = rounds.iter().map(|steps| of(&steps[step]));
+                of_step.collect::<Vec<Duration>>()
+            })
+        };
+        row(&mut text, title, &times(|found| found.0));
+        row(
+            &mut text,
+            "    longest safepoint meanwhile",
+            &times(|found| found.1),
+        );
+    }
+    text
+}
+
+fn row(text: &mut String, title: &str, times: &[Vec<Duration>; TOOLS.len()]) {
+    let _ = write!(text, "{title:<40}");
+    for times in times {
+        let [low, median, high] = [25, 50, 75].map(|percent| quantile(times, percent));
+        let figure = format!("{median:.1} ({low:.1} to {high:.1})");
+        let _ = write!(text, "{figure:>28}");
+    }
+    let [ours, theirs] = times.each_ref().map(|times| quantile(times, 50));
+    let _ = writeln!(text, "{:>8.3}", ours / theirs);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_of_a_safepoint_is_its_total() {
+        let line = "Safepoint \"ICBufferFull\", Time since last: 5 ns, Reaching safepoint: 1 ns, At safepoint: 2 ns, Total: 3456 ns";
+        assert_eq!(total(line), Some(Duration::from_nanos(3456)));
+        assert_eq!(total("Entering safepoint region: x"), None);
+    }
+
+    #[test]
+    fn command_that_ends_without_the_answer_is_an_error_with_what_it_printed() {
+        let error = shown(Command::new("echo").arg("nothing here"), "answer");
+        let error = format!("{:#}", error.expect_err("no answer"));
+        assert!(error.contains("nothing here"), "{error}");
+        assert!(shown(Command::new("echo").arg("the answer"), "answer").is_ok());
+    }
+}
