@@ -181,6 +181,19 @@ pub enum PluginState {
     Failed,
 }
 
+/// What HotSpot does with methods that became longer than it compiles by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HugeMethods {
+    /// It interprets them.
+    #[default]
+    Interpreted,
+    /// It compiles them, because the JVM was started with `-XX:-DontCompileHugeMethods`.
+    Compiled,
+    /// It compiles them, because the agent has cleared the flag `DontCompileHugeMethods`.
+    CompiledByUs,
+}
+
 /// Classes in numbers, since the agent began to work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -197,6 +210,8 @@ pub struct ClassCounts {
     pub skipped_methods: u64,
     /// Methods that became longer than HotSpot compiles.
     pub huge_methods: u64,
+    /// What HotSpot does with them.
+    pub huge_methods_are: HugeMethods,
     /// Time on the selected classes in microseconds, summed over threads.
     pub time_us: u64,
     /// The part of it that the self-check took.

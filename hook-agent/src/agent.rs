@@ -8,6 +8,7 @@
 //! | `reconstituted` | class files of classes of which the JVM hands over other bytes |
 //! | `patches` | hot patches in force |
 //! | `loaders`, `code_sources` | what the hook asks of a class besides its bytes |
+//! | `huge_methods` | HotSpot's limit for the length of methods that it compiles |
 //! | `failures` | what went wrong |
 //! | `snapshot` | the snapshot file |
 //! | `work` | how far a change of the loaded classes is |
@@ -18,6 +19,7 @@
 pub(crate) mod code_sources;
 pub(crate) mod control_channel;
 pub(crate) mod failures;
+pub(crate) mod huge_methods;
 pub(crate) mod instrumented;
 pub(crate) mod loaders;
 pub(crate) mod patches;
@@ -39,6 +41,7 @@ use control_channel::ControlChannel;
 use failures::Failures;
 use host::config::{Agent as Settings, OnError};
 use host::{Config, Pipeline};
+use huge_methods::HugeMethods;
 use instrumented::Instrumented;
 use loaders::Loaders;
 use patches::Patches;
@@ -75,6 +78,8 @@ pub(crate) struct Agent {
     pub loaders: Loaders,
     /// Whether classes have a location.
     pub code_sources: CodeSources,
+    /// Methods longer than HotSpot compiles.
+    pub huge_methods: HugeMethods,
     /// What went wrong.
     pub failures: Failures,
     /// The snapshot.
@@ -109,6 +114,7 @@ impl Agent {
             settings: config.agent.clone(),
             table: probe_table::table(),
             event_file: EventFile::new(meta, config.agent.output.clone()),
+            huge_methods: HugeMethods::new(config.agent.compile_huge),
             plugins: Plugins::new(config, pipeline),
             instrumented: Instrumented::default(),
             unprepared: Unprepared::default(),

@@ -127,6 +127,9 @@ fn transform(
 ) -> Option<Edits> {
     let mut out = Vec::new();
     let (outcome, plugins) = set.pipeline.transform_by(request, agent.table, &mut out);
+    if set.pipeline.has_huge_methods() {
+        agent.huge_methods.crossed();
+    }
     let handed_over = match outcome {
         Outcome::Unchanged => false,
         Outcome::Changed => hand_over(load, request.name, &out),

@@ -33,3 +33,4 @@ pub(crate) mod thread;
 pub(crate) mod thread_cell;
 pub(crate) mod values;
 pub(crate) mod vm;
+pub(crate) mod vm_flags;

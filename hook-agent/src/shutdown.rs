@@ -67,6 +67,7 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     // classes are retransformed.
     agent.table.spans().set_mode(SpanMode::Off, |_| true);
     let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
+    agent.huge_methods.put_back();
     complete(agent);
     agent.set_left();
     current::retire();

@@ -44,7 +44,7 @@ impl Numbers {
 
 /// Writes the lines at the end: always when something failed or was left out, else for `log=info`.
 pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
-    print_methods(numbers);
+    print_methods(agent, numbers);
     print_unmatched(agent);
     let Numbers {
         summary, plugins, ..
@@ -87,8 +87,9 @@ fn print_unmatched(agent: &Agent) {
 }
 
 /// Methods that are not as a plugin or a user wants them.
-fn print_methods(numbers: &Numbers) {
+fn print_methods(agent: &Agent, numbers: &Numbers) {
     let plugins = &numbers.plugins;
+    let left_to_interpreter = !agent.huge_methods.are_compiled();
     let kinds = [
         (
             Code::LeftAlone,
@@ -103,7 +104,8 @@ fn print_methods(numbers: &Numbers) {
             &plugins.huge,
         ),
     ];
-    for (code, what, count, methods) in kinds {
+    let told = |(code, ..): &(Code, _, _, _)| *code != Code::Huge || left_to_interpreter;
+    for (code, what, count, methods) in kinds.into_iter().filter(told) {
         let Some(first) = methods.first() else {
             continue;
         };

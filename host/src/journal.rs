@@ -1,6 +1,7 @@
 //! What a pipeline did so far, for the summary at exit.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use crate::trouble::Trouble;
 #[derive(Default)]
 pub(crate) struct Journal {
     entries: Mutex<Entries>,
+    /// Whether an edit made a method longer than HotSpot compiles; asked for each class.
+    has_huge_methods: AtomicBool,
 }
 
 #[derive(Default)]
@@ -30,6 +33,11 @@ impl Journal {
     /// What was done so far.
     pub(crate) fn summary(&self) -> Summary {
         self.entries().summary.clone()
+    }
+
+    /// Whether an edit made a method longer than HotSpot compiles.
+    pub(crate) fn has_huge_methods(&self) -> bool {
+        self.has_huge_methods.load(Ordering::Relaxed)
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -99,6 +107,9 @@ impl Journal {
             method: class.method_name(method).unwrap_or_default(),
             text,
         };
+        if !spliced.huge.is_empty() {
+            self.has_huge_methods.store(true, Ordering::Relaxed);
+        }
         let mut entries = self.entries();
         let summary = &mut entries.summary;
         summary.check_time += spliced.check_time;

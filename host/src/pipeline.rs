@@ -206,6 +206,12 @@ impl Pipeline {
         summary
     }
 
+    /// Whether an edit made a method longer than HotSpot compiles.
+    #[must_use]
+    pub fn has_huge_methods(&self) -> bool {
+        self.journal.has_huge_methods()
+    }
+
     /// The names of the plugins, in the order in which their edits are applied.
     pub fn plugins(&self) -> impl Iterator<Item = &str> {
         self.plugins.iter().map(|plugin| plugin.name.as_str())

@@ -101,7 +101,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
     for (text, expected) in [
         (
             "[agent]\noutptu = \"x\"\n",
-            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run`, `control` or `self-check`\n  help     did you mean `output`?\n  \
+            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run`, `control`, `self-check` or `compile-huge`\n  help     did you mean `output`?\n  \
              at       classhook.toml:2\n  found    outptu = \"x\"",
         ),
         (

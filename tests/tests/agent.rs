@@ -4,6 +4,7 @@ mod archives;
 mod beside_others;
 mod check_jni;
 mod durability;
+mod huge_methods;
 mod library;
 mod lifecycle;
 mod loading;

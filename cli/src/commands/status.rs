@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use control::Request;
-use control::message::Status as Answer;
+use control::message::{ClassCounts, HugeMethods, Status as Answer};
 
 use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
@@ -39,7 +39,7 @@ fn text(status: &Answer) -> String {
     let mut text = format!(
         "agent {} in process {} ({}), at work for {}\n\
          recording to {}\n\
-         classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone, {} too long for HotSpot's compilers\n\
+         classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone{}\n\
          time on classes: {}, of it {} for the self-check\n\
          probes: {} arrays of 32 KiB\n{}",
         status.version,
@@ -52,7 +52,7 @@ fn text(status: &Answer) -> String {
         classes.changed,
         classes.failed,
         classes.skipped_methods,
-        classes.huge_methods,
+        huge_methods(classes),
         milliseconds(classes.time_us),
         milliseconds(classes.check_time_us),
         status.arrays,
@@ -68,6 +68,21 @@ fn text(status: &Answer) -> String {
         ));
     }
     text
+}
+
+/// `, 3 longer than 8,000 bytes, which HotSpot does not compile`; empty if there are none.
+fn huge_methods(classes: &ClassCounts) -> String {
+    let what = match classes.huge_methods_are {
+        HugeMethods::Interpreted => "which HotSpot does not compile",
+        HugeMethods::Compiled => "which this JVM compiles",
+        HugeMethods::CompiledByUs => {
+            "which are compiled, as the agent has cleared the flag DontCompileHugeMethods"
+        }
+    };
+    match classes.huge_methods {
+        0 => String::new(),
+        count => format!(", {count} longer than 8,000 bytes, {what}"),
+    }
 }
 
 /// `12.3 ms`.

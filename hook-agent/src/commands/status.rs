@@ -2,9 +2,12 @@
 
 use super::context::Context;
 use crate::agent::Agent;
+use crate::agent::huge_methods::Limit;
 use crate::structural_edits;
 use crate::summary::Numbers;
-use control::message::{ClassCounts, Failure, MethodRemark, Plugin, PluginState, Status};
+use control::message::{
+    ClassCounts, Failure, HugeMethods, MethodRemark, Plugin, PluginState, Status,
+};
 use host::config::PluginConfig;
 use std::time::Duration;
 
@@ -76,8 +79,17 @@ pub(super) fn counts(agent: &Agent) -> ClassCounts {
         failed: summary.failed,
         skipped_methods: summary.skipped_methods,
         huge_methods: plugins.huge_methods,
+        huge_methods_are: huge_methods(agent.huge_methods.limit()),
         time_us: micros(plugins.time),
         check_time_us: micros(plugins.check_time),
+    }
+}
+
+fn huge_methods(limit: Limit) -> HugeMethods {
+    match limit {
+        Limit::Untouched | Limit::Stays => HugeMethods::Interpreted,
+        Limit::Lifted => HugeMethods::CompiledByUs,
+        Limit::WasLifted => HugeMethods::Compiled,
     }
 }
 

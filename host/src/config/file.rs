@@ -51,6 +51,7 @@ struct FileAgent {
     run: Option<String>,
     control: Option<Spanned<String>>,
     self_check: Option<Spanned<String>>,
+    compile_huge: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -115,6 +116,7 @@ impl Source<'_> {
         let switches = [
             ("control", agent.control, &mut result.control),
             ("self-check", agent.self_check, &mut result.self_check),
+            ("compile-huge", agent.compile_huge, &mut result.compile_huge),
         ];
         for (key, value, set) in switches {
             if let Some(value) = value {

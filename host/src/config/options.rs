@@ -32,6 +32,10 @@ A comma or backslash inside a value is written \\, or \\\\.
                      agent while it runs (default: on)
   self-check=on|off  whether each changed class is taken apart again and compared
                      with what it was before it is used (default: on)
+  compile-huge=on|off
+                     whether HotSpot compiles methods that edits made longer than the
+                     8,000 bytes at which it stops: its flag DontCompileHugeMethods is
+                     cleared for the whole JVM when the first is so long (default: on)
   visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
                      and leaves when the command that attached it is gone
   later=on|off       whether the classes that are loaded are instrumented once
@@ -42,7 +46,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "config",
     "output",
     "plugin",
@@ -53,6 +57,7 @@ const KEYS: [&str; 15] = [
     "run",
     "control",
     "self-check",
+    "compile-huge",
     "visit",
     "later",
     "messages",
@@ -150,6 +155,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_switch("control", value)?,
         "self-check" => config.agent.self_check = parse_switch("self-check", value)?,
+        "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
         "messages" => {} // read before all others

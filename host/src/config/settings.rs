@@ -33,6 +33,8 @@ pub struct Agent {
     pub control: bool,
     /// Whether what was spliced is checked before it is used.
     pub self_check: bool,
+    /// Whether methods that edits made longer than HotSpot compiles are compiled all the same.
+    pub compile_huge: bool,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
@@ -114,6 +116,7 @@ impl Default for Agent {
             run: None,
             control: true,
             self_check: true,
+            compile_huge: true,
             visit: None,
             later: false,
         }

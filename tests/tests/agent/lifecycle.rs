@@ -408,34 +408,3 @@ fn several_jvms_in_one_folder_never_collide() {
     }
     let _ = classes();
 }
-
-/// `Huge.run()` has 7,999 bytes of code; HotSpot compiles up to 8,000.
-fn huge(folder: &Path) -> std::path::PathBuf {
-    let source = folder.join("Huge.java");
-    let many = "i++;".repeat(2_664); // iinc: 3 bytes
-    let text = format!(
-        "public class Huge {{ public static void main(String[] args) {{ System.out.println(run()); }} \
-         static int run() {{ int i = 0; {many} i += 1; return i; }} }}"
-    );
-    std::fs::write(&source, text).expect("written");
-    let jdk = jdks::newest();
-    e2e_tests::javac::compile(&jdk, &[&source], folder, &["--release", "11"])
-}
-
-#[test]
-fn method_that_becomes_too_long_for_hotspots_compilers_is_told_of() {
-    let folder = scratch();
-    let classes = huge(folder.path());
-    for jdk in jdks::all() {
-        let run = Java::new(jdk)
-            .class_path(&[&classes])
-            .coverage(&folder.path().join(&jdk.version))
-            .main("Huge")
-            .run();
-        run.assert_success();
-        assert_eq!(run.stdout, "2665\n");
-        let told = "classhook: warning[H0414]: methods too long for HotSpot's compilers: 1; the first is \
-                    Huge.run()I: it grew from 7999 to ";
-        run.assert_stderr(told);
-    }
-}

@@ -1,0 +1,202 @@
+//! Flags of HotSpot while it runs, found through the tables that `libjvm.so` exports for the serviceability tools.
+//!
+//! The tables describe fields of HotSpot's own classes by name (`vmStructs.hpp` in OpenJDK): each entry has the class,
+//! the field, its offset or, for a static field, its address. The layout of an entry is exported too. Of them this
+//! module reads the list of flags, `JVMFlag::flags`, in which each flag has its name and the address of its value.
+
+use std::ffi::{CStr, c_char, c_void};
+
+/// The library that exports the tables.
+const LIBRARY: &CStr = c"libjvm.so";
+/// Entries of a table that are looked at; HotSpot 25 has some 1,300.
+const MAX_ENTRIES: usize = 100_000;
+/// Flags that are looked at; HotSpot 25 has some 1,400.
+const MAX_FLAGS: usize = 100_000;
+
+/// A flag of HotSpot that is a `bool`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VmFlag {
+    /// Where HotSpot has its value: static memory of the library, which is never unloaded.
+    address: usize,
+}
+
+impl VmFlag {
+    /// The flag of this name; none in a JVM that exports no such tables, or has no such flag.
+    pub fn find(name: &CStr) -> Option<Self> {
+        let library = Library::open()?;
+        let structs = library.table(
+            c"gHotSpotVMStructs",
+            c"gHotSpotVMStructEntryTypeNameOffset",
+            c"gHotSpotVMStructEntryArrayStride",
+        )?;
+        let types = library.table(
+            c"gHotSpotVMTypes",
+            c"gHotSpotVMTypeEntryTypeNameOffset",
+            c"gHotSpotVMTypeEntryArrayStride",
+        )?;
+        let field_name = library.number(c"gHotSpotVMStructEntryFieldNameOffset")?;
+        let field = |name: &CStr| {
+            let of_flag = structs.entries().filter(|entry| entry.is_of(c"JVMFlag"));
+            of_flag
+                .into_iter()
+                .find(|entry| entry.text(field_name) == Some(name))
+        };
+        let offset_at = library.number(c"gHotSpotVMStructEntryOffsetOffset")?;
+        let address_at = library.number(c"gHotSpotVMStructEntryAddressOffset")?;
+        let size_at = library.number(c"gHotSpotVMTypeEntrySizeOffset")?;
+        let flag = types.entries().find(|entry| entry.is_of(c"JVMFlag"))?;
+        let flags = Flags {
+            first: field(c"flags")?.pointer(address_at)?.pointer(0)?,
+            count: field(c"numFlags")?.pointer(address_at)?.number(0),
+            size: flag.number(size_at),
+            name_at: field(c"_name")?.number(offset_at),
+            address_at: field(c"_addr")?.number(offset_at),
+        };
+        flags.find(name)
+    }
+
+    /// Its value now.
+    pub fn get(self) -> bool {
+        // SAFETY: the address is that of a `bool` in the library's static memory; HotSpot reads and writes it as a byte.
+        let value = unsafe { (self.address as *const u8).read_volatile() };
+        value != 0
+    }
+
+    /// Another value from now on; HotSpot reads it whenever it needs it.
+    pub fn set(self, value: bool) {
+        // SAFETY: as for `get`; a byte is written whole, and 0 and 1 are the values of a `bool`.
+        unsafe { (self.address as *mut u8).write_volatile(value.into()) };
+    }
+}
+
+/// `libjvm.so`, which is loaded for as long as the process runs.
+struct Library {
+    handle: *mut c_void,
+}
+
+impl Library {
+    fn open() -> Option<Self> {
+        // SAFETY: the name is a C string; with RTLD_NOLOAD nothing is loaded and no initialiser runs.
+        let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        (!handle.is_null()).then_some(Self { handle })
+    }
+
+    fn symbol(&self, name: &CStr) -> Option<Memory> {
+        // SAFETY: the handle is open and the name a C string.
+        let found = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        Memory::at(found.cast_const().cast())
+    }
+
+    /// The value of an exported 64-bit number.
+    fn number(&self, name: &CStr) -> Option<usize> {
+        Some(self.symbol(name)?.number(0))
+    }
+
+    fn table(&self, table: &CStr, type_name: &CStr, stride: &CStr) -> Option<Table> {
+        Some(Table {
+            first: self.symbol(table)?.pointer(0)?,
+            type_name: self.number(type_name)?,
+            stride: self.number(stride)?,
+        })
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open; closing it gives back the reference that opening took.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
+/// A table of entries; behind the last is one whose type has no name.
+struct Table {
+    first: Memory,
+    type_name: usize,
+    stride: usize,
+}
+
+impl Table {
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let entry = |index: usize| Entry {
+            memory: self.first.plus(index * self.stride),
+            type_name: self.type_name,
+        };
+        (0..MAX_ENTRIES)
+            .map(entry)
+            .take_while(|entry| entry.memory.text(entry.type_name).is_some())
+    }
+}
+
+struct Entry {
+    memory: Memory,
+    type_name: usize,
+}
+
+impl Entry {
+    fn is_of(&self, name: &CStr) -> bool {
+        self.memory.text(self.type_name) == Some(name)
+    }
+}
+
+impl std::ops::Deref for Entry {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+/// The list of all flags.
+struct Flags {
+    first: Memory,
+    count: usize,
+    size: usize,
+    name_at: usize,
+    address_at: usize,
+}
+
+impl Flags {
+    fn find(&self, name: &CStr) -> Option<VmFlag> {
+        let flags = 0..self.count.min(MAX_FLAGS);
+        let flag = flags
+            .map(|index| self.first.plus(index * self.size))
+            .find(|flag| flag.text(self.name_at) == Some(name))?;
+        let value = flag.pointer(self.address_at)?;
+        Some(VmFlag {
+            address: value.address as usize,
+        })
+    }
+}
+
+/// A place in the tables; never null. Offsets come from the tables themselves.
+#[derive(Clone, Copy)]
+struct Memory {
+    address: *const u8,
+}
+
+impl Memory {
+    fn at(address: *const u8) -> Option<Self> {
+        (!address.is_null()).then_some(Self { address })
+    }
+
+    fn plus(self, bytes: usize) -> Self {
+        Self {
+            address: self.address.wrapping_add(bytes),
+        }
+    }
+
+    fn number(self, offset: usize) -> usize {
+        // SAFETY: the tables say that a number of 64 bits is there, and nothing writes them once the JVM is live.
+        unsafe { self.plus(offset).address.cast::<usize>().read_unaligned() }
+    }
+
+    fn pointer(self, offset: usize) -> Option<Self> {
+        Self::at(self.number(offset) as *const u8)
+    }
+
+    fn text(self, offset: usize) -> Option<&'static CStr> {
+        let text = self.pointer(offset)?.address;
+        // SAFETY: the tables say that a C string is there, a constant of the library, which is never unloaded.
+        Some(unsafe { CStr::from_ptr(text.cast::<c_char>()) })
+    }
+}

@@ -1,0 +1,118 @@
+//! Methods that edits make longer than the 8,000 bytes at which HotSpot stops compiling.
+
+use crate::support::command::{LATE, classhook};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::{javac, scratch};
+use std::path::{Path, PathBuf};
+
+/// `Huge.run()` has 7,999 bytes of code and is called often enough to be compiled. The program then prints what it
+/// computed and HotSpot's flag, or that it is up if it was given an argument, and the flag for each line that it reads.
+fn huge(folder: &Path) -> PathBuf {
+    let source = folder.join("Huge.java");
+    let many = "i++;".repeat(2_664); // iinc: 3 bytes
+    let text = format!(
+        "import com.sun.management.HotSpotDiagnosticMXBean;\n\
+         import java.io.*;\n\
+         import java.lang.management.ManagementFactory;\n\
+         public class Huge {{\n\
+         static int run() {{ int i = 0; {many} i += 1; return i; }}\n\
+         static String flag() {{\n\
+             HotSpotDiagnosticMXBean jvm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);\n\
+             return jvm.getVMOption(\"DontCompileHugeMethods\").getValue();\n\
+         }}\n\
+         public static void main(String[] arguments) throws IOException {{\n\
+             long sum = 0;\n\
+             for (int i = 0; i < 10_000; i++) sum += run();\n\
+             System.out.println(arguments.length > 0 ? \"up\" : sum + \" \" + flag());\n\
+             BufferedReader input = new BufferedReader(new InputStreamReader(System.in));\n\
+             while (input.readLine() != null) System.out.println(flag());\n\
+         }}\n\
+         }}\n"
+    );
+    std::fs::write(&source, text).expect("written");
+    javac::compile(&jdks::newest(), &[&source], folder, &["--release", "11"])
+}
+
+fn covered(jdk: &Jdk, classes: &Path, folder: &Path, options: &str) -> Java {
+    let options = format!("output={}{options}", folder.join(&jdk.version).display());
+    Java::new(jdk)
+        .all_compilers()
+        .option("-XX:CompileCommand=quiet")
+        .option("-XX:+PrintCompilation")
+        .class_path(&[classes])
+        .agent(Some(&options))
+        .main("Huge")
+}
+
+/// Whether HotSpot says that it compiled `Huge.run`, and the flag that the program printed. HotSpot's lines come in
+/// between, since another thread of it prints them.
+fn compiled(run: &Run) -> (bool, &str) {
+    run.assert_success();
+    let compiled = run.stdout.contains("Huge::run (");
+    let (_, flag) = run.stdout.split_once("26650000 ").expect("the right sum");
+    (compiled, flag.split_whitespace().next().unwrap_or_default())
+}
+
+const H0414: &str = "classhook: warning[H0414]: methods too long for HotSpot's compilers: 1; the first is \
+                     Huge.run()I: it grew from 7999 to ";
+
+#[test]
+fn method_that_becomes_too_long_for_hotspots_compilers_is_compiled_all_the_same() {
+    let folder = scratch();
+    let classes = huge(folder.path());
+    for jdk in jdks::all() {
+        let run = covered(jdk, &classes, folder.path(), "").run();
+        assert_eq!(compiled(&run), (true, "false"), "{jdk}");
+        assert!(!run.stderr.contains("H0414"), "{}", run.report());
+    }
+}
+
+#[test]
+fn method_that_may_not_be_compiled_all_the_same_is_told_of() {
+    let folder = scratch();
+    let classes = huge(folder.path());
+    for jdk in jdks::all() {
+        let run = covered(jdk, &classes, folder.path(), ",compile-huge=off").run();
+        assert_eq!(compiled(&run), (false, "true"), "{jdk}");
+        run.assert_stderr(H0414);
+    }
+}
+
+#[test]
+fn limit_that_the_user_has_lifted_is_left_as_it_is() {
+    let folder = scratch();
+    let classes = huge(folder.path());
+    let jdk = jdks::newest();
+    for options in ["", ",compile-huge=off"] {
+        let java = covered(&jdk, &classes, folder.path(), options);
+        let run = java.option("-XX:-DontCompileHugeMethods").run();
+        assert_eq!(compiled(&run), (true, "false"));
+    }
+}
+
+#[test]
+fn off_puts_the_limit_back_and_status_says_that_it_is_lifted() {
+    let folder = scratch();
+    let classes = huge(folder.path());
+    for jdk in jdks::main_two() {
+        let java = Java::new(&jdk)
+            .options(&LATE)
+            .class_path(&[&classes])
+            .main("Huge")
+            .argument("serve");
+        let mut running = Servant::of(&java);
+        let pid = running.pid().to_string();
+        assert_eq!(running.ask(""), "true", "{jdk}");
+        let output = folder.path().join(&jdk.version);
+        classhook(&["attach", &pid, "--output", &output.to_string_lossy()]).assert_success();
+        assert_eq!(running.ask(""), "false", "{jdk}");
+        let status = classhook(&["status", &pid]);
+        let told = "1 longer than 8,000 bytes, which are compiled, as the agent has cleared the flag DontCompileHugeMethods";
+        assert!(status.stdout.contains(told), "{}", status.report());
+        classhook(&["off", &pid]).assert_success();
+        assert_eq!(running.ask(""), "true", "{jdk}");
+        assert_eq!(running.end().code, Some(0));
+    }
+}
