@@ -255,14 +255,11 @@ impl Run {
         self
     }
 
-    /// Takes the agent's lines about methods that it left alone (H0411), or that became long (H0414), out of
-    /// standard error; gives their codes.
+    /// Takes the agent's lines about methods that it left alone (H0411) out of standard error; gives their codes.
     pub fn take_remarks(&mut self) -> Vec<&'static str> {
         let code = |line: &str| {
             let rest = line.strip_prefix("classhook: warning[")?;
-            ["H0411", "H0414"]
-                .into_iter()
-                .find(|code| rest.starts_with(code))
+            rest.starts_with("H0411").then_some("H0411")
         };
         let codes = self.stderr.lines().filter_map(code).collect();
         let others = self.stderr.split_inclusive('\n');
