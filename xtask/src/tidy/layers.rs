@@ -29,7 +29,7 @@ const LAYERS: [Layer; 18] = [
         tests: &[],
     },
     Layer {
-        name: "escape",
+        name: "conditions",
         product: &[],
         tests: &[],
     },
@@ -45,22 +45,22 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "rewriter",
-        product: &["jvms", "escape"],
+        product: &["jvms"],
         tests: &["coverage"],
     },
     Layer {
         name: "probes",
-        product: &["jvms"],
+        product: &["jvms", "conditions"],
         tests: &[],
     },
     Layer {
         name: "coverage",
-        product: &["jvms", "escape"],
+        product: &["jvms"],
         tests: &["rewriter"],
     },
     Layer {
         name: "trace",
-        product: &["jvms", "escape", "probes"],
+        product: &["jvms", "probes"],
         tests: &[],
     },
     Layer {
@@ -73,7 +73,7 @@ const LAYERS: [Layer; 18] = [
         product: &[
             "jvms",
             "globs",
-            "escape",
+            "conditions",
             "plan-rules",
             "rewriter",
             "probes",
@@ -87,14 +87,29 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "hook-agent",
-        product: &["jvms", "escape", "control", "host", "rewriter", "probes"],
+        product: &[
+            "jvms",
+            "conditions",
+            "control",
+            "host",
+            "rewriter",
+            "probes",
+        ],
         tests: &[],
     },
     Layer {
         name: "cli",
         product: &[
-            "jvms", "globs", "escape", "attach", "control", "host", "rewriter", "probes",
-            "coverage", "trace",
+            "jvms",
+            "globs",
+            "conditions",
+            "attach",
+            "control",
+            "host",
+            "rewriter",
+            "probes",
+            "coverage",
+            "trace",
         ],
         tests: &[],
     },

@@ -1,0 +1,81 @@
+//! What is known of a value before there is a call, and which values can be compared.
+
+use crate::condition::{Comparison, Literal, Operand, Step, Value};
+
+/// What is known of a value before there is a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Anything: it is read from an object.
+    Any,
+    Null,
+    Truth,
+    Number,
+    Text,
+    Duration,
+}
+
+impl Kind {
+    pub fn of(operand: &Operand) -> Self {
+        match operand {
+            Operand::Value(value) => Self::of_value(value),
+            Operand::Literal(literal) => match literal {
+                Literal::Null => Self::Null,
+                Literal::Truth(_) => Self::Truth,
+                Literal::Integer(_) | Literal::Float(_) | Literal::Char(_) => Self::Number,
+                Literal::Text(_) => Self::Text,
+                Literal::Duration(_) => Self::Duration,
+            },
+        }
+    }
+
+    pub fn of_value(value: &Value) -> Self {
+        match value {
+            Value::Duration => Self::Duration,
+            Value::Threw => Self::Truth,
+            Value::Thread => Self::Text,
+            Value::Depth | Value::Arguments => Self::Number,
+            Value::Path(path) if path.steps.last() == Some(&Step::Class) => Self::Text,
+            Value::Path(_) => Self::Any,
+        }
+    }
+
+    /// What there has to be on the other side of a comparison; none if this cannot be compared so.
+    pub fn partner(self, comparison: Comparison) -> Option<&'static str> {
+        let is_ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+        Some(match self {
+            Self::Any if is_ordered => "a number",
+            Self::Any => "a number, a text, `true`, `false` or `null`",
+            Self::Null if !is_ordered => "an argument, a field or what was returned",
+            Self::Truth if !is_ordered => "`true` or `false`",
+            Self::Text if !is_ordered => "a text such as \"x\"",
+            Self::Number => "a number",
+            Self::Duration => "a duration such as 100ms",
+            _ => return None,
+        })
+    }
+
+    /// Whether the two can be compared, `self` being one that can be.
+    pub fn goes_with(self, other: Self, comparison: Comparison) -> bool {
+        match (self, other) {
+            (Self::Any, Self::Duration) | (Self::Duration, Self::Any) => false,
+            (Self::Any, Self::Any) => true,
+            (Self::Any, other) | (other, Self::Any) => other.partner(comparison).is_some(),
+            (one, other) => one == other && one != Self::Null,
+        }
+    }
+}
+
+/// An operand in a message: `the number 100`, `depth, a number`, `arg[0]`.
+pub(crate) fn named(operand: &Operand) -> String {
+    let what = match Kind::of(operand) {
+        Kind::Any | Kind::Null => return format!("`{operand}`"),
+        Kind::Truth => "truth value",
+        Kind::Number => "number",
+        Kind::Text => "text",
+        Kind::Duration => "duration",
+    };
+    match operand {
+        Operand::Literal(literal) => format!("the {what} `{literal}`"),
+        Operand::Value(value) => format!("`{value}`, which is a {what}"),
+    }
+}
