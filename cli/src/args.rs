@@ -45,13 +45,32 @@ pub struct PluginSettings {
     /// What the plugins are configured with, as a JSON object in place of a [plugin.config] table
     #[arg(long, value_name = "JSON")]
     pub plugin_settings: Option<String>,
+    /// Which single calls are kept, and with which values; set by the commands that have options for it.
+    #[arg(skip)]
+    pub watch: Watch,
+}
+
+/// Which single calls are kept, and with which values, as the agent's options.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// A condition.
+    pub when: Option<String>,
+    /// A list of values.
+    pub show: Option<String>,
+    /// How many calls at most.
+    pub calls: Option<u64>,
+    /// How many within one second at most.
+    pub per_second: Option<u32>,
 }
 
 impl PluginSettings {
     /// Whether anything is set.
     #[must_use]
     pub fn any(&self) -> bool {
-        !self.select.is_empty() || !self.grant.is_empty() || self.plugin_settings.is_some()
+        !self.select.is_empty()
+            || !self.grant.is_empty()
+            || self.plugin_settings.is_some()
+            || self.watch != Watch::default()
     }
 }
 

@@ -65,6 +65,7 @@ pub fn check(
         select: configuration.plugins.select.clone(),
         grant: configuration.plugins.grant.clone(),
         settings: configuration.plugins.plugin_settings.clone(),
+        watch: configuration.plugins.watch.clone(),
         on_error: configuration.on_error.map(OnError::as_str),
         log: settings.change.log.clone(),
         run,

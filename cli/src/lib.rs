@@ -40,6 +40,7 @@ pub mod traces;
 pub mod unmatched;
 pub mod until;
 pub mod warnings;
+pub mod when;
 
 use std::process::ExitCode;
 
@@ -53,7 +54,7 @@ pub fn main() -> ExitCode {
     match Classhook::parse().command.run() {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
-            show::complain(format_args!("{problem}\n"));
+            eprintln!("{problem}");
             ExitCode::from(problem.exit())
         }
     }

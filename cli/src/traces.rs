@@ -14,7 +14,6 @@ use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
-use crate::show;
 use crate::terminal;
 use crate::warnings::Warnings;
 
@@ -130,14 +129,14 @@ impl TraceOutputs {
         let printed = table::write(&summary, &layout, &mut text).and_then(|()| {
             written
                 .iter()
-                .try_for_each(|path| writeln!(text, "wrote {}", show::path(path)))
+                .try_for_each(|path| writeln!(text, "wrote {}", path.display()))
         });
         printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
         if self.json_lines.as_deref().is_some_and(is_stdout) {
-            eprint!("{text}"); // names are escaped in it, and it may have colours
+            eprint!("{text}");
         } else {
-            show::show_coloured(&text)?;
+            crate::show::show(&text)?;
         }
         outcome.and_then(|()| is_complete(&summary))
     }
@@ -244,7 +243,11 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
 
 /// Sums cannot be made into what shows single calls, nor can nothing.
 fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
-    if traces.iter().any(|trace| !trace.calls.is_empty()) {
+    let has_some = |trace: &Trace| {
+        // That no call matches a condition is an answer.
+        !trace.calls.is_empty() || trace.spans.values().any(|span| !span.when.is_empty())
+    };
+    if traces.iter().any(has_some) {
         return Ok(());
     }
     let message = format!(

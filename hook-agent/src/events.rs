@@ -12,6 +12,7 @@ use crate::ffi::vm::Vm;
 use crate::names::internal_name;
 use crate::spans::runtime;
 use crate::{class_hook, current, live_phase, shutdown, startup, structural_edits};
+use conditions::Step;
 use jni_sys::jint;
 use probes::spans::{NewThread, Seen};
 
@@ -86,6 +87,20 @@ impl Handlers for Events {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
         runtime::captured(current::get()?.jvmti, local, object, text)
+    }
+
+    fn captured_at<'t>(
+        &self,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        text: &'t mut [u16],
+    ) -> Option<Seen<'t>> {
+        runtime::captured_at(current::get()?.jvmti, local, object, steps, text)
+    }
+
+    fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize {
+        current::get().map_or(0, |agent| runtime::frames(agent.jvm(live, local), frames))
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod class_file_load;
 pub(crate) mod clock;
 pub(crate) mod entry;
 pub(crate) mod error;
+mod fields;
 mod guard;
 pub(crate) mod handlers;
 pub(crate) mod installed;
@@ -24,6 +25,7 @@ mod natives;
 pub(crate) mod phases;
 pub(crate) mod process;
 pub(crate) mod refs;
+pub(crate) mod stack;
 #[expect(
     non_snake_case,
     reason = "functions and events bear the names of the specification"

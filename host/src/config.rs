@@ -5,6 +5,7 @@ mod options;
 mod settings;
 pub(crate) mod suggest;
 mod values;
+mod watch;
 
 pub use options::OPTIONS_HELP;
 pub use settings::{

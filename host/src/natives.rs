@@ -148,12 +148,13 @@ fn add_one(
         mode: span::mode_of(span),
         ..span::about(transformed, &plugin.name, span.method)
     };
-    let id = spans.register(&info).map_err(|error| error.to_string())?;
+    let program = span::program(plugin, span);
+    let id = span::register(info, program, spans)?;
     let here = rewriter::span::Span {
         method: in_front.index(),
         ..span.clone()
     };
-    span::lower(plan, class, &here, id)
+    span::lower(plan, class, &here, id, program.map(|program| &**program))
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ pub(crate) fn merge(
     for PluginRequest { plugin, request } in requests {
         let Some(table) = table else { break };
         expect_bodies_kept(&merged, class, &plugin.name, request)?;
-        let added = span::add(&mut merged, class, &plugin.name, request, table.spans());
+        let added = span::add(&mut merged, class, plugin, request, table.spans());
         left_alone.extend(added.map_err(|refused| Trouble {
             plugin: plugin.name.clone(),
             fault: Fault::new("H0307", refused.cause),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use conditions::Program;
 use globs::Glob;
 use plan_rules::PlanRequest;
 use wasmtime::Engine;
@@ -31,6 +32,8 @@ pub struct Plugin {
     pub natives: bool,
     /// Whether it may change what classes are.
     pub structure: bool,
+    /// What is asked of the calls of its spans.
+    pub watch: Option<Arc<Program>>,
     pre: TransformPluginPre<State>,
     config: String,
     level: LogLevel,
@@ -108,6 +111,10 @@ impl Plugin {
             name: config.name.clone(),
             natives: granted("natives"),
             structure: granted("structure"),
+            watch: config
+                .watch
+                .as_ref()
+                .map(|watch| Arc::new(Program::of(watch))),
             pre,
             config: json,
             level,
@@ -175,20 +182,15 @@ impl Plugin {
             .filter(is_seen)
             .map(|it| it.selector.as_str())
             .collect();
-        // `A.**` stands beside `A` where the methods of a class may be meant; together they are one pattern.
-        let twin = |selector: &str| {
-            selector
+        // `A.**` stands beside `A` where the methods of a class may be meant.
+        let covered = |selector: &str| {
+            let twin = selector
                 .strip_suffix(".**")
-                .map_or_else(|| format!("{selector}.**"), str::to_owned)
+                .map_or_else(|| format!("{selector}.**"), str::to_owned);
+            seen.contains(&selector) || seen.contains(&twin.as_str())
         };
-        let is_second = |selector: &str| {
-            !selector.ends_with(".**") && self.named.iter().any(|it| it.selector == twin(selector))
-        };
-        let covered =
-            |selector: &str| seen.contains(&selector) || seen.contains(&twin(selector).as_str());
-        let missing = self.named.iter().map(|named| named.selector.as_str());
-        let missing = missing.filter(|selector| !covered(selector) && !is_second(selector));
-        missing.map(str::to_owned).collect()
+        let missing = self.named.iter().filter(|named| !covered(&named.selector));
+        missing.map(|named| named.selector.clone()).collect()
     }
 
     /// Whether it sees classes.

@@ -6,9 +6,15 @@
 //! unwind   $Classhook.fail(throwable, id)
 //! ```
 //!
+//! Where the condition of a plugin, or its list of what is shown, reads from an argument, from `this`, from what is
+//! returned or thrown, that goes to `$Classhook.object` as well, which reads the values.
+//!
 //! A constructor is entered behind its `super()` or `this()`: before that there is no object, an exception would pass
 //! no handler, and what runs there is the span of another constructor.
 
+use std::sync::Arc;
+
+use conditions::{Program, Root};
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
@@ -22,6 +28,7 @@ use rewriter::{
 };
 
 use crate::class::TransformedClass;
+use crate::plugin::Plugin;
 use crate::storage::{HELPER, counts_owner};
 
 /// Method of the helper: a call begins.
@@ -59,10 +66,11 @@ pub(crate) struct Refused {
 pub(crate) fn add(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
-    plugin: &str,
+    plugin: &Plugin,
     request: &PlanRequest,
     spans: &SpanTable,
 ) -> Result<LeftAlone, Refused> {
+    let name = &plugin.name;
     let mut left_alone = LeftAlone::new();
     if request.counts == 0 && request.spans.as_slice().is_empty() || !spans.is_open() {
         return Ok(left_alone);
@@ -81,13 +89,14 @@ pub(crate) fn add(
             left_alone.push((span.method, text.to_owned()));
             continue;
         }
-        let id = spans.register(&SpanInfo {
+        let program = program(plugin, span);
+        let info = SpanInfo {
             mode: mode_of(span),
             line: line_at(class, span.method, Bci(0)),
-            ..about(transformed, plugin, span.method)
-        });
-        id.map_err(|error| error.to_string())
-            .and_then(|id| lower(merged, class, span, id))
+            ..about(transformed, name, span.method)
+        };
+        register(info, program, spans)
+            .and_then(|id| lower(merged, class, span, id, program.map(|program| &**program)))
             .map_err(refused(span.method))?;
     }
     for edit in request.plan.edits() {
@@ -99,7 +108,7 @@ pub(crate) fn add(
             mode: SpanMode::Count,
             number,
             line: line_at(class, method, Bci(bci.unwrap_or(0))),
-            ..about(transformed, plugin, method)
+            ..about(transformed, name, method)
         });
         id.map_err(|error| error.to_string())
             .and_then(|id| lower_count(merged, edit.point, spans.counter(id)))
@@ -115,6 +124,29 @@ fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
     };
     let found = class.method(method);
     found.is_some_and(|found| OF_SPANS.iter().any(|one| is(&found, one)))
+}
+
+/// What the plugin's configuration asks of the calls of this span; nothing where no single calls are kept.
+pub(crate) fn program<'p>(plugin: &'p Plugin, span: &Span) -> Option<&'p Arc<Program>> {
+    plugin.watch.as_ref().filter(|_| !span.capture.sum_up)
+}
+
+/// Gives a span its number.
+pub(crate) fn register(
+    info: SpanInfo,
+    program: Option<&Arc<Program>>,
+    spans: &SpanTable,
+) -> Result<u32, String> {
+    let parameters = rewriter::span::parameter_count(info.descriptor.as_bytes());
+    let when = program.and_then(|program| program.watch().when.as_ref());
+    let shown = program.map_or(&[][..], |program| program.slots());
+    let info = SpanInfo {
+        when: when.map(ToString::to_string).unwrap_or_default(),
+        shown: shown.iter().map(|slot| slot.path.to_string()).collect(),
+        ..info
+    };
+    let id = spans.register_watched(&info, program, parameters);
+    id.map_err(|error| error.to_string())
 }
 
 /// What a span records.
@@ -149,6 +181,7 @@ pub(crate) fn lower(
     class: &ClassFile<'_>,
     span: &Span,
     id: u32,
+    program: Option<&Program>,
 ) -> Result<(), String> {
     let method = class.method(span.method).ok_or("there is no such method")?;
     let code = method.code().map_err(|error| error.to_string())?;
@@ -157,6 +190,7 @@ pub(crate) fn lower(
         method,
         span,
         id: id.cast_signed(),
+        program,
     };
     let edits = weave.edits(&code).map_err(|error| error.to_string())?;
     if edits.is_empty() {
@@ -207,6 +241,7 @@ struct Weave<'m, 'c, 'a> {
     method: Method<'c, 'a>,
     span: &'m Span,
     id: i32,
+    program: Option<&'m Program>,
 }
 
 type Edits = Vec<(Location, Snippet)>;
@@ -226,12 +261,12 @@ impl Weave<'_, '_, '_> {
         } else {
             edits.push((Location::Entry, entry));
         }
-        let leave = self.exit()?;
+        let leave = self.exit(&overwritten)?;
         let returns = code.instructions().flatten();
         for found in returns.filter(|found| opcode::is_return(found.opcode)) {
             edits.push((Location::Before(found.bci), leave.clone()));
         }
-        edits.push((Location::Unwind, self.fail()?));
+        edits.push((Location::Unwind, self.fail(&overwritten)?));
         Ok(edits)
     }
 
@@ -242,31 +277,25 @@ impl Weave<'_, '_, '_> {
 
     fn enter(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
-        let capture = &self.span.capture;
         let descriptor = self.method.descriptor();
         let parameters: Vec<FieldType<'_>> = Parameters::of(descriptor.as_bytes()).collect();
         let count = u8::try_from(parameters.len()).unwrap_or(u8::MAX);
-        let kept = if capture.sum_up {
-            Vec::new()
-        } else {
-            capture.positions(count)
-        };
         let mut first = true;
-        for index in kept {
+        for index in (0..count).filter(|index| self.takes(Root::Argument(*index))) {
             let Some(found) = parameters.get(usize::from(index)) else {
                 continue;
             };
             let before = parameters.iter().take(index.into());
             let slot =
                 u16::from(!self.method.is_static()) + before.map(|one| one.slots()).sum::<u16>();
-            let which = Which::Argument(index);
+            let root = Root::Argument(index);
             if self.is_constructor() && overwritten.contains(&slot) {
                 // What the caller passed is gone by the time that the object is there.
                 code.push_long(0)?;
-                self.number(&mut code, b'?', which, first)?;
+                self.number(&mut code, b'?', root, first)?;
             } else {
                 code.load_argument(index)?;
-                self.value(&mut code, *found, which, first)?;
+                self.value(&mut code, *found, root, first)?;
             }
             first = false;
         }
@@ -275,12 +304,47 @@ impl Weave<'_, '_, '_> {
         Ok(code)
     }
 
-    fn exit(&self) -> Result<Snippet, SnippetError> {
+    /// Whether this value is kept, or read from.
+    fn takes(&self, root: Root) -> bool {
+        self.keeps(root) || self.program.is_some_and(|program| program.reads(root))
+    }
+
+    /// Whether this value is kept itself.
+    fn keeps(&self, root: Root) -> bool {
+        let capture = &self.span.capture;
+        let kept = match root {
+            Root::Argument(index) => {
+                capture.positions(index.saturating_add(1)).contains(&index)
+                    || self.program.is_some_and(Program::shows_arguments)
+            }
+            Root::Returned => capture.returned,
+            Root::This | Root::Thrown => false,
+        };
+        kept && !capture.sum_up
+    }
+
+    /// The object whose method is called, where the condition or the list reads from it; says whether it does.
+    fn this(
+        &self,
+        code: &mut Snippet,
+        overwritten: &[u16],
+        first: bool,
+    ) -> Result<bool, SnippetError> {
+        let is_there = !self.method.is_static() && !overwritten.contains(&0);
+        let takes = is_there && self.takes(Root::This);
+        if takes {
+            code.load_this()?;
+            self.object(code, Root::This, first)?;
+        }
+        Ok(takes)
+    }
+
+    fn exit(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
         let descriptor = self.method.descriptor();
         let descriptor = MethodDescriptor::parse(descriptor.as_bytes()).ok();
-        if self.span.capture.returned
-            && !self.span.capture.sum_up
+        let mut first = true;
+        if self.takes(Root::Returned)
             && let Some(returned) = descriptor.and_then(|found| found.return_type())
         {
             let twice = if returned.slots() == 2 {
@@ -289,15 +353,23 @@ impl Weave<'_, '_, '_> {
                 opcode::DUP
             };
             code.op(twice, 0)?;
-            self.value(&mut code, returned, Which::Returned, true)?;
+            self.value(&mut code, returned, Root::Returned, true)?;
+            first = false;
         }
+        self.this(&mut code, overwritten, first)?;
         code.push_int(self.id)?;
         call(&mut code, EXIT)?;
         Ok(code)
     }
 
-    fn fail(&self) -> Result<Snippet, SnippetError> {
+    fn fail(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
+        // A constructor may be left before there is an object.
+        let has_this = !self.is_constructor() && self.this(&mut code, overwritten, true)?;
+        if self.takes(Root::Thrown) {
+            code.op(opcode::DUP, 0)?; // throwable, throwable
+            self.object(&mut code, Root::Thrown, !has_this)?; // throwable
+        }
         code.op(opcode::DUP, 0)?; // throwable, throwable
         code.push_int(self.id)?; // throwable, throwable, id
         call(&mut code, FAIL)?; // throwable
@@ -309,14 +381,11 @@ impl Weave<'_, '_, '_> {
         &self,
         code: &mut Snippet,
         found: FieldType<'_>,
-        which: Which,
+        root: Root,
         first: bool,
     ) -> Result<(), SnippetError> {
         let FieldType::Base(base) = found else {
-            let spec = CaptureSpec::new(b'L', which, self.span.capture.limit, first);
-            code.push_int(spec.0)?;
-            code.push_int(self.id)?;
-            return call(code, OBJECT);
+            return self.object(code, root, first);
         };
         match base {
             BaseType::Long => {}
@@ -327,18 +396,36 @@ impl Weave<'_, '_, '_> {
             }
             _ => code.op(opcode::I2L, 0)?,
         }
-        self.number(code, base.letter(), which, first)
+        self.number(code, base.letter(), root, first)
+    }
+
+    fn object(&self, code: &mut Snippet, root: Root, first: bool) -> Result<(), SnippetError> {
+        code.push_int(self.spec(b'L', root, first).0)?;
+        code.push_int(self.id)?;
+        call(code, OBJECT)
+    }
+
+    fn spec(&self, kind: u8, root: Root, first: bool) -> CaptureSpec {
+        let (limit, keeps) = (self.span.capture.limit, self.keeps(root));
+        match (self.program, root) {
+            (Some(program), _) if program.reads(root) => {
+                CaptureSpec::read_from(kind, root, limit, first, keeps)
+            }
+            (_, Root::Argument(index)) => {
+                CaptureSpec::new(kind, Which::Argument(index), limit, first)
+            }
+            _ => CaptureSpec::new(kind, Which::Returned, limit, first),
+        }
     }
 
     fn number(
         &self,
         code: &mut Snippet,
         kind: u8,
-        which: Which,
+        root: Root,
         first: bool,
     ) -> Result<(), SnippetError> {
-        let spec = CaptureSpec::new(kind, which, self.span.capture.limit, first);
-        code.push_int(spec.0)?;
+        code.push_int(self.spec(kind, root, first).0)?;
         code.push_int(self.id)?;
         call(code, NUMBER)
     }

@@ -24,10 +24,13 @@
 //! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is what had
 //! passed), 4 a virtual thread, 8 the thrown class is named.
 //!
-//! A capture is: type byte, which value (the argument's index; 255 is the returned value), then for `Z B C S I J F D`
+//! A capture is: type byte, which value (the argument's index; 255 is the returned value; with 128 added to the type
+//! byte, the place in [`SpanInfo::shown`]), then for `Z B C S I J F D`
 //! the value as zigzag varint (`F` and `D`: the bits as plain varint), for `T` (text) its length in UTF-16 units
 //! varint, kept bytes varint, UTF-8; for `[` the number of the class's name and the length as varints; for `L` the
-//! number of the class's name and the identity hash as varints; for `N` (null) and `?` (there was no room) nothing.
+//! number of the class's name and the identity hash as varints; for `K` (a class) the number of its name as varint;
+//! for `#` (a call stack) the number of frames as varint, and of each the numbers of the names of class and method and
+//! the line, 0 if not known, as varints; for `N` (null) and `?` (not there, or there was no room) nothing.
 
 mod decode;
 mod follow;
@@ -42,7 +45,7 @@ pub use decode::Entry;
 pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
 pub use read::{Event, EventKind, Trace};
-pub use value::{Capture, Value, Which};
+pub use value::{Capture, StackFrame, Value, Which};
 pub use write::EventWriter;
 
 /// How an event file begins.
@@ -87,6 +90,12 @@ pub struct SpanInfo {
     pub number: u32,
     /// What is recorded when this was written.
     pub mode: SpanMode,
+    /// Only calls that match this condition are kept; empty if there is none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub when: String,
+    /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<String>,
 }
 
 /// A thread that made calls.
@@ -145,13 +154,32 @@ pub struct Lost {
     pub captures: u64,
     /// Calls whose end was never seen, because the JVM had no stack left to report it.
     pub unended: u64,
+    /// Calls that are left out of the events because they do not match the condition of their span; no loss.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub filtered: u64,
+    /// Those of them for which the condition lacked a value, or had one of another type than it is compared with.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undecided: u64,
+    /// Calls that match the condition of their span, and are left out because more of them came than are wanted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beyond_limit: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Lost {
-    /// Whether nothing was lost.
+    /// Whether nothing was lost. What was left out on request is no loss.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        *self == Self::default()
+        let left_out = Self {
+            filtered: self.filtered,
+            undecided: self.undecided,
+            beyond_limit: self.beyond_limit,
+            ..Self::default()
+        };
+        *self == left_out
     }
 
     /// What was lost since `before`.
@@ -174,6 +202,9 @@ impl Lost {
             sums: combine(self.sums, other.sums),
             captures: combine(self.captures, other.captures),
             unended: combine(self.unended, other.unended),
+            filtered: combine(self.filtered, other.filtered),
+            undecided: combine(self.undecided, other.undecided),
+            beyond_limit: combine(self.beyond_limit, other.beyond_limit),
         }
     }
 }
@@ -224,5 +255,7 @@ const OPEN: u8 = 2;
 const VIRTUAL: u8 = 4;
 /// The thrown class has a name.
 const NAMED: u8 = 8;
+/// A bit of the type byte: the capture is one of [`SpanInfo::shown`].
+pub(crate) const SHOWN: u8 = 1 << 7;
 /// The returned value, among captures.
 pub(crate) const RETURNED: u8 = 255;

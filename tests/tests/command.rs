@@ -5,4 +5,3 @@ mod command_line;
 mod documents;
 mod error_codes;
 mod explain_and_inspect;
-mod hostile_names;

@@ -1,6 +1,7 @@
 //! Calls traced: every one, in order, with what was captured.
 
 mod command;
+mod conditions;
 mod exactness;
 mod live;
 mod load;

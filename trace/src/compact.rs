@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 use crate::json_lines::{Jvm, put};
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
-use crate::values::{captured, to_json};
+use crate::values::{captured, shown_json, stack, to_json};
 
 /// A line of a call.
 #[derive(Serialize)]
@@ -23,6 +23,10 @@ pub(crate) struct Line {
     returned: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    shown: Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     open: bool,
 }
@@ -49,7 +53,7 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
             if threads.insert(call.thread) {
                 put(&thread(trace, call.thread), out)?;
             }
-            put(&line(call, Some(depth)), out)?;
+            put(&line(trace, call, Some(depth)), out)?;
         }
     }
     Ok(())
@@ -72,7 +76,7 @@ pub(crate) fn thread(trace: &Trace, id: u64) -> serde_json::Value {
     json!({"thread": id, "name": thread_name(&thread.name, thread.is_virtual, id)})
 }
 
-pub(crate) fn line(call: &Call, depth: Option<usize>) -> Line {
+pub(crate) fn line(trace: &Trace, call: &Call, depth: Option<usize>) -> Line {
     let (arguments, returned) = captured(call);
     let thrown = match &call.outcome {
         Outcome::Threw(name) => Some(name.as_deref().map_or_else(|| "?".to_owned(), class)),
@@ -86,6 +90,10 @@ pub(crate) fn line(call: &Call, depth: Option<usize>) -> Line {
             .collect(),
         returned: returned.map(to_json),
         thrown,
+        shown: (trace.spans.get(&call.span))
+            .map(|span| shown_json(call, span))
+            .unwrap_or_default(),
+        stack: stack(call).map(to_json),
         open: call.outcome == Outcome::Open,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Map;
 use crate::names::class;
 use crate::perfetto::thread_name;
 use crate::summary::Gap;
-use crate::values::{captured, to_json};
+use crate::values::{captured, shown_json, stack, to_json};
 
 /// The first line of each JVM.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ impl<'a> Jvm<'a> {
             start_ms: meta.start_ms,
             command: &meta.command,
             jvm: &meta.jvm,
-            lost: Some(&trace.lost).filter(|lost| !lost.is_none()),
+            lost: Some(&trace.lost).filter(|lost| **lost != Lost::default()),
             incomplete: Gap::of(trace).map(|gap| gap.to_string()),
         }
     }
@@ -61,6 +61,10 @@ struct Line<'a> {
     returned: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    shown: Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<serde_json::Value>,
 }
 
 /// Writes the traces one after the other.
@@ -146,6 +150,12 @@ pub(crate) fn line_of(
             duration: (!enter).then(|| call.end - call.start),
             returned: returned.filter(|_| !enter).map(to_json),
             thrown,
+            shown: if enter {
+                Map::new()
+            } else {
+                shown_json(call, span)
+            },
+            stack: stack(call).filter(|_| !enter).map(to_json),
         },
         out,
     )

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use probes::events::{Call, Outcome, Trace};
+use probes::events::{Call, Outcome, SpanInfo, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::names::{Names, class, command, printable};
 use crate::summary::Gap;
-use crate::values::captured;
+use crate::values::{captured, shown, stack};
 
 #[derive(Serialize)]
 struct Complete<'a> {
@@ -62,7 +62,7 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
                 pid: trace.meta.pid,
                 tid: call.thread,
                 cname: matches!(call.outcome, Outcome::Threw(_)).then_some("terrible"),
-                args: arguments(call),
+                args: arguments(call, trace.spans.get(&call.span)),
             })?;
         }
     }
@@ -117,7 +117,7 @@ pub(crate) fn thread_name(name: &str, is_virtual: bool, id: u64) -> String {
     }
 }
 
-fn arguments(call: &Call) -> Map<String, serde_json::Value> {
+fn arguments(call: &Call, span: Option<&SpanInfo>) -> Map<String, serde_json::Value> {
     let (arguments, returned) = captured(call);
     let mut map = Map::new();
     for (index, value) in arguments {
@@ -125,6 +125,12 @@ fn arguments(call: &Call) -> Map<String, serde_json::Value> {
     }
     if let Some(value) = returned {
         map.insert("returned".to_owned(), value.to_string().into());
+    }
+    for (name, value) in span.into_iter().flat_map(|span| shown(call, span)) {
+        map.insert(printable(name), value.to_string().into());
+    }
+    if let Some(value) = stack(call) {
+        map.insert("stack".to_owned(), printable(&value.to_string()).into());
     }
     match &call.outcome {
         Outcome::Threw(name) => {

@@ -86,7 +86,7 @@ impl Stream {
         self.calls += u64::from(!was_open);
         if self.compact {
             self.explain(trace, call, out)?;
-            return put(&compact::line(call, None), out);
+            return put(&compact::line(trace, call, None), out);
         }
         let side = |kind| Side {
             kind,
@@ -125,7 +125,7 @@ impl Stream {
             event: "end",
             pid: trace.meta.pid,
             complete: trace.complete,
-            lost: Some(&trace.lost).filter(|lost| !lost.is_none()),
+            lost: Some(&trace.lost).filter(|lost| **lost != Lost::default()),
             incomplete: Gap::of(trace).map(|gap| gap.to_string()),
         };
         put(&end, out)

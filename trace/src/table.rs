@@ -179,6 +179,29 @@ fn lost(lost: &Lost, text: &mut String) {
     for (number, what, why) in lines.iter().filter(|(number, ..)| *number > 0) {
         let _ = writeln!(text, "lost: {} {why}", counted(*number, what));
     }
+    left_out(lost, text);
+}
+
+/// What was left out on request.
+fn left_out(lost: &Lost, text: &mut String) {
+    if lost.filtered > 0 {
+        let calls = counted(lost.filtered, "call");
+        let _ = writeln!(
+            text,
+            "left out: {calls} not matching the condition, counted here"
+        );
+    }
+    if lost.undecided > 0 {
+        let _ = writeln!(
+            text,
+            "          {} of them lacked a value of the condition, or had one of another type",
+            lost.undecided
+        );
+    }
+    if lost.beyond_limit > 0 {
+        let calls = counted(lost.beyond_limit, "matching call");
+        let _ = writeln!(text, "left out: {calls} beyond the limit, counted here");
+    }
 }
 
 struct Table {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use probes::events::{Call, Value, Which};
-use serde_json::json;
+use probes::events::{Call, SpanInfo, StackFrame, Value, Which};
+use serde_json::{Map, json};
 
-use crate::names::class;
+use crate::names::{class, printable};
 
 /// Numbers, booleans and null as they are, texts and chars as strings; arrays and other objects as objects.
 pub fn to_json(value: &Value) -> serde_json::Value {
@@ -29,8 +29,21 @@ pub fn to_json(value: &Value) -> serde_json::Value {
             class: name,
             identity,
         } => json!({"class": class(name), "identity": format!("{identity:x}")}),
+        Value::Class(name) => json!(class(name)),
+        Value::Stack(frames) => frames.iter().map(frame).collect(),
         Value::Missing => json!({"missing": true}),
     }
+}
+
+/// A frame of a call stack, without the line if it is not known.
+fn frame(frame: &StackFrame) -> serde_json::Value {
+    let mut shown = json!({"class": class(&frame.class), "method": printable(&frame.method)});
+    if frame.line > 0
+        && let Some(fields) = shown.as_object_mut()
+    {
+        fields.insert("line".to_owned(), frame.line.into());
+    }
+    shown
 }
 
 /// A number by its shortest text, so that a `float` does not grow digits.
@@ -55,9 +68,40 @@ pub fn captured(call: &Call) -> (Vec<(u8, &Value)>, Option<&Value>) {
         match capture.which {
             Which::Argument(index) => arguments.push((index, &capture.value)),
             Which::Returned => returned = Some(&capture.value),
+            Which::Shown(_) | Which::Stack => {}
         }
     }
     (arguments, returned)
+}
+
+/// The values that the condition of a span or its list of what is shown reads, by how they are written there.
+pub fn shown<'c>(call: &'c Call, span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)> {
+    let shown = call
+        .captures
+        .iter()
+        .filter_map(|capture| match capture.which {
+            Which::Shown(slot) => {
+                let name = span.shown.get(usize::from(slot))?;
+                Some((name.as_str(), &capture.value))
+            }
+            _ => None,
+        });
+    shown.collect()
+}
+
+/// The call stack, if it was asked for.
+pub fn stack(call: &Call) -> Option<&Value> {
+    let mut captures = call.captures.iter();
+    let found = captures.find(|capture| capture.which == Which::Stack);
+    found.map(|capture| &capture.value)
+}
+
+/// [`shown`] as JSON.
+pub fn shown_json(call: &Call, span: &SpanInfo) -> Map<String, serde_json::Value> {
+    let shown = shown(call, span).into_iter();
+    shown
+        .map(|(name, value)| (printable(name), to_json(value)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -93,6 +137,22 @@ mod tests {
                 r#"{"class":"a.B","identity":"ff"}"#,
             ),
             (Value::Missing, r#"{"missing":true}"#),
+            (Value::Class("a/B$C".into()), "\"a.B$C\""),
+            (
+                Value::Stack(vec![
+                    StackFrame {
+                        class: "a/B".into(),
+                        method: "f".into(),
+                        line: 7,
+                    },
+                    StackFrame {
+                        class: "a/B".into(),
+                        method: "main".into(),
+                        line: 0,
+                    },
+                ]),
+                r#"[{"class":"a.B","line":7,"method":"f"},{"class":"a.B","method":"main"}]"#,
+            ),
         ] {
             assert_eq!(to_json(&value).to_string(), expected);
         }

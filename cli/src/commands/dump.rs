@@ -9,10 +9,10 @@ use control::Request;
 use control::message::Dump as Answer;
 use probes::Summary;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, read};
 use crate::args::Target;
 use crate::problem::Problem;
-use crate::show::{path, read, show, show_json};
+use crate::show::show;
 
 const AFTER_HELP: &str = "\
 Everything recorded up to now is in the snapshot afterwards; the JVM goes on recording to it.
@@ -48,11 +48,11 @@ impl Dump {
             copy(&dump, &snapshot, to)?;
         }
         if self.target.json {
-            show_json(&answer)?;
+            show(&format!("{answer:#}\n"))?;
         } else {
             show(&format!(
                 "{}\n",
-                path(self.to.as_ref().unwrap_or(&snapshot))
+                self.to.as_ref().unwrap_or(&snapshot).display()
             ))?;
         }
         Ok(0)

@@ -17,11 +17,11 @@ use crate::launch;
 use crate::live::{Live, Show, Which};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show::complain;
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
 use crate::until;
 use crate::warnings::{Warning, Warnings};
+use crate::when::When;
 
 pub(super) const PLUGIN: &str = "trace";
 
@@ -39,6 +39,7 @@ Examples:
   classhook trace --methods 'com.acme.Store.find*' --capture arguments,returned --json-lines calls.jsonl -- java -jar app.jar
   classhook trace 4711 --methods 'com.acme.Store.*' --for 30s --perfetto trace.json
   classhook trace 4711 --methods 'com.acme.Store.*' --json-lines - | jq 'select(.duration > 1000000)'
+  classhook trace 4711 --methods 'com.acme.**' --when 'duration > 100ms || threw' --perfetto slow.json
   classhook trace --annotated '**.GetMapping' --aggregate --interval 5s -- java -jar app.jar";
 
 /// Traces the calls of methods and reports them.
@@ -48,6 +49,9 @@ pub struct Trace {
     /// What is traced.
     #[command(flatten)]
     pub what: What,
+    /// Which single calls are kept.
+    #[command(flatten)]
+    pub when: When,
     /// What is made of it.
     #[command(flatten)]
     pub outputs: TraceOutputs,
@@ -100,10 +104,10 @@ pub struct What {
     #[arg(long, value_name = "BYTES", conflicts_with = "config")]
     pub limit: Option<u32>,
     /// Sum up the calls of each method and keep no single ones
-    #[arg(long, conflicts_with_all = ["config", "capture", "limit"])]
+    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "when", "min_duration", "show"])]
     pub aggregate: bool,
     /// Only count the calls
-    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "aggregate"])]
+    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "aggregate", "when", "min_duration", "show"])]
     pub count: bool,
     /// Methods to leave out [default: synthetic,bridges]
     #[arg(
@@ -200,7 +204,7 @@ impl What {
         let warning = Warning::new("H0650", "no method of a loaded class is traced");
         let warning = nearest.fold(warning, |warning, name| warning.with("nearest", name));
         let help = "methods of classes that are loaded from now on are, if they are asked for";
-        complain(warning.with("help", help));
+        eprint!("{}", warning.with("help", help));
         Ok(())
     }
 }
@@ -232,7 +236,7 @@ impl Trace {
     /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         let run = run_id();
-        let settings = self.what.configured(&self.settings)?;
+        let settings = self.when.added(self.what.configured(&self.settings)?);
         match self.pid {
             Some(pid) => self.visit(pid, &settings, &run),
             None => self.start(&settings, &run),
@@ -248,7 +252,7 @@ impl Trace {
         match reported {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
-                complain(format_args!("{problem}\n"));
+                eprintln!("{problem}");
                 Ok(code)
             }
             Ok(()) => Ok(code),

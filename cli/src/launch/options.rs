@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
+use crate::args::Watch;
+
 /// The options of the agent; what is not set is left to the configuration file and the agent's defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentOptions {
@@ -19,6 +21,8 @@ pub struct AgentOptions {
     pub grant: Vec<String>,
     /// What the plugins are configured with, as JSON.
     pub settings: Option<String>,
+    /// Which single calls are kept, and with which values.
+    pub watch: Watch,
     /// `warn` or `strict`.
     pub on_error: Option<&'static str>,
     /// The agent's log level.
@@ -58,8 +62,14 @@ impl AgentOptions {
         if let Some(path) = &self.messages {
             put("messages", path.as_os_str());
         }
+        let calls = self.watch.calls.map(|calls| calls.to_string());
+        let per_second = self.watch.per_second.map(|calls| calls.to_string());
         let single = [
             ("settings", self.settings.as_deref()),
+            ("when", self.watch.when.as_deref()),
+            ("show", self.watch.show.as_deref()),
+            ("calls", calls.as_deref()),
+            ("calls-per-second", per_second.as_deref()),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
@@ -96,6 +106,12 @@ mod tests {
             select: vec!["com.acme.**;!com.acme.gen.**".into()],
             grant: vec!["probes".into()],
             settings: Some(r#"{"a":1,"b":"\\n"}"#.into()),
+            watch: Watch {
+                when: Some(r#"arg[0] == "a,\n""#.into()),
+                show: Some("arg, returned".into()),
+                calls: Some(5),
+                per_second: Some(6),
+            },
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
@@ -103,7 +119,7 @@ mod tests {
             later: true,
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},on-error=strict,log=info,run=r1,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

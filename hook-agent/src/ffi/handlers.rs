@@ -11,6 +11,7 @@ use super::jvmti::Jvmti;
 use super::phases::{Live, OnLoad};
 use super::refs::{Local, LocalRef};
 use super::vm::Vm;
+use conditions::Step;
 use jni_sys::jint;
 use probes::spans::{NewThread, Seen};
 use std::sync::OnceLock;
@@ -55,6 +56,18 @@ pub(crate) trait Handlers: Sync {
         object: &LocalRef<'_>,
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
+
+    /// The value to which these steps lead from an object; none if they lead nowhere.
+    fn captured_at<'t>(
+        &self,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        text: &'t mut [u16],
+    ) -> Option<Seen<'t>>;
+
+    /// Writes the innermost frames of the current call stack and says how many they are.
+    fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize;
 }
 
 static HANDLERS: OnceLock<&'static dyn Handlers> = OnceLock::new();

@@ -2,10 +2,12 @@
 
 use super::error::JvmtiError;
 use super::phases::{Live, OnLoadOrLive};
-use super::refs::{GlobalRef, Local, LocalRef};
-use super::table::{self, Capabilities, Event, EventCallbacks, JvmtiEnv, StartFunction};
+use super::refs::{FieldId, GlobalRef, Local, LocalRef};
+use super::table::{
+    self, Capabilities, Event, EventCallbacks, FrameInfo, JvmtiEnv, LineNumberEntry, StartFunction,
+};
 use crate::names::decode;
-use jni_sys::{jint, jobject};
+use jni_sys::{jfieldID, jint, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 
@@ -221,6 +223,97 @@ impl Jvmti {
                 .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
         };
         Ok(memory)
+    }
+
+    /// The fields that a class declares.
+    pub fn class_fields(self, class: &LocalRef<'_>) -> Result<Vec<FieldId>, JvmtiError> {
+        let mut count = 0;
+        let mut fields: *mut jfieldID = null_mut();
+        call!(self.GetClassFields(class.as_raw(), &raw mut count, &raw mut fields))?;
+        let found = self.take_array(fields, count);
+        let fields = found.into_iter().filter_map(NonNull::new);
+        Ok(fields.map(FieldId).collect())
+    }
+
+    /// Name and descriptor of a field of a class, as modified UTF-8.
+    pub fn field_name(
+        self,
+        class: &LocalRef<'_>,
+        field: FieldId,
+    ) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
+        let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
+        call!(self.GetFieldName(
+            class.as_raw(),
+            field.0.as_ptr(),
+            &raw mut name,
+            &raw mut descriptor,
+            null_mut()
+        ))?;
+        let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
+        name.zip(descriptor).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// The access flags of a field of a class (JVMS 4.5).
+    pub fn field_access_flags(
+        self,
+        class: &LocalRef<'_>,
+        field: FieldId,
+    ) -> Result<jint, JvmtiError> {
+        let mut flags = 0;
+        call!(self.GetFieldModifiers(class.as_raw(), field.0.as_ptr(), &raw mut flags))?;
+        Ok(flags)
+    }
+
+    /// The frames of the current thread, a virtual one if it runs one, the innermost first.
+    pub(super) fn current_stack(self, _: Live, most: usize) -> Result<Vec<FrameInfo>, JvmtiError> {
+        let none = FrameInfo {
+            method: null_mut(),
+            location: -1,
+        };
+        let mut frames = vec![none; most];
+        let mut count = 0;
+        let most = jint::try_from(most).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        call!(self.GetStackTrace(null_mut(), 0, most, frames.as_mut_ptr(), &raw mut count))?;
+        frames.truncate(usize::try_from(count).unwrap_or(0));
+        Ok(frames)
+    }
+
+    /// The name of a method in a frame, as modified UTF-8.
+    pub(super) fn method_name(self, frame: &FrameInfo) -> Result<Vec<u8>, JvmtiError> {
+        let mut name: *mut c_char = null_mut();
+        call!(self.GetMethodName(frame.method, &raw mut name, null_mut(), null_mut()))?;
+        self.take_string(name).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// The class that declares the method in a frame.
+    pub(super) fn method_class<'a>(
+        self,
+        local: Local<'a>,
+        frame: &FrameInfo,
+    ) -> Result<LocalRef<'a>, JvmtiError> {
+        let mut class: jobject = null_mut();
+        call!(self.GetMethodDeclaringClass(frame.method, &raw mut class))?;
+        local.adopt(class).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// The line number table of the method in a frame.
+    pub(super) fn lines(self, frame: &FrameInfo) -> Result<Vec<LineNumberEntry>, JvmtiError> {
+        let mut count = 0;
+        let mut lines: *mut LineNumberEntry = null_mut();
+        call!(self.GetLineNumberTable(frame.method, &raw mut count, &raw mut lines))?;
+        Ok(self.take_array(lines, count))
+    }
+
+    /// Copies an array of the JVM's and frees it.
+    fn take_array<T: Copy>(self, array: *mut T, count: jint) -> Vec<T> {
+        if array.is_null() {
+            return Vec::new();
+        }
+        let count = usize::try_from(count).unwrap_or(0);
+        // SAFETY: the JVM returned an array of `count` elements (JVM TI, Function Return Values).
+        let copy = unsafe { std::slice::from_raw_parts(array, count) }.to_vec();
+        self.deallocate(array.cast());
+        copy
     }
 
     /// Gives the environment back; its events stop.

@@ -9,8 +9,9 @@ use super::handlers;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::thread_cell;
+use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
-use probes::spans::calls::{capture, enter, exit, fail};
+use probes::spans::calls::{capture, capture_read_from, enter, exit, fail};
 use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, ThreadCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -33,6 +34,15 @@ impl Jvm for Caller<'_> {
     fn join(&self) -> Option<NewThread> {
         let local = self.0?;
         guard(None, || handlers::get()?.first_span(Live::entered(), local))
+    }
+
+    fn frames(&self, frames: &mut [u64]) -> usize {
+        let Some(local) = self.0 else {
+            return 0;
+        };
+        guard(0, || {
+            handlers::get().map_or(0, |it| it.frames(Live::entered(), local, frames))
+        })
     }
 }
 
@@ -108,14 +118,20 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
     thread: jlong,
 ) {
     let spec = CaptureSpec(spec);
+    let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
+    let number = || Seen::Number(spec.kind(), bits.cast_unsigned());
     quietly(env, |caller| {
-        capture(
-            &caller,
-            thread.cast_unsigned(),
-            span.cast_unsigned(),
-            spec,
-            || Seen::Number(spec.kind(), bits.cast_unsigned()),
-        );
+        if spec.root().is_none() {
+            return capture(&caller, thread, span, spec, number);
+        }
+        capture_read_from(&caller, thread, span, spec, |_, path, keep| {
+            let is_number = path.is_none_or(|path| path.steps.is_empty());
+            keep(if is_number {
+                number()
+            } else {
+                Seen::Unreadable
+            });
+        });
     });
 }
 
@@ -130,6 +146,9 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
     thread: jlong,
 ) {
     let spec = CaptureSpec(spec);
+    if spec.root().is_some() {
+        return quietly(env, |caller| read_from(caller, value, spec, span, thread));
+    }
     let mut text = None;
     quietly(env, |caller| {
         capture(
@@ -144,6 +163,35 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
             },
         );
     });
+}
+
+/// A reference from which the condition of a span, or its list of what is shown, reads values.
+#[inline(never)]
+fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: jint, thread: jlong) {
+    let value = caller.0.and_then(|local| local.borrow(value));
+    let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
+    capture_read_from(&caller, thread, span, spec, |spec, path, keep| {
+        let text = &mut [0; MAX_TEXT][..spec.limit()];
+        let steps = path.map_or(&[][..], |path| &path.steps);
+        keep(seen_at(caller, value.as_ref(), steps, text));
+    });
+}
+
+/// The value to which steps lead from an object.
+fn seen_at<'t>(
+    caller: Caller<'_>,
+    value: Option<&LocalRef<'_>>,
+    steps: &[Step],
+    text: &'t mut [u16],
+) -> Seen<'t> {
+    match value {
+        _ if steps.is_empty() => seen(caller, value, text),
+        None => Seen::Unreadable,
+        Some(value) => guard(None, || {
+            handlers::get()?.captured_at(caller.0?, value, steps, text)
+        })
+        .unwrap_or(Seen::Unreadable),
+    }
 }
 
 /// What can be said of an object without asking it.

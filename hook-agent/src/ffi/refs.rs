@@ -113,6 +113,11 @@ impl<'a> Local<'a> {
         ))
     }
 
+    /// The length of an array.
+    pub fn array_length(self, array: &LocalRef<'_>) -> jint {
+        jni!(self, v1_1.GetArrayLength, array.as_raw())
+    }
+
     /// The object's class.
     pub fn object_class(self, object: &LocalRef<'_>) -> Option<LocalRef<'a>> {
         self.adopt(jni!(self, v1_1.GetObjectClass, object.as_raw()))

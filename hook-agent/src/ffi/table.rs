@@ -4,7 +4,7 @@
 //! Only the functions that the agent calls are typed; every other slot is opaque. Errors, phases
 //! and modes are plain integers, because a newer JVM may use values this table does not know.
 
-use jni_sys::{JNIEnv, jboolean, jclass, jint, jobject};
+use jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jint, jmethodID, jobject};
 use std::ffi::{c_char, c_uchar, c_void};
 
 /// What a `jvmtiEnv*` points to: its first word is the function table.
@@ -25,6 +25,23 @@ pub(crate) struct ThreadInfo {
     pub is_daemon: u8,
     pub thread_group: jobject,
     pub context_class_loader: jobject,
+}
+
+/// `jvmtiFrameInfo`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameInfo {
+    pub method: jmethodID,
+    /// A bytecode index; -1 in a native method.
+    pub location: i64,
+}
+
+/// `jvmtiLineNumberEntry`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineNumberEntry {
+    pub start_location: i64,
+    pub line_number: jint,
 }
 
 /// The function table, slot numbers from 1 (`_n_m` holds the slots n to m).
@@ -68,14 +85,59 @@ pub(crate) struct JvmtiInterface {
     >,
     /// 49
     pub GetClassStatus: Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint) -> jint>,
-    _50_56: [Slot; 7],
+    _50_52: [Slot; 3],
+    /// 53
+    pub GetClassFields: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jfieldID) -> jint,
+    >,
+    _54_56: [Slot; 3],
     /// 57
     pub GetClassLoader:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jobject) -> jint>,
     /// 58
     pub GetObjectHashCode:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
-    _59_72: [Slot; 14],
+    _59: Slot,
+    /// 60
+    pub GetFieldName: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jclass,
+            jfieldID,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> jint,
+    >,
+    _61: Slot,
+    /// 62
+    pub GetFieldModifiers:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, jfieldID, *mut jint) -> jint>,
+    _63: Slot,
+    /// 64
+    pub GetMethodName: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jmethodID,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> jint,
+    >,
+    /// 65
+    pub GetMethodDeclaringClass:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jmethodID, *mut jclass) -> jint>,
+    _66_69: [Slot; 4],
+    /// 70
+    pub GetLineNumberTable: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jmethodID,
+            *mut jint,
+            *mut *mut LineNumberEntry,
+        ) -> jint,
+    >,
+    _71_72: [Slot; 2],
     /// 73
     pub SetNativeMethodPrefix:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const c_char) -> jint>,
@@ -83,7 +145,19 @@ pub(crate) struct JvmtiInterface {
     /// 78
     pub GetLoadedClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jclass) -> jint>,
-    _79_121: [Slot; 43],
+    _79_103: [Slot; 25],
+    /// 104
+    pub GetStackTrace: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jobject,
+            jint,
+            jint,
+            *mut FrameInfo,
+            *mut jint,
+        ) -> jint,
+    >,
+    _105_121: [Slot; 17],
     /// 122
     pub SetEventCallbacks:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const EventCallbacks, jint) -> jint>,
@@ -178,6 +252,8 @@ pub(crate) const DISABLE: jint = 0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities([u32; 4]);
 
+/// `can_get_line_numbers`, bit 12.
+pub(crate) const CAN_GET_LINE_NUMBERS: u32 = 12;
 /// `can_set_native_method_prefix`, bit 36.
 pub(crate) const CAN_SET_NATIVE_METHOD_PREFIX: u32 = 36;
 /// `can_retransform_classes`, bit 37.

@@ -3,10 +3,12 @@
 //! Everything here is legal in a native method that instrumented code calls: none of the JNI and JVM TI functions
 //! used runs Java code.
 
+use super::fields::Fields;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
 use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
 use crate::names::{decode, internal_name};
+use conditions::Step;
 use jni_sys::{_jobject, jint, jobject};
 use probes::spans::{Runtime, Seen};
 use std::ffi::CStr;
@@ -58,6 +60,7 @@ struct Known {
 pub(crate) struct Values {
     boxes: [Option<FieldId>; 8],
     classes: Box<[Known]>,
+    fields: Fields,
     /// Held by who adds a class.
     adding: Mutex<()>,
     threads: Option<Threads>,
@@ -88,6 +91,7 @@ impl Values {
         Self {
             boxes,
             classes: (0..CLASSES).map(|_| Known::default()).collect(),
+            fields: Fields::default(),
             adding: Mutex::default(),
             threads: Threads::resolve(local),
         }
@@ -111,7 +115,7 @@ impl Values {
         match kind {
             Kind::Object => Some(Seen::Object(number, jvmti.identity_hash(object)?)),
             Kind::Array => {
-                let length = jni!(local, v1_1.GetArrayLength, object.as_raw());
+                let length = local.array_length(object);
                 Some(Seen::Array(number, length.cast_unsigned()))
             }
             Kind::Text => {
@@ -134,6 +138,63 @@ impl Values {
                 Some(unbox(local, object, index, field))
             }
         }
+    }
+
+    /// The value to which these steps lead from an object; none if they lead nowhere.
+    pub fn read_at<'t>(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        text: &'t mut [u16],
+    ) -> Option<Seen<'t>> {
+        let mut reached = None;
+        let mut steps = steps.iter();
+        while let Some(step) = steps.next() {
+            let from = reached.as_ref().unwrap_or(object);
+            let is_last = steps.len() == 0;
+            match self.step(jvmti, runtime, local, from, step)? {
+                Reached::Object(Some(next)) => reached = Some(next),
+                Reached::Object(None) => return is_last.then_some(Seen::Null),
+                Reached::Value(value) => return is_last.then_some(value),
+            }
+        }
+        let object = reached.as_ref().unwrap_or(object);
+        self.read(jvmti, runtime, local, object, text)
+    }
+
+    fn step<'a>(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'a>,
+        object: &LocalRef<'_>,
+        step: &Step,
+    ) -> Option<Reached<'a>> {
+        let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
+        let name = match (step, kind) {
+            (Step::Class, _) => return Some(Reached::Value(Seen::Class(number))),
+            (Step::Length, Kind::Text) => {
+                let length = jni!(local, v1_1.GetStringLength, object.as_raw());
+                return Some(Reached::int(length));
+            }
+            (Step::Length, Kind::Array) => return Some(Reached::int(local.array_length(object))),
+            (Step::Element(index), Kind::Array) => {
+                return element(jvmti, local, object, *index);
+            }
+            (Step::Element(_), _) => return None,
+            (Step::Length, _) => "length",
+            (Step::Field(name), _) => name,
+        };
+        let class = local.object_class(object)?;
+        let field = self.fields.find(jvmti, local, &class, name)?;
+        if matches!(field.kind, b'L' | b'[') {
+            return Some(Reached::Object(local.object_field(object, field.id)));
+        }
+        let value = number_field(local, object, field.kind, field.id);
+        Some(Reached::Value(value))
     }
 
     /// The number of an object's class.
@@ -290,40 +351,109 @@ impl Known {
     }
 }
 
+/// Where a step led to.
+enum Reached<'a> {
+    /// An object, or `null`.
+    Object(Option<LocalRef<'a>>),
+    /// A primitive value or a class.
+    Value(Seen<'static>),
+}
+
+impl Reached<'_> {
+    fn int(value: jint) -> Self {
+        Self::Value(Seen::Number(b'I', i64::from(value).cast_unsigned()))
+    }
+}
+
+/// An element of an array; none beyond its end.
+fn element<'a>(
+    jvmti: Jvmti,
+    local: Local<'a>,
+    array: &LocalRef<'_>,
+    index: u32,
+) -> Option<Reached<'a>> {
+    /// Copies one element into a variable of its type.
+    macro_rules! region {
+        ($function:ident, $kind:ident, $of:expr, $index:expr) => {{
+            let mut value: $kind = Default::default();
+            jni!(
+                local,
+                v1_1.$function,
+                $of,
+                $index,
+                1,
+                (&raw mut value).cast()
+            );
+            value
+        }};
+    }
+    let index = jint::try_from(index).ok()?;
+    if index >= local.array_length(array) {
+        return None;
+    }
+    let class = local.object_class(array)?;
+    let signature = jvmti.class_signature(&class).ok()?;
+    let kind = *signature.get(1)?;
+    let raw = array.as_raw();
+    let bits = match kind {
+        b'L' | b'[' => {
+            let found = jni!(local, v1_1.GetObjectArrayElement, raw, index);
+            return Some(Reached::Object(local.adopt(found)));
+        }
+        b'Z' => u64::from(region!(GetBooleanArrayRegion, u8, raw, index)),
+        b'B' => i64::from(region!(GetByteArrayRegion, i8, raw, index)).cast_unsigned(),
+        b'C' => u64::from(region!(GetCharArrayRegion, u16, raw, index)),
+        b'S' => i64::from(region!(GetShortArrayRegion, i16, raw, index)).cast_unsigned(),
+        b'I' => i64::from(region!(GetIntArrayRegion, i32, raw, index)).cast_unsigned(),
+        b'J' => region!(GetLongArrayRegion, i64, raw, index).cast_unsigned(),
+        b'F' => u64::from(region!(GetFloatArrayRegion, f32, raw, index).to_bits()),
+        b'D' => region!(GetDoubleArrayRegion, f64, raw, index).to_bits(),
+        _ => return None,
+    };
+    Some(Reached::Value(Seen::Number(kind, bits)))
+}
+
 /// What is in a box, whose field `value` is read.
 fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, index: u8, field: FieldId) -> Seen<'t> {
-    let (object, field) = (object.as_raw(), field.0.as_ptr());
     let kind = BOXES
         .get(usize::from(index))
         .and_then(|(_, descriptor)| descriptor.to_bytes().first().copied());
+    kind.map_or(Seen::Unreadable, |kind| {
+        number_field(local, object, kind, field)
+    })
+}
+
+/// A field of a primitive type.
+fn number_field<'t>(local: Local<'_>, object: &LocalRef<'_>, kind: u8, field: FieldId) -> Seen<'t> {
+    let (object, field) = (object.as_raw(), field.0.as_ptr());
     let signed = |value: i64| value.cast_unsigned();
     let (kind, bits) = match kind {
-        Some(b'Z') => (
+        b'Z' => (
             b'Z',
             u64::from(jni!(local, v1_1.GetBooleanField, object, field)),
         ),
-        Some(b'B') => (
+        b'B' => (
             b'B',
             signed(jni!(local, v1_1.GetByteField, object, field).into()),
         ),
-        Some(b'C') => (
+        b'C' => (
             b'C',
             u64::from(jni!(local, v1_1.GetCharField, object, field)),
         ),
-        Some(b'S') => (
+        b'S' => (
             b'S',
             signed(jni!(local, v1_1.GetShortField, object, field).into()),
         ),
-        Some(b'I') => (
+        b'I' => (
             b'I',
             signed(jni!(local, v1_1.GetIntField, object, field).into()),
         ),
-        Some(b'J') => (b'J', signed(jni!(local, v1_1.GetLongField, object, field))),
-        Some(b'F') => (
+        b'J' => (b'J', signed(jni!(local, v1_1.GetLongField, object, field))),
+        b'F' => (
             b'F',
             u64::from(jni!(local, v1_1.GetFloatField, object, field).to_bits()),
         ),
-        Some(b'D') => (
+        b'D' => (
             b'D',
             jni!(local, v1_1.GetDoubleField, object, field).to_bits(),
         ),

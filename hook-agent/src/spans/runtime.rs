@@ -4,11 +4,13 @@ use crate::ffi::clock::Start;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::refs::{Local, LocalRef};
+use crate::ffi::stack;
 use crate::ffi::thread_cell;
 use crate::ffi::values::Values;
 use crate::probe_table::table;
+use conditions::Step;
 use probes::events::ThreadInfo;
-use probes::spans::{NewThread, Runtime, Seen};
+use probes::spans::{NewThread, Runtime, Seen, frame_word};
 use std::sync::{LazyLock, OnceLock};
 
 /// When the clocks were first compared.
@@ -68,4 +70,25 @@ pub(crate) fn captured<'t>(
     text: &'t mut [u16],
 ) -> Option<Seen<'t>> {
     VALUES.get()?.read(jvmti, &RUNTIME, local, object, text)
+}
+
+/// The value to which these steps lead from an object; none if they lead nowhere.
+pub(crate) fn captured_at<'t>(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    object: &LocalRef<'_>,
+    steps: &[Step],
+    text: &'t mut [u16],
+) -> Option<Seen<'t>> {
+    let values = VALUES.get()?;
+    values.read_at(jvmti, &RUNTIME, local, object, steps, text)
+}
+
+/// Writes the innermost frames of the current call stack and says how many they are.
+pub(crate) fn frames(jvm: Jvm<'_>, frames: &mut [u64]) -> usize {
+    let found = stack::current(jvm, frames.len());
+    for (word, (class, method, line)) in frames.iter_mut().zip(&found) {
+        *word = frame_word(RUNTIME.class(class), RUNTIME.class(method), *line);
+    }
+    found.len()
 }

@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::settings::{Agent, Config, PluginConfig};
 use super::suggest;
 use super::values::{check_grant, check_selector, parse_log, parse_on_error, parse_switch};
+use super::watch::WatchTexts;
 use crate::error::HostError;
 
 impl Config {
@@ -55,13 +56,17 @@ struct FileAgent {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct FilePlugin {
     r#use: Spanned<String>,
     digest: Option<Spanned<String>>,
     grant: Option<Spanned<Vec<Spanned<String>>>>,
     #[serde(default)]
     select: Vec<Spanned<String>>,
+    when: Option<Spanned<String>>,
+    show: Option<Spanned<String>>,
+    calls: Option<std::num::NonZeroU64>,
+    calls_per_second: Option<std::num::NonZeroU32>,
     #[serde(default)]
     config: toml::Table,
 }
@@ -145,6 +150,15 @@ impl Source<'_> {
             result.set_grant(&self.checked(grant.into_inner(), check_grant)?);
         }
         result.select = self.checked(plugin.select, check_selector)?;
+        let place = plugin.when.as_ref().or(plugin.show.as_ref());
+        let place = place.map_or(0..0, Spanned::span);
+        let texts = WatchTexts {
+            when: plugin.when.map(Spanned::into_inner),
+            show: plugin.show.map(Spanned::into_inner),
+            calls: plugin.calls.map(Into::into),
+            per_second: plugin.calls_per_second.map(Into::into),
+        };
+        result.watch = texts.parse().map_err(|error| self.at(error, &place))?;
         result.config = to_json(toml::Value::Table(plugin.config));
         Ok(result)
     }

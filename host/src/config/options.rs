@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::settings::{Config, PluginConfig};
 use super::suggest;
 use super::values::{check_grant, check_selector, parse_log, parse_on_error, parse_switch};
+use super::watch::WatchTexts;
 use crate::error::HostError;
 
 /// The text printed for the option `help`: every key.
@@ -26,6 +27,12 @@ A comma or backslash inside a value is written \\, or \\\\.
                      plugin=, else for all
   settings=JSON      what the plugins named by plugin=, else all, are configured
                      with: their [plugin.config] as JSON
+  when=CONDITION     only single calls that match are kept, by the plugins named by
+                     plugin=, else by all: duration > 100ms || threw
+  show=VALUES        what is kept of each single call besides: arg, returned,
+                     this.size, stack(10)
+  calls=NUMBER       how many of these calls are kept
+  calls-per-second=NUMBER  how many are kept within one second
   on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
   run=ID             an id stored in the snapshot
   control=on|off     whether `classhook status PID` and the like can reach the
@@ -39,20 +46,23 @@ A comma or backslash inside a value is written \\, or \\\\.
   visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
                      and leaves when the command that attached it is gone
   later=on|off       whether the classes that are loaded are instrumented once
-                     attaching is done, and not meanwhile (default: off); has no
-                     effect on an agent that starts with the JVM
+                     attaching is done, and not meanwhile (default: off)
   messages=FILE      a file that is there, for what the agent says while it attaches
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 20] = [
     "config",
     "output",
     "plugin",
     "select",
     "grant",
     "settings",
+    "when",
+    "show",
+    "calls",
+    "calls-per-second",
     "on-error",
     "run",
     "control",
@@ -86,7 +96,7 @@ fn parse(options: &str) -> Result<Config, HostError> {
     for (key, value) in &pairs {
         apply(&mut config, &mut lists, key, value)?;
     }
-    lists.apply(&mut config);
+    lists.apply(&mut config)?;
     Ok(config)
 }
 
@@ -99,11 +109,13 @@ struct Lists {
     select: Option<Vec<String>>,
     grant: Option<Vec<String>>,
     settings: Option<serde_json::Value>,
+    watch: WatchTexts,
 }
 
 impl Lists {
     /// Named plugins join those of a configuration file, or replace the default one.
-    fn apply(self, config: &mut Config) {
+    fn apply(self, config: &mut Config) -> Result<(), HostError> {
+        let watch = self.watch.parse()?;
         let replaced = !self.plugins.is_empty() && config.source.is_none();
         if self.none || replaced {
             config.plugins.clear();
@@ -126,7 +138,11 @@ impl Lists {
                 plugin.set_grant(grant);
                 plugin.grant_line = None;
             }
+            if watch.is_some() {
+                plugin.watch.clone_from(&watch);
+            }
         }
+        Ok(())
     }
 }
 
@@ -151,6 +167,12 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "select" => extend(&mut lists.select, value, check_selector)?,
         "grant" => extend(&mut lists.grant, value, check_grant)?,
         "settings" => lists.settings = Some(parse_settings(value)?),
+        "when" => lists.watch.when = Some(value.to_owned()),
+        "show" => lists.watch.show = Some(value.to_owned()),
+        "calls" => lists.watch.calls = Some(parse_number("calls", value)?),
+        "calls-per-second" => {
+            lists.watch.per_second = Some(parse_number("calls-per-second", value)?);
+        }
         "on-error" => config.agent.on_error = parse_on_error(value)?,
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_switch("control", value)?,
@@ -180,6 +202,19 @@ fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
         Ok(other) => Err(wrong(other.to_string())),
         Err(error) => Err(wrong(error.to_string())),
     }
+}
+
+/// A number from 1 on.
+fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
+    key: &str,
+    value: &str,
+) -> Result<T, HostError> {
+    let number = value.parse().ok().filter(|number| *number >= T::from(1));
+    number.ok_or_else(|| {
+        HostError::new("H0105", format!("`{key}` is no number of calls"))
+            .with("expected", "a whole number from 1 on")
+            .with("found", value)
+    })
 }
 
 /// Adds the `;`-separated parts of `value`, each of which must pass `check`.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use conditions::Watch;
+
 use super::suggest;
 use crate::error::HostError;
 
@@ -37,7 +39,7 @@ pub struct Agent {
     pub compile_huge: bool,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
-    /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
+    /// Whether loaded classes are instrumented after attaching, and not meanwhile.
     pub later: bool,
 }
 
@@ -84,6 +86,8 @@ pub struct PluginConfig {
     pub select: Vec<String>,
     /// The table `[plugin.config]`, handed to the plugin as JSON.
     pub config: serde_json::Value,
+    /// Which calls of its spans are kept, and what is shown of them; none if every call is kept.
+    pub watch: Option<Watch>,
     /// Line of `classhook.toml` that `grant` is at, for messages.
     pub grant_line: Option<usize>,
     /// Where each value of `config` is in `classhook.toml`, for messages: `rule[1].what` and its line.
@@ -186,6 +190,7 @@ impl PluginConfig {
             grant,
             select: Vec::new(),
             config,
+            watch: None,
             grant_line: None,
             config_lines: Vec::new(),
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{
-    Aggregate, BUCKETS, Call, Capture, Kind, Lost, NAMED, OPEN, Outcome, RETURNED, SpanInfo, THREW,
-    ThreadInfo, VIRTUAL, Value, Which,
+    Aggregate, BUCKETS, Call, Capture, Kind, Lost, NAMED, OPEN, Outcome, RETURNED, SHOWN, SpanInfo,
+    StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::SnapshotError;
 use crate::format::{Incomplete, Meta};
@@ -146,9 +146,21 @@ impl Decoder {
         })
     }
 
+    fn frames(&self, fields: &mut Fields<'_>) -> Result<Vec<StackFrame>, SnapshotError> {
+        let mut frames = Vec::new();
+        for _ in 0..fields.varint()? {
+            frames.push(StackFrame {
+                class: self.name(fields)?,
+                method: self.name(fields)?,
+                line: fields.varint32()?,
+            });
+        }
+        Ok(frames)
+    }
+
     fn capture(&self, fields: &mut Fields<'_>) -> Result<Capture, SnapshotError> {
         let [kind, which] = fields.number()?;
-        let value = match kind {
+        let value = match kind & !SHOWN {
             b'N' => Value::Null,
             b'?' => Value::Missing,
             b'Z' => Value::Boolean(unzigzag(fields.varint()?) != 0),
@@ -175,11 +187,15 @@ impl Decoder {
                 class: self.name(fields)?,
                 identity: fields.varint32()?,
             },
+            b'K' => Value::Class(self.name(fields)?),
+            b'#' => Value::Stack(self.frames(fields)?),
             other => return Err(fields.corrupt("a type of capture", other.to_string())),
         };
-        let which = match which {
-            RETURNED => Which::Returned,
-            index => Which::Argument(index),
+        let which = match (which, &value) {
+            (_, Value::Stack(_)) => Which::Stack,
+            (index, _) if kind & SHOWN != 0 => Which::Shown(index),
+            (RETURNED, _) => Which::Returned,
+            (index, _) => Which::Argument(index),
         };
         Ok(Capture { which, value })
     }

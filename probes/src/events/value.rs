@@ -13,6 +13,10 @@ pub enum Which {
     Argument(u8),
     /// What the method returned.
     Returned,
+    /// One of [`SpanInfo::shown`](super::SpanInfo::shown), by its place there.
+    Shown(u8),
+    /// The call stack at the end of the call.
+    Stack,
 }
 
 /// A value as it was when it was captured. A box (`java.lang.Integer` …) is the value in it.
@@ -57,8 +61,23 @@ pub enum Value {
         /// Its identity hash code.
         identity: u32,
     },
-    /// There was no room for it.
+    /// A class by its internal name, or an array class by its descriptor.
+    Class(Arc<str>),
+    /// The frames of a call stack, the innermost first.
+    Stack(Vec<StackFrame>),
+    /// It is not there, or there was no room for it.
     Missing,
+}
+
+/// A method in a call stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StackFrame {
+    /// Internal name of its class.
+    pub class: Arc<str>,
+    /// Its name.
+    pub method: Arc<str>,
+    /// The line that is executed; 0 if not known.
+    pub line: u32,
 }
 
 /// A value and which one it is.
@@ -101,7 +120,31 @@ impl fmt::Display for Value {
             Value::Object { class, identity } => {
                 write!(f, "{}@{identity:x}", names::binary(class))
             }
+            Value::Class(class) => write!(f, "{}", class_name(class)),
+            Value::Stack(frames) => {
+                for (index, frame) in frames.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { " < " })?;
+                    frame.fmt(f)?;
+                }
+                Ok(())
+            }
             Value::Missing => f.write_str("?"),
+        }
+    }
+}
+
+/// The name of a class as `Class.getName` gives it: `com.acme.Order`, `[I`.
+fn class_name(name: &str) -> String {
+    names::binary(name).to_string()
+}
+
+/// `com.acme.Store.find:17`, without the line if it is not known.
+impl fmt::Display for StackFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", names::binary(&self.class), self.method)?;
+        match self.line {
+            0 => Ok(()),
+            line => write!(f, ":{line}"),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{
-    Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SpanInfo, THREW,
-    ThreadInfo, VIRTUAL, Value, Which,
+    Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SHOWN, SpanInfo,
+    StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
@@ -148,10 +148,11 @@ impl EventWriter {
 
     fn capture(&mut self, out: &mut Vec<u8>, capture: &Capture) {
         let mut head = |kind: u8| {
-            out.push(kind);
-            out.push(match capture.which {
-                Which::Argument(index) => index,
-                Which::Returned => RETURNED,
+            out.extend(match capture.which {
+                Which::Argument(index) => [kind, index],
+                Which::Returned => [kind, RETURNED],
+                Which::Shown(index) => [kind | SHOWN, index],
+                Which::Stack => [kind, 0],
             });
         };
         let mut signed = |kind, value: i64| {
@@ -193,6 +194,14 @@ impl EventWriter {
                 head(b'L');
                 Some(u64::from(self.name(class)))
             }
+            Value::Class(class) => {
+                head(b'K');
+                Some(u64::from(self.name(class)))
+            }
+            Value::Stack(frames) => {
+                head(b'#');
+                Some(frames.len() as u64)
+            }
         };
         if let Some(number) = number {
             write_varint(out, number);
@@ -204,11 +213,18 @@ impl EventWriter {
             }
             Value::Array { length, .. } => write_varint(out, *length),
             Value::Object { identity, .. } => write_varint(out, *identity),
+            Value::Stack(frames) => frames.iter().for_each(|frame| self.frame(out, frame)),
             _ => {}
         }
     }
 
-    /// The number of a class name; a new one is written first.
+    fn frame(&mut self, out: &mut Vec<u8>, frame: &StackFrame) {
+        write_varint(out, self.name(&frame.class));
+        write_varint(out, self.name(&frame.method));
+        write_varint(out, frame.line);
+    }
+
+    /// The number of a name; a new one is written first.
     fn name(&mut self, name: &Arc<str>) -> u32 {
         if let Some(number) = self.names.get(name) {
             return *number;

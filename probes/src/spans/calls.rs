@@ -4,14 +4,18 @@
 //! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its segment.
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::capture::{self, CaptureSpec, Seen};
+use conditions::limits::MAX_STACK;
+use conditions::{Call, Datum, Path, Verdict};
+
+use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
 use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
 use super::runtime::Runtime;
 use super::segments::Pushed;
 use super::stack::{Left, ThreadStack};
 use super::sums::Timed;
+use super::table::WATCHED;
 use super::threads::ThreadLog;
 use crate::events::{SpanMode, ThreadInfo};
 
@@ -28,6 +32,10 @@ pub trait Jvm {
 
     /// Runs `body` with the cell of this native thread, which is empty at first.
     fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R;
+
+    /// Writes the innermost frames of the current call stack, each as [`frame_word`](super::frame_word), and says how
+    /// many they are.
+    fn frames(&self, frames: &mut [u64]) -> usize;
 }
 
 /// What is kept of a native thread between its calls.
@@ -178,7 +186,7 @@ fn leave(
     };
     if left.mode >= AGGREGATE && left.start >= here.log.shared.base() {
         let end = here.stack.moment(jvm.ticks());
-        ended(here, span, left, end, failed, class);
+        ended(jvm, here, span, left, end, failed, class);
     }
     if left.unended > 0 {
         here.log.lost.note(|lost| &lost.unended, left.unended);
@@ -190,6 +198,7 @@ fn leave(
 
 #[inline(always)]
 fn ended(
+    jvm: &impl Jvm,
     here: CurrentThread,
     span: u32,
     left: Left,
@@ -212,7 +221,133 @@ fn ended(
     if left.mode == EVENTS {
         let thrown = if failed { class() } else { None };
         push(here, span, (left.start, end), left.captures, failed, thrown);
+    } else if left.mode == WATCHED {
+        let (times, nanos) = ((left.start, end), timed.nanos);
+        watched(jvm, here, span, times, nanos, left.captures, failed, class);
     }
+}
+
+/// A call of a span with a program: it is written if it matches.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as in `push`, without a `Left`")]
+fn watched(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    span: u32,
+    times: (u64, u64),
+    nanos: u64,
+    captures: (u64, u64),
+    failed: bool,
+    class: impl FnOnce() -> Option<u32>,
+) {
+    let lost = &here.log.lost;
+    let Some((watched, parameters)) = here.log.shared.watches.of(span) else {
+        return lost.note(|lost| &lost.filtered, 1); // not watched any more
+    };
+    let call = EndedCall {
+        here,
+        words: here.stack.words(captures),
+        nanos,
+        failed,
+        parameters,
+    };
+    match watched.program.evaluate(&call) {
+        Verdict::Matches => {}
+        Verdict::Fails => return lost.note(|lost| &lost.filtered, 1),
+        Verdict::Undecided => {
+            lost.note(|lost| &lost.undecided, 1);
+            return lost.note(|lost| &lost.filtered, 1);
+        }
+    }
+    let second = here.log.shared.scale(here.log.shared.base()).time(times.1) / 1_000_000_000;
+    if !watched.admits(second) {
+        return lost.note(|lost| &lost.beyond_limit, 1);
+    }
+    let captures = with_stack(jvm, here, captures, watched.program.stack());
+    let thrown = if failed { class() } else { None };
+    push(here, span, times, captures, failed, thrown);
+}
+
+/// The captures of a call, and the call stack if so many frames of it are asked for.
+fn with_stack(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    captures: (u64, u64),
+    most: Option<u8>,
+) -> (u64, u64) {
+    let Some(most) = most else {
+        return captures;
+    };
+    let mut frames = [0; MAX_STACK as usize];
+    let wanted = frames.get_mut(..most.into()).unwrap_or_default();
+    let count = jvm.frames(wanted);
+    let found = frames.get(..count).unwrap_or_default();
+    let write = |words: &[AtomicU64]| capture::encode_stack(found, words);
+    let extended = here.stack.extend(captures, write);
+    extended.unwrap_or_else(|| {
+        here.log.lost.note(|lost| &lost.captures, 1);
+        captures
+    })
+}
+
+/// A call that has ended, as a program sees it.
+struct EndedCall<'a> {
+    here: CurrentThread,
+    words: &'a [AtomicU64],
+    nanos: u64,
+    failed: bool,
+    parameters: u8,
+}
+
+impl Call for EndedCall<'_> {
+    fn duration(&self) -> u64 {
+        self.nanos
+    }
+
+    fn threw(&self) -> bool {
+        self.failed
+    }
+
+    fn depth(&self) -> u64 {
+        self.here.stack.depth()
+    }
+
+    fn arguments(&self) -> u64 {
+        self.parameters.into()
+    }
+
+    fn thread<'b>(&self, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b> {
+        let CurrentThread { log, stack } = self.here;
+        if !std::ptr::eq(stack, &log.own) {
+            return Datum::Missing; // the name of a virtual thread is not known
+        }
+        let copied = log.with_name(|name| copy(name, buffer));
+        copied.map_or(Datum::Missing, |(kept, length)| {
+            capture::datum_of_text(buffer, kept, length)
+        })
+    }
+
+    fn slot<'b>(&self, slot: u8, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b> {
+        let shared = self.here.log.shared;
+        capture::slot(self.words, slot, buffer, |class, buffer| {
+            let copied = copy(&shared.name_of(class), buffer);
+            buffer
+                .iter_mut()
+                .filter(|byte| **byte == b'/')
+                .for_each(|byte| *byte = b'.');
+            copied
+        })
+    }
+}
+
+/// Copies as much of a text as fits; says how many bytes those are, and how many UTF-16 units the whole text has.
+fn copy(text: &str, buffer: &mut [u8; MAX_TEXT]) -> (usize, u32) {
+    let kept = text.floor_char_boundary(MAX_TEXT);
+    if let (Some(room), Some(kept)) = (buffer.get_mut(..kept), text.as_bytes().get(..kept)) {
+        room.copy_from_slice(kept);
+    }
+    let units = text.encode_utf16().count();
+    (kept, u32::try_from(units).unwrap_or(u32::MAX))
 }
 
 /// Writes a call to the thread's segment: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
@@ -269,10 +404,47 @@ pub fn capture<'v>(
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
     };
-    if here.log.shared.mode(span) != EVENTS {
+    if here.log.shared.mode(span) < EVENTS {
         return;
     }
-    let value = read();
+    keep(here, span, spec, read());
+}
+
+/// As [`capture`], of a value from which the program of the span reads others. `read` is called with each of these,
+/// and without one where the value itself is kept.
+pub fn capture_read_from(
+    jvm: &impl Jvm,
+    thread: u64,
+    span: u32,
+    spec: CaptureSpec,
+    mut read: impl FnMut(CaptureSpec, Option<&Path>, &mut dyn FnMut(Seen<'_>)),
+) {
+    let Some(here) = here(jvm, thread, Some(span)) else {
+        return;
+    };
+    let shared = here.log.shared;
+    let (Some(root), EVENTS..) = (spec.root(), shared.mode(span)) else {
+        return;
+    };
+    let mut first = spec.is_first();
+    if spec.is_kept() {
+        read(spec, None, &mut |value| keep(here, span, spec, value));
+        first = false;
+    }
+    let Some((watched, _)) = shared.watches.of(span) else {
+        return;
+    };
+    for (number, slot) in watched.program.slots_of(root) {
+        let spec = spec.of_slot(number, slot.is_compared, first);
+        read(spec, Some(&slot.path), &mut |value| {
+            keep(here, span, spec, value)
+        });
+        first = false;
+    }
+}
+
+/// Writes a value to the captures that are staged.
+fn keep(here: CurrentThread, span: u32, spec: CaptureSpec, value: Seen<'_>) {
     let stack = here.stack;
     let first = spec.is_first();
     if !stack.stage(span, first, |words| capture::encode(spec, value, words)) {

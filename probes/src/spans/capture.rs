@@ -1,37 +1,91 @@
 //! Captured values as words.
 //!
 //! The first word of a value: type byte, which value (byte), words that follow (u16), a number (u32): the identity
-//! hash of an object, the length of an array or string. Then, for numbers, the value; for objects and arrays, the
-//! number of the class; for strings, the bytes kept, their count first.
+//! hash of an object, the length of an array or string. Then, for numbers, the value; for objects, arrays and classes,
+//! the number of the class; for strings, the bytes kept, their count first; for call stacks a word for each frame. The
+//! highest bit of the type byte says that the value is that of a slot of a condition's program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::events::{Capture, RETURNED, Value, Which};
+use conditions::{Datum, Root, Text};
+
+use crate::events::{Capture, RETURNED, SHOWN, StackFrame, Value, Which};
 
 /// Words of captures that the open calls of one thread hold together.
 pub(crate) const ARENA: usize = 2_048;
 /// Most bytes of text of one string.
-pub const MAX_TEXT: usize = 1_024;
+pub const MAX_TEXT: usize = conditions::limits::MAX_TEXT;
 
 /// Which value is captured and how much of it, as one `int` constant of the instrumented code.
 ///
-/// Bits 0 to 7: type, as in a descriptor. Bits 8 to 15: parameter, 255 for the returned value. Bits 16 to 30: most
-/// bytes of text. Bit 31: the first capture of a call.
+/// Bits 0 to 7: type, as in a descriptor. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
+/// to 26: most bytes of text. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, 2 `this`, 3 what was
+/// thrown. Bit 29: a program reads values from it. Bit 30: it is read from, and not kept itself. Bit 31: the first
+/// capture of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureSpec(pub i32);
+
+/// Bits 27 and 28 of a [`CaptureSpec`].
+const OF_SLOT: u32 = 1;
+const OF_THIS: u32 = 2;
+const OF_THROWN: u32 = 3;
+const PLACE: u32 = 27;
+const READ_FROM: u32 = 1 << 29;
+const NOT_KEPT: u32 = 1 << 30;
 
 impl CaptureSpec {
     /// A value of `kind` (the first byte of its descriptor).
     #[must_use]
     pub fn new(kind: u8, which: Which, limit: u32, first: bool) -> Self {
-        let which = match which {
-            Which::Argument(index) => index,
-            Which::Returned => RETURNED,
+        let (which, place) = match which {
+            Which::Argument(index) => (index, 0),
+            Which::Returned => (RETURNED, 0),
+            Which::Shown(slot) => (slot, OF_SLOT),
+            Which::Stack => (0, OF_SLOT),
         };
         let limit = limit.min(MAX_TEXT as u32);
         let bits = u32::from(kind) | u32::from(which) << 8 | limit << 16 | u32::from(first) << 31;
-        Self(bits as i32)
+        Self((bits | place << PLACE) as i32)
+    }
+
+    /// A value from which the program of a condition reads others; `is_kept` says whether it is kept itself.
+    #[must_use]
+    pub fn read_from(kind: u8, root: Root, limit: u32, first: bool, is_kept: bool) -> Self {
+        let (which, place) = match root {
+            Root::Argument(index) => (Which::Argument(index), 0),
+            Root::Returned => (Which::Returned, 0),
+            Root::This => (Which::Argument(0), OF_THIS),
+            Root::Thrown => (Which::Argument(0), OF_THROWN),
+        };
+        let kept = if is_kept { 0 } else { NOT_KEPT };
+        let bits = Self::new(kind, which, limit, first).bits();
+        Self((bits | place << PLACE | READ_FROM | kept) as i32)
+    }
+
+    /// The value from which a program reads others, if it does.
+    #[must_use]
+    pub fn root(self) -> Option<Root> {
+        let root = match (self.bits() >> PLACE & 3, self.which()) {
+            (OF_THIS, _) => Root::This,
+            (OF_THROWN, _) => Root::Thrown,
+            (_, RETURNED) => Root::Returned,
+            (_, index) => Root::Argument(index),
+        };
+        (self.bits() & READ_FROM != 0).then_some(root)
+    }
+
+    /// Whether the value itself is kept.
+    #[must_use]
+    pub fn is_kept(self) -> bool {
+        self.bits() & NOT_KEPT == 0
+    }
+
+    /// The same for the value in a slot; `is_whole` says whether as much text as possible is kept.
+    #[must_use]
+    pub fn of_slot(self, slot: u8, is_whole: bool, first: bool) -> Self {
+        let limit = if is_whole { MAX_TEXT } else { self.limit() };
+        Self::new(self.kind(), Which::Shown(slot), limit as u32, first)
     }
 
     fn bits(self) -> u32 {
@@ -47,7 +101,7 @@ impl CaptureSpec {
     /// Most bytes of text.
     #[must_use]
     pub fn limit(self) -> usize {
-        ((self.bits() >> 16) as usize & 0x7FFF).min(MAX_TEXT)
+        ((self.bits() >> 16) as usize & 0x7FF).min(MAX_TEXT)
     }
 
     /// Whether it is the first of its call.
@@ -58,6 +112,14 @@ impl CaptureSpec {
 
     fn which(self) -> u8 {
         (self.bits() >> 8) as u8
+    }
+
+    /// A bit of the type byte.
+    fn shown(self) -> u8 {
+        match self.bits() >> PLACE & 3 {
+            OF_SLOT => SHOWN,
+            _ => 0,
+        }
     }
 }
 
@@ -74,6 +136,8 @@ pub enum Seen<'a> {
     Array(u32, u32),
     /// Another object: class and identity hash.
     Object(u32, u32),
+    /// A class.
+    Class(u32),
     /// Something that could not be read.
     Unreadable,
 }
@@ -87,6 +151,7 @@ pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) ->
         Seen::Number(kind, bits) => (kind, 0, Some(bits), &[]),
         Seen::Array(class, length) => (b'[', length, Some(class.into()), &[]),
         Seen::Object(class, identity) => (b'L', identity, Some(class.into()), &[]),
+        Seen::Class(class) => (b'K', 0, Some(class.into()), &[]),
         Seen::Text(units, length) => {
             let kept = utf8(units, spec.limit(), &mut bytes);
             (b'T', length, Some(kept.len() as u64), kept)
@@ -94,7 +159,7 @@ pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) ->
     };
     let count = usize::from(payload.is_some()) + text.len().div_ceil(8);
     let place = words.get(..=count)?;
-    let head = u64::from(kind)
+    let head = u64::from(kind | spec.shown())
         | u64::from(spec.which()) << 8
         | (count as u64) << 16
         | u64::from(number) << 32;
@@ -130,7 +195,86 @@ fn utf8<'b>(units: &[u16], limit: usize, out: &'b mut [u8; MAX_TEXT]) -> &'b [u8
 
 /// A value for which there was no room, as its only word.
 pub(crate) fn missing(spec: CaptureSpec) -> u64 {
-    u64::from(b'?') | u64::from(spec.which()) << 8
+    u64::from(b'?' | spec.shown()) | u64::from(spec.which()) << 8
+}
+
+/// A frame of a call stack as a word: the numbers of the names of class and method, and the line.
+#[must_use]
+pub fn frame_word(class: u32, method: u32, line: u16) -> u64 {
+    u64::from(class) & 0xFF_FFFF | (u64::from(method) & 0xFF_FFFF) << 24 | u64::from(line) << 48
+}
+
+/// Writes a call stack into the words; none if they are too few.
+pub(crate) fn encode_stack(frames: &[u64], words: &[AtomicU64]) -> Option<usize> {
+    let place = words.get(..=frames.len())?;
+    let head = u64::from(b'#') | (frames.len() as u64) << 16;
+    let all = std::iter::once(head).chain(frames.iter().copied());
+    for (word, value) in place.iter().zip(all) {
+        word.store(value, Ordering::Relaxed);
+    }
+    Some(frames.len() + 1)
+}
+
+/// The value in a slot of a program; texts are copied into `buffer`. `class_name` writes the name with this number to
+/// the buffer, as far as it fits, and gives its length in UTF-16 units.
+pub(crate) fn slot<'b>(
+    words: &[AtomicU64],
+    slot: u8,
+    buffer: &'b mut [u8; MAX_TEXT],
+    class_name: impl FnOnce(u32, &mut [u8; MAX_TEXT]) -> (usize, u32),
+) -> Datum<'b> {
+    let Some((head, payload)) = find(words, slot) else {
+        return Datum::Missing;
+    };
+    let bits = payload
+        .first()
+        .map_or(0, |word| word.load(Ordering::Relaxed));
+    match head as u8 & !SHOWN {
+        b'N' => Datum::Null,
+        b'Z' => Datum::Truth(bits & 1 != 0),
+        b'B' => Datum::Integer((bits as i8).into()),
+        b'C' => Datum::Integer((bits as u16).into()),
+        b'S' => Datum::Integer((bits as i16).into()),
+        b'I' => Datum::Integer((bits as i32).into()),
+        b'J' => Datum::Integer(bits as i64),
+        b'F' => Datum::Float(f32::from_bits(bits as u32).into()),
+        b'D' => Datum::Float(f64::from_bits(bits)),
+        b'L' | b'[' => Datum::Object,
+        b'K' => {
+            let (kept, length) = class_name(bits as u32, buffer);
+            datum_of_text(buffer, kept, length)
+        }
+        b'T' => {
+            let words = payload.get(1..).unwrap_or_default();
+            for (bytes, word) in buffer.chunks_mut(8).zip(words) {
+                bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+            }
+            datum_of_text(buffer, bits as usize, (head >> 32) as u32)
+        }
+        _ => Datum::Missing,
+    }
+}
+
+/// A text whose first `kept` bytes are in the buffer.
+pub(crate) fn datum_of_text(buffer: &[u8; MAX_TEXT], kept: usize, length: u32) -> Datum<'_> {
+    let known = buffer.get(..kept).and_then(|it| str::from_utf8(it).ok());
+    known.map_or(Datum::Missing, |known| {
+        Datum::Text(Text::new(known, length))
+    })
+}
+
+/// The head of the value in a slot, and the words behind it.
+fn find(words: &[AtomicU64], slot: u8) -> Option<(u64, &[AtomicU64])> {
+    let mut rest = words;
+    loop {
+        let (head, behind) = rest.split_first()?;
+        let head = head.load(Ordering::Relaxed);
+        let (payload, behind) = behind.split_at_checked((head >> 16) as usize & 0xFFFF)?;
+        if head as u8 & SHOWN != 0 && (head >> 8) as u8 == slot {
+            return Some((head, payload));
+        }
+        rest = behind;
+    }
 }
 
 /// The captures in `words`; ends where they make no sense.
@@ -142,12 +286,15 @@ pub(crate) fn decode(mut words: &[u64], class: impl Fn(u32) -> Arc<str>) -> Vec<
             break;
         };
         words = rest;
+        let kind = *head as u8;
         let which = match (head >> 8) as u8 {
+            _ if kind == b'#' => Which::Stack,
+            slot if kind & SHOWN != 0 => Which::Shown(slot),
             RETURNED => Which::Returned,
             index => Which::Argument(index),
         };
         let (number, bits) = ((head >> 32) as u32, payload.first().copied().unwrap_or(0));
-        let value = match *head as u8 {
+        let value = match kind & !SHOWN {
             b'N' => Value::Null,
             b'Z' => Value::Boolean(bits & 1 != 0),
             b'B' => Value::Byte(bits as i8),
@@ -169,11 +316,21 @@ pub(crate) fn decode(mut words: &[u64], class: impl Fn(u32) -> Arc<str>) -> Vec<
                 class: class(bits as u32),
                 identity: number,
             },
+            b'K' => Value::Class(class(bits as u32)),
+            b'#' => Value::Stack(payload.iter().map(|word| frame(*word, &class)).collect()),
             _ => Value::Missing,
         };
         captures.push(Capture { which, value });
     }
     captures
+}
+
+fn frame(word: u64, name: impl Fn(u32) -> Arc<str>) -> StackFrame {
+    StackFrame {
+        class: name(word as u32 & 0xFF_FFFF),
+        method: name((word >> 24) as u32 & 0xFF_FFFF),
+        line: (word >> 48) as u32,
+    }
 }
 
 fn text(payload: &[u64], length: u64) -> String {

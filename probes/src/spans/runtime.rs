@@ -73,6 +73,11 @@ impl Runtime {
         self.shared.class(name)
     }
 
+    /// The name with this number, `?` for those that share one.
+    pub fn name(&self, number: u32) -> Arc<str> {
+        self.shared.name_of(number)
+    }
+
     /// Pauses the calling thread, which then drains, until much waits to be read or the time is over.
     pub fn pause(&self, time: Duration) {
         self.shared.alarm.wait(time);
@@ -219,6 +224,7 @@ impl Runtime {
     pub fn begin_again(&self, base: u64) {
         let mut reported = self.reported();
         self.shared.set_base(base);
+        self.shared.watches.begin_again();
         self.forget(&mut reported);
         self.open
             .lock()

@@ -9,6 +9,7 @@ use super::segments::{Limits, Segments};
 use super::sums::MAX_SUMS;
 use super::table::SpanTable;
 use super::virtual_stacks::VirtualStacks;
+use super::watches::Watches;
 
 /// Class names that have a number of their own.
 const MAX_CLASSES: u32 = 1 << 16;
@@ -16,6 +17,8 @@ const MAX_CLASSES: u32 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Shared {
     modes: &'static [AtomicU8],
+    /// What is asked of the calls of some spans.
+    pub watches: &'static Watches,
     nanos_per_tick: u64,
     pub virtual_stacks: VirtualStacks,
     /// Sums that may still be made.
@@ -62,6 +65,7 @@ impl Shared {
     pub fn new(table: &'static SpanTable, nanos_per_tick: u64, limits: Limits) -> Self {
         Self {
             modes: table.modes(),
+            watches: table.watches(),
             nanos_per_tick,
             virtual_stacks: VirtualStacks::default(),
             sums_left: AtomicUsize::new(MAX_SUMS),

@@ -261,13 +261,30 @@ impl ThreadStack {
             set(&self.staged, get(&self.top));
             set(&self.staged_for, u64::from(span));
         }
-        let arena = self
-            .arena
-            .get_or_init(|| (0..ARENA).map(|_| AtomicU64::new(0)).collect());
         let staged = get(&self.staged);
-        let used = arena.get(staged as usize..).and_then(write);
+        let used = self.arena().get(staged as usize..).and_then(write);
         set(&self.staged, staged + used.unwrap_or(0) as u64);
         used.is_some()
+    }
+
+    /// Calls that are open.
+    pub fn depth(&self) -> u64 {
+        get(&self.depth)
+    }
+
+    /// Calls `write` with the words behind the captures of a call that has just been left, and adds those that it used.
+    pub fn extend(
+        &self,
+        (from, to): (u64, u64),
+        write: impl FnOnce(&[AtomicU64]) -> Option<usize>,
+    ) -> Option<(u64, u64)> {
+        let used = self.arena().get(to as usize..).and_then(write)?;
+        Some((from, to + used as u64))
+    }
+
+    fn arena(&self) -> &[AtomicU64] {
+        self.arena
+            .get_or_init(|| (0..ARENA).map(|_| AtomicU64::new(0)).collect())
     }
 
     /// Words of the arena.

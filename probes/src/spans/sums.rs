@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::table::MAX_SPANS;
+use super::limits::MAX_SPANS;
 use crate::events::{Aggregate, BUCKETS, bucket_of};
 
 /// Spans of one page of the directory.

@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use conditions::Program;
+
+use super::limits::{MAX_PROGRAMS, MAX_SPANS};
+use super::watches::Watches;
 use crate::arrays::ARRAY_LENGTH;
 use crate::events::{SpanInfo, SpanMode};
 
-/// Most spans of one JVM: numbers are never used again.
-pub const MAX_SPANS: u32 = 1 << 18;
+/// What the running code reads as the mode of a span of mode [`SpanMode::Events`] that has a program.
+pub(crate) const WATCHED: u8 = SpanMode::Events as u8 + 1;
 
 /// Gives spans their numbers and their modes; may be used from any number of threads.
 ///
@@ -16,6 +20,7 @@ pub const MAX_SPANS: u32 = 1 << 18;
 #[derive(Debug, Default)]
 pub struct SpanTable {
     modes: OnceLock<Box<[AtomicU8]>>,
+    watches: Watches,
     /// The running code cannot call spans yet.
     held: AtomicBool,
     /// A class was refused its spans meanwhile.
@@ -38,10 +43,18 @@ struct State {
 
 type Key = (String, String, String, String, String, u32);
 
-/// There are [`MAX_SPANS`] spans already.
+/// Why a span gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("one JVM can have at most {MAX_SPANS} spans, and has them; select fewer methods")]
-pub struct TooManySpans;
+pub enum TooMany {
+    /// There are [`MAX_SPANS`] spans already.
+    #[error("one JVM can have at most {MAX_SPANS} spans, and has them; select fewer methods")]
+    Spans,
+    /// There were [`MAX_PROGRAMS`] different conditions already.
+    #[error(
+        "one JVM can have at most {MAX_PROGRAMS} different conditions, and had them; use one of those, or none"
+    )]
+    Conditions,
+}
 
 /// Where a span's counter lies: element `index` of the `array`th array of counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +95,20 @@ impl SpanTable {
     ///
     /// # Errors
     /// When there are too many.
-    pub fn register(&self, span: &SpanInfo) -> Result<u32, TooManySpans> {
+    pub fn register(&self, span: &SpanInfo) -> Result<u32, TooMany> {
+        self.register_watched(span, None, 0)
+    }
+
+    /// The same for a span of whose calls more is asked; its method has so many parameters.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn register_watched(
+        &self,
+        span: &SpanInfo,
+        program: Option<&Arc<Program>>,
+        parameters: u8,
+    ) -> Result<u32, TooMany> {
         let mut state = self.state();
         let key = key(span);
         let id = match state.by_key.get(&key) {
@@ -90,7 +116,7 @@ impl SpanTable {
             None => {
                 let id = u32::try_from(state.spans.len()).unwrap_or(MAX_SPANS);
                 if id >= MAX_SPANS {
-                    return Err(TooManySpans);
+                    return Err(TooMany::Spans);
                 }
                 state.by_key.insert(key, id);
                 state.spans.push(SpanInfo {
@@ -106,6 +132,15 @@ impl SpanTable {
         if let Some(current) = state.current.get_mut(id as usize)
             && !std::mem::replace(current, true)
         {
+            state.changed.push(id);
+        }
+        if !self.watches.set(id, program, parameters) {
+            return Err(TooMany::Conditions);
+        }
+        if let Some(known) = state.spans.get_mut(id as usize)
+            && (known.when != span.when || known.shown != span.shown)
+        {
+            (known.when, known.shown) = (span.when.clone(), span.shown.clone());
             state.changed.push(id);
         }
         self.switch(&mut state, id, span.mode);
@@ -201,7 +236,7 @@ impl SpanTable {
         state.current.fill(false);
     }
 
-    /// The modes by number, as [`SpanMode`] `as u8`; read by the running code.
+    /// The modes by number, as [`SpanMode`] `as u8` or `WATCHED`; read by the running code.
     pub fn modes(&self) -> &[AtomicU8] {
         self.modes
             .get_or_init(|| (0..MAX_SPANS).map(|_| AtomicU8::new(0)).collect())
@@ -215,9 +250,16 @@ impl SpanTable {
             span.mode = mode;
             state.changed.push(id);
         }
+        let is_watched = mode == SpanMode::Events && self.watches.of(id).is_some();
         if let Some(current) = self.modes().get(id as usize) {
-            current.store(mode as u8, Ordering::Relaxed);
+            let read = if is_watched { WATCHED } else { mode as u8 };
+            current.store(read, Ordering::Relaxed);
         }
+    }
+
+    /// What is asked of the calls of some spans; read by the running code.
+    pub(crate) fn watches(&self) -> &Watches {
+        &self.watches
     }
 
     /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.

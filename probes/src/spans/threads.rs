@@ -29,6 +29,12 @@ pub(crate) struct ThreadLog {
 }
 
 impl ThreadLog {
+    /// Calls `read` with the name of the platform thread, unless it is being read or changed at this moment.
+    pub fn with_name<R>(&self, read: impl FnOnce(&str) -> R) -> Option<R> {
+        let info = self.info.try_lock().ok()?;
+        Some(read(&info.name))
+    }
+
     fn new(shared: &'static Shared) -> Self {
         Self {
             shared,
@@ -51,6 +57,9 @@ pub(crate) struct Losses {
     pub sums: AtomicU64,
     pub captures: AtomicU64,
     pub unended: AtomicU64,
+    pub filtered: AtomicU64,
+    pub undecided: AtomicU64,
+    pub beyond_limit: AtomicU64,
 }
 
 impl Losses {
@@ -68,6 +77,9 @@ impl Losses {
         out.sums += read(&self.sums);
         out.captures += read(&self.captures);
         out.unended += read(&self.unended);
+        out.filtered += read(&self.filtered);
+        out.undecided += read(&self.undecided);
+        out.beyond_limit += read(&self.beyond_limit);
     }
 }
 

@@ -139,9 +139,16 @@ fn function_slots_match_every_jvmti_header() {
             Deallocate,
             GetClassSignature,
             GetClassStatus,
+            GetClassFields,
             GetClassLoader,
             GetObjectHashCode,
+            GetFieldName,
+            GetFieldModifiers,
+            GetMethodName,
+            GetMethodDeclaringClass,
+            GetLineNumberTable,
             GetLoadedClasses,
+            GetStackTrace,
             SetEventCallbacks,
             DisposeEnvironment,
             GetSystemProperty,
@@ -214,6 +221,10 @@ fn capability_bits_and_constants_match_every_jvmti_header() {
         assert_eq!(
             Some(&CAN_RETRANSFORM_CLASSES),
             bits.get("can_retransform_classes")
+        );
+        assert_eq!(
+            Some(&CAN_GET_LINE_NUMBERS),
+            bits.get("can_get_line_numbers")
         );
         let status = constants(&header, "JVMTI_CLASS_STATUS_");
         assert_eq!(

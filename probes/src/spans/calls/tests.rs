@@ -4,7 +4,7 @@ use super::*;
 use crate::Meta;
 use crate::events::{EventWriter, Outcome, SpanInfo, Trace, Value, Which};
 use crate::spans::segments::Limits;
-use crate::spans::{Drained, SpanTable};
+use crate::spans::{Drained, SpanTable, frame_word};
 
 thread_local! {
     static THREAD: ThreadCell = const { ThreadCell::new(None) };
@@ -38,6 +38,17 @@ impl Jvm for Fake {
 
     fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R {
         THREAD.with(body)
+    }
+
+    fn frames(&self, frames: &mut [u64]) -> usize {
+        let names = ["a/Inner", "f", "a/Outer", "g"].map(|name| self.runtime.class(name));
+        let all = [
+            frame_word(names[0], names[1], 7),
+            frame_word(names[2], names[3], 0),
+        ];
+        let count = frames.len().min(all.len());
+        frames[..count].copy_from_slice(&all[..count]);
+        count
     }
 }
 
@@ -102,6 +113,8 @@ impl Bench {
         Trace::read(self.writer.path()).unwrap()
     }
 }
+
+mod watched;
 
 const BOTH: [SpanMode; 2] = [SpanMode::Events, SpanMode::Aggregate];
 

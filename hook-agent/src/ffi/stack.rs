@@ -1,0 +1,50 @@
+//! The call stack of the current thread.
+
+use super::error::JvmtiError;
+use super::jvm::Jvm;
+use super::jvmti::Jvmti;
+use super::table::{CAN_GET_LINE_NUMBERS, Capabilities, FrameInfo};
+use crate::names::{decode, internal_name};
+
+/// The class whose methods instrumented code calls, and whose frames are left out.
+const HELPER: &str = "java/lang/$Classhook";
+/// Frames of that class on top of the stack, at most.
+const OURS: usize = 3;
+
+/// A frame: internal name of the class, name of the method, line (0 if not known).
+pub(crate) type Frame = (String, String, u16);
+
+/// The innermost `most` frames of the current thread, below those of the agent's own class.
+pub(crate) fn current(jvm: Jvm<'_>, most: usize) -> Vec<Frame> {
+    let frames = jvm.jvmti.current_stack(jvm.live, most + OURS);
+    let frames = frames.unwrap_or_default();
+    let described = frames.iter().filter_map(|frame| describe(jvm, frame));
+    let below = described.skip_while(|(class, ..)| class == HELPER);
+    below.take(most).collect()
+}
+
+fn describe(jvm: Jvm<'_>, frame: &FrameInfo) -> Option<Frame> {
+    let class = jvm.jvmti.method_class(jvm.local, frame).ok()?;
+    let signature = jvm.jvmti.class_signature(&class).ok()?;
+    let method = jvm.jvmti.method_name(frame).ok()?;
+    let class = decode(internal_name(&signature).unwrap_or(&signature));
+    Some((class, decode(&method), line(jvm, frame)))
+}
+
+/// The line that a frame executes.
+fn line(jvm: Jvm<'_>, frame: &FrameInfo) -> u16 {
+    let Jvm { jvmti, live, .. } = jvm;
+    let lines = match jvmti.lines(frame) {
+        Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
+            let wanted = Capabilities::only(CAN_GET_LINE_NUMBERS);
+            let added = jvmti.add_capabilities(live, wanted);
+            added.and_then(|()| Jvmti::lines(jvmti, frame))
+        }
+        lines => lines,
+    };
+    let before = lines.into_iter().flatten();
+    let before = before.filter(|line| line.start_location <= frame.location);
+    let last = before.max_by_key(|line| line.start_location);
+    last.and_then(|line| u16::try_from(line.line_number).ok())
+        .unwrap_or(0)
+}

@@ -1,0 +1,212 @@
+//! Spans of whose calls only those are kept that match a condition.
+
+use std::sync::Arc;
+
+use conditions::{Condition, Program, Root, Watch};
+
+use super::*;
+use crate::events::{Lost, Value, Which};
+use crate::spans::calls::capture_read_from;
+
+impl Bench {
+    /// A runtime with one span, of whose calls this is asked; its method has two parameters.
+    fn watched(when: &str, show: Option<&str>, limits: (Option<u64>, Option<u32>)) -> Self {
+        let bench = Self::new(&[]);
+        bench.ask(when, show, limits);
+        bench
+    }
+
+    fn ask(&self, when: &str, show: Option<&str>, limits: (Option<u64>, Option<u32>)) {
+        let when = (!when.is_empty()).then(|| Condition::parse(when).unwrap());
+        let watch = Watch {
+            when,
+            calls: limits.0,
+            per_second: limits.1,
+            ..Watch::default()
+        };
+        let watch = match show {
+            Some(show) => watch.showing(show).unwrap(),
+            None => watch,
+        };
+        let program = Arc::new(Program::of(&watch));
+        let shown = program.slots().iter();
+        let span = SpanInfo {
+            method: "f".to_owned(),
+            mode: SpanMode::Events,
+            when: watch
+                .when
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            shown: shown.map(|slot| slot.path.to_string()).collect(),
+            ..SpanInfo::default()
+        };
+        assert_eq!(self.table.register_watched(&span, Some(&program), 2), Ok(0));
+    }
+}
+
+/// A value from which the program reads; what it finds there is `read`, by the path's text.
+fn root<'v>(jvm: &Fake, spec: CaptureSpec, read: impl Fn(&str) -> Seen<'v>) {
+    capture_read_from(jvm, jvm.thread, 0, spec, |_, path, keep| {
+        keep(path.map_or(Seen::Null, |path| read(&path.to_string())));
+    });
+}
+
+fn starts(trace: &Trace) -> Vec<u64> {
+    trace.calls.iter().map(|call| call.start).collect()
+}
+
+#[test]
+fn calls_that_do_not_match_are_counted_and_in_the_sums() {
+    let mut bench = Bench::watched("duration >= 20ns || threw", None, (None, None));
+    bench.thread(5, |jvm| {
+        enter(jvm, 5, 0); // 5,000,010 to 5,000,020
+        exit(jvm, 5, 0);
+        enter(jvm, 5, 0); // 5,000,030 to 5,000,050, for another one is within it
+        enter(jvm, 5, 0);
+        fail(jvm, 5, 0, || Some(jvm.runtime.class("a/Thrown")));
+        exit(jvm, 5, 0);
+    });
+    let trace = bench.drain();
+    assert_eq!(starts(&trace), [5_000_030, 5_000_040]);
+    assert_eq!(
+        trace.calls[1].outcome,
+        Outcome::Threw(Some("a/Thrown".into()))
+    );
+    let lost = Lost {
+        filtered: 1,
+        ..Lost::default()
+    };
+    assert_eq!((trace.lost, trace.lost.is_none()), (lost, true));
+    assert_eq!(trace.aggregates[&0].count, 3);
+    assert_eq!(trace.spans[&0].when, "duration >= 20ns || threw");
+}
+
+#[test]
+fn values_are_read_at_entry_and_end_and_are_in_the_file() {
+    let when =
+        "arg[0].name == \"x\" && this.size > 1 && args.length == 2 && thread.endsWith(\"5\")";
+    let mut bench = Bench::watched(when, Some("arg[0], this.size, stack(9)"), (None, None));
+    let call = |jvm: &Fake, name: &str, size: u64| {
+        let name: Vec<u16> = name.encode_utf16().collect();
+        let argument = CaptureSpec::read_from(b'L', Root::Argument(0), 80, true, true);
+        root(jvm, argument, |path| match path {
+            "arg[0]" => Seen::Object(jvm.runtime.class("a/Order"), 9),
+            _ => Seen::Text(&name, name.len() as u32),
+        });
+        enter(jvm, jvm.thread, 0);
+        let this = CaptureSpec::read_from(b'L', Root::This, 80, true, false);
+        root(jvm, this, |_| Seen::Number(b'I', size));
+        exit(jvm, jvm.thread, 0);
+    };
+    bench.thread(5, |jvm| {
+        call(jvm, "x", 2);
+        call(jvm, "y", 2);
+        call(jvm, "x", 1);
+    });
+    bench.thread(6, |jvm| call(jvm, "x", 2));
+    let trace = bench.drain();
+    assert_eq!(trace.lost.filtered, 3);
+    let [call] = &trace.calls[..] else {
+        panic!("{:?}", trace.calls);
+    };
+    let shown: Vec<(Which, String)> = call
+        .captures
+        .iter()
+        .map(|capture| (capture.which, capture.value.to_string()))
+        .collect();
+    let expected = [
+        (Which::Argument(0), "null"),
+        (Which::Shown(0), "\"x\""),
+        (Which::Shown(2), "a.Order@9"),
+        (Which::Shown(1), "2"),
+        (Which::Stack, "a.Inner.f:7 < a.Outer.g"),
+    ];
+    assert_eq!(
+        shown,
+        expected.map(|(which, text)| (which, text.to_owned()))
+    );
+    assert_eq!(
+        trace.spans[&0].shown,
+        ["arg[0].name", "this.size", "arg[0]"]
+    );
+}
+
+#[test]
+fn classes_are_compared_by_their_names() {
+    let mut bench = Bench::watched("thrown == \"a.Thrown$1\"", None, (None, None));
+    let thrown = CaptureSpec::read_from(b'L', Root::Thrown, 80, true, false);
+    bench.thread(5, |jvm| {
+        for class in ["a/Thrown$1", "a/Other"] {
+            enter(jvm, 5, 0);
+            root(jvm, thrown, |_| Seen::Class(jvm.runtime.class(class)));
+            fail(jvm, 5, 0, || None);
+        }
+        enter(jvm, 5, 0);
+        exit(jvm, 5, 0);
+    });
+    let trace = bench.drain();
+    assert_eq!(trace.calls.len(), 1);
+    let value = &trace.calls[0].captures[0].value;
+    assert_eq!(value, &Value::Class("a/Thrown$1".into()));
+    assert_eq!((trace.lost.filtered, trace.lost.undecided), (2, 0));
+}
+
+#[test]
+fn value_that_is_not_there_is_said() {
+    let mut bench = Bench::watched("arg[1] == 5 || duration > 1s", None, (None, None));
+    bench.thread(5, |jvm| {
+        for value in [Seen::Number(b'I', 5), Seen::Unreadable] {
+            let spec = CaptureSpec::read_from(b'I', Root::Argument(1), 80, true, false);
+            root(jvm, spec, |_| value);
+            enter(jvm, 5, 0);
+            exit(jvm, 5, 0);
+        }
+    });
+    let trace = bench.drain();
+    assert_eq!(trace.calls.len(), 1);
+    assert_eq!((trace.lost.filtered, trace.lost.undecided), (1, 1));
+}
+
+#[test]
+fn calls_beyond_the_limit_are_counted_and_the_next_trace_has_its_own() {
+    let mut bench = Bench::watched("depth == 0", None, (Some(2), None));
+    let five = |jvm: &Fake| {
+        (0..5).for_each(|_| {
+            enter(jvm, 5, 0);
+            exit(jvm, 5, 0);
+        });
+    };
+    bench.thread(5, five);
+    let trace = bench.drain();
+    assert_eq!((trace.calls.len(), trace.lost.beyond_limit), (2, 3));
+    bench.table.begin_again();
+    bench.runtime.begin_again(4_000_000);
+    bench.ask("depth == 0", None, (Some(2), None));
+    bench.thread(5, five);
+    bench.record(0);
+    let trace = bench.drain();
+    assert_eq!((trace.calls.len(), trace.lost.beyond_limit), (2 + 2, 3));
+}
+
+#[test]
+fn span_whose_condition_is_taken_away_keeps_every_call() {
+    let mut bench = Bench::watched("threw", None, (None, None));
+    let one = |jvm: &Fake| {
+        enter(jvm, 5, 0);
+        exit(jvm, 5, 0);
+    };
+    bench.thread(5, one);
+    let span = SpanInfo {
+        method: "f".to_owned(),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    };
+    bench.table.set_mode(SpanMode::Off, |_| true);
+    bench.thread(5, one);
+    assert_eq!(bench.table.register(&span), Ok(0));
+    bench.thread(5, one);
+    let trace = bench.drain();
+    assert_eq!((trace.calls.len(), trace.lost.filtered), (1, 1));
+    assert_eq!(trace.spans[&0].when, "");
+}
