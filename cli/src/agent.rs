@@ -13,7 +13,7 @@ use crate::args::Target;
 use crate::checked_options::CheckedOptions;
 use crate::launch::{self, AGENT_LIBRARY};
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{read, read_escaped, say, show, show_json};
 
 /// The name of the agent's control thread, as the system knows it.
 const CONTROL_THREAD: &str = "Classhook ctl";
@@ -144,9 +144,9 @@ impl Target {
         text: impl FnOnce(&T) -> String,
     ) -> Result<u8, Problem> {
         if self.json {
-            show(&format!("{answer:#}\n"))?;
+            show_json(&answer)?;
         } else {
-            show(&text(&read(answer)?))?;
+            show(&text(&read_escaped(answer)?))?;
         }
         Ok(0)
     }
@@ -206,7 +206,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<(), Problem> {
     let said = messages.map(AgentMessages::take).unwrap_or_default();
     match loaded {
         Ok(()) => {
-            said.iter().for_each(|line| eprintln!("classhook: {line}"));
+            said.iter().for_each(say);
             Ok(())
         }
         Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(already_there()
@@ -249,20 +249,11 @@ impl AgentMessages {
         Some(Self { file, path })
     }
 
-    /// The lines, escaped, without the name that they begin with.
+    /// The lines, without the name that they begin with.
     fn take(self) -> Vec<String> {
         let text = std::fs::read(self.file.path()).unwrap_or_default();
-        let lines = String::from_utf8_lossy(&text).into_owned();
-        let line = |line: &str| {
-            let line = line.strip_prefix("classhook: ").unwrap_or(line);
-            line.chars()
-                .flat_map(|char| match char.is_control() {
-                    true => char.escape_default().collect::<Vec<_>>(),
-                    false => vec![char],
-                })
-                .collect()
-        };
-        lines.lines().map(line).collect()
+        let line = |line: &str| line.strip_prefix("classhook: ").unwrap_or(line).to_owned();
+        String::from_utf8_lossy(&text).lines().map(line).collect()
     }
 }
 
@@ -286,16 +277,6 @@ fn other_root(pid: i32) -> Problem {
         "help",
         "run classhook in that container, or copy it and libclasshook.so there first",
     )
-}
-
-/// A decoded answer.
-///
-/// # Errors
-/// `H0704` if it is another than the one expected.
-pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
-    serde_json::from_value(answer).map_err(|error| {
-        Problem::ours("H0704", "the agent's answer cannot be read").with("found", error.to_string())
-    })
 }
 
 /// The answer of the attach protocol.

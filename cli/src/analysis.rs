@@ -13,6 +13,7 @@ use crate::inputs::class_files::{self, Found};
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use crate::problem::Problem;
 use crate::select::Filter;
+use crate::show::name;
 use crate::warnings::{Warning, Warnings};
 
 /// From this many classes on, progress is shown.
@@ -90,7 +91,7 @@ impl Analysis<'_> {
     }
 
     fn place(&mut self, place: &str) -> Result<(), Problem> {
-        self.progress.set_message(place.to_owned());
+        self.progress.set_message(name(place).into_owned());
         let loader = self.recorded.loader.clone();
         class_files::read(place, &loader, &mut |found| {
             self.found(found);

@@ -14,6 +14,7 @@ use crate::args::Settings;
 use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
 use crate::progress;
+use crate::show::{self, complain, say};
 use crate::until::{Interrupt, Until};
 use crate::warnings::Warning;
 
@@ -85,7 +86,7 @@ impl AttachedPlugin {
             lease(&mut agent, plugin, None)?;
             interrupt = Interrupt::new()?;
             let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
-            eprint!("{}", failures(&change.failed));
+            complain(failures(&show::answer(&change)?.failed));
         } else {
             lease(&mut agent, plugin, None)?;
             interrupt = Interrupt::new()?;
@@ -197,15 +198,15 @@ impl AttachedPlugin {
         let plugin = self.plugin.to_owned();
         let release = Request::Release { plugin };
         let released: Released = progress::ask(&mut self.agent, &release, &mut self.interrupt)?;
-        eprint!("{}", failures(&released.failed));
+        complain(failures(&show::answer(&released)?.failed));
         if !released.stays {
             return Ok(());
         }
         if !self.guest {
             let pid = self.pid;
-            eprintln!(
-                "classhook: the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
-            );
+            say(format_args!(
+                "the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
+            ));
         }
         ended.dump = Some(self.agent.ask_for(&Request::Dump)?);
         Ok(())
@@ -258,7 +259,7 @@ fn warn_of<T>(what: &str, count: u64, list: &[T], line: impl Fn(&T) -> String) {
     let last = list.get(list.len().saturating_sub(kept)..).unwrap_or(list);
     let warning = Warning::new("H0649", format!("{what} not instrumented: {count}"));
     let with = |warning: Warning, entry| warning.with("found", line(entry));
-    eprint!("{}", last.iter().fold(warning, with));
+    complain(last.iter().fold(warning, with));
 }
 
 /// Lets the agent release the plugin when this connection ends, or `time` is over.

@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
     match Classhook::parse().command.run() {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
-            eprintln!("{problem}");
+            show::complain(format_args!("{problem}\n"));
             ExitCode::from(problem.exit())
         }
     }

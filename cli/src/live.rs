@@ -23,7 +23,7 @@ pub use jvms::{Happening, Jvms, Which};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
-use crate::show::show;
+use crate::show::show_coloured;
 use crate::terminal;
 use crate::traces::is_stdout;
 
@@ -250,7 +250,7 @@ impl Shown {
             eprint!("{text}");
             return Ok(());
         }
-        show(&text)
+        show_coloured(&text)
     }
 }
 

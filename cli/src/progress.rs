@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::args::Target;
 use crate::problem::{PARTIAL, Problem};
+use crate::show::say;
 use crate::until::Interrupt;
 
 /// From this many classes on users are told what changing them costs their program.
@@ -33,17 +34,12 @@ pub fn ask<T: DeserializeOwned + Send>(
     let mut second = Agent::connect(agent.pid())?;
     thread::scope(|scope| {
         let answer = scope.spawn(|| agent.ask_patiently(request));
-        let mut bar = Bar::new(request.can_be_cancelled());
-        let mut cancelled = false;
+        let mut change = Followed::new(request.can_be_cancelled());
         while !answer.is_finished() {
             thread::sleep(TURN);
             // Once the agent is about to leave, the other connection alone hears of it.
-            let Ok(status) = second.ask_for::<Status>(&Request::Status) else {
+            if change.turn(&mut second, interrupt).is_err() {
                 break;
-            };
-            bar.show(status.progress);
-            if interrupt.came() && !std::mem::replace(&mut cancelled, true) {
-                let _ = second.ask(&Request::Cancel); // the change may just have ended
             }
         }
         answer
@@ -79,18 +75,39 @@ pub fn answer<T: DeserializeOwned>(
 /// # Errors
 /// As [`Agent::ask`].
 pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
-    let mut bar = Bar::new(true);
-    let mut cancelled = false;
+    let mut change = Followed::new(true);
     loop {
-        let status: Status = agent.ask_for(&Request::Status)?;
+        let status = change.turn(agent, interrupt)?;
         if status.progress.is_none() {
             return Ok(status);
         }
-        bar.show(status.progress);
-        if interrupt.came() && !std::mem::replace(&mut cancelled, true) {
+        thread::sleep(TURN);
+    }
+}
+
+/// A change that is under way.
+struct Followed {
+    bar: Bar,
+    cancelled: bool,
+}
+
+impl Followed {
+    fn new(warns: bool) -> Self {
+        Self {
+            bar: Bar::new(warns),
+            cancelled: false,
+        }
+    }
+
+    /// Shows how far it is, and stops it, once, if a signal has come.
+    fn turn(&mut self, agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
+        let status: Status = agent.ask_for(&Request::Status)?;
+        self.bar.show(status.progress);
+        let stops = status.progress.is_some() && interrupt.came();
+        if stops && !std::mem::replace(&mut self.cancelled, true) {
             agent.ask(&Request::Cancel)?;
         }
-        thread::sleep(TURN);
+        Ok(status)
     }
 }
 
@@ -111,9 +128,9 @@ impl Bar {
             return;
         };
         if total >= MANY && std::mem::take(&mut self.warns) {
-            eprintln!(
-                "classhook: {total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
-            );
+            say(format_args!(
+                "{total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
+            ));
         }
         if total == 0 || !std::io::stderr().is_terminal() {
             return;

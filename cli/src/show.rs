@@ -1,19 +1,131 @@
-//! Text on standard output.
+//! Text on standard output and standard error: nothing else in this crate writes there, but for what other programs read.
+//!
+//! What a terminal would obey is escaped here ([`escape`]). Names that come from elsewhere are escaped before they are
+//! put into a line ([`name`], [`path`], [`answer`]), so that they cannot begin one.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::problem::Problem;
 
-/// Writes text; a reader that has had enough is no error.
+/// Writes text of several lines; a reader that has had enough is no error.
 ///
 /// # Errors
 /// If standard output cannot be written (`H0624`).
 pub fn show(text: &str) -> Result<(), Problem> {
+    write(&escape::lines(text))
+}
+
+/// As [`show`], for a document that means the same as `value`.
+///
+/// # Errors
+/// As [`show`].
+pub fn show_json(value: &Value) -> Result<(), Problem> {
+    write(&escape::json(&format!("{value:#}\n")))
+}
+
+/// As [`show`], for text with colours, whose names were escaped when it was made.
+///
+/// # Errors
+/// As [`show`].
+pub fn show_coloured(text: &str) -> Result<(), Problem> {
+    write(text)
+}
+
+/// Writes a line to standard error: `classhook: …`.
+pub fn say(text: impl Display) {
+    eprintln!("classhook: {}", escape::line(&text.to_string()));
+}
+
+/// Writes errors, warnings and lists, with their line ends, to standard error.
+pub fn complain(text: impl Display) {
+    eprint!("{}", escape::lines(&text.to_string()));
+}
+
+/// A name of something else as a part of a line.
+#[must_use]
+pub fn name(text: &str) -> Cow<'_, str> {
+    escape::line(text)
+}
+
+/// A path as a part of a line.
+#[must_use]
+pub fn path(path: &Path) -> String {
+    name(&path.display().to_string()).into_owned()
+}
+
+/// An answer of an agent with each text in it escaped, for display.
+///
+/// # Errors
+/// `H0704` if it cannot be read again.
+pub fn answer<T: Serialize + DeserializeOwned>(answer: &T) -> Result<T, Problem> {
+    let value = serde_json::to_value(answer).map_err(|error| unreadable(&error))?;
+    read(escaped(value))
+}
+
+/// A decoded answer.
+///
+/// # Errors
+/// `H0704` if it is another than the one expected.
+pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
+    serde_json::from_value(answer).map_err(|error| unreadable(&error))
+}
+
+/// A decoded answer with each text in it escaped.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_escaped<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
+    read(escaped(answer))
+}
+
+fn escaped(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(name(&text).into_owned()),
+        Value::Array(values) => values.into_iter().map(escaped).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields.map(|(key, value)| (key, escaped(value))).collect()
+        }
+        other => other,
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> Problem {
+    Problem::ours("H0704", "the agent's answer cannot be read").with("found", error.to_string())
+}
+
+fn write(text: &str) -> Result<(), Problem> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::message::{Class, Classes};
+
+    #[test]
+    fn names_in_an_answer_are_escaped_for_display() {
+        let class = Class {
+            name: "a\n\u{1b}[2J".to_owned(),
+            ..Class::default()
+        };
+        let shown = answer(&Classes {
+            total: 1,
+            classes: vec![class],
+        });
+        assert_eq!(shown.unwrap().classes[0].name, r"a\n\u001b[2J");
     }
 }

@@ -14,6 +14,7 @@ use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
+use crate::show;
 use crate::terminal;
 use crate::warnings::Warnings;
 
@@ -129,14 +130,14 @@ impl TraceOutputs {
         let printed = table::write(&summary, &layout, &mut text).and_then(|()| {
             written
                 .iter()
-                .try_for_each(|path| writeln!(text, "wrote {}", path.display()))
+                .try_for_each(|path| writeln!(text, "wrote {}", show::path(path)))
         });
         printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
         if self.json_lines.as_deref().is_some_and(is_stdout) {
-            eprint!("{text}");
+            eprint!("{text}"); // names are escaped in it, and it may have colours
         } else {
-            crate::show::show(&text)?;
+            show::show_coloured(&text)?;
         }
         outcome.and_then(|()| is_complete(&summary))
     }

@@ -5,6 +5,7 @@ use control::message::{Classes, Status};
 
 use crate::agent::Agent;
 use crate::problem::Problem;
+use crate::show::complain;
 use crate::warnings::Warning;
 
 /// How like a name must be to be meant, from 0 to 1.
@@ -44,7 +45,7 @@ pub fn warn(pid: i32) -> Result<(), Problem> {
                 None => warning,
             };
             let help = "what names it has no effect before such a class is loaded; the agent's last words say if none was";
-            eprint!("{}", warning.with("help", help));
+            complain(warning.with("help", help));
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::problem::Problem;
+use crate::show::say;
 
 /// How often the JVM is checked for being alive.
 const TURN: Duration = Duration::from_millis(50);
@@ -67,10 +68,10 @@ impl<'a> Until<'a> {
     /// Waits, and says what for: `tracing`. The time begins now. Ends before if `enough` says so.
     pub fn wait(&mut self, doing: &str, pid: i32, enough: &dyn Fn() -> bool) {
         match self.time {
-            Some(time) => {
-                eprintln!("classhook: {doing} {pid} for {time:?}; Ctrl-C ends it earlier")
-            }
-            None => eprintln!("classhook: {doing} {pid}; Ctrl-C ends it"),
+            Some(time) => say(format_args!(
+                "{doing} {pid} for {time:?}; Ctrl-C ends it earlier"
+            )),
+            None => say(format_args!("{doing} {pid}; Ctrl-C ends it")),
         }
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
         while end.is_none_or(|end| end > Instant::now())

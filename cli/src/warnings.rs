@@ -36,10 +36,12 @@ impl Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "warning[{}]: {}", self.code, self.message)?;
-        self.notes
-            .iter()
-            .try_for_each(|(label, text)| writeln!(f, "  {label:<8} {text}"))
+        writeln!(f, "warning[{}]: {}", self.code, escape::line(&self.message))?;
+        let mut lines = self.notes.iter().flat_map(|(label, text)| {
+            let labels = std::iter::once(*label).chain(std::iter::repeat(""));
+            labels.zip(text.lines())
+        });
+        lines.try_for_each(|(label, line)| writeln!(f, "  {label:<8} {}", escape::lines(line)))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::plugins::PluginSet;
+use crate::collected;
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::messages::{self, Code};
 use crate::names::{decode, name_in};
@@ -56,7 +57,25 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         }
     }
     if edits.is_some() || load.class_being_redefined.is_some() {
-        agent.instrumented.note(name, &loader, edits);
+        note(agent, load, name, edits);
+    }
+}
+
+/// Notes what the class holds from now on.
+fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edits>) {
+    let loader = load.loader.as_ref();
+    match agent.loaders.identify(agent.jvmti, load.local, loader) {
+        Some(loader) => agent.instrumented.note(name, loader, edits),
+        None => messages::warning(
+            Code::Refused,
+            format_args!(
+                "no memory of the JVM to note what {} holds; `off` leaves it as it is",
+                decode(name)
+            ),
+        ),
+    }
+    if agent.loaders.are_many() {
+        collected::forget(agent, load.local);
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `probe_arrays` | the arrays that probes write to; they outlive the agent |
 //! | `agent`, `current` | the agent's state, and the one agent of this library |
 //! | `structural_edits` | edits that a class keeps: methods in front of native ones, members |
+//! | `collected` | forgets the classes of loaders that have been collected |
 //! | `loaded`, `originals` | classes that are loaded, and their class files |
 //! | `retransform` | retransforms classes that are loaded |
 //! | `patch` | other class files for loaded classes, and the way back |
@@ -37,6 +38,7 @@
 mod agent;
 mod agent_thread;
 mod class_hook;
+mod collected;
 mod commands;
 mod control_thread;
 mod current;

@@ -1,6 +1,6 @@
 //! The classes that are loaded.
 
-use crate::agent::loaders::Loaders;
+use crate::agent::loaders::{LoaderId, Loaders};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;
 use crate::messages::{self, Code};
@@ -17,8 +17,10 @@ pub(crate) struct Loaded<'a> {
     pub class: LocalRef<'a>,
     /// Internal name.
     pub name: Vec<u8>,
-    /// Its defining loader.
+    /// What kind of loader defined it.
     pub loader: Loader,
+    /// Which loader that is.
+    pub loader_id: LoaderId,
 }
 
 /// Every class that is loaded, but for arrays, hidden classes and those that are never changed.
@@ -54,10 +56,10 @@ fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<Lo
         return None;
     }
     let loader = jvm.jvmti.class_loader(jvm.local, &class).ok()?;
-    let loader = loaders.kind(jvm.jvmti, jvm.local, loader.as_ref());
     Some(Loaded {
         class,
         name,
-        loader,
+        loader: loaders.kind(jvm.jvmti, jvm.local, loader.as_ref()),
+        loader_id: loaders.identify(jvm.jvmti, jvm.local, loader.as_ref())?,
     })
 }

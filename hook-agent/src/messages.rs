@@ -91,7 +91,7 @@ fn enabled(level: LogLevel) -> bool {
 /// What stops the agent or loses data.
 pub(crate) fn error(code: Code, text: impl Display) {
     if enabled(LogLevel::Error) {
-        write(format_args!("error[{}]: {text}", code.as_str()));
+        write(line(format_args!("error[{}]: {text}", code.as_str())));
     }
 }
 
@@ -105,35 +105,42 @@ pub(crate) fn host_error(error: &HostError) {
 /// A line that follows an error.
 pub(crate) fn error_note(text: impl Display) {
     if enabled(LogLevel::Error) {
-        write(text);
+        write(line(text));
     }
 }
 
 /// What went wrong with one class.
 pub(crate) fn warning(code: Code, text: impl Display) {
     if enabled(LogLevel::Warn) {
-        write(format_args!("warning[{}]: {text}", code.as_str()));
+        write(line(format_args!("warning[{}]: {text}", code.as_str())));
+    }
+}
+
+/// A class that the host could not have changed, with its own code and notes.
+pub(crate) fn host_failure(failure: &host::Failure) {
+    if enabled(LogLevel::Warn) {
+        write(failure);
     }
 }
 
 /// A warning that brings its own code.
 pub(crate) fn coded_warning(text: impl Display) {
     if enabled(LogLevel::Warn) {
-        write(text);
+        write(line(text));
     }
 }
 
 /// What was loaded and what came of it.
 pub(crate) fn info(text: impl Display) {
     if enabled(LogLevel::Info) {
-        write(text);
+        write(line(text));
     }
 }
 
 /// Each class.
 pub(crate) fn debug(text: impl Display) {
     if enabled(LogLevel::Debug) {
-        write(text);
+        write(line(text));
     }
 }
 
@@ -154,12 +161,18 @@ pub(crate) fn panics() -> u64 {
 
 fn write(text: impl Display) {
     let mut line = String::new();
-    if writeln!(line, "{}", Prefixed(text)).is_ok() {
+    if write!(line, "{}", Prefixed(text)).is_ok() {
+        let line = format!("{}\n", escape::lines(&line));
         let _ = std::io::stderr().write_all(line.as_bytes());
         if let Some(file) = &*COPY.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ = (&*file).write_all(line.as_bytes());
         }
     }
+}
+
+/// A message of one line, in which names of classes and files cannot begin another.
+fn line(text: impl Display) -> String {
+    escape::line(&text.to_string()).into_owned()
 }
 
 /// The text with `classhook: ` before its first line.
@@ -174,6 +187,12 @@ impl<T: Display> Display for Prefixed<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn message_of_one_line_stays_on_it() {
+        let text = line(format_args!("class {}", "a\nclasshook: \u{1b}[2J"));
+        assert_eq!(text, r"class a\nclasshook: \u001b[2J");
+    }
 
     #[test]
     fn a_level_lets_through_itself_and_what_is_graver() {

@@ -3,6 +3,7 @@
 
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
+use crate::agent::loaders::LoaderId;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
@@ -11,8 +12,7 @@ use crate::ffi::table::Event;
 use crate::loaded::{self, CAPACITY, Loaded};
 use crate::messages::{self, Code};
 use crate::names::decode;
-use crate::{originals, probe_arrays};
-use host::Loader;
+use crate::{collected, originals, probe_arrays};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ const BYTES_PER_PROBE: usize = 8;
 struct Selected {
     class: GlobalRef,
     name: Vec<u8>,
-    loader: Loader,
+    loader: LoaderId,
     /// What it holds before.
     edits: Option<Edits>,
 }
@@ -80,10 +80,11 @@ pub(crate) fn settle(
 ) -> Report {
     let instrumented = &agent.instrumented;
     let is_stale = |class: &Loaded<'_>| {
-        let edits = instrumented.find(&class.name, &class.loader);
+        let edits = instrumented.find(&class.name, class.loader_id);
         edits.is_some_and(|edits| stale(&edits))
     };
     let mut report = pass(agent, jvm, &|class| is_stale(class) || wanted(class));
+    collected::forget(agent, jvm.local);
     for _ in 0..TRIES {
         if instrumented.count(&stale) <= report.failed.len() {
             break;
@@ -198,7 +199,7 @@ fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Ve
     messages::info(format_args!("{} classes are loaded already", picked.len()));
     let held: Vec<Option<Edits>> = picked
         .iter()
-        .map(|class| agent.instrumented.find(&class.name, &class.loader))
+        .map(|class| agent.instrumented.find(&class.name, class.loader_id))
         .collect();
     // Of a class that was instrumented before, the JVM hands over bytes that the hook has received already.
     let unknown = picked.iter().zip(&held).filter(|(_, held)| held.is_none());
@@ -207,7 +208,7 @@ fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Ve
         Some(Selected {
             class: jvm.local.globalize(&class.class)?,
             name: class.name,
-            loader: class.loader,
+            loader: class.loader_id,
             edits,
         })
     });
@@ -263,12 +264,12 @@ fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&Selected], report: &mut Re
             if agent.plugins.current().is_none() {
                 batch
                     .iter()
-                    .for_each(|class| instrumented.note(&class.name, &class.loader, None));
+                    .for_each(|class| instrumented.note(&class.name, class.loader, None));
             }
         }
         (Err(_), []) => {}
         (Err(error), [culprit]) => {
-            instrumented.note(&culprit.name, &culprit.loader, culprit.edits.clone());
+            instrumented.note(&culprit.name, culprit.loader, culprit.edits.clone());
             let name = decode(&culprit.name);
             agent.failures.retransform_failed(name.clone(), error);
             report.failed.push((name, error));

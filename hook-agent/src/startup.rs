@@ -94,13 +94,15 @@ fn refuse(error: &StartError, on_error: OnError) -> jint {
 }
 
 /// Everything that can fail before a class is seen; `None` if there is nothing to start.
-fn start(
+fn start<P: OnLoadOrLive>(
     vm: Vm,
-    phase: impl OnLoadOrLive,
+    phase: P,
     options: &[u8],
 ) -> Result<Option<&'static Agent>, (StartError, OnError)> {
     let asked = asked_on_error(options);
-    let config = configure(options).map_err(|error| (error, asked))?;
+    let mut config = configure(options).map_err(|error| (error, asked))?;
+    // Before the program runs nobody waits for the agent, and without its socket nothing would come later.
+    config.agent.later &= P::IS_LIVE;
     let on_error = config.agent.on_error;
     if config.help {
         messages::answer(format_args!(

@@ -7,6 +7,7 @@
 //! them; so it is never disposed of.
 
 use crate::agent::Agent;
+use crate::agent::loaders::{BOOT, LoaderId};
 use crate::ffi::callbacks::class_file_load_hook_callback;
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::error::JvmtiError;
@@ -18,8 +19,8 @@ use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::names::{decode, dotted, name_in};
 use host::untouched::is_untouched;
-use host::{ClassRequest, Loader, StructuralEdits, natives};
-use std::collections::BTreeMap;
+use host::{ClassRequest, StructuralEdits, natives};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -28,8 +29,8 @@ static ENVIRONMENT: OnceLock<Jvmti> = OnceLock::new();
 /// What was applied, by class and loader.
 static APPLIED: Mutex<BTreeMap<Key, StructuralEdits>> = Mutex::new(BTreeMap::new());
 
-/// Internal name of a class, and what loader it has.
-type Key = (Vec<u8>, String);
+/// Internal name of a class, and its loader.
+type Key = (Vec<u8>, LoaderId);
 
 fn applied() -> MutexGuard<'static, BTreeMap<Key, StructuralEdits>> {
     APPLIED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -94,7 +95,7 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         .loaders
         .kind(agent.jvmti, load.local, load.loader.as_ref());
     let edited = match load.class_being_redefined {
-        Some(_) => of_class(name, &loader).and_then(|edits| {
+        Some(_) => of_class(agent, load, name).and_then(|edits| {
             let bytes = plugins
                 .pipeline
                 .apply_structural_edits(&edits, load.class_data)?;
@@ -125,20 +126,26 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         );
     }
     agent.reconstituted.keep(name, &bytes, load.class_data);
-    applied().insert(key(name, &loader), edits);
+    let loader = load.loader.as_ref();
+    if let Some(loader) = agent.loaders.identify(agent.jvmti, load.local, loader) {
+        applied().insert((name.to_vec(), loader), edits);
+    }
 }
 
-fn key(name: &[u8], loader: &Loader) -> Key {
-    (name.to_vec(), loader.as_str().to_owned())
+fn of_class(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) -> Option<StructuralEdits> {
+    let loader = load.loader.as_ref();
+    let loader = agent.loaders.find(agent.jvmti, load.local, loader)?;
+    applied().get(&(name.to_vec(), loader)).cloned()
 }
 
-fn of_class(name: &[u8], loader: &Loader) -> Option<StructuralEdits> {
-    applied().get(&key(name, loader)).cloned()
+/// Forgets the classes of loaders.
+pub(crate) fn forget_loaders(gone: impl Fn(LoaderId) -> bool) {
+    applied().retain(|(_, loader), _| !gone(*loader));
 }
 
 /// Whether some class of this name has structural edits.
 pub(crate) fn knows(name: &[u8]) -> bool {
-    let from = (name.to_vec(), String::new());
+    let from = (name.to_vec(), BOOT);
     applied()
         .range(from..)
         .next()
@@ -153,12 +160,18 @@ pub(crate) fn natives() -> Vec<String> {
         let methods = edits.natives().iter();
         methods.map(move |method| format!("{class}.{method}"))
     });
-    lines.collect()
+    each_once(lines)
 }
 
 /// Every class that plugins gave members, supertypes, annotations or names, as it is displayed.
 pub(crate) fn structures() -> Vec<String> {
     let applied = applied();
     let changed = applied.iter().filter(|(_, edits)| edits.change_the_class());
-    changed.map(|((class, _), _)| dotted(class)).collect()
+    each_once(changed.map(|((class, _), _)| dotted(class)))
+}
+
+/// Several loaders may have a class of one name.
+fn each_once(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    lines.filter(|line| seen.insert(line.clone())).collect()
 }

@@ -63,9 +63,19 @@ impl std::error::Error for HostError {}
 /// `error[H0203]: message`, then one indented line per note.
 impl fmt::Display for HostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error[{}]: {}", self.0.code, self.0.message)?;
+        write!(f, "error[{}]: ", self.0.code)?;
+        write_message(f, &self.0.message)?;
         write_notes(f, self.notes())
     }
+}
+
+/// Writes a message; what follows its first line is indented, so that nothing in it looks like a message of its own.
+pub(crate) fn write_message(f: &mut fmt::Formatter<'_>, message: &str) -> fmt::Result {
+    for (index, line) in message.lines().enumerate() {
+        let start = if index == 0 { "" } else { "\n  " };
+        write!(f, "{start}{}", escape::lines(line))?;
+    }
+    Ok(())
 }
 
 /// Writes labelled lines below a message, aligned, continuation lines indented.
@@ -76,7 +86,7 @@ pub(crate) fn write_notes<'a>(
     for (label, text) in notes {
         for (index, line) in text.lines().enumerate() {
             let label = if index == 0 { label } else { "" };
-            write!(f, "\n  {label:<8} {line}")?;
+            write!(f, "\n  {label:<8} {}", escape::lines(line))?;
         }
     }
     Ok(())

@@ -82,9 +82,10 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "warning[{}]: ", self.code)?;
-        match self.plugin.as_str() {
-            "" => write!(f, "{} could not be instrumented", self.class)?,
-            plugin => write!(f, "plugin `{plugin}` failed on {}", self.class)?,
+        let (plugin, class) = (escape::line(&self.plugin), escape::line(&self.class));
+        match plugin.as_ref() {
+            "" => write!(f, "{class} could not be instrumented")?,
+            plugin => write!(f, "plugin `{plugin}` failed on {class}")?,
         }
         f.write_str("; the class was loaded unchanged")?;
         let at = self.place();
@@ -106,10 +107,11 @@ impl Failure {
     /// `com/acme/Big.parse(I)V  bci 4711`, as much of it as is known.
     fn place(&self) -> Option<String> {
         let method = self.method.as_deref()?;
-        Some(match self.bci {
+        let text = match self.bci {
             Some(bci) => format!("{}.{method}  bci {bci}", self.class),
             None => format!("{}.{method}", self.class),
-        })
+        };
+        Some(escape::line(&text).into_owned())
     }
 }
 

@@ -182,15 +182,20 @@ impl Plugin {
             .filter(is_seen)
             .map(|it| it.selector.as_str())
             .collect();
-        // `A.**` stands beside `A` where the methods of a class may be meant.
-        let covered = |selector: &str| {
-            let twin = selector
+        // `A.**` stands beside `A` where the methods of a class may be meant; together they are one pattern.
+        let twin = |selector: &str| {
+            selector
                 .strip_suffix(".**")
-                .map_or_else(|| format!("{selector}.**"), str::to_owned);
-            seen.contains(&selector) || seen.contains(&twin.as_str())
+                .map_or_else(|| format!("{selector}.**"), str::to_owned)
         };
-        let missing = self.named.iter().filter(|named| !covered(&named.selector));
-        missing.map(|named| named.selector.clone()).collect()
+        let is_second = |selector: &str| {
+            !selector.ends_with(".**") && self.named.iter().any(|it| it.selector == twin(selector))
+        };
+        let covered =
+            |selector: &str| seen.contains(&selector) || seen.contains(&twin(selector).as_str());
+        let missing = self.named.iter().map(|named| named.selector.as_str());
+        let missing = missing.filter(|selector| !covered(selector) && !is_second(selector));
+        missing.map(str::to_owned).collect()
     }
 
     /// Whether it sees classes.

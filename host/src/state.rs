@@ -121,10 +121,14 @@ impl State {
         }
     }
 
+    /// Each line begins with the plugin's name, so that none looks like one of ours.
     fn print(&mut self, level: u8, text: &str) {
-        if self.keeps(level) && self.lines < MAX_LINES {
-            self.lines += 1;
-            eprintln!("classhook: plugin `{}`: {text}", self.plugin);
+        let plugin = escape::line(&self.plugin);
+        for line in text.lines() {
+            if self.keeps(level) && self.lines < MAX_LINES {
+                self.lines += 1;
+                eprintln!("classhook: plugin `{plugin}`: {}", escape::line(line));
+            }
         }
     }
 }

@@ -31,24 +31,13 @@ fn clipped(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// Writes one character, escaped where it has to be.
+/// Writes one character of a text in quotes, escaped where it has to be.
 pub(super) fn escape(c: char, out: &mut dyn fmt::Write) -> fmt::Result {
     match c {
         '\\' => out.write_str("\\\\"),
         '"' => out.write_str("\\\""),
-        '\n' => out.write_str("\\n"),
-        '\r' => out.write_str("\\r"),
-        '\t' => out.write_str("\\t"),
-        c if c.is_control() || is_invisible(c) => write!(out, "\\u{:04x}", u32::from(c)),
-        c => out.write_char(c),
+        c => escape::character(c, out),
     }
-}
-
-/// Characters without a shape that change how others look (Unicode's `Cf`, as
-/// far as it matters, and line separators).
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
-        | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
 /// A name, in quotes where it is none that the Java language could write.

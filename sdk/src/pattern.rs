@@ -101,12 +101,11 @@ impl Pattern {
     }
 }
 
-/// What stands before `.**` is a class instead of a package if its name is like one: then its methods are meant.
+/// What stands before `.**` may be a class, whose methods are meant then, as well as a package: no name says which.
 fn class_before_stars(class: &str) -> Option<&str> {
     let before = class.strip_suffix(".**")?;
     let last = before.rsplit(['.', '/']).next().unwrap_or(before);
-    let like_a_class = last.contains('$') || last.starts_with(|c: char| c.is_uppercase());
-    (like_a_class && !last.contains(['*', '?'])).then_some(before)
+    (!last.is_empty() && !last.contains(['*', '?'])).then_some(before)
 }
 
 #[cfg(test)]
@@ -173,6 +172,9 @@ mod tests {
         assert!(matches("B.<init>", "B", "<init>", "()V"));
         assert!(matches("a.Ground$Work.**", "a/Ground$Work", "f", "()V"));
         assert!(!matches("a.Ground$Work.**", "a/Ground", "f", "()V"));
+        assert!(matches("a.b.**", "a/b", "f", "()V"));
+        assert!(matches("b.**", "b", "f", "()V"));
+        assert!(!matches("a.b.**", "a/bc", "f", "()V"));
         assert!(!matches("a.*.**", "a/B", "f", "()V"));
         let pattern = Pattern::parse("a.Ground$Work.**").unwrap();
         assert_eq!(pattern.selectors, ["a.Ground$Work.**", "a.Ground$Work"]);

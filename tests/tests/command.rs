@@ -5,3 +5,4 @@ mod command_line;
 mod documents;
 mod error_codes;
 mod explain_and_inspect;
+mod hostile_names;

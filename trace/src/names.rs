@@ -154,7 +154,7 @@ pub fn command(line: &str) -> String {
 /// A name for display: names in class files may hold almost any character.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{FFFD}")
+    escape::line(text).into_owned()
 }
 
 /// `(String, int[])` of a descriptor: classes without their packages.

@@ -10,7 +10,7 @@ use crate::args::{Plugins, Settings};
 use crate::checked_options::CheckedOptions;
 use crate::problem::{PARTIAL, Problem};
 use crate::progress;
-use crate::show::show;
+use crate::show::{self, complain, say};
 use crate::unmatched;
 use crate::until::Interrupt;
 
@@ -58,18 +58,18 @@ impl Attach {
             let mut interrupt = Interrupt::new()?;
             let status = progress::follow(&mut agent, &mut interrupt)?;
             interrupt.check()?;
-            failures = Some(answers::failures(&status.failures));
+            failures = Some(answers::failures(&show::answer(&status)?.failures));
         }
-        eprintln!(
-            "classhook: attached to {}, recording to {}",
+        say(format_args!(
+            "attached to {}, recording to {}",
             self.pid,
             plan.output.display()
-        );
+        ));
         let Some(failures) = failures else {
             return Ok(0); // it was told to listen to nobody
         };
         unmatched::warn(self.pid)?;
-        eprint!("{failures}");
+        complain(&failures);
         Ok(if failures.is_empty() { 0 } else { PARTIAL })
     }
 
@@ -90,11 +90,11 @@ impl Attach {
         let request = Request::Reload { options };
         let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
         interrupt.check()?;
-        eprintln!(
-            "classhook: the agent is in {} already; it has the new settings",
+        say(format_args!(
+            "the agent is in {} already; it has the new settings",
             self.pid
-        );
-        show(&answers::change(&change))?;
+        ));
+        show::show(&answers::change(&show::answer(&change)?))?;
         unmatched::warn(self.pid)?;
         Ok(if change.failed.is_empty() { 0 } else { PARTIAL })
     }

@@ -18,6 +18,7 @@ use crate::inputs::sources::Sources;
 use crate::launch;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
+use crate::show::complain;
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
@@ -94,7 +95,7 @@ impl Coverage {
             Ok(_) => Ok(code),
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
-                eprintln!("{problem}");
+                complain(format_args!("{problem}\n"));
                 Ok(code)
             }
         }
@@ -106,7 +107,7 @@ impl Coverage {
         if visit.instrumented() == 0 {
             let warning = Warning::new("H0650", "no class that is loaded is measured");
             let help = "classes that are loaded from now on are, if they are selected; `classhook classes` lists those that are there";
-            eprint!("{}", warning.with("help", help));
+            complain(warning.with("help", help));
         }
         visit.wait("measuring", self.time, &|| false)?;
         let ended = visit.end()?;

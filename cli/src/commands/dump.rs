@@ -9,10 +9,10 @@ use control::Request;
 use control::message::Dump as Answer;
 use probes::Summary;
 
-use crate::agent::{Agent, read};
+use crate::agent::Agent;
 use crate::args::Target;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{path, read, show, show_json};
 
 const AFTER_HELP: &str = "\
 Everything recorded up to now is in the snapshot afterwards; the JVM goes on recording to it.
@@ -48,11 +48,11 @@ impl Dump {
             copy(&dump, &snapshot, to)?;
         }
         if self.target.json {
-            show(&format!("{answer:#}\n"))?;
+            show_json(&answer)?;
         } else {
             show(&format!(
                 "{}\n",
-                self.to.as_ref().unwrap_or(&snapshot).display()
+                path(self.to.as_ref().unwrap_or(&snapshot))
             ))?;
         }
         Ok(0)

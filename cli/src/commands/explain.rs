@@ -12,7 +12,7 @@ use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
 use crate::plugins;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
 Edits stand in the code where they go (+), with notes (#) and the reasons why a method is left alone (!).
@@ -68,10 +68,10 @@ impl Explain {
         let name = class.this_class();
         let request = plugins::request(name.as_bytes(), class.bytes());
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut bytes);
-        let mut text = format!("// {}\n", found.origin);
+        let mut text = format!("// {}\n", show::name(&found.origin));
         let mut exit = 0;
         if let Outcome::Failed(failure) = &outcome {
-            eprintln!("{failure}");
+            complain(format_args!("{failure}\n"));
             exit = 1;
         } else if explanation.asked.is_empty() {
             let _ = writeln!(text, "// `{}` does not select this class", self.plugin);

@@ -14,7 +14,7 @@ use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
 use crate::plugins;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
 A class is printed in the manner of `javap -v -p`, with what two independent readers say of it.
@@ -63,7 +63,7 @@ fn is_plugin(file: &str) -> bool {
 }
 
 fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
-    let mut text = format!("// {}\n", found.origin);
+    let mut text = format!("// {}\n", name(&found.origin));
     let mut exit = 0;
     match ClassFile::read(&found.bytes) {
         Ok(class) => {
@@ -93,7 +93,7 @@ fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
 
 fn plugin_text(plugin: &PluginDescription) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "plugin {}", plugin.name);
+    let _ = writeln!(text, "plugin {}", name(&plugin.name));
     let _ = writeln!(text, "  size: {} bytes", plugin.size);
     let _ = writeln!(text, "  digest: sha256:{}", plugin.digest);
     interfaces("imports", &plugin.imports, &mut text);
@@ -103,10 +103,14 @@ fn plugin_text(plugin: &PluginDescription) -> String {
             text.push_str("  selects: whatever the user does\n")
         }
         Ok(selectors) => {
-            let _ = writeln!(text, "  selects: {}", selectors.join("; "));
+            let _ = writeln!(text, "  selects: {}", name(&selectors.join("; ")));
         }
         Err(cause) => {
-            let _ = writeln!(text, "  selects: (not without a configuration: {cause})");
+            let _ = writeln!(
+                text,
+                "  selects: (not without a configuration: {})",
+                name(cause)
+            );
         }
     }
     text
@@ -119,9 +123,9 @@ fn interfaces(title: &str, all: &[Interface], text: &mut String) {
             Some((grant, what)) => format!("  (capability `{grant}`: {what})"),
             None => String::new(),
         };
-        let _ = writeln!(text, "    {}{grant}", interface.name);
+        let _ = writeln!(text, "    {}{grant}", name(&interface.name));
         for function in &interface.functions {
-            let _ = writeln!(text, "      {function}");
+            let _ = writeln!(text, "      {}", name(function));
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::instrument::paths::{Job, Paths};
 use crate::instrument::{Record, folder, runtime};
 use crate::outputs::atomic;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show;
 use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
@@ -134,7 +134,7 @@ impl Instrument {
             Ok(())
         };
         for job in jobs {
-            progress.set_message(job.source.display().to_string());
+            progress.set_message(show::path(&job.source));
             let work = if job.folder {
                 folder::folder
             } else {
@@ -191,9 +191,9 @@ impl Instrument {
         line(tally.others, "other files");
         let written = [&self.out, &self.baseline, &self.runtime];
         for path in written.into_iter().flatten() {
-            let _ = writeln!(text, "wrote {}", path.display());
+            let _ = writeln!(text, "wrote {}", show::path(path));
         }
-        show(&text)
+        show::show(&text)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{self, show, show_json};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
@@ -75,9 +75,9 @@ impl Patch {
         let mut agent = self.agent()?;
         let answer = agent.ask(&request)?;
         if self.target.json {
-            show(&format!("{answer:#}\n"))?;
+            show_json(&answer)?;
         }
-        let patched: Patched = agent::read(answer)?;
+        let patched: Patched = show::read_escaped(answer)?;
         let refused = patched
             .classes
             .iter()

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::agent::Agent;
 use crate::launch::AGENT_LIBRARY;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
 Lists the JVMs that this user may look at: all of them for root, also those in containers.
@@ -67,7 +67,8 @@ fn line(jvm: &Jvm, agent: Presence, text: &mut String) {
         Presence::Silent => "silent",
         Presence::No => "-",
     };
-    let main: String = jvm.main.chars().take(MAIN_WIDTH).collect();
+    let main: String = name(&jvm.main).chars().take(MAIN_WIDTH).collect();
+    let version = name(version);
     let _ = writeln!(text, "{:>8}  {version:<12}  {agent:<6}  {main}", jvm.pid);
 }
 

@@ -14,6 +14,7 @@ use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 use crate::select::Filter;
+use crate::show;
 use crate::terminal;
 use crate::traces::{self, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
@@ -133,7 +134,7 @@ pub(super) fn make(
         }
         written
             .iter()
-            .try_for_each(|path| writeln!(out, "wrote {}", path.display()))
+            .try_for_each(|path| writeln!(out, "wrote {}", show::path(path)))
     };
     match print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -5,10 +5,10 @@ use control::Request;
 use control::patch::{ClassState, Patched, Rollback as Which};
 
 use super::patch::{line, warn_of_quick_compiler};
-use crate::agent::{self, Agent};
+use crate::agent::Agent;
 use crate::args::Target;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{read_escaped, show, show_json};
 
 const AFTER_HELP: &str = "\
 Without a number the newest patch is taken back. A class that an older patch covers runs that one's code again, others their own.
@@ -47,9 +47,9 @@ impl Rollback {
         let mut agent = Agent::connect(self.target.pid)?;
         let answer = agent.ask(&Request::Rollback { which })?;
         if self.target.json {
-            show(&format!("{answer:#}\n"))?;
+            show_json(&answer)?;
         }
-        let patched: Patched = agent::read(answer)?;
+        let patched: Patched = read_escaped(answer)?;
         if patched.ids.is_empty() {
             let refused = patched
                 .classes

@@ -17,6 +17,7 @@ use crate::launch;
 use crate::live::{Live, Show, Which};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
+use crate::show::complain;
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
 use crate::until;
@@ -204,7 +205,7 @@ impl What {
         let warning = Warning::new("H0650", "no method of a loaded class is traced");
         let warning = nearest.fold(warning, |warning, name| warning.with("nearest", name));
         let help = "methods of classes that are loaded from now on are, if they are asked for";
-        eprint!("{}", warning.with("help", help));
+        complain(warning.with("help", help));
         Ok(())
     }
 }
@@ -252,7 +253,7 @@ impl Trace {
         match reported {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
-                eprintln!("{problem}");
+                complain(format_args!("{problem}\n"));
                 Ok(code)
             }
             Ok(()) => Ok(code),

@@ -45,8 +45,7 @@ impl Opinion {
 
 /// The first 800 characters on one line.
 fn one_line(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().take(800).map(visible).collect()
+    escape::line(text).chars().take(800).collect()
 }
 
 #[cfg(test)]
@@ -65,6 +64,6 @@ mod tests {
     #[test]
     fn line_holds_no_control_characters() {
         let refuses = Opinion::Refuses("a\nb\u{1b}".to_owned());
-        assert_eq!(refuses.to_line(), "ra b ");
+        assert_eq!(refuses.to_line(), r"ra\nb\u001b");
     }
 }

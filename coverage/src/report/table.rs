@@ -103,7 +103,7 @@ pub fn write_with(
 }
 
 fn rows(bundle: &BundleCoverage, kind: Rows) -> Vec<(String, Counters)> {
-    let printable = |name: String| name.replace(char::is_control, "\u{FFFD}");
+    let printable = |name: String| escape::line(&name).into_owned();
     let all: Vec<_> = match kind {
         Rows::Packages => {
             let packages = bundle.packages.iter();

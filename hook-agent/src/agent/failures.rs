@@ -37,7 +37,7 @@ impl Failures {
     /// Notes that the pipeline failed on a class, which loads unchanged.
     pub fn class_failed(&self, failure: &Failure) {
         self.note(
-            failure,
+            || messages::host_failure(failure),
             probes::Failure {
                 class: failure.class.clone(),
                 method: failure.method.clone().unwrap_or_default(),
@@ -57,7 +57,7 @@ impl Failures {
         );
         let message = error.to_string();
         self.note(
-            text,
+            || messages::coded_warning(text),
             probes::Failure {
                 class,
                 code: code.to_owned(),
@@ -82,14 +82,14 @@ impl Failures {
         self.state().counts
     }
 
-    fn note(&self, text: impl std::fmt::Display, failure: probes::Failure) {
+    fn note(&self, print: impl FnOnce(), failure: probes::Failure) {
         let mut state = self.state();
         state.fresh.push(failure);
         state.reported += 1;
         let reported = state.reported;
         drop(state);
         match reported.cmp(&(REPORTED + 1)) {
-            Ordering::Less => messages::coded_warning(text),
+            Ordering::Less => print(),
             Ordering::Equal => messages::coded_warning(
                 "more failures follow; they are counted, and listed in the snapshot",
             ),

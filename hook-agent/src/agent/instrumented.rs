@@ -1,10 +1,9 @@
 //! Which classes hold edits now, and from which plugins.
 //!
-//! A class is identified by its name and the kind of its loader: when the hook receives a class there is
-//! nothing else yet. Two classes of one name in two loaders of one kind are one entry, so at worst a
-//! class is retransformed that did not need it.
+//! A class is identified by its name and its loader: when the hook receives a class that is being loaded, there is
+//! nothing else yet.
 
-use host::Loader;
+use crate::agent::loaders::LoaderId;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +14,7 @@ pub(crate) struct Instrumented {
 }
 
 /// By internal name and loader.
-type Classes = HashMap<(Box<[u8]>, Loader), Edits>;
+type Classes = HashMap<(Box<[u8]>, LoaderId), Edits>;
 
 /// The edits that a class holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +27,8 @@ pub(crate) struct Edits {
 
 impl Instrumented {
     /// Notes what a class holds from now on; `None`: nothing.
-    pub fn note(&self, name: &[u8], loader: &Loader, edits: Option<Edits>) {
-        let key = (name.into(), loader.clone());
+    pub fn note(&self, name: &[u8], loader: LoaderId, edits: Option<Edits>) {
+        let key = (name.into(), loader);
         let mut classes = self.classes();
         match edits {
             Some(edits) => drop(classes.insert(key, edits)),
@@ -38,9 +37,8 @@ impl Instrumented {
     }
 
     /// What a class holds.
-    pub fn find(&self, name: &[u8], loader: &Loader) -> Option<Edits> {
-        let key = (name.into(), loader.clone());
-        self.classes().get(&key).cloned()
+    pub fn find(&self, name: &[u8], loader: LoaderId) -> Option<Edits> {
+        self.classes().get(&(name.into(), loader)).cloned()
     }
 
     /// How many classes hold edits of this kind.
@@ -54,6 +52,11 @@ impl Instrumented {
         self.classes().retain(|(name, _), edits| !gone(name, edits));
     }
 
+    /// Forgets the classes of loaders.
+    pub fn forget_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
+        self.classes().retain(|(_, loader), _| !gone(*loader));
+    }
+
     fn classes(&self) -> MutexGuard<'_, Classes> {
         self.classes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,21 +67,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_is_identified_by_name_and_kind_of_loader() {
+    fn class_is_identified_by_name_and_loader() {
         let instrumented = Instrumented::default();
+        let (one, other) = (LoaderId(7), LoaderId(8));
         let edits = |revision| {
             Some(Edits {
                 revision,
                 plugins: vec!["coverage".to_owned()],
             })
         };
-        instrumented.note(b"a/A", &Loader::App, edits(1));
-        instrumented.note(b"a/A", &Loader::Platform, edits(2));
-        assert_eq!(instrumented.find(b"a/A", &Loader::App), edits(1));
+        instrumented.note(b"a/A", one, edits(1));
+        instrumented.note(b"a/A", other, edits(2));
+        assert_eq!(instrumented.find(b"a/A", one), edits(1));
         assert_eq!(instrumented.count(|edits| edits.revision < 2), 1);
-        instrumented.note(b"a/A", &Loader::App, None);
-        assert_eq!(instrumented.find(b"a/A", &Loader::App), None);
+        instrumented.note(b"a/A", one, None);
+        assert_eq!(instrumented.find(b"a/A", one), None);
+        assert_eq!(instrumented.find(b"a/A", other), edits(2));
+        instrumented.note(b"a/B", one, edits(3));
         instrumented.forget(|_, edits| edits.revision == 2);
+        assert_eq!(instrumented.count(|_| true), 1);
+        instrumented.forget_loaders(|loader| loader == one);
         assert_eq!(instrumented.count(|_| true), 0);
     }
 }

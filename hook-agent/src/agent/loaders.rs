@@ -1,4 +1,4 @@
-//! Class loaders: which kind each is, how it is displayed, and an id for those that patches are bound to.
+//! Class loaders: which kind each is, how it is displayed, and an id by which classes and patches name it.
 
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
@@ -7,14 +7,23 @@ use crate::ffi::refs::{Local, LocalRef, WeakRef};
 use crate::names::display_name;
 use host::Loader;
 use jvms::names::binary;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A class loader that has an id: 0 is the bootstrap loader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A class loader: a number that no other loader of this JVM gets, collected ones included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LoaderId(pub u32);
 
 /// The bootstrap loader.
-const BOOT: LoaderId = LoaderId(0);
+pub(crate) const BOOT: LoaderId = LoaderId(0);
+/// `ClassLoader.getSystemClassLoader()`.
+const SYSTEM: LoaderId = LoaderId(1);
+/// `ClassLoader.getPlatformClassLoader()`.
+const PLATFORM: LoaderId = LoaderId(2);
+/// The highest id that is not given to other loaders.
+const LAST_BUILTIN: u32 = 2;
+/// Below this number of loaders it does not matter whether some of them have been collected.
+const FEW: usize = 64;
 
 /// The class loaders of the JVM, as far as the agent distinguishes them.
 #[derive(Debug, Default)]
@@ -23,11 +32,17 @@ pub(crate) struct Loaders {
     identified: Mutex<Identified>,
 }
 
-/// The loaders that have an id, without keeping them alive.
+/// The loaders of the application that have an id, without keeping them alive.
 #[derive(Debug, Default)]
 struct Identified {
-    loaders: Vec<(LoaderId, WeakRef)>,
-    last: u32,
+    /// By identity hash code, which several may share.
+    loaders: HashMap<u32, Vec<(LoaderId, WeakRef)>>,
+    /// How many ids were given.
+    given: u32,
+    /// How many loaders there were when those that had been collected were forgotten.
+    after_sweep: usize,
+    /// How many there are.
+    count: usize,
 }
 
 impl Loaders {
@@ -78,28 +93,59 @@ impl Loaders {
     }
 
     /// The loader's id, which it gets now if it has none; `None` when the JVM's memory is out.
-    pub fn identify(&self, local: Local<'_>, loader: Option<&LocalRef<'_>>) -> Option<LoaderId> {
-        let Some(loader) = loader else {
-            return Some(BOOT);
-        };
-        if let Some(id) = self.identified().find(local, loader) {
+    pub fn identify(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        loader: Option<&LocalRef<'_>>,
+    ) -> Option<LoaderId> {
+        let known = self.find(jvmti, local, loader);
+        if known.is_some() {
+            return known;
+        }
+        let loader = loader?;
+        let weak = local.weaken(loader)?;
+        let hash = jvmti.identity_hash(loader).unwrap_or_default();
+        let mut identified = self.identified();
+        // Another thread may have been quicker.
+        if let Some(id) = identified.find(hash, local, loader) {
+            local.release_weak(weak);
             return Some(id);
         }
-        let weak = local.weaken(loader)?;
-        let mut identified = self.identified();
-        identified.forget_dead(local);
-        identified.last += 1;
-        let id = LoaderId(identified.last);
-        identified.loaders.push((id, weak));
-        Some(id)
+        Some(identified.add(hash, weak))
     }
 
     /// The loader's id, if it has one.
-    pub fn find(&self, local: Local<'_>, loader: Option<&LocalRef<'_>>) -> Option<LoaderId> {
-        match loader {
-            None => Some(BOOT),
-            Some(loader) => self.identified().find(local, loader),
+    pub fn find(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        loader: Option<&LocalRef<'_>>,
+    ) -> Option<LoaderId> {
+        let Some(loader) = loader else {
+            return Some(BOOT);
+        };
+        if let Some(builtin) = self.builtin.get() {
+            if local.is_same(loader, &builtin.system) {
+                return Some(SYSTEM);
+            }
+            if local.is_same(loader, &builtin.platform) {
+                return Some(PLATFORM);
+            }
         }
+        let hash = jvmti.identity_hash(loader).unwrap_or_default();
+        self.identified().find(hash, local, loader)
+    }
+
+    /// Whether so many loaders have got an id that it is worth while to forget those that have been collected.
+    pub fn are_many(&self) -> bool {
+        let identified = self.identified();
+        identified.count > FEW.max(identified.after_sweep * 2)
+    }
+
+    /// Forgets the loaders that have been collected; which these were.
+    pub fn forget_collected(&self, local: Local<'_>) -> HashSet<LoaderId> {
+        self.identified().forget_collected(local)
     }
 
     fn identified(&self) -> MutexGuard<'_, Identified> {
@@ -110,16 +156,33 @@ impl Loaders {
 }
 
 impl Identified {
-    fn find(&self, local: Local<'_>, loader: &LocalRef<'_>) -> Option<LoaderId> {
+    fn find(&self, hash: u32, local: Local<'_>, loader: &LocalRef<'_>) -> Option<LoaderId> {
         let same = |(_, weak): &&(LoaderId, WeakRef)| local.is_same_weak(loader, weak);
-        self.loaders.iter().find(same).map(|(id, _)| *id)
+        let alike = self.loaders.get(&hash)?;
+        alike.iter().find(same).map(|(id, _)| *id)
     }
 
-    fn forget_dead(&mut self, local: Local<'_>) {
-        let dead = |(_, weak): &mut (LoaderId, WeakRef)| local.is_cleared(weak);
-        for (_, weak) in self.loaders.extract_if(.., dead) {
-            local.release_weak(weak);
-        }
+    fn add(&mut self, hash: u32, weak: WeakRef) -> LoaderId {
+        self.given += 1;
+        self.count += 1;
+        let id = LoaderId(LAST_BUILTIN + self.given);
+        self.loaders.entry(hash).or_default().push((id, weak));
+        id
+    }
+
+    fn forget_collected(&mut self, local: Local<'_>) -> HashSet<LoaderId> {
+        let mut collected = HashSet::new();
+        self.loaders.retain(|_, alike| {
+            let gone = |(_, weak): &mut (LoaderId, WeakRef)| local.is_cleared(weak);
+            for (id, weak) in alike.extract_if(.., gone) {
+                local.release_weak(weak);
+                collected.insert(id);
+            }
+            !alike.is_empty()
+        });
+        self.count -= collected.len();
+        self.after_sweep = self.count;
+        collected
     }
 }
 

@@ -11,7 +11,7 @@ use crate::retransform::{self, Report};
 use crate::{messages, structural_edits};
 use control::Refusal;
 use control::message::Change;
-use host::{Config, Loader, Pipeline};
+use host::{Config, Pipeline};
 use std::sync::Arc;
 
 /// Hands classes to a plugin again; with `options`, or if it is new, configured by them.
@@ -31,12 +31,14 @@ pub(super) fn enable(
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
     let wants = |class: &Loaded<'_>, located| {
-        let loader = &class.loader;
-        let edits = context.agent.instrumented.find(&class.name, loader);
+        let edits = context
+            .agent
+            .instrumented
+            .find(&class.name, class.loader_id);
         !edits.is_some_and(|edits| holds(&edits, plugin))
             && context.agent.plugins.current().is_some_and(|now| {
                 now.pipeline
-                    .plugin_wants(plugin, &class.name, loader, located)
+                    .plugin_wants(plugin, &class.name, &class.loader, located)
             })
     };
     Ok(settled(context, |_| false, wants))
@@ -92,15 +94,16 @@ fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
     let revision = current(agent)?.revision;
     let wants = |class: &Loaded<'_>, located| {
         let now = agent.plugins.current();
-        now.is_some_and(|now| wants_anew(agent, &now, &class.name, &class.loader, located))
+        now.is_some_and(|now| wants_anew(agent, &now, class, located))
     };
     Ok(settled(context, |edits| edits.revision != revision, wants))
 }
 
 /// Whether a class is wanted and was not instrumented by this plugin set already, as it was loaded.
-fn wants_anew(agent: &Agent, set: &PluginSet, name: &[u8], loader: &Loader, located: bool) -> bool {
-    let edits = agent.instrumented.find(name, loader);
-    edits.is_none_or(|edits| edits.revision != set.revision) && set.wants(name, loader, located)
+fn wants_anew(agent: &Agent, set: &PluginSet, class: &Loaded<'_>, located: bool) -> bool {
+    let edits = agent.instrumented.find(&class.name, class.loader_id);
+    edits.is_none_or(|edits| edits.revision != set.revision)
+        && set.wants(&class.name, &class.loader, located)
 }
 
 /// The same plugins as a new set, so that no class is transformed by the set before any more.

@@ -33,7 +33,7 @@ pub(super) fn classes(
     let filter =
         Selection::parse(&filters).map_err(|error| Refusal::new("H0110", error.to_string()))?;
     let describe = |class: Loaded<'_>| {
-        let edits = agent.instrumented.find(&class.name, &class.loader);
+        let edits = agent.instrumented.find(&class.name, class.loader_id);
         let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes;
         (matches && (edits.is_some() || !changed)).then(|| Class {
             name: dotted(&class.name),

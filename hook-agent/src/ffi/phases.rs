@@ -22,9 +22,18 @@ pub(crate) struct OnLoad(());
 pub(crate) struct Live(());
 
 /// The functions that the specification allows in the OnLoad and the live phase only.
-pub(crate) trait OnLoadOrLive: Copy {}
-impl OnLoadOrLive for OnLoad {}
-impl OnLoadOrLive for Live {}
+pub(crate) trait OnLoadOrLive: Copy {
+    /// Whether this is the live phase, in which the program runs.
+    const IS_LIVE: bool;
+}
+
+impl OnLoadOrLive for OnLoad {
+    const IS_LIVE: bool = false;
+}
+
+impl OnLoadOrLive for Live {
+    const IS_LIVE: bool = true;
+}
 
 impl OnLoad {
     /// For `Agent_OnLoad` alone.

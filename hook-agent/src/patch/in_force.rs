@@ -21,7 +21,7 @@ pub(crate) fn find(
     let (loaders, loader) = (&agent.loaders, load.loader.as_ref());
     let covers = |scope: &Scope| match scope {
         Scope::Loaded(these) => id
-            .get_or_init(|| loaders.find(load.local, loader))
+            .get_or_init(|| loaders.find(agent.jvmti, load.local, loader))
             .is_some_and(|id| these.contains(&id)),
         Scope::Later(None) => true,
         Scope::Later(pattern) => {

@@ -136,7 +136,7 @@ fn loaded_classes(
         if !admitted(&displayed_loader) {
             continue;
         }
-        let id = agent.loaders.identify(local, loader.as_ref());
+        let id = agent.loaders.identify(jvmti, local, loader.as_ref());
         let loaded = LoadedClass {
             class: local.globalize(&class).ok_or(JvmtiError::OUT_OF_MEMORY)?,
             loader: id.ok_or(JvmtiError::OUT_OF_MEMORY)?,

@@ -46,7 +46,8 @@ A comma or backslash inside a value is written \\, or \\\\.
   visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
                      and leaves when the command that attached it is gone
   later=on|off       whether the classes that are loaded are instrumented once
-                     attaching is done, and not meanwhile (default: off)
+                     attaching is done, and not meanwhile (default: off); has no
+                     effect on an agent that starts with the JVM
   messages=FILE      a file that is there, for what the agent says while it attaches
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent

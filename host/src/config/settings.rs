@@ -39,7 +39,7 @@ pub struct Agent {
     pub compile_huge: bool,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
-    /// Whether loaded classes are instrumented after attaching, and not meanwhile.
+    /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
     pub later: bool,
 }
 

@@ -114,7 +114,7 @@ fn only_classes_that_can_match_are_asked_for() {
     assert_eq!(select("{}"), [""; 0]);
     assert_eq!(
         select(r#"{"methods": ["com.acme.**", "a.B.f(I*", "!a.C.*", "!g"]}"#),
-        ["com.acme.**", "a.B", "!a.C"]
+        ["com.acme.**", "com.acme", "a.B", "!a.C"]
     );
     assert_eq!(
         select(r#"{"methods": ["com.acme.**", "!a.C.*"], "annotated": ["a.A"]}"#),

@@ -2,6 +2,8 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.security.ProtectionDomain;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,6 +14,7 @@ public class Servant {
     static final AtomicBoolean spinning = new AtomicBoolean();
     static volatile long spun;
     static Thread spinner;
+    static final Class<?>[] namesakes = new Class<?>[2];
 
     public static void premain(String options, Instrumentation given) {
         instrumentation = given;
@@ -34,6 +37,7 @@ public class Servant {
             case "rest": return rest();
             case "bodies": return bodies(Class.forName(order[1]));
             case "bytes": return bytes(Class.forName(order[1]));
+            case "namesakes": return namesakes();
             case "load": return Class.forName(order[1], true, Servant.class.getClassLoader()).getName();
             default: return "what is " + order[0] + "?";
         }
@@ -91,6 +95,20 @@ public class Servant {
     static String bodies(Class<?> type) {
         System.load(System.getProperty("bodies"));
         return Bodies.of(type);
+    }
+
+    /** {@link Steps} in two loaders of one class, made when this is first called, and the bytecode of each. */
+    static String namesakes() throws Exception {
+        StringBuilder all = new StringBuilder();
+        for (int at = 0; at < namesakes.length; at++) {
+            if (namesakes[at] == null) {
+                URL[] path = {Servant.class.getProtectionDomain().getCodeSource().getLocation()};
+                ClassLoader loader = new URLClassLoader(path, null);
+                namesakes[at] = Class.forName("Servant$Steps", true, loader);
+            }
+            all.append(at == 0 ? "" : " ").append(bodies(namesakes[at]));
+        }
+        return all.toString();
     }
 
     /** The class file that the JVM hands over for a retransformation, before other agents of ours. */

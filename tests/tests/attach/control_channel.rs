@@ -447,16 +447,28 @@ fn agent_option(folder: &Path) -> String {
 /// What is at `/tmp` does not matter to the program, nor to what is recorded.
 #[test]
 fn jvm_whose_tmp_is_full_goes_on_without_a_socket() {
-    for jdk in jdks::main_two() {
+    for (jdk, more) in jdks::main_two()
+        .into_iter()
+        .zip(["", ",later=on,grant=boot"])
+    {
         let folder = scratch();
         let script = "mount -t tmpfs -o nr_inodes=1 none /tmp";
-        let mut servant = with_own_tmp(&jdk, script, &[&agent_option(folder.path())]);
+        let option = agent_option(folder.path());
+        let option = match more {
+            "" => option,
+            // Classes of the JDK are loaded before the agent can begin.
+            more => format!("{option};java.lang.Thread{more}"),
+        };
+        let mut servant = with_own_tmp(&jdk, script, &[&option]);
         assert_eq!(servant.ask("steps a"), "sum 1");
         let left = servant.end();
         assert_eq!(left.code, Some(0), "{}", left.stderr);
         assert!(left.stderr.contains("warning[H0412]"), "{}", left.stderr);
         let snapshots = e2e_tests::javac::files_with_extension(folder.path(), "hook");
         assert_eq!(hits(&snapshots[0], STEPS).0, 1, "{jdk}");
+        if !more.is_empty() {
+            assert_ne!(hits(&snapshots[0], "java/lang/Thread").0, 0, "{jdk}");
+        }
     }
 }
 
@@ -572,7 +584,8 @@ fn long_change_tells_how_far_it_is_and_stops_when_it_is_told_to() {
         let folder = scratch();
         let mut servant = Servant::start(&jdk, &LATE);
         let pid = servant.pid().to_string();
-        attach(&servant, folder.path(), &["--plugin", "none"]).assert_success();
+        let output = folder.path().to_string_lossy();
+        classhook(&["attach", &pid, "--plugin", "none", "--output", &output]).assert_success();
         let words = [
             "enable", &pid, "coverage", "--select", "**", "--grant", "probes",
         ];
@@ -731,14 +744,8 @@ fn patch_outlives_a_reload_and_goes_with_the_agent() {
         servant.ask("steps a");
         let before = servant.ask(&bodies);
         attach(&servant, folder.path(), &[]).assert_success();
-        let source = servant::source().replace("a() { return 1; }", "a() { return 100; }");
-        let file = folder.path().join("Servant.java");
-        std::fs::write(&file, source).expect("written");
-        let newest = jdks::newest();
-        let classes =
-            e2e_tests::javac::compile(&newest, &[&file], folder.path(), &["--release", "11"]);
-        let patch = classes.join("Servant$Steps.class");
-        classhook(&["patch", &pid, &patch.to_string_lossy()]).assert_success();
+        let patch = changed_steps(folder.path());
+        classhook(&["patch", &pid, &patch]).assert_success();
         assert_eq!(servant.ask("steps ab"), "sum 102");
         for selector in ["Servant", "nothing.**", "Servant*"] {
             classhook(&["reload", &pid, "--select", selector]).assert_success();
@@ -752,6 +759,49 @@ fn patch_outlives_a_reload_and_goes_with_the_agent() {
         assert_eq!(servant.ask(&bodies), before, "{jdk}");
         assert_eq!(servant.end().code, Some(0));
     }
+}
+
+/// Two classes of one name, in two loaders of one class, are two.
+#[test]
+fn class_is_not_taken_for_its_namesake_in_another_loader() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::watching(&jdk, &LATE);
+        let pid = servant.pid().to_string();
+        let before = servant.ask("namesakes");
+        attach(&servant, folder.path(), &["--plugin", "none"]).assert_success();
+        let classes = json(&["classes", &pid, STEPS])["classes"].clone();
+        let loaders = classes.as_array().expect("a list").iter();
+        let loaders: Vec<&str> = loaders
+            .filter_map(|class| class["loader"].as_str())
+            .filter(|loader| loader.starts_with("java.net.URLClassLoader@"))
+            .collect();
+        assert_eq!(loaders.len(), 2, "{classes:#}");
+        let patch = changed_steps(folder.path());
+        for loader in &loaders {
+            classhook(&["patch", &pid, &patch, "--loader", loader]).assert_success();
+        }
+        classhook(&["rollback", &pid, "1"]).assert_success();
+        let changed = json(&["classes", &pid, "--changed"])["classes"].clone();
+        let changed = changed.as_array().expect("a list");
+        assert_eq!(changed.len(), 1, "{changed:#?}");
+        assert_eq!(changed[0]["loader"], loaders[1]);
+        assert_ne!(servant.ask("namesakes"), before);
+        classhook(&["off", &pid]).assert_success();
+        assert_eq!(servant.ask("namesakes"), before, "{jdk}");
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+/// The class file of `Steps` with another `a`.
+fn changed_steps(folder: &Path) -> String {
+    let source = servant::source().replace("a() { return 1; }", "a() { return 100; }");
+    let file = folder.join("Servant.java");
+    std::fs::write(&file, source).expect("written");
+    let classes =
+        e2e_tests::javac::compile(&jdks::newest(), &[&file], folder, &["--release", "11"]);
+    let class = classes.join("Servant$Steps.class");
+    class.to_string_lossy().into_owned()
 }
 
 /// The JVM's own list of its threads, agents' threads among them.

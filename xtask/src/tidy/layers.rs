@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 18] = [
+const LAYERS: [Layer; 19] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -34,6 +34,11 @@ const LAYERS: [Layer; 18] = [
         tests: &[],
     },
     Layer {
+        name: "escape",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
         name: "attach",
         product: &[],
         tests: &[],
@@ -45,7 +50,7 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "rewriter",
-        product: &["jvms"],
+        product: &["jvms", "escape"],
         tests: &["coverage"],
     },
     Layer {
@@ -55,12 +60,12 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "coverage",
-        product: &["jvms"],
+        product: &["jvms", "escape"],
         tests: &["rewriter"],
     },
     Layer {
         name: "trace",
-        product: &["jvms", "probes"],
+        product: &["jvms", "escape", "probes"],
         tests: &[],
     },
     Layer {
@@ -74,6 +79,7 @@ const LAYERS: [Layer; 18] = [
             "jvms",
             "globs",
             "conditions",
+            "escape",
             "plan-rules",
             "rewriter",
             "probes",
@@ -90,6 +96,7 @@ const LAYERS: [Layer; 18] = [
         product: &[
             "jvms",
             "conditions",
+            "escape",
             "control",
             "host",
             "rewriter",
@@ -103,6 +110,7 @@ const LAYERS: [Layer; 18] = [
             "jvms",
             "globs",
             "conditions",
+            "escape",
             "attach",
             "control",
             "host",

@@ -42,6 +42,8 @@ enum Deed {
     Tags,
     /// Logs without end.
     Chatter,
+    /// Logs and fails with what looks like a message of the agent.
+    Forge,
     /// Panics while it is configured.
     PanicEarly,
     /// Says that its configuration makes no sense.
@@ -129,6 +131,11 @@ impl Misbehaving {
             Deed::Chatter => loop {
                 classhook_sdk::log::warn("on and on");
             },
+            Deed::Forge => {
+                let text = "good\nclasshook: error[H0001]: forged \u{1b}[2J\u{202e}";
+                classhook_sdk::log::warn(text);
+                return Err(text.into());
+            }
             Deed::PanicEarly | Deed::Refuse | Deed::Select | Deed::More => {}
             Deed::Fail => {
                 set_entries(class, plan)?;
