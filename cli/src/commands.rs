@@ -19,6 +19,7 @@ pub mod reset;
 pub mod rollback;
 pub mod run;
 pub mod status;
+pub mod top;
 pub mod trace;
 pub mod verify;
 
@@ -66,6 +67,8 @@ pub enum Command {
     Coverage(coverage::Coverage),
     /// Trace the calls of methods, in a command or in a running JVM, and report them
     Trace(trace::Trace),
+    /// Show methods by calls, time and errors per second, in a command or in a running JVM
+    Top(top::Top),
     /// Make reports of what was recorded
     Report(report::Report),
     /// List the JVMs of this machine
@@ -117,6 +120,7 @@ impl Command {
             Self::Run(run) => run.run(),
             Self::Coverage(coverage) => coverage.run(),
             Self::Trace(trace) => trace.run(),
+            Self::Top(top) => top.run(),
             Self::Report(report) => report.run(),
             Self::Ps(ps) => ps.run(),
             Self::Attach(attach) => attach.run(),

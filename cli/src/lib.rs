@@ -5,6 +5,7 @@
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
 //! | `coverage` | [`commands::coverage`] | the same, or a plugin [`attached`] to a running JVM; then a report |
 //! | `trace` | [`commands::trace`] | a run or a running JVM, shown meanwhile by [`live`]; then [`traces`] |
+//! | `top` | [`commands::top`] | the same, shown by [`top`] |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
@@ -36,6 +37,7 @@ pub mod progress;
 pub mod select;
 pub mod show;
 pub mod terminal;
+pub mod top;
 pub mod traces;
 pub mod unmatched;
 pub mod until;

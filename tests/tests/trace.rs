@@ -8,3 +8,4 @@ mod load;
 mod native_methods;
 mod outputs;
 mod spans;
+mod top;

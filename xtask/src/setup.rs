@@ -7,6 +7,7 @@
 mod apt;
 mod artifacts;
 mod jvms;
+mod tmux;
 mod wasm_target;
 
 use crate::jdks;
@@ -38,6 +39,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     }
     jvms::fetch_extra(workspace)?;
     artifacts::fetch_all()?;
+    tmux::require()?;
     list_jdks()
 }
 

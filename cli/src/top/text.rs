@@ -1,0 +1,60 @@
+//! An interval as a table without a terminal.
+
+use std::fmt::Write as _;
+
+use trace::rates::Interval;
+
+use super::columns::Column;
+use super::state::State;
+
+/// The rows that `state` shows, at most `most`, with all columns, as wide as they have to be.
+#[must_use]
+pub fn table(interval: &Interval, state: &State, most: usize) -> String {
+    let rows = state.rows(interval);
+    let mut text = format!("interval of {:.1} s\n", interval.seconds);
+    if rows.is_empty() {
+        let _ = writeln!(
+            text,
+            "no call ended; {} methods are traced",
+            interval.traced
+        );
+    } else {
+        let heading = Column::ALL.map(|column| column.title().to_owned()).to_vec();
+        let cells = rows.iter().take(most).map(|row| {
+            let cells = Column::ALL.map(|column| column.cell(row, interval.seconds));
+            cells.to_vec()
+        });
+        let lines: Vec<Vec<String>> = std::iter::once(heading).chain(cells).collect();
+        write_aligned(&lines, &mut text);
+    }
+    if rows.len() > most {
+        let _ = writeln!(text, "… and {} more", rows.len() - most);
+    }
+    let lost = &interval.lost;
+    if !lost.is_none() {
+        let calls = lost.full + lost.unwritten + lost.untracked + lost.sums + lost.unended;
+        let _ = writeln!(text, "lost: {calls} calls are missing in some numbers");
+    }
+    for gap in &interval.incomplete {
+        let _ = writeln!(text, "incomplete: {gap}");
+    }
+    text
+}
+
+/// The first column to the left, the others to the right.
+fn write_aligned(lines: &[Vec<String>], text: &mut String) {
+    let width = |at: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(at));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..Column::ALL.len()).map(width).collect();
+    for line in lines {
+        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            let _ = match at {
+                0 => write!(text, "{cell:<width$}"),
+                _ => write!(text, "  {cell:>width$}"),
+            };
+        }
+        text.push('\n');
+    }
+}
