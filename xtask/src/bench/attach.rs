@@ -177,10 +177,11 @@ impl Jvm {
                 "-Xlog:safepoint:file={}:none:filecount=0",
                 log.display()
             ))
+            .arg("-XX:+EnableDynamicAgentLoading")
             .arg("-cp")
             .arg(bench.folder.join("classes"))
             .arg("Served");
-        let mut child = java.stdout(Stdio::piped()).spawn()?;
+        let mut child = java.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let out = child.stdout.take().context("a pipe was asked for")?;
         let jvm = Self { child, log };
         let mut line = String::new();
@@ -211,11 +212,11 @@ impl Drop for Jvm {
     }
 }
 
-/// The length of the safepoint of a line `Safepoint "…", …, Total: 123 ns`.
+/// The length of the safepoint of a line `Safepoint "…", …, Total: 123 ns`, behind which newer JVMs name threads.
 fn total(line: &str) -> Option<Duration> {
     let (_, behind) = line.split_once("Total:")?;
-    let nanos = behind.trim().strip_suffix("ns")?.trim().parse().ok()?;
-    Some(Duration::from_nanos(nanos))
+    let (nanos, _) = behind.split_once("ns")?;
+    Some(Duration::from_nanos(nanos.trim().parse().ok()?))
 }
 
 /// How long the command took to its end, which must be a good one.
@@ -321,6 +322,8 @@ mod tests {
     fn length_of_a_safepoint_is_its_total() {
         let line = "Safepoint \"ICBufferFull\", Time since last: 5 ns, Reaching safepoint: 1 ns, At safepoint: 2 ns, Total: 3456 ns";
         assert_eq!(total(line), Some(Duration::from_nanos(3456)));
+        let newer = format!("{line}, Threads: 1 runnable, 12 total");
+        assert_eq!(total(&newer), Some(Duration::from_nanos(3456)));
         assert_eq!(total("Entering safepoint region: x"), None);
     }
 
