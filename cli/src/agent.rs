@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use crate::args::Target;
 use crate::checked_options::CheckedOptions;
 use crate::launch::{self, AGENT_LIBRARY};
+use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::show::{read, read_escaped, say, show, show_json};
 
@@ -191,15 +192,17 @@ fn look_at(process: &Process) -> Result<(), ControlError> {
 ///
 /// # Errors
 /// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), sees other files (`H0607`), or has
-/// an agent that takes no commands (`H0608`); or what the agent itself has against it (`H0508`).
+/// an agent that takes no commands (`H0608`); if a plugin cannot be compiled (`H01xx`); or what the agent itself has against it (`H0508`).
 pub fn load(pid: i32, checked: &CheckedOptions) -> Result<(), Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
     if !jvm.process().sees(&library) {
         return Err(other_root(pid));
     }
+    let compiled = Precompiled::for_jvm(&checked.config, pid)?;
     let messages = AgentMessages::new(jvm.process());
     let mut options = checked.options.clone();
+    compiled.add_to(&mut options);
     options.later = true;
     options.messages = messages.as_ref().map(|messages| messages.path.clone());
     let loaded = jvm.load(&library, &options.to_text().to_string_lossy());

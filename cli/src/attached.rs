@@ -11,7 +11,7 @@ use control::message::{Change, Classes, Dump, PluginState, Released, Reset, Stat
 use crate::agent::{self, Agent};
 use crate::answers::failures;
 use crate::args::Settings;
-use crate::checked_options::CheckedOptions;
+use crate::checked_options::{CheckedOptions, check};
 use crate::problem::Problem;
 use crate::progress;
 use crate::show::{self, complain, say};
@@ -313,8 +313,10 @@ fn enter(
         let _: Dump = agent.ask_for(&Request::Dump)?;
     }
     let settings = settings.plugins().clone().into();
+    let (options, _) = check(&settings, &[], None)?;
     Ok(Request::Enable {
         plugin: plugin.to_owned(),
-        options: Some(CheckedOptions::change(&settings, &[])?),
+        options: Some(options.to_text().to_string_lossy().into_owned()),
+        cache: None,
     })
 }

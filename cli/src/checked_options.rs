@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use host::Config;
 
 use crate::args::{OnError, Settings};
-use crate::launch::AgentOptions;
+use crate::launch::{self, AgentOptions};
+use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 
 /// The options of an agent, checked before anything is started.
@@ -17,6 +18,8 @@ pub struct CheckedOptions {
     pub options: AgentOptions,
     /// Folder for snapshots, absolute.
     pub output: PathBuf,
+    /// What the agent will read from the options.
+    pub config: Config,
 }
 
 impl CheckedOptions {
@@ -32,16 +35,39 @@ impl CheckedOptions {
         let (mut options, config) = check(settings, plugins, run)?;
         let output = absolute(&config.agent.output)?;
         options.output = Some(output.clone()); // JVMs of a build may run in other folders
-        Ok(Self { options, output })
+        Ok(Self {
+            options,
+            output,
+            config,
+        })
     }
 
-    /// The options for an agent that is in the JVM already, which keeps its output folder.
+    /// Runs a command with the agent in its JVMs, as [`launch::run`], once their plugins are compiled.
     ///
     /// # Errors
-    /// As [`CheckedOptions::new`].
-    pub fn change(settings: &Settings, plugins: &[OsString]) -> Result<String, Problem> {
-        let (options, _) = check(settings, plugins, None)?;
-        Ok(options.to_text().to_string_lossy().into_owned())
+    /// As [`launch::run`] and [`Precompiled::for_children`].
+    pub fn launch(&self, command: &[OsString]) -> Result<u8, Problem> {
+        let compiled = Precompiled::for_children(&self.config)?;
+        let mut options = self.options.clone();
+        compiled.add_to(&mut options);
+        launch::run(command, &options)
+    }
+
+    /// The options for the agent that is in the JVM `pid` already, which keeps its output folder; and the code that they
+    /// name, to be kept until the agent has answered.
+    ///
+    /// # Errors
+    /// As [`CheckedOptions::new`] and [`Precompiled::for_jvm`].
+    pub fn change(
+        settings: &Settings,
+        plugins: &[OsString],
+        pid: i32,
+    ) -> Result<(String, Precompiled), Problem> {
+        let (mut options, config) = check(settings, plugins, None)?;
+        let compiled = Precompiled::for_jvm(&config, pid)?;
+        compiled.add_to(&mut options);
+        let text = options.to_text().to_string_lossy().into_owned();
+        Ok((text, compiled))
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod attach;
 pub mod classes;
+pub mod compile_plugin;
 pub mod coverage;
 pub mod disable;
 pub mod dump;
@@ -26,6 +27,7 @@ pub mod verify;
 use clap::{Parser, Subcommand};
 
 use crate::guard;
+use crate::plugin_compiler;
 use crate::problem::Problem;
 
 /// Instruments JVM classes from native code: code coverage without a line of Java in the way.
@@ -105,6 +107,11 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Read classes, or what a plugin makes of them, with independent readers
     Verify(verify::Verify),
+    /// Compile plugins before JVMs ask for them
+    CompilePlugin(compile_plugin::CompilePlugin),
+    /// Compile the plugin on standard input for the commands above and for the agent
+    #[command(name = host::compiler::SUBCOMMAND, hide = true)]
+    PluginCompiler,
     /// Read classes from standard input for the commands above
     #[command(name = guard::SUBCOMMAND, hide = true)]
     GuardedReaders,
@@ -139,6 +146,8 @@ impl Command {
             Self::Explain(explain) => explain.run(),
             Self::Inspect(inspect) => inspect.run(),
             Self::Verify(verify) => verify.run(),
+            Self::CompilePlugin(compile) => compile.run(),
+            Self::PluginCompiler => plugin_compiler::serve(),
             Self::GuardedReaders => guard::serve(),
         }
     }

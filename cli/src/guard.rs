@@ -13,6 +13,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use host::compiler::cause_of_end;
+
 use self::opinion::{MAX_ANSWER, Opinion};
 use crate::problem::Problem;
 
@@ -117,14 +119,9 @@ impl Guard {
 
     /// Why the child is dead.
     fn last_words(mut self) -> String {
-        use std::os::unix::process::ExitStatusExt;
         let _ = self.child.kill(); // it is, or has to be
-        match self.child.wait().map(|status| status.signal()) {
-            Ok(Some(6)) => "it ran out of memory or aborted".to_owned(),
-            Ok(Some(11 | 7)) => "it overflowed its stack or crashed".to_owned(),
-            Ok(Some(9 | 24)) => "it used more than the time allowed".to_owned(),
-            _ => "its process ended".to_owned(),
-        }
+        let cause = cause_of_end(&self.child.wait());
+        cause.unwrap_or("its process ended").to_owned()
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
+//! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: `host::compiler` in a child process under limits |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
@@ -29,9 +30,12 @@ pub mod inputs;
 pub mod instrument;
 pub mod javac;
 pub mod launch;
+pub mod limits;
 pub mod live;
 pub mod outputs;
+pub mod plugin_compiler;
 pub mod plugins;
+pub mod precompiled;
 pub mod problem;
 pub mod progress;
 pub mod select;

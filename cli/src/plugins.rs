@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
 use host::{Config, HostError, Loader, Pipeline};
 
+use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 
 /// A bundled name, or a `.wasm` file. Everything is granted: nothing of it runs in a JVM.
@@ -64,7 +65,7 @@ pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Probl
         ..Config::default()
     };
     config.agent.log = LogLevel::Warn;
-    Ok(Pipeline::new(&config)?)
+    Ok(Pipeline::new(&config, &PluginCompiler)?)
 }
 
 /// A class as if the application's loader had just taken it from a file.

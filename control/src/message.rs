@@ -5,6 +5,7 @@
 use crate::patch::{PatchRequest, Rollback};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// Version of the protocol; both ends must speak the same.
 ///
@@ -36,6 +37,9 @@ pub enum Request {
         plugin: String,
         /// How to configure it (see the agent's options), if it is new or is to be configured again.
         options: Option<String>,
+        /// A folder of compiled plugins (the agent's option `cache`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cache: Option<PathBuf>,
     },
     /// Take a plugin's edits out of all classes; answered by [`Change`].
     Disable {
@@ -443,6 +447,7 @@ mod tests {
             Request::Enable {
                 plugin: "coverage".into(),
                 options: Some("select=a\nb".into()),
+                cache: Some("/tmp/code".into()),
             },
             Request::Classes {
                 filter: Some("com.**".into()),

@@ -59,9 +59,11 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         Request::Status => value(status::status(context)),
         Request::Dump => value(dump::dump(context)?),
         Request::Reset { plugin } => value(dump::reset(context, plugin.as_deref())?),
-        Request::Enable { plugin, options } => {
-            value(change::enable(context, &plugin, options.as_deref())?)
-        }
+        Request::Enable {
+            plugin,
+            options,
+            cache,
+        } => value(change::enable(context, &plugin, options.as_deref(), cache)?),
         Request::Disable { plugin } => value(change::disable(context, &plugin)?),
         Request::Reload { options } => value(change::reload(context, &options)?),
         Request::Classes {

@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `messages` | everything written to standard error |
+//! | `plugin_compiler` | the command that compiles plugins |
 //! | `names` | names of classes |
 //! | `ffi` | all unsafe code: entry points, events and native methods, the JVM TI table, JNI, the panic guard |
 //! | `probe_class` | `java/lang/$Classhook` and its siblings as class files |
@@ -50,6 +51,7 @@ mod messages;
 mod names;
 mod originals;
 mod patch;
+mod plugin_compiler;
 mod probe_arrays;
 mod probe_class;
 mod probe_table;

@@ -130,6 +130,13 @@ pub(crate) fn coded_warning(text: impl Display) {
     }
 }
 
+/// Why the program has to wait.
+pub(crate) fn notice(text: impl Display) {
+    if enabled(LogLevel::Warn) {
+        write(text);
+    }
+}
+
 /// What was loaded and what came of it.
 pub(crate) fn info(text: impl Display) {
     if enabled(LogLevel::Info) {

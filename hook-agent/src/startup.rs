@@ -11,6 +11,7 @@ use crate::ffi::table::{
 };
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
+use crate::plugin_compiler::PluginCompiler;
 use crate::{current, live_phase};
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
@@ -189,7 +190,7 @@ fn equip(
             error,
         )
     })?;
-    let pipeline = Pipeline::new(&config)?;
+    let pipeline = Pipeline::new(&config, &PluginCompiler::new(&config))?;
     // Until the agent is installed the callbacks do nothing.
     let events = [Event::VM_INIT, Event::VM_DEATH, Event::DATA_DUMP_REQUEST];
     jvmti

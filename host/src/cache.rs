@@ -1,35 +1,48 @@
-//! Precompiled code: of the bundled plugins from inside the agent, of others from a private cache.
+//! Machine code: of the bundled plugins from inside the agent, of others from a private cache or fresh from the compiler.
 //!
-//! Loading precompiled code runs it as native code, so it is taken from two
-//! places only: the agent's own binary, and files that this user's agent wrote
-//! and sealed. The folder must belong to this user alone, and each file must
-//! carry the keyed digest of its contents; the key lies beside them, readable
-//! by this user alone. Anything else is compiled again.
+//! Loading code runs it as native code, so it is taken from three places only: the agent's own binary, a process of the
+//! command that this process started, and files that this user's processes wrote and sealed.
+//! The folder must belong to this user alone, and each file must carry the keyed digest of its contents; the key lies
+//! beside them, readable by this user alone. Anything else is compiled again.
+//!
+//! The folder is bounded: what was not used for longest makes room.
 #![allow(
     unsafe_code,
     reason = "deserializing precompiled code is unsafe by nature"
 )]
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::bundled::Bundled;
+use crate::compile_limits::MAX_CODE;
+use crate::compiler::Code;
+use crate::regular_file;
 
 const KEY_BYTES: usize = 32;
 const SEAL_BYTES: usize = 32;
+/// Most bytes of code in a folder.
+pub const MAX_CACHE: u64 = 512 << 20;
+/// Age of a file that a process has begun and left behind.
+const ABANDONED: Duration = Duration::from_secs(3600);
+/// Ends the names of files of code.
+const EXTENSION: &str = "code";
 
 /// A folder of sealed code.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
     key: [u8; KEY_BYTES],
+    /// Most bytes of code that are kept.
+    limit: u64,
 }
 
 /// Loads the code of a bundled plugin; none if another engine made it.
@@ -40,13 +53,14 @@ pub fn load_bundled(engine: &Engine, plugin: &Bundled) -> Option<Component> {
     unsafe { Component::deserialize(engine, &code) }.ok()
 }
 
-/// The lower-case hex of a SHA-256.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// Loads code that a compiler has just made.
+///
+/// # Errors
+/// If it was made for another engine.
+pub(crate) fn load_compiled(engine: &Engine, code: &Code) -> wasmtime::Result<Component> {
+    // SAFETY: the bytes come from the compiler in this process, or in a process of the command that this process
+    // started for them; wasmtime itself refuses other versions and settings.
+    unsafe { Component::deserialize(engine, code.bytes()) }
 }
 
 impl Cache {
@@ -71,47 +85,94 @@ impl Cache {
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
+        make_key(folder)?;
+        Self::existing(folder)
+    }
+
+    /// Opens a private folder that is there.
+    ///
+    /// # Errors
+    /// If it is not, or belongs or is open to anybody else.
+    pub fn existing(folder: &Path) -> io::Result<Self> {
         private(&fs::symlink_metadata(folder)?, 0o700)?;
         let key = read_key(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             key,
+            limit: MAX_CACHE,
         })
     }
 
-    /// The component, from the cache if it is there, else compiled and put there.
-    ///
-    /// # Errors
-    /// When the component cannot be compiled; trouble with the cache is no error.
-    pub fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Component> {
-        let file = self.folder.join(format!(
-            "{}-{:016x}.code",
-            sha256_hex(wasm),
-            engine_hash(engine)
-        ));
-        if let Some(component) = self.read(engine, &file) {
-            return Ok(component);
-        }
-        let component = Component::new(engine, wasm)?;
-        if let Ok(code) = component.serialize() {
-            // A full disk or a lost race costs only the next start its compilation.
-            let _ = self.write(&file, &code);
-        }
-        Ok(component)
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The code of the component with this digest; none if it is not there, or anything is wrong with it.
+    pub(crate) fn find(&self, engine: &Engine, digest: &str) -> Option<Component> {
+        self.read(engine, &self.file_of(digest))
+    }
+
+    /// Keeps code of the component with this digest, and makes room for it.
+    pub(crate) fn keep(&self, digest: &str, code: &Code) -> io::Result<()> {
+        let file = self.file_of(digest);
+        self.write(&file, code.bytes())?;
+        self.make_room(&file);
+        Ok(())
+    }
+
+    /// The name holds this crate's version; code of another engine of this version is refused by wasmtime.
+    fn file_of(&self, digest: &str) -> PathBuf {
+        let version = env!("CARGO_PKG_VERSION");
+        self.folder.join(format!("{digest}-{version}.{EXTENSION}"))
     }
 
     fn read(&self, engine: &Engine, file: &Path) -> Option<Component> {
-        let mut opened = File::open(file).ok()?;
-        private(&opened.metadata().ok()?, 0o600).ok()?;
-        let mut bytes = Vec::new();
-        opened.read_to_end(&mut bytes).ok()?;
+        let most = MAX_CODE + SEAL_BYTES as u64;
+        let (mut opened, metadata) = regular_file::open(file, most).ok()?;
+        private(&metadata, 0o600).ok()?;
+        let bytes = regular_file::read(&mut opened, most).ok()?;
         let (seal, code) = bytes.split_first_chunk::<SEAL_BYTES>()?;
         if *seal != self.seal(file, code) {
             return None;
         }
-        // SAFETY: the seal says that an agent of this user wrote these bytes under this name,
-        // which holds the plugin's digest and the engine's version and settings.
+        let _ = opened.set_modified(SystemTime::now()); // where that cannot be noted, it counts as older
+        // SAFETY: the seal says that a process of this user wrote these bytes under this name, which holds the
+        // plugin's digest; wasmtime itself refuses other versions and settings.
         unsafe { Component::deserialize(engine, code) }.ok()
+    }
+
+    /// Removes code that was not used for longest until the rest is within the limit, and what others left behind.
+    /// Whoever has removed a file first is no trouble.
+    fn make_room(&self, kept: &Path) {
+        let mut files = self.files();
+        files.sort_unstable_by_key(|(used, _, _)| *used);
+        let mut total: u64 = files.iter().map(|(_, length, _)| length).sum();
+        for (used, length, file) in files {
+            let extension = file.extension().unwrap_or_default();
+            let abandoned = extension == "tmp" && used.elapsed().is_ok_and(|age| age > ABANDONED);
+            let too_much = extension == EXTENSION && total > self.limit && file != kept;
+            if abandoned || too_much {
+                let _ = fs::remove_file(&file);
+                total -= length;
+            }
+        }
+    }
+
+    /// Time of last use, length and path of each file of code, finished or not.
+    fn files(&self) -> Vec<(SystemTime, u64, PathBuf)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let ours = |path: &Path| {
+            let extension = path.extension().and_then(OsStr::to_str);
+            matches!(extension, Some(EXTENSION | "tmp"))
+        };
+        let files = entries.filter(|entry| ours(&entry.path()));
+        let file = |entry: fs::DirEntry| {
+            let metadata = entry.metadata().ok()?;
+            Some((metadata.modified().ok()?, metadata.len(), entry.path()))
+        };
+        files.filter_map(file).collect()
     }
 
     fn write(&self, file: &Path, code: &[u8]) -> io::Result<()> {
@@ -140,14 +201,6 @@ impl Cache {
             .finalize()
             .into()
     }
-}
-
-/// Version and settings of the engine and of this crate.
-fn engine_hash(engine: &Engine) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    engine.precompile_compatibility_hash().hash(&mut hasher);
-    env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Checks that something belongs to this user and nobody else may touch it.
@@ -179,23 +232,28 @@ fn temporary(folder: &Path) -> PathBuf {
     folder.join(format!(".{}-{nanos:x}-{number}.tmp", std::process::id()))
 }
 
-/// The folder's key; made with the first use, by whoever comes first.
-fn read_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
+/// Makes the folder's key with the first use, by whoever comes first.
+fn make_key(folder: &Path) -> io::Result<()> {
     let path = folder.join("key");
-    if !path.exists() {
-        let temporary = temporary(folder);
-        let mut key = [0; KEY_BYTES];
-        File::open("/dev/urandom")?.read_exact(&mut key)?;
-        let written = create_private(&temporary).and_then(|mut file| file.write_all(&key));
-        let linked = written.and_then(|()| match fs::hard_link(&temporary, &path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        });
-        let _ = fs::remove_file(&temporary);
-        linked?;
+    if path.exists() {
+        return Ok(());
     }
-    let mut file = File::open(&path)?;
-    private(&file.metadata()?, 0o600)?;
+    private(&fs::symlink_metadata(folder)?, 0o700)?;
+    let temporary = temporary(folder);
+    let mut key = [0; KEY_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let written = create_private(&temporary).and_then(|mut file| file.write_all(&key));
+    let linked = written.and_then(|()| match fs::hard_link(&temporary, &path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    });
+    let _ = fs::remove_file(&temporary);
+    linked
+}
+
+fn read_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
+    let (mut file, metadata) = regular_file::open(&folder.join("key"), KEY_BYTES as u64)?;
+    private(&metadata, 0o600)?;
     let mut key = [0; KEY_BYTES];
     file.read_exact(&mut key)?;
     Ok(key)
@@ -206,65 +264,117 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::compiler::{Compiler, InProcess};
+    use crate::plugin_file::PluginFile;
 
-    /// The smallest component.
-    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+    /// The digest of a component.
+    const DIGEST: &str = "0123";
 
-    fn code_file(folder: &Path) -> PathBuf {
-        let mut files = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        files
-            .find(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "code")
-            })
-            .unwrap()
+    /// Code of the smallest component.
+    fn code() -> Code {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("empty.wasm");
+        fs::write(&file, b"\0asm\x0d\0\x01\0").unwrap();
+        let plugin = PluginFile::open("empty", &file).unwrap();
+        InProcess.compile(&plugin).unwrap()
+    }
+
+    fn private_folder() -> tempfile::TempDir {
+        let mut builder = tempfile::Builder::new();
+        let private = fs::Permissions::from_mode(0o700);
+        builder.permissions(private).tempdir().unwrap()
     }
 
     #[test]
     fn code_is_found_again_and_nothing_else_is_believed() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = private_folder();
         let folder = folder.path().join("cache");
         let engine = crate::engine::new().unwrap();
         let cache = Cache::open(&folder).unwrap();
-        cache.load(&engine, EMPTY).unwrap();
-        let file = code_file(&folder);
-        assert!(cache.read(&engine, &file).is_some());
+        cache.keep(DIGEST, &code()).unwrap();
+        assert!(cache.find(&engine, DIGEST).is_some());
+        let again = Cache::existing(&folder).unwrap();
         assert!(
-            Cache::open(&folder).unwrap().read(&engine, &file).is_some(),
+            again.find(&engine, DIGEST).is_some(),
             "the key is found again"
         );
 
+        let file = cache.file_of(DIGEST);
         let sealed = fs::read(&file).unwrap();
         let mut forged = sealed.clone();
         *forged.last_mut().unwrap() ^= 1;
         fs::write(&file, &forged).unwrap();
-        assert!(cache.read(&engine, &file).is_none(), "changed code");
-
-        let renamed = folder.join("other.code");
+        assert!(cache.find(&engine, DIGEST).is_none(), "changed code");
         fs::write(&file, &sealed).unwrap();
-        fs::rename(&file, &renamed).unwrap();
-        assert!(
-            cache.read(&engine, &renamed).is_none(),
-            "code of another plugin"
-        );
+        fs::rename(&file, cache.file_of("4567")).unwrap();
+        let other = cache.find(&engine, "4567");
+        assert!(other.is_none(), "code of another plugin");
+    }
+
+    #[test]
+    fn pipes_and_files_without_end_are_no_code() {
+        let folder = private_folder();
+        let engine = crate::engine::new().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let file = cache.file_of(DIGEST);
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &file, mode).unwrap();
+        assert!(cache.find(&engine, DIGEST).is_none());
+        cache.keep(DIGEST, &code()).unwrap();
+        assert!(cache.find(&engine, DIGEST).is_some(), "it takes the place");
+        File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_len(1 << 40)
+            .unwrap();
+        assert!(cache.find(&engine, DIGEST).is_none());
+        let key = folder.path().join("key");
+        fs::remove_file(&key).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &key, mode).unwrap();
+        Cache::open(folder.path()).unwrap_err();
+    }
+
+    #[test]
+    fn code_that_was_not_used_for_longest_makes_room() {
+        let folder = private_folder();
+        let engine = crate::engine::new().unwrap();
+        let mut cache = Cache::open(folder.path()).unwrap();
+        let code = code();
+        let old = |name: &Path, hours: u64| {
+            let time = SystemTime::now() - Duration::from_secs(hours * 3600);
+            File::open(name).unwrap().set_modified(time).unwrap();
+        };
+        for (digest, hours) in [("a", 4), ("b", 3), ("c", 2)] {
+            cache.keep(digest, &code).unwrap();
+            old(&cache.file_of(digest), hours);
+        }
+        let (left, begun) = (temporary(folder.path()), temporary(folder.path()));
+        fs::write(&left, "").unwrap();
+        old(&left, 2);
+        fs::write(&begun, "").unwrap();
+        assert!(cache.find(&engine, "a").is_some(), "and is used now");
+        let length = cache.file_of("a").metadata().unwrap().len();
+        cache.limit = 3 * length;
+        cache.keep("d", &code).unwrap();
+        let there = ["a", "b", "c", "d"].map(|digest| cache.file_of(digest).exists());
+        assert_eq!(there, [true, false, true, true]);
+        assert!(!left.exists() && begun.exists());
+        cache.limit = 0;
+        cache.keep("e", &code).unwrap();
+        assert!(cache.find(&engine, "e").is_some() && !cache.file_of("a").exists());
     }
 
     #[test]
     fn a_folder_open_to_others_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = private_folder();
+        let denied = || Cache::open(folder.path()).unwrap_err().kind();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(
-            Cache::open(folder.path()).unwrap_err().kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(denied(), io::ErrorKind::PermissionDenied);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        Cache::existing(folder.path()).unwrap_err();
         Cache::open(folder.path()).unwrap();
         fs::set_permissions(folder.path().join("key"), fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(
-            Cache::open(folder.path()).unwrap_err().kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(denied(), io::ErrorKind::PermissionDenied);
     }
 }

@@ -1,42 +1,72 @@
 //! From a plugin's configuration to something that can be instantiated.
 
+use std::path::Path;
+
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasSelf, Linker};
 
 use crate::bindings::{TransformPlugin, TransformPluginPre};
-use crate::cache::{Cache, load_bundled, sha256_hex};
+use crate::cache::load_bundled;
+use crate::compilation::{Compilation, Kept};
 use crate::config::{PluginConfig, PluginSource};
+use crate::digest::sha256_hex;
 use crate::error::HostError;
+use crate::plugin_file::PluginFile;
 use crate::state::State;
-use crate::{abilities, bundled};
+use crate::{abilities, bundled, engine};
 
 /// Reads, checks, compiles and links a plugin.
 pub fn load(
     plugin: &PluginConfig,
     engine: &Engine,
+    compilation: &Compilation<'_>,
 ) -> Result<TransformPluginPre<State>, HostError> {
-    prepare(plugin, &read(plugin, engine)?, engine)
+    prepare(plugin, &read(plugin, engine, compilation)?, engine)
 }
 
 /// Reads and compiles a plugin; nothing is checked but that it is a component.
-pub fn read(plugin: &PluginConfig, engine: &Engine) -> Result<Component, HostError> {
+pub fn read(
+    plugin: &PluginConfig,
+    engine: &Engine,
+    compilation: &Compilation<'_>,
+) -> Result<Component, HostError> {
     match &plugin.source {
         PluginSource::Bundled(name) => load_from_agent(plugin, name, engine),
         PluginSource::File(path) => {
-            let wasm = std::fs::read(path).map_err(|error| {
-                HostError::new("H0106", format!("plugin `{}` cannot be read", plugin.name))
-                    .with("file", path.display().to_string())
-                    .with("found", error.to_string())
-                    .with(
-                        "help",
-                        "check the path; in classhook.toml it is relative to that file's folder",
-                    )
-            })?;
-            check_digest(plugin, &wasm)?;
-            check_kind(plugin, &wasm)?;
-            compile(engine, &wasm).map_err(|error| corrupt(plugin, &error))
+            let (component, _) = from_file(plugin, path, engine, compilation)?;
+            Ok(component)
         }
     }
+}
+
+/// Compiles a plugin for those that will load it, unless a cache holds its code; says whether one does then. The code of
+/// bundled plugins is never compiled.
+///
+/// # Errors
+/// If its file cannot be read, is no component (`H0106`, `H0109`), or cannot be compiled (`H0117`, `H0116`).
+pub fn compile_ahead(
+    plugin: &PluginConfig,
+    compilation: &Compilation<'_>,
+) -> Result<Kept, HostError> {
+    let PluginSource::File(path) = &plugin.source else {
+        return Ok(Kept::Before);
+    };
+    let engine = engine::new().map_err(|error| engine::broken(&format_args!("{error:#}")))?;
+    let (_, kept) = from_file(plugin, path, &engine, compilation)?;
+    Ok(kept)
+}
+
+fn from_file(
+    plugin: &PluginConfig,
+    path: &Path,
+    engine: &Engine,
+    compilation: &Compilation<'_>,
+) -> Result<(Component, Kept), HostError> {
+    let file = PluginFile::open(&plugin.name, path)?;
+    check_digest(plugin, &file.digest)?;
+    check_kind(plugin, &file.wasm)?;
+    let component = compilation.component(engine, &file);
+    component.map_err(|error| of_file(error, plugin))
 }
 
 /// Checks what a plugin imports and exports, and links it.
@@ -61,28 +91,19 @@ fn load_from_agent(
     name: &str,
     engine: &Engine,
 ) -> Result<Component, HostError> {
-    let Some(found) = bundled::find(name) else {
-        return Err(HostError::new(
+    let missing = |what: &str| {
+        HostError::new(
             "H0101",
-            format!("this binary was built without its plugin `{name}`"),
+            format!("this binary was built without {what} `{name}`"),
         )
-        .with("help", "build it with `cargo xtask plugins`"));
+        .with("help", "build it with `cargo xtask plugins`")
     };
-    let wasm = || found.wasm().map_err(|error| corrupt(plugin, &error));
+    let found = bundled::find(name).ok_or_else(|| missing("its plugin"))?;
     if plugin.digest.is_some() {
-        check_digest(plugin, &wasm()?)?;
+        let wasm = found.wasm().map_err(|error| corrupt(plugin, &error))?;
+        check_digest(plugin, &sha256_hex(&wasm))?;
     }
-    match load_bundled(engine, &found) {
-        Some(component) => Ok(component),
-        None => compile(engine, &wasm()?).map_err(|error| corrupt(plugin, &error)),
-    }
-}
-
-fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Component> {
-    match Cache::of_user() {
-        Some(cache) => cache.load(engine, wasm),
-        None => Component::new(engine, wasm),
-    }
+    load_bundled(engine, &found).ok_or_else(|| missing("the code of its plugin"))
 }
 
 fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPluginPre<State>> {
@@ -91,11 +112,10 @@ fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPlu
     TransformPluginPre::new(linker.instantiate_pre(component)?)
 }
 
-fn check_digest(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
+fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
     let Some(expected) = &plugin.digest else {
         return Ok(());
     };
-    let found = sha256_hex(wasm);
     if found == *expected {
         return Ok(());
     }

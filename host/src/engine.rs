@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, OptLevel};
+use wasmtime::{Config, Engine};
 
 use crate::error::HostError;
 use crate::stack::quiet_panics;
@@ -23,6 +23,8 @@ const IDLE_TICKS: u32 = 100;
 /// * Address space is reserved for what an instance may have at most, not 4 GiB; so memory never moves as it grows.
 /// * What memory begins with is copied, not mapped from a file: a process may be forbidden to write files of its size.
 /// * Nothing runs concurrently and nothing is compiled in parallel.
+/// * Code is compiled for any CPU of this architecture: it is carried to other machines, in the agent and in home
+///   folders that machines share.
 pub fn new() -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
@@ -34,8 +36,11 @@ pub fn new() -> wasmtime::Result<Engine> {
         .memory_guard_size(0)
         .memory_init_cow(false)
         .concurrency_support(false)
-        .wasm_memory64(false)
-        .cranelift_opt_level(OptLevel::Speed);
+        .wasm_memory64(false);
+    #[cfg(feature = "compiler")]
+    config
+        .cranelift_opt_level(wasmtime::OptLevel::Speed)
+        .target(&format!("{}-unknown-linux-gnu", std::env::consts::ARCH))?;
     Engine::new(&config)
 }
 

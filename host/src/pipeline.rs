@@ -13,6 +13,8 @@ use rewriter::ClassFile;
 
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
+use crate::compilation::Compilation;
+use crate::compiler::Compiler;
 use crate::config::{Config, OnError};
 use crate::engine::{self, Ticker};
 use crate::error::HostError;
@@ -41,15 +43,19 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Loads, checks and configures the plugins.
+    /// Loads, checks and configures the plugins; what is not in a cache is compiled by `compiler`.
     ///
     /// # Errors
     /// `H01xx` for plugin files and configuration, `H02xx` for capabilities that are not granted.
-    pub fn new(config: &Config) -> Result<Self, HostError> {
+    pub fn new(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
         let (engine, ticker) = engine::start()?;
         let running = ticker.run().map_err(|error| engine::broken(&error))?;
         let (file, level) = (config.source.as_deref(), config.agent.log);
-        let load = |plugin| Plugin::load(plugin, file, &engine, level).map(Arc::new);
+        let compilation = Compilation::new(config.agent.cache.as_deref(), compiler);
+        let load = |plugin| {
+            let loaded = Plugin::load(plugin, file, &engine, &compilation, level);
+            loaded.map(Arc::new)
+        };
         let plugins = config.plugins.iter().map(load).collect::<Result<_, _>>()?;
         drop(running);
         let strict = config.agent.on_error == OnError::Strict;

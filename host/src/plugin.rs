@@ -11,6 +11,7 @@ use wasmtime::Engine;
 
 use crate::bindings::TransformPluginPre;
 use crate::class::TransformedClass;
+use crate::compilation::Compilation;
 use crate::component;
 use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::error::HostError;
@@ -97,10 +98,11 @@ impl Plugin {
         config: &PluginConfig,
         file: Option<&Path>,
         engine: &Engine,
+        compilation: &Compilation<'_>,
         level: LogLevel,
     ) -> Result<Self, HostError> {
         let user = parse_selection(&config.name, &config.select)?;
-        let pre = component::load(config, engine)?;
+        let pre = component::load(config, engine, compilation)?;
         let json = config.config.to_string();
         let (first, selectors) = Instance::new(&pre, &config.name, &json, level)
             .map_err(|fault| not_configured(config, file, fault))?;

@@ -1,9 +1,12 @@
 //! What can be known of a plugin without showing it a class.
 
-use crate::cache::sha256_hex;
+use crate::compilation::Compilation;
+use crate::compiler::Compiler;
 use crate::config::{CAPABILITIES, PluginConfig, PluginSource};
+use crate::digest::sha256_hex;
 use crate::error::HostError;
 use crate::instance::Instance;
+use crate::plugin_file::PluginFile;
 use crate::{abilities, bundled, component, engine};
 
 /// A plugin, seen from outside.
@@ -34,18 +37,21 @@ pub struct Interface {
     pub grant: Option<(&'static str, &'static str)>,
 }
 
-/// Loads a plugin, within the limits of any, and says what it is.
+/// Loads a plugin, within the limits of any, and says what it is; `compiler` compiles it if it is in no cache.
 ///
 /// # Errors
 /// If it cannot be read, is no component, or does not fit this agent (`H01xx`).
-pub fn describe(config: &PluginConfig) -> Result<PluginDescription, HostError> {
+pub fn describe(
+    config: &PluginConfig,
+    compiler: &dyn Compiler,
+) -> Result<PluginDescription, HostError> {
     let everything = PluginConfig {
         grant: CAPABILITIES.map(str::to_owned).to_vec(),
         ..config.clone()
     };
     let (engine, ticker) = engine::start()?;
     let _running = ticker.run().map_err(|error| engine::broken(&error))?;
-    let component = component::read(&everything, &engine)?;
+    let component = component::read(&everything, &engine, &Compilation::new(None, compiler))?;
     let world = component.component_type();
     let interface = |name: &str, functions: Vec<String>| Interface {
         name: name.to_owned(),
@@ -76,15 +82,15 @@ pub fn describe(config: &PluginConfig) -> Result<PluginDescription, HostError> {
 }
 
 fn bytes_of(config: &PluginConfig) -> Result<(usize, String), HostError> {
-    let of = |wasm: &[u8]| (wasm.len(), sha256_hex(wasm));
     match &config.source {
         PluginSource::Bundled(name) => {
             let wasm = bundled::find(name).and_then(|found| found.wasm().ok());
-            Ok(wasm.map(|wasm| of(&wasm)).unwrap_or_default())
+            let of = |wasm: Vec<u8>| (wasm.len(), sha256_hex(&wasm));
+            Ok(wasm.map(of).unwrap_or_default())
         }
-        PluginSource::File(path) => std::fs::read(path).map(|wasm| of(&wasm)).map_err(|error| {
-            HostError::new("H0106", format!("plugin `{}` cannot be read", config.name))
-                .with("found", error.to_string())
-        }),
+        PluginSource::File(path) => {
+            let file = PluginFile::open(&config.name, path)?;
+            Ok((file.wasm.len(), file.digest))
+        }
     }
 }

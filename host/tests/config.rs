@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use host::compiler::InProcess;
 use host::config::{LogLevel, OPTIONS_HELP, OnError, PluginSource};
 use host::{Config, HostError};
 
@@ -292,7 +293,7 @@ fn each_value_of_a_plugins_table_is_known_by_its_line() {
             "{path}: {lines:?}"
         );
     }
-    let error = host::Pipeline::new(&config)
+    let error = host::Pipeline::new(&config, &InProcess)
         .expect_err("refused")
         .to_string();
     assert!(

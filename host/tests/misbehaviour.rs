@@ -1,5 +1,6 @@
 //! What a plugin does wrong costs the class its edits, never the application anything else.
 
+use host::compiler::InProcess;
 use host::config::{OnError, PluginConfig};
 use host::{ClassRequest, Config, Explained, Failure, HostError, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -44,21 +45,14 @@ fn config(wasm: &[u8], config: serde_json::Value, folder: &tempfile::TempDir) ->
 
 fn pipeline(deed: &str) -> Result<Pipeline, HostError> {
     let folder = tempfile::tempdir().unwrap();
-    Pipeline::new(&config(
-        &misbehaving(),
-        serde_json::json!({ "deed": deed }),
-        &folder,
-    ))
+    let deed = serde_json::json!({ "deed": deed });
+    Pipeline::new(&config(&misbehaving(), deed, &folder), &InProcess)
 }
 
 fn refusal(wasm: &[u8]) -> HostError {
     let folder = tempfile::tempdir().unwrap();
-    Pipeline::new(&config(
-        wasm,
-        serde_json::json!({ "deed": "loop" }),
-        &folder,
-    ))
-    .unwrap_err()
+    let deed = serde_json::json!({ "deed": "loop" });
+    Pipeline::new(&config(wasm, deed, &folder), &InProcess).unwrap_err()
 }
 
 fn transform(pipeline: &Pipeline, name: &str, bytes: &[u8]) -> Outcome {
@@ -233,7 +227,7 @@ fn strict_makes_any_failure_the_runs() {
         &folder,
     );
     config.agent.on_error = OnError::Strict;
-    let pipeline = Pipeline::new(&config).unwrap();
+    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
     assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Changed);
     assert!(!pipeline.summary().strict_failure);
     transform(&pipeline, "Victim", &victim());
@@ -286,7 +280,10 @@ error[H0203]: plugin `misbehaving` asks for more than it was granted
   imports  classhook:plugin/probes   \"sets probes in the classes you select\"
   grant    [\"boot\"]   classhook.toml:14
   help     add \"probes\" to `grant` if you trust this plugin with that";
-    assert_eq!(Pipeline::new(&config).unwrap_err().to_string(), expected);
+    assert_eq!(
+        Pipeline::new(&config, &InProcess).unwrap_err().to_string(),
+        expected
+    );
 }
 
 /// Replaces a name by one as long, everywhere.
@@ -347,7 +344,7 @@ fn files_that_are_no_plugin_are_told_apart() {
         plugins: vec![PluginConfig::file("/no/such/plugin.wasm".into())],
         ..Config::default()
     };
-    let error = Pipeline::new(&missing).unwrap_err();
+    let error = Pipeline::new(&missing, &InProcess).unwrap_err();
     assert_eq!(error.code(), "H0106");
     assert!(
         error.to_string().contains("/no/such/plugin.wasm"),
@@ -364,7 +361,7 @@ fn a_pinned_digest_is_checked() {
         &folder,
     );
     config.plugins[0].digest = Some("0".repeat(64));
-    let error = Pipeline::new(&config).unwrap_err();
+    let error = Pipeline::new(&config, &InProcess).unwrap_err();
     assert_eq!(error.code(), "H0109");
     let found = error
         .notes()
@@ -372,5 +369,5 @@ fn a_pinned_digest_is_checked() {
         .unwrap()
         .1;
     config.plugins[0].digest = Some(found.strip_prefix("sha256:").unwrap().to_owned());
-    Pipeline::new(&config).unwrap();
+    Pipeline::new(&config, &InProcess).unwrap();
 }

@@ -1,5 +1,6 @@
 //! A class that nobody wants costs no allocation.
 
+use host::compiler::InProcess;
 use host::config::PluginConfig;
 use host::{Config, Loader, Pipeline};
 
@@ -15,11 +16,11 @@ fn a_class_nobody_wants_costs_no_allocation() {
         select: select.map(str::to_owned).to_vec(),
         ..PluginConfig::bundled("coverage")
     };
-    let pipeline = Pipeline::new(&Config {
+    let config = Config {
         plugins: vec![plugin],
         ..Config::default()
-    })
-    .unwrap();
+    };
+    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
     let loader = Loader::Other("com/acme/Loader".into());
     let mut wanted = [false; 4];
     let cost = allocation_counter::measure(|| {

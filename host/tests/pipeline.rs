@@ -3,6 +3,7 @@
 #[path = "support/shapes.rs"]
 mod shapes;
 
+use host::compiler::InProcess;
 use host::config::PluginConfig;
 use host::{ClassRequest, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -10,7 +11,7 @@ use shapes::{SHAPES, request, table};
 
 #[test]
 fn the_bundled_plugin_sets_jacocos_probes() {
-    let pipeline = Pipeline::new(&Config::default()).unwrap();
+    let pipeline = Pipeline::new(&Config::default(), &InProcess).unwrap();
     let table = table();
     let mut out = Vec::new();
     assert!(pipeline.wants(b"Shapes", &Loader::App, true));
@@ -57,7 +58,7 @@ fn slots(class: &[u8]) -> Vec<i32> {
 }
 
 fn coverage() -> Pipeline {
-    Pipeline::new(&Config::default()).unwrap()
+    Pipeline::new(&Config::default(), &InProcess).unwrap()
 }
 
 fn selecting(select: &[&str], grant: &[&str]) -> Pipeline {
@@ -67,11 +68,11 @@ fn selecting(select: &[&str], grant: &[&str]) -> Pipeline {
         grant: own(grant),
         ..PluginConfig::bundled("coverage")
     };
-    Pipeline::new(&Config {
+    let config = Config {
         plugins: vec![plugin],
         ..Config::default()
-    })
-    .unwrap()
+    };
+    Pipeline::new(&config, &InProcess).unwrap()
 }
 
 #[test]
@@ -255,7 +256,7 @@ fn selectors_and_grants_decide() {
 #[test]
 fn the_self_check_can_be_switched_off() {
     let of = |options: &str| {
-        let pipeline = Pipeline::new(&Config::from_options(options).unwrap()).unwrap();
+        let pipeline = Pipeline::new(&Config::from_options(options).unwrap(), &InProcess).unwrap();
         let mut out = Vec::new();
         let outcome = pipeline.transform(&request(SHAPES), &table(), &mut out);
         assert_eq!(outcome, Outcome::Changed);
@@ -282,7 +283,7 @@ fn two_plugins_share_a_class() {
         plugins: vec![PluginConfig::bundled("coverage"), entries],
         ..Config::default()
     };
-    let pipeline = Pipeline::new(&config).unwrap();
+    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
     let table = table();
     // The first array is nearly full: both must move to the second, together.
     table

@@ -2,6 +2,7 @@
 
 use classhook_sdk::Error;
 use classhook_testkit::{Harness, Transformed};
+use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, Config, Explained, Explanation, Loader, Outcome, Pipeline};
 use plugin_requests::{REQUESTS, Requests};
@@ -36,7 +37,7 @@ fn in_production(request: &str, retransforming: bool) -> Answer {
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    let pipeline = Pipeline::new(&config).unwrap();
+    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
     let class = ClassRequest {
         name: b"Natives",
         loader: &Loader::App,

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, Config, Loader, Outcome, Pipeline, PluginState};
 use probes::ProbeTable;
@@ -25,7 +26,7 @@ fn pipeline(plugin: &str, config: serde_json::Value) -> Pipeline {
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    Pipeline::new(&config).unwrap()
+    Pipeline::new(&config, &InProcess).unwrap()
 }
 
 fn asking(request: &str) -> Pipeline {

@@ -11,6 +11,7 @@
 //! run.assert_success();
 //! ```
 
+pub mod agent_file;
 pub mod artifacts;
 pub mod cases;
 pub mod corpus;

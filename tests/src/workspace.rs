@@ -1,6 +1,8 @@
 //! Where things lie: the checkout, what was built, what was fetched.
 
+use crate::agent_file;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The folder of the workspace.
 pub fn root() -> PathBuf {
@@ -16,11 +18,22 @@ pub fn target(path: &str) -> PathBuf {
     root().join("target").join(path)
 }
 
-/// The agent, built with `cargo build --release`; `CLASSHOOK_AGENT` names another one.
+/// The agent, built with `cargo build --release -p hook-agent`; `CLASSHOOK_AGENT` names another one.
+///
+/// # Panics
+/// If it is not there, or is not what users get ([`agent_file::fault`]).
 pub fn agent_library() -> PathBuf {
-    let library = std::env::var_os("CLASSHOOK_AGENT")
-        .map_or_else(|| target("release/libclasshook.so"), PathBuf::from);
-    built(library, "hook-agent")
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    let find = || {
+        let library = std::env::var_os("CLASSHOOK_AGENT")
+            .map_or_else(|| target("release/libclasshook.so"), PathBuf::from);
+        let library = built(library, "hook-agent");
+        let bytes = std::fs::read(&library).expect("the library can be read");
+        let fault = agent_file::fault(&bytes);
+        assert_eq!(fault, None, "{}", library.display());
+        library
+    };
+    LIBRARY.get_or_init(find).clone()
 }
 
 /// The command line, built with `cargo build --release`.

@@ -1,12 +1,13 @@
 //! `cargo xtask plugins`: WebAssembly components from `plugins/`, and the agent and command that carry them.
 //!
 //! Each plugin is compiled for `wasm32-unknown-unknown`, wrapped as a component and left in `target/bundled/`.
-//! The bundled one is precompiled by the very engine that will run it, so that a fresh machine compiles nothing.
+//! The bundled ones are precompiled by the very engine that will run them, so that a fresh machine compiles nothing.
 //! Files are written only when they change, so a second run builds nothing.
 
 use crate::metadata;
 use crate::workspace::{Workspace, say, step, write_if_changed};
 use anyhow::{Context, Result, bail};
+use e2e_tests::agent_file;
 use wit_component::ComponentEncoder;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -32,16 +33,18 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         wrap(workspace, plugin)?;
     }
     precompile(workspace)?;
-    let mut build = workspace.cargo([
-        "build",
-        "--quiet",
-        "--release",
-        "-p",
-        "hook-agent",
-        "-p",
-        "cli",
-    ]);
-    step("building the agent and the command", &mut build)
+    // Built together, the agent would hold the compiler of plugins, which the command needs: cargo unites their features.
+    for (title, package) in [("the command", "cli"), ("the agent", "hook-agent")] {
+        let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", package]);
+        step(&format!("building {title}"), &mut build)?;
+    }
+    let library = workspace.product("libclasshook.so");
+    let bytes =
+        std::fs::read(&library).with_context(|| format!("failed to read {}", library.display()))?;
+    match agent_file::fault(&bytes) {
+        Some(fault) => bail!("{}: {fault}", library.display()),
+        None => Ok(()),
+    }
 }
 
 fn plugins(workspace: &Workspace) -> Result<Vec<Plugin>> {

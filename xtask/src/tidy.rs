@@ -4,7 +4,7 @@
 //! * [`circles`]: no circle among the modules of a crate;
 //! * [`sources`]: sizes of files and functions, module documentation;
 //! * [`unsafe_code`]: unsafe code only where it is allowed, and a document that says where;
-//! * [`features`]: wasmtime is compiled once;
+//! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`documents`]: links in Markdown lead somewhere, one sentence per line.
 

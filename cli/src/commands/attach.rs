@@ -85,7 +85,8 @@ impl Attach {
                     "leave --output out to give it the other settings, or `classhook off` it first",
                 ));
         }
-        let options = CheckedOptions::change(&self.settings, &self.plugins.names)?;
+        let (options, _compiled) =
+            CheckedOptions::change(&self.settings, &self.plugins.names, self.pid)?;
         let mut interrupt = Interrupt::new()?;
         let request = Request::Reload { options };
         let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;

@@ -15,7 +15,6 @@ use crate::attached::AttachedPlugin;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
-use crate::launch;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::show::complain;
@@ -87,7 +86,7 @@ impl Coverage {
             vec!["coverage".into()]
         };
         let checked = CheckedOptions::new(&self.settings, &plugins, Some(run.to_owned()))?;
-        let code = launch::run(&self.command, &checked.options)?;
+        let code = checked.launch(&self.command)?;
         let report =
             of_run(run, &checked.output).and_then(|found| self.report(&found, &checked.output));
         match report {

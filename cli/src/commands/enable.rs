@@ -1,13 +1,17 @@
 //! `classhook enable`: a plugin in a running JVM.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use clap::Args;
 use control::Request;
+use host::Config;
+use host::config::PluginConfig;
 
 use crate::answers;
 use crate::args::{PluginSettings, Target};
-use crate::checked_options::{self, CheckedOptions};
+use crate::checked_options::{self, check};
+use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
 use crate::unmatched;
@@ -41,19 +45,37 @@ impl Enable {
     /// # Errors
     /// If there is no agent to ask, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Problem> {
-        let code = progress::answer(&self.target, &self.request()?, answers::change)?;
+        let plugin = checked_options::plugin_reference(&self.plugin)?;
+        let compiled = Precompiled::for_jvm(&alone(&plugin), self.target.pid)?;
+        let request = self.request(&plugin, &compiled)?;
+        let code = progress::answer(&self.target, &request, answers::change)?;
         unmatched::warn(self.target.pid)?;
         Ok(code)
     }
 
-    fn request(&self) -> Result<Request, Problem> {
-        let plugin = checked_options::plugin_reference(&self.plugin)?;
-        let plugin = plugin.to_string_lossy().into_owned();
+    fn request(&self, plugin: &OsStr, compiled: &Precompiled) -> Result<Request, Problem> {
         let options = if self.settings.any() {
-            Some(CheckedOptions::change(&self.settings.clone().into(), &[])?)
+            let (options, _) = check(&self.settings.clone().into(), &[], None)?;
+            Some(options.to_text().to_string_lossy().into_owned())
         } else {
             None
         };
-        Ok(Request::Enable { plugin, options })
+        Ok(Request::Enable {
+            plugin: plugin.to_string_lossy().into_owned(),
+            options,
+            cache: compiled.cache().map(Path::to_owned),
+        })
+    }
+}
+
+/// What is to be compiled for this plugin: itself, if it is a file.
+fn alone(plugin: &OsStr) -> Config {
+    let path = Path::new(plugin);
+    let file = path
+        .is_absolute()
+        .then(|| PluginConfig::file(path.to_owned()));
+    Config {
+        plugins: file.into_iter().collect(),
+        ..Config::default()
     }
 }

@@ -12,6 +12,7 @@ use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
+use crate::plugin_compiler::PluginCompiler;
 use crate::plugins;
 use crate::problem::Problem;
 use crate::show::{name, show};
@@ -45,7 +46,8 @@ impl Inspect {
         let mut exit = 0;
         for file in &self.files {
             if is_plugin(file) {
-                let plugin = plugin_description::describe(&plugins::configuration(file)?)?;
+                let plugin =
+                    plugin_description::describe(&plugins::configuration(file)?, &PluginCompiler)?;
                 show(&plugin_text(&plugin))?;
             } else {
                 for found in named_classes::find(std::slice::from_ref(file), &[])? {

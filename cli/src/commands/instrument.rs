@@ -19,6 +19,7 @@ use crate::instrument::classes::Instrumenter;
 use crate::instrument::paths::{Job, Paths};
 use crate::instrument::{Record, folder, runtime};
 use crate::outputs::atomic;
+use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 use crate::show;
 use crate::warnings::Warnings;
@@ -91,7 +92,7 @@ impl Instrument {
     fn instrument(&self, paths: &Paths) -> Result<u8, Problem> {
         let settings = self.configuration.clone().into();
         let (_, config) = check(&settings, &self.plugins.names, None)?;
-        let pipeline = Pipeline::new(&config)?;
+        let pipeline = Pipeline::new(&config, &PluginCompiler)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);
         let mut threads = rayon::ThreadPoolBuilder::new();
         if let Some(number) = self.threads {

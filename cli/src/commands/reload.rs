@@ -39,10 +39,11 @@ impl Reload {
     /// # Errors
     /// If there is no agent to ask, or the configuration is wrong; the former then stays.
     pub fn run(&self) -> Result<u8, Problem> {
-        let options = CheckedOptions::change(&self.change.clone().into(), &self.plugins.names)?;
+        let (settings, pid) = (self.change.clone().into(), self.target.pid);
+        let (options, _compiled) = CheckedOptions::change(&settings, &self.plugins.names, pid)?;
         let request = Request::Reload { options };
         let code = progress::answer(&self.target, &request, answers::change)?;
-        unmatched::warn(self.target.pid)?;
+        unmatched::warn(pid)?;
         Ok(code)
     }
 }

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::args::{Plugins, Start};
 use crate::checked_options::CheckedOptions;
-use crate::launch;
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
@@ -36,6 +35,6 @@ impl Run {
     /// If options, configuration, agent or command are wrong.
     pub fn run(&self) -> Result<u8, Problem> {
         let checked = CheckedOptions::new(&self.start.settings, &self.plugins.names, None)?;
-        launch::run(&self.start.command, &checked.options)
+        checked.launch(&self.start.command)
     }
 }

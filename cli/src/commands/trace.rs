@@ -13,8 +13,8 @@ use crate::args::Settings;
 use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files::{self, Kind};
-use crate::launch;
 use crate::live::{Live, Show, Which};
+use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::show::complain;
@@ -247,7 +247,7 @@ impl Trace {
     fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
         let checked = options_of(settings, run)?;
         let live = self.live(Which::Run(run.to_owned()), &checked.output)?;
-        let code = launch::run(&self.command, &checked.options)?;
+        let code = checked.launch(&self.command)?;
         let reported =
             finish(live).and_then(|streamed| self.report(run, &checked.output, streamed));
         match reported {
@@ -347,7 +347,8 @@ pub(super) fn options_of(settings: &Settings, run: &str) -> Result<CheckedOption
     };
     let checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
     let options = checked.options.to_text();
-    Pipeline::new(&Config::from_options(&options.to_string_lossy())?)?;
+    let config = Config::from_options(&options.to_string_lossy())?;
+    Pipeline::new(&config, &PluginCompiler)?;
     Ok(checked)
 }
 

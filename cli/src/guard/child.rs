@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use cafebabe::attributes::AttributeData;
 use rewriter::ClassFile;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::opinion::Opinion;
+use crate::limits::limit;
 
 /// Memory that the readers may use, in bytes.
 const MEMORY: u64 = 2 << 30;
@@ -44,16 +45,6 @@ pub fn serve() -> io::Result<u8> {
         output.flush()?;
     }
     Ok(0)
-}
-
-fn limit(resource: Resource, value: u64) -> io::Result<()> {
-    let maximum = getrlimit(resource).maximum;
-    let value = maximum.map_or(value, |maximum| maximum.min(value));
-    let limit = Rlimit {
-        current: Some(value),
-        maximum: Some(value),
-    };
-    setrlimit(resource, limit).map_err(io::Error::from)
 }
 
 /// The limit of CPU time counts from the start of the process; the soft one moves on with each class.

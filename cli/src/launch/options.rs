@@ -33,6 +33,8 @@ pub struct AgentOptions {
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented once attaching is done.
     pub later: bool,
+    /// A folder of compiled plugins.
+    pub cache: Option<PathBuf>,
     /// Where the agent leaves its messages while it attaches.
     pub messages: Option<PathBuf>,
 }
@@ -59,11 +61,12 @@ impl AgentOptions {
         lists
             .iter()
             .for_each(|(key, values)| values.iter().for_each(|value| put(key, value.as_ref())));
-        if let Some(path) = &self.messages {
-            put("messages", path.as_os_str());
-        }
         let calls = self.watch.calls.map(|calls| calls.to_string());
         let per_second = self.watch.per_second.map(|calls| calls.to_string());
+        let paths = [("cache", &self.cache), ("messages", &self.messages)];
+        paths
+            .iter()
+            .for_each(|(key, path)| path.iter().for_each(|path| put(key, path.as_os_str())));
         let single = [
             ("settings", self.settings.as_deref()),
             ("when", self.watch.when.as_deref()),
@@ -117,9 +120,10 @@ mod tests {
             run: Some("r1".into()),
             visit: Some("trace".into()),
             later: true,
+            cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

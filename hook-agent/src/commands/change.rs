@@ -7,23 +7,27 @@ use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::plugins::PluginSet;
 use crate::loaded::Loaded;
+use crate::plugin_compiler::PluginCompiler;
 use crate::retransform::{self, Report};
 use crate::{messages, structural_edits};
 use control::Refusal;
 use control::message::Change;
 use host::{Config, Pipeline};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Hands classes to a plugin again; with `options`, or if it is new, configured by them.
+/// Hands classes to a plugin again; with `options`, or if it is new, configured by them. Its code may be in `cache`.
 pub(super) fn enable(
     context: Context<'_>,
     plugin: &str,
     options: Option<&str>,
+    cache: Option<PathBuf>,
 ) -> Result<Change, Refusal> {
     let set = current(context.agent)?;
     let is_known = set.pipeline.plugins().any(|name| name == plugin);
     if !is_known || options.is_some() {
-        let config = set.config.clone();
+        let mut config = set.config.clone();
+        config.agent.cache = cache;
         // A set that is held is a set that transforms a class, for which an exchange waits.
         drop(set);
         return add(context, config, plugin, options.unwrap_or_default());
@@ -86,7 +90,8 @@ fn add(
 
 /// Exchanges the whole pipeline. Every plugin of the new one is on, also one that was disabled before.
 fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
-    let pipeline = Pipeline::new(&config).map_err(|error| not_configured(&error))?;
+    let pipeline = Pipeline::new(&config, &PluginCompiler::new(&config))
+        .map_err(|error| not_configured(&error))?;
     messages::set_level(config.agent.log);
     let Context { agent, jvm } = context;
     agent.plugins.exchange(Some((config, Arc::new(pipeline))));

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
 }
 
 fn run(component: &Path, folder: &Path) -> wasmtime::Result<()> {
-    let code = host::bundled::precompile(&std::fs::read(component)?)?;
+    let code = host::compiler::precompile(&std::fs::read(component)?)?;
     let name = component.with_extension("cwasm");
     let output = folder.join(name.file_name().unwrap_or_default());
     let temporary = output.with_extension("cwasm.tmp");

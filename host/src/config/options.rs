@@ -48,12 +48,16 @@ A comma or backslash inside a value is written \\, or \\\\.
   later=on|off       whether the classes that are loaded are instrumented once
                      attaching is done, and not meanwhile (default: off); has no
                      effect on an agent that starts with the JVM
+  cache=DIR          a folder of compiled plugins, besides the one in the user's
+                     cache: the command `classhook` compiles plugins before
+  compiler=FILE      the command `classhook`, which compiles a plugin that no cache
+                     holds (default: beside the agent's library, in ../bin, in PATH)
   messages=FILE      a file that is there, for what the agent says while it attaches
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 22] = [
     "config",
     "output",
     "plugin",
@@ -71,6 +75,8 @@ const KEYS: [&str; 20] = [
     "compile-huge",
     "visit",
     "later",
+    "cache",
+    "compiler",
     "messages",
     "log",
     "help",
@@ -181,6 +187,8 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
+        "cache" => config.agent.cache = Some(PathBuf::from(value)),
+        "compiler" => config.agent.compiler = Some(PathBuf::from(value)),
         "messages" => {} // read before all others
         "log" => config.agent.log = parse_log(value)?,
         "help" => config.help = true,

@@ -41,6 +41,10 @@ pub struct Agent {
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
     pub later: bool,
+    /// A folder of compiled plugins, besides the user's.
+    pub cache: Option<PathBuf>,
+    /// The command that compiles plugins, if it is not where it is looked for.
+    pub compiler: Option<PathBuf>,
 }
 
 /// What a failure does to the run.
@@ -123,6 +127,8 @@ impl Default for Agent {
             compile_huge: true,
             visit: None,
             later: false,
+            cache: None,
+            compiler: None,
         }
     }
 }

@@ -132,6 +132,41 @@ fn plugin_file_that_is_no_component() {
     });
 }
 
+/// None of them is waited for, or read without end.
+#[test]
+fn plugin_file_that_is_no_file_or_too_large() {
+    let options = |folder: &Path| format!("plugin=/dev/zero,{}", output(folder));
+    check(&Mistake {
+        options,
+        code: "H0106",
+        says: &["/dev/zero", "a device", "regular file"],
+    });
+    let options = |folder: &Path| {
+        let pipe = folder.join("pipe.wasm");
+        if !pipe.exists() {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
+        }
+        format!("plugin={},{}", pipe.display(), output(folder))
+    };
+    check(&Mistake {
+        options,
+        code: "H0106",
+        says: &["pipe.wasm", "a named pipe"],
+    });
+    let options = |folder: &Path| {
+        let sparse = folder.join("sparse.wasm");
+        let file = std::fs::File::create(&sparse).expect("the test's folder is writable");
+        file.set_len(1 << 40).expect("a sparse file");
+        format!("plugin={},{}", sparse.display(), output(folder))
+    };
+    check(&Mistake {
+        options,
+        code: "H0117",
+        says: &["sparse.wasm", "1099511627776 bytes", "32 MiB"],
+    });
+}
+
 #[test]
 fn plugin_file_that_was_cut_short() {
     let options = |folder: &Path| {

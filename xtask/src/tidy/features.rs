@@ -1,41 +1,79 @@
-//! wasmtime is compiled once: what it is built of has the same features whatever packages cargo is asked for.
+//! wasmtime is compiled twice, with the compiler of plugins and without, and no more often: what it is built of has the
+//! same features whatever packages cargo is asked for.
 //!
 //! Cargo resolves features for the packages of one command together, so another selection may mean
 //! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
+//! The agent alone is built without the compiler, and shares with the rest what is not listed here.
 
 use super::finding::Finding;
 use crate::workspace::{Workspace, output_of};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the tasks ask cargo for, with and without tests.
-const SELECTIONS: [(&str, &[&str]); 4] = [
+/// Everything: with the compiler.
+const WHOLE: &[&str] = &["--workspace"];
+
+/// What the tasks ask cargo for besides, with and without tests.
+const SELECTIONS: [(&str, &[&str]); 3] = [
     ("-p host", &["-p", "host", "-e", "normal,build"]),
-    (
-        "-p hook-agent -p cli",
-        &["-p", "hook-agent", "-p", "cli", "-e", "normal,build"],
-    ),
+    ("-p cli", &["-p", "cli", "-e", "normal,build"]),
     (
         "tests of host, hook-agent and cli",
         &["-p", "host", "-p", "hook-agent", "-p", "cli"],
     ),
-    ("--workspace", &["--workspace"]),
 ];
+
+/// The agent: without the compiler.
+const AGENT: (&str, &[&str]) = ("-p hook-agent", &["-p", "hook-agent", "-e", "normal,build"]);
+
+/// The crates that are built once more for the agent.
+const TWICE: [&str; 8] = [
+    "bumpalo",
+    "gimli",
+    "object",
+    "once_cell",
+    "pulley-interpreter",
+    "wasmtime",
+    "wasmtime-environ",
+    "wasmtime-internal-unwinder",
+];
+
+/// A crate of the compiler.
+const COMPILER: &str = "cranelift-codegen";
 
 /// The features that each package below wasmtime has; more than one set if it is built more than once.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// Compares the selections with the last, the whole workspace.
+/// Compares the selections with the whole workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
-    let whole = features(workspace, SELECTIONS[3].1)?;
-    for (title, arguments) in &SELECTIONS[..3] {
+    let whole = features(workspace, WHOLE)?;
+    for (title, arguments) in SELECTIONS {
         let these = features(workspace, arguments)?;
-        let differences = whole
-            .keys()
-            .filter_map(|package| difference(package, title, &these, &whole));
-        findings.extend(differences.map(|what| Finding::new("host/Cargo.toml", what)));
+        let packages = whole.keys();
+        findings.extend(
+            packages
+                .filter_map(|package| difference(package, title, &these, &whole))
+                .map(|what| Finding::new("host/Cargo.toml", what)),
+        );
+    }
+    let (title, arguments) = AGENT;
+    let agent = features(workspace, arguments)?;
+    let shared = agent.keys().filter(|package| !is_one_of(package, &TWICE));
+    let differences = shared.filter_map(|package| difference(package, title, &agent, &whole));
+    findings.extend(differences.map(|what| Finding::new("host/Cargo.toml", what)));
+    if agent.keys().any(|package| is_one_of(package, &[COMPILER])) {
+        let what = "the agent is built with the compiler of plugins".to_owned();
+        findings.push(Finding::new("hook-agent/Cargo.toml", what));
     }
     Ok(())
+}
+
+/// Whether a `name version` has one of these names.
+fn is_one_of(package: &str, names: &[&str]) -> bool {
+    package
+        .split(' ')
+        .next()
+        .is_some_and(|name| names.contains(&name))
 }
 
 fn difference(package: &str, title: &str, these: &Features, whole: &Features) -> Option<String> {
@@ -48,7 +86,7 @@ fn difference(package: &str, title: &str, these: &Features, whole: &Features) ->
         features.collect::<Vec<_>>().join(" and ")
     };
     Some(format!(
-        "{package} has the features {} with {title}, and {} with the whole workspace: wasmtime is compiled twice",
+        "{package} has the features {} with {title}, and {} with the whole workspace: it is compiled again, and with it perhaps wasmtime",
         list(these),
         list(whole)
     ))

@@ -1,0 +1,167 @@
+//! Plugins that are compiled before an agent needs them, so that no JVM waits for it.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use attach::Process;
+use host::cache::Cache;
+use host::compilation::Compilation;
+use host::config::PluginSource;
+use host::{Config, compile_ahead};
+use rustix::process::geteuid;
+use tempfile::TempDir;
+
+use crate::launch::AgentOptions;
+use crate::plugin_compiler::PluginCompiler;
+use crate::problem::Problem;
+
+/// Where an agent finds the code of plugins: in this user's cache, or in a folder that is there while this lives.
+///
+/// Where neither can be had, the agent lets the plugins be compiled itself.
+#[derive(Debug, Default)]
+pub struct Precompiled {
+    /// As the JVM sees it.
+    cache: Option<PathBuf>,
+    /// What is removed at the end.
+    _folder: Option<TempDir>,
+}
+
+impl Precompiled {
+    /// For JVMs that this command starts.
+    ///
+    /// # Errors
+    /// If a plugin cannot be read or compiled (`H0106`, `H0109`, `H0117`, `H0116`).
+    pub fn for_children(config: &Config) -> Result<Self, Problem> {
+        if !has_files(config) {
+            return Ok(Self::default());
+        }
+        if let Some(cache) = Cache::of_user() {
+            return in_cache(config, cache);
+        }
+        let Ok((folder, cache)) = temporary(&std::env::temp_dir()) else {
+            return Ok(Self::default());
+        };
+        in_cache(config, cache).map(|compiled| compiled.until_dropped(folder))
+    }
+
+    /// For the JVM `pid`, whose user and file system may be others.
+    ///
+    /// # Errors
+    /// As [`Precompiled::for_children`].
+    pub fn for_jvm(config: &Config, pid: i32) -> Result<Self, Problem> {
+        if !has_files(config) {
+            return Ok(Self::default());
+        }
+        let Ok(process) = Process::read(pid) else {
+            return Ok(Self::default()); // whoever speaks to it reports that
+        };
+        let user = process.effective_uid();
+        let is_ours = geteuid().as_raw() == user;
+        let visible = |cache: &Cache| is_ours && process.sees(cache.folder());
+        if let Some(cache) = Cache::of_user().filter(visible) {
+            return in_cache(config, cache);
+        }
+        let Ok((folder, cache)) = temporary(&process.path_in_root(TMP)) else {
+            return Ok(Self::default());
+        };
+        in_cache(config, cache)?;
+        let theirs = folder
+            .path()
+            .file_name()
+            .map(|name| Path::new(TMP).join(name));
+        let given = is_ours || give(folder.path(), user).is_ok();
+        Ok(Self {
+            cache: theirs.filter(|_| given),
+            _folder: Some(folder),
+        })
+    }
+
+    /// The folder, as the JVM sees it.
+    #[must_use]
+    pub fn cache(&self) -> Option<&Path> {
+        self.cache.as_deref()
+    }
+
+    /// Names the folder to an agent.
+    pub fn add_to(&self, options: &mut AgentOptions) {
+        options.cache.clone_from(&self.cache);
+    }
+
+    fn until_dropped(self, folder: TempDir) -> Self {
+        Self {
+            _folder: Some(folder),
+            ..self
+        }
+    }
+}
+
+/// Folder for temporary files, as the JVM sees it.
+const TMP: &str = control::socket::TMP;
+
+/// Bundled plugins bring their code.
+fn has_files(config: &Config) -> bool {
+    let mut sources = config.plugins.iter().map(|plugin| &plugin.source);
+    sources.any(|source| matches!(source, PluginSource::File(_)))
+}
+
+fn in_cache(config: &Config, cache: Cache) -> Result<Precompiled, Problem> {
+    let folder = cache.folder().to_owned();
+    let compilation = Compilation::with(cache, &PluginCompiler);
+    for plugin in &config.plugins {
+        compile_ahead(plugin, &compilation)?;
+    }
+    Ok(Precompiled {
+        cache: Some(folder),
+        _folder: None,
+    })
+}
+
+/// A cache of its own below `parent`, private to this user.
+fn temporary(parent: &Path) -> io::Result<(TempDir, Cache)> {
+    let folder = tempfile::Builder::new()
+        .prefix(".classhook-code-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(parent)?;
+    let cache = Cache::open(folder.path())?;
+    Ok((folder, cache))
+}
+
+/// Makes a folder and its files another user's.
+fn give(folder: &Path, user: u32) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        chown(entry?.path(), Some(user), None)?;
+    }
+    chown(folder, Some(user), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundled_plugins_need_no_folder() {
+        let compiled = Precompiled::for_children(&Config::default()).unwrap();
+        assert_eq!(compiled.cache(), None);
+    }
+
+    #[test]
+    fn folder_of_its_own_is_private_and_gone_afterwards() {
+        let (folder, cache) = temporary(&std::env::temp_dir()).unwrap();
+        let path = cache.folder().to_owned();
+        Cache::existing(&path).unwrap();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn plugin_that_cannot_be_read_is_reported_before_anything_is_started() {
+        let config = Config::from_options("plugin=/nowhere/x.wasm").unwrap();
+        let problem = Precompiled::for_children(&config).unwrap_err();
+        assert!(problem.to_string().starts_with("error[H0106]"), "{problem}");
+        assert_eq!(problem.exit(), 2);
+        let own = std::process::id().cast_signed();
+        Precompiled::for_jvm(&config, own).unwrap_err();
+    }
+}

@@ -1,0 +1,103 @@
+//! The command that compiles plugins: the agent itself only loads code.
+
+use crate::messages;
+use host::compiler::{COMMAND, Code, Compiler, CompilerProcess};
+use host::plugin_file::PluginFile;
+use host::{Config, HostError};
+use std::path::{Path, PathBuf};
+
+/// The command in a process of its own, and the line that says why the JVM waits.
+pub(crate) struct PluginCompiler(CompilerProcess);
+
+impl PluginCompiler {
+    /// The command that the options name; else beside the agent's library, in `../bin`, or in `PATH`.
+    pub fn new(config: &Config) -> Self {
+        let programs = match &config.agent.compiler {
+            Some(program) => vec![program.clone()],
+            None => near(own_library().as_deref()).chain(in_path()).collect(),
+        };
+        Self(CompilerProcess::new(programs))
+    }
+}
+
+impl Compiler for PluginCompiler {
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+        let size = plugin.wasm.len().div_ceil(1024);
+        messages::notice(format_args!(
+            "compiling the plugin `{}` ({size} KiB), once for this user; `{COMMAND} compile-plugin` does that before a JVM starts",
+            plugin.name.escape_debug()
+        ));
+        self.0.compile(plugin)
+    }
+}
+
+fn near(library: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let folder = library.and_then(Path::parent);
+    let near = |folder: &Path| [folder.join(COMMAND), folder.join("../bin").join(COMMAND)];
+    folder
+        .into_iter()
+        .flat_map(near)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// Relative folders would be those of the application.
+fn in_path() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<_> = std::env::split_paths(&path).collect();
+    let absolute = folders.into_iter().filter(|folder| folder.is_absolute());
+    absolute.map(|folder| folder.join(COMMAND))
+}
+
+/// The file that this code was loaded from.
+fn own_library() -> Option<PathBuf> {
+    let here = own_library as fn() -> Option<PathBuf> as usize;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().find_map(|line| file_of(line, here))
+}
+
+/// The file of a line of `/proc/PID/maps` whose range holds the address.
+fn file_of(line: &str, address: usize) -> Option<PathBuf> {
+    let (range, rest) = line.split_once(' ')?;
+    let (begin, end) = range.split_once('-')?;
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    let holds = (number(begin)?..number(end)?).contains(&address);
+    let path = rest.find('/').and_then(|at| rest.get(at..))?;
+    holds.then(|| PathBuf::from(path.trim_end_matches(" (deleted)")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_is_looked_for_near_the_library_it_belongs_to() {
+        let library = own_library().expect("this test is a file");
+        assert_eq!(Some(library), std::env::current_exe().ok());
+        let near: Vec<_> = near(Some("/opt/lib/libclasshook.so".as_ref())).collect();
+        let expected = ["/opt/lib/classhook", "/opt/lib/../bin/classhook"];
+        assert_eq!(near, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn line_of_the_map_names_the_file_of_an_address() {
+        let line = "7f00-7f80 r-xp 00000000 fe:01 1234   /opt/a b/lib.so (deleted)";
+        assert_eq!(file_of(line, 0x7f10), Some("/opt/a b/lib.so".into()));
+        assert_eq!(file_of(line, 0x7f80), None);
+        assert_eq!(file_of("7f00-7f80 rw-p 00000000 00:00 0", 0x7f10), None);
+    }
+
+    #[test]
+    fn option_is_the_only_place_so_that_a_mistake_in_it_is_seen() {
+        let config = Config::from_options("compiler=/nowhere/x").expect("options");
+        let compiler = PluginCompiler::new(&config);
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let plugin = PluginFile::open("p", file.path()).expect("a file");
+        let error = compiler.compile(&plugin).expect_err("no program");
+        let looked: Vec<_> = error
+            .notes()
+            .filter(|(label, _)| *label == "looked")
+            .collect();
+        assert_eq!(looked, [("looked", "/nowhere/x")]);
+    }
+}

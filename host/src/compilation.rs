@@ -1,0 +1,81 @@
+//! Where the code of plugins comes from that are no part of this binary: caches, and a compiler for the rest.
+
+use std::path::Path;
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use crate::cache::{self, Cache};
+use crate::compiler::{COMMAND, Compiler};
+use crate::error::HostError;
+use crate::plugin_file::PluginFile;
+
+/// Caches, and a compiler for what is in none of them.
+pub struct Compilation<'a> {
+    caches: Vec<Cache>,
+    compiler: &'a dyn Compiler,
+}
+
+impl std::fmt::Debug for Compilation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Compilation").field(&self.caches).finish()
+    }
+}
+
+impl<'a> Compilation<'a> {
+    /// With the user's cache, and another one in front of it if it is there and private.
+    #[must_use]
+    pub fn new(cache: Option<&Path>, compiler: &'a dyn Compiler) -> Self {
+        let first = cache.and_then(|folder| Cache::existing(folder).ok());
+        let caches = first.into_iter().chain(Cache::of_user()).collect();
+        Self { caches, compiler }
+    }
+
+    /// With this cache alone.
+    #[must_use]
+    pub fn with(cache: Cache, compiler: &'a dyn Compiler) -> Self {
+        let caches = vec![cache];
+        Self { caches, compiler }
+    }
+
+    /// The component, from a cache if it is there, else compiled and put there.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`]; trouble with a cache is no error.
+    pub(crate) fn component(
+        &self,
+        engine: &Engine,
+        plugin: &PluginFile,
+    ) -> Result<(Component, Kept), HostError> {
+        let mut cached = self.caches.iter();
+        if let Some(found) = cached.find_map(|cache| cache.find(engine, &plugin.digest)) {
+            return Ok((found, Kept::Before));
+        }
+        let code = self.compiler.compile(plugin)?;
+        let component = cache::load_compiled(engine, &code).map_err(|error| {
+            let message = format!("plugin `{}` was compiled for another version", plugin.name);
+            let help =
+                format!("install the command `{COMMAND}` and the agent's library of one version");
+            HostError::new("H0116", message)
+                .with("found", format!("{error:#}"))
+                .with("help", help)
+        })?;
+        // A full disk or a lost race costs only the next start its compilation.
+        let kept = self
+            .caches
+            .iter()
+            .any(|cache| cache.keep(&plugin.digest, &code).is_ok());
+        Ok((component, if kept { Kept::Now } else { Kept::Nowhere }))
+    }
+}
+
+/// Whether a cache holds a plugin's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// It held it before.
+    Before,
+    /// It holds it since now.
+    Now,
+    /// There is no cache, or it takes nothing.
+    Nowhere,
+}

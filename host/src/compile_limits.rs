@@ -1,0 +1,63 @@
+//! What compiling a plugin may cost; `docs/options.md` states it for users.
+
+use std::time::Duration;
+
+/// Most bytes of a component: the largest known, of languages with an interpreter inside, have 20 MB.
+pub const MAX_COMPONENT: u64 = 32 << 20;
+/// Most functions of a component, over all its modules.
+pub const MAX_FUNCTIONS: u64 = 100_000;
+/// Most local variables of a function.
+pub const MAX_LOCALS: u64 = 10_000;
+/// Most bytes of the code that is made of a component.
+pub const MAX_CODE: u64 = 256 << 20;
+
+const MIB: u64 = 1 << 20;
+
+/// What the process that compiles a component may use: something for any, and more for each MiB of the component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// CPU time.
+    pub cpu: Duration,
+    /// Time on the clock, for a machine that is busy.
+    pub wall: Duration,
+    /// Address space in bytes.
+    pub memory: u64,
+}
+
+impl Limits {
+    /// For a component of so many bytes.
+    #[must_use]
+    pub fn of(component: usize) -> Self {
+        let size = (component as u64).div_ceil(MIB);
+        let cpu = Duration::from_secs(20 + 8 * size);
+        Self {
+            cpu,
+            wall: 3 * cpu,
+            memory: (768 + 64 * size) * MIB,
+        }
+    }
+}
+
+impl std::fmt::Display for Limits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (cpu, wall) = (self.cpu.as_secs(), self.wall.as_secs());
+        let memory = self.memory / MIB;
+        write!(
+            f,
+            "{cpu} s of CPU time, {wall} s in all and {memory} MiB of memory for a component of this size"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_components_may_take_longer() {
+        let (small, large) = (Limits::of(14 << 10), Limits::of(12 << 20));
+        assert_eq!(small.cpu, Duration::from_secs(28));
+        assert_eq!(large.cpu, Duration::from_secs(116));
+        assert!(small.memory < large.memory && small.memory <= 1 << 30);
+    }
+}

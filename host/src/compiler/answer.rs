@@ -1,0 +1,75 @@
+//! What the compiler's process answers: a line of JSON, and code after it.
+
+#[cfg(feature = "compiler")]
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::code::Code;
+use crate::compile_limits::MAX_CODE;
+
+/// Most bytes of an answer.
+pub const MAX_ANSWER: u64 = MAX_CODE + (1 << 16);
+
+/// The first line of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// So many bytes of code follow.
+    Code {
+        /// SHA-256 of the component that was read, lower-case hex.
+        of: String,
+        /// Length in bytes.
+        length: u64,
+    },
+    /// It is no valid component, and why.
+    Invalid(String),
+    /// It is beyond a limit: what was found, and what is allowed.
+    TooLarge(String, String),
+}
+
+impl Answer {
+    /// Writes the line and the code.
+    ///
+    /// # Errors
+    /// Those of the output.
+    #[cfg(feature = "compiler")]
+    pub fn write(&self, code: &[u8], output: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *output, self)?;
+        output.write_all(b"\n")?;
+        output.write_all(code)?;
+        output.flush()
+    }
+
+    /// Takes an answer apart; none if it is not whole.
+    pub fn read(mut bytes: Vec<u8>) -> Option<(Self, Code)> {
+        let end = bytes.iter().position(|byte| *byte == b'\n')?;
+        let answer: Self = serde_json::from_slice(bytes.get(..end)?).ok()?;
+        bytes.drain(..=end);
+        let expected = match &answer {
+            Self::Code { length, .. } => *length,
+            _ => 0,
+        };
+        (bytes.len() as u64 == expected).then_some((answer, Code(bytes)))
+    }
+}
+
+#[cfg(all(test, feature = "compiler"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_is_read_as_it_was_written_and_only_whole() {
+        let answer = Answer::Code {
+            of: "ab".to_owned(),
+            length: 3,
+        };
+        let mut written = Vec::new();
+        answer.write(b"\n\n1", &mut written).unwrap();
+        let (read, code) = Answer::read(written.clone()).unwrap();
+        assert_eq!((read, code.bytes()), (answer, &b"\n\n1"[..]));
+        written.pop();
+        assert!(Answer::read(written).is_none());
+        assert!(Answer::read(b"hello\n".to_vec()).is_none());
+        assert!(Answer::read(Vec::new()).is_none());
+    }
+}

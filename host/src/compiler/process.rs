@@ -1,0 +1,265 @@
+//! The parent's side: a child process of the command that compiles one component.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::answer::{Answer, MAX_ANSWER};
+use super::code::{Code, Compiler};
+use crate::compile_limits::Limits;
+use crate::error::HostError;
+use crate::plugin_file::PluginFile;
+
+/// The command's file name.
+pub const COMMAND: &str = "classhook";
+/// The command's subcommand that compiles what comes on its standard input.
+pub const SUBCOMMAND: &str = "plugin-compiler";
+
+/// How often it is seen whether a child that said nothing has ended.
+const TURN: Duration = Duration::from_millis(10);
+
+/// Compiles each component in a process of its own, which is ended by its limits.
+///
+/// The process gets the open file as its standard input, so it needs no path, and what it compiles is what was read:
+/// the answer holds the digest. The code comes through a pipe, so the process needs no folder either.
+#[derive(Debug, Clone)]
+pub struct CompilerProcess {
+    programs: Vec<PathBuf>,
+}
+
+impl CompilerProcess {
+    /// By the first of these programs that there is.
+    #[must_use]
+    pub fn new(programs: Vec<PathBuf>) -> Self {
+        Self { programs }
+    }
+
+    fn program(&self) -> Option<&Path> {
+        let mut programs = self.programs.iter();
+        let found = programs.find(|program| is_executable(program));
+        found.map(PathBuf::as_path)
+    }
+
+    /// Runs the child to its end; what it answered, or why it did not, if that is known.
+    fn run(
+        mut command: Command,
+        plugin: &PluginFile,
+        wall: Duration,
+    ) -> io::Result<Result<Vec<u8>, Option<&'static str>>> {
+        let mut input: File = plugin.file.try_clone()?;
+        input.rewind()?;
+        let mut child = command
+            .arg(SUBCOMMAND)
+            .env_clear()
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let deadline = Instant::now() + wall;
+        let answer = match child.stdout.take() {
+            Some(mut output) => read_until(&mut output, deadline),
+            None => Ok(None),
+        };
+        let ended = end(&mut child, deadline);
+        Ok(match answer? {
+            Some(answer) if !answer.is_empty() => Ok(answer),
+            _ => Err(ended),
+        })
+    }
+}
+
+impl Compiler for CompilerProcess {
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+        let Some(program) = self.program() else {
+            return Err(no_compiler(plugin, &self.programs));
+        };
+        let limits = Limits::of(plugin.wasm.len());
+        let ran = Self::run(Command::new(program), plugin, limits.wall);
+        let answer = ran.map_err(|error| unusable(plugin, program, &error.to_string()))?;
+        let answer = answer.map_err(|cause| match cause {
+            Some(cause) => beyond(plugin, cause, &limits.to_string()),
+            None => unusable(plugin, program, "no answer"),
+        })?;
+        match Answer::read(answer) {
+            Some((Answer::Code { of, .. }, code)) if of == plugin.digest => Ok(code),
+            Some((Answer::Code { .. }, _)) => Err(invalid(
+                plugin,
+                "the file was changed while it was compiled",
+            )),
+            Some((Answer::Invalid(cause), _)) => Err(invalid(plugin, &cause)),
+            Some((Answer::TooLarge(found, expected), _)) => Err(beyond(plugin, &found, &expected)),
+            None => Err(unusable(
+                plugin,
+                program,
+                "its answer is not the compiler's",
+            )),
+        }
+    }
+}
+
+fn is_executable(program: &Path) -> bool {
+    let executable =
+        |found: std::fs::Metadata| found.is_file() && found.permissions().mode() & 0o111 != 0;
+    program.metadata().is_ok_and(executable)
+}
+
+/// What comes until the end of the output; none if that is not before the deadline, or too much comes.
+fn read_until(output: &mut ChildStdout, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
+    let mut answer = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || answer.len() as u64 > MAX_ANSWER {
+            return Ok(None);
+        }
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut [PollFd::new(output, PollFlags::IN)], timeout.as_ref()) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            ready => ready?,
+        };
+        match output.read(&mut buffer) {
+            Ok(0) => return Ok(Some(answer)),
+            Ok(count) => answer.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Waits until the deadline, then kills; says how the child ended. Another part of the process may have waited for it.
+fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
+    while let Ok(None) = child.try_wait() {
+        if Instant::now() >= deadline {
+            let _ = child.kill(); // it may just have ended
+            break;
+        }
+        std::thread::sleep(TURN);
+    }
+    cause_of_end(&child.wait())
+}
+
+/// The limit that ended a child process which set limits for itself, if one did.
+#[must_use]
+pub fn cause_of_end(status: &io::Result<ExitStatus>) -> Option<&'static str> {
+    match status.as_ref().map(ExitStatus::signal) {
+        Ok(Some(6)) => Some("it ran out of memory or aborted"),
+        Ok(Some(11 | 7)) => Some("it overflowed its stack or crashed"),
+        Ok(Some(9 | 24)) => Some("it used more than the time allowed"),
+        _ => None,
+    }
+}
+
+/// A component that the compiler does not take.
+pub(super) fn invalid(plugin: &PluginFile, cause: &str) -> HostError {
+    HostError::new("H0106", format!("plugin `{}` is damaged", plugin.name))
+        .with("found", cause)
+        .with("help", "build or fetch the plugin again")
+}
+
+fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostError {
+    let message = format!(
+        "plugin `{}` cannot be compiled within the limits",
+        plugin.name
+    );
+    HostError::new("H0117", message)
+        .with("expected", expected)
+        .with("found", found)
+        .with("help", "make the plugin smaller, with fewer and shorter functions; docs/options.md lists the limits")
+}
+
+fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
+    let message = format!(
+        "plugin `{}` is to be compiled, and the command `{COMMAND}`, which does that, is not found",
+        plugin.name
+    );
+    let looked = programs
+        .iter()
+        .fold(HostError::new("H0116", message), |error, program| {
+            error.with("looked", program.display().to_string())
+        });
+    looked.with("help", format!("put `{COMMAND}` beside the agent's library or name it with compiler=PATH; or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
+}
+
+fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
+    let message = format!(
+        "plugin `{}` cannot be compiled by {}",
+        plugin.name,
+        program.display()
+    );
+    HostError::new("H0116", message).with("found", found).with(
+        "help",
+        format!("name a command `{COMMAND}` of the agent's version with compiler=PATH"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A component file that is none.
+    fn plugin() -> (tempfile::TempDir, PluginFile) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("p.wasm");
+        std::fs::write(&file, "component").unwrap();
+        let plugin = PluginFile::open("p", &file).unwrap();
+        (folder, plugin)
+    }
+
+    /// What a shell script in the place of the command answers.
+    fn answer(script: &str, wall: Duration) -> Result<String, Option<&'static str>> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        let answer = CompilerProcess::run(command, &plugin().1, wall).unwrap();
+        answer.map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    const LONG: Duration = Duration::from_secs(100);
+
+    #[test]
+    fn child_reads_the_file_and_its_output_is_the_answer() {
+        let expected = format!("component{SUBCOMMAND}\n");
+        assert_eq!(answer("/bin/cat; echo $0", LONG), Ok(expected));
+    }
+
+    #[test]
+    fn child_that_takes_too_long_is_ended() {
+        let late = Err(Some("it used more than the time allowed"));
+        let short = Duration::from_millis(50);
+        assert_eq!(answer("exec /bin/sleep 1000", short), late);
+        assert_eq!(answer("exec /bin/sleep 1000 > /dev/null", short), late);
+    }
+
+    #[test]
+    fn child_that_its_limits_end_is_told_with_its_cause() {
+        let memory = Err(Some("it ran out of memory or aborted"));
+        assert_eq!(answer("kill -ABRT $$", LONG), memory);
+        let time = Err(Some("it used more than the time allowed"));
+        assert_eq!(answer("kill -XCPU $$", LONG), time);
+        assert_eq!(answer("exit 1", LONG), Err(None));
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        let (_folder, plugin) = plugin();
+        let missing = CompilerProcess::new(vec!["/nowhere/classhook".into(), "/dev/null".into()]);
+        let error = missing.compile(&plugin).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(error.code(), "H0116");
+        assert!(
+            text.contains("/nowhere/classhook") && text.contains("compile-plugin"),
+            "{text}"
+        );
+        let other = CompilerProcess::new(vec!["/bin/echo".into()]);
+        let error = other.compile(&plugin).unwrap_err().to_string();
+        assert!(
+            error.contains("/bin/echo") && error.contains("not the compiler's"),
+            "{error}"
+        );
+    }
+}

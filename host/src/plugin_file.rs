@@ -1,0 +1,62 @@
+//! A plugin's component, read from its file.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::compile_limits::MAX_COMPONENT;
+use crate::digest::sha256_hex;
+use crate::error::HostError;
+use crate::regular_file;
+
+/// A component file that is open, and the bytes that were read from it.
+#[derive(Debug)]
+pub struct PluginFile {
+    /// The plugin's name.
+    pub name: String,
+    /// Its bytes, at most [`MAX_COMPONENT`].
+    pub wasm: Vec<u8>,
+    /// Their SHA-256, lower-case hex.
+    pub digest: String,
+    /// The file that they are from, so that a compiler reads the same.
+    pub(crate) file: File,
+}
+
+impl PluginFile {
+    /// Reads the file of the plugin `name`.
+    ///
+    /// # Errors
+    /// If it is no regular file, cannot be read (`H0106`), or is too large (`H0117`).
+    pub fn open(name: &str, path: &Path) -> Result<Self, HostError> {
+        let opened = regular_file::open(path, MAX_COMPONENT).and_then(|(mut file, _)| {
+            let wasm = regular_file::read(&mut file, MAX_COMPONENT)?;
+            Ok((file, wasm))
+        });
+        let (file, wasm) = opened.map_err(|error| refused(name, path, &error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            digest: sha256_hex(&wasm),
+            wasm,
+            file,
+        })
+    }
+}
+
+fn refused(name: &str, path: &Path, error: &io::Error) -> HostError {
+    let unfit = error.kind() == io::ErrorKind::InvalidInput;
+    let too_large = unfit && error.to_string().starts_with("a file of");
+    let (code, message) = match too_large {
+        true => ("H0117", "is too large"),
+        false => ("H0106", "cannot be read"),
+    };
+    let mut error_of_host = HostError::new(code, format!("plugin `{name}` {message}"))
+        .with("file", path.display().to_string());
+    if unfit {
+        let expected = format!("a regular file of at most {} MiB", MAX_COMPONENT >> 20);
+        error_of_host = error_of_host.with("expected", expected);
+    }
+    error_of_host.with("found", error.to_string()).with(
+        "help",
+        "check the path; in classhook.toml it is relative to that file's folder",
+    )
+}
