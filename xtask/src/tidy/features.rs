@@ -58,8 +58,13 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
     }
     let (title, arguments) = AGENT;
     let agent = features(workspace, arguments)?;
-    let shared = agent.keys().filter(|package| !is_one_of(package, &TWICE));
-    let differences = shared.filter_map(|package| difference(package, title, &agent, &whole));
+    let built_anew = |package: &&String| {
+        let whole = whole.get(*package);
+        !whole.is_some_and(|whole| agent[*package].is_subset(whole))
+    };
+    let own = agent.keys().filter(|package| !is_one_of(package, &TWICE));
+    let own = own.filter(built_anew);
+    let differences = own.filter_map(|package| difference(package, title, &agent, &whole));
     findings.extend(differences.map(|what| Finding::new("host/Cargo.toml", what)));
     if agent.keys().any(|package| is_one_of(package, &[COMPILER])) {
         let what = "the agent is built with the compiler of plugins".to_owned();
