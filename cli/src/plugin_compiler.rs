@@ -13,6 +13,7 @@ use rustix::process::Resource;
 
 use crate::limits::limit;
 use crate::problem::Problem;
+use crate::show::{name, say};
 
 /// How often the time on the terminal is renewed.
 const TURN: Duration = Duration::from_millis(100);
@@ -36,10 +37,10 @@ fn begin(plugin: &PluginFile) -> ProgressBar {
     let size = plugin.wasm.len().div_ceil(1024);
     let text = format!(
         "compiling the plugin `{}` ({size} KiB), once for this user",
-        plugin.name.escape_debug()
+        name(&plugin.name)
     );
     if !io::stderr().is_terminal() {
-        eprintln!("classhook: {text}");
+        say(&text);
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{spinner} {msg}, {elapsed}");

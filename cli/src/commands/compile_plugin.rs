@@ -11,7 +11,7 @@ use host::config::PluginConfig;
 
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
-use crate::show::show;
+use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
 The code is kept in $XDG_CACHE_HOME/classhook, else in ~/.cache/classhook, where the agent in a JVM of the same user
@@ -48,7 +48,7 @@ impl CompilePlugin {
                 Kept::Now => "compiled",
                 Kept::Nowhere => return Err(no_cache("one that takes no more files")),
             };
-            let _ = writeln!(text, "{what}: {}", file.display()); // a string takes everything
+            let _ = writeln!(text, "{what}: {}", path(file)); // a string takes everything
         }
         show(&text)?;
         Ok(0)
