@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use attach::Process;
 use control::Request;
+use control::classes::Details;
 use control::message::{Change, Classes, Dump, PluginState, Released, Reset, Status};
 
 use crate::agent::{self, Agent};
@@ -121,6 +122,7 @@ impl AttachedPlugin {
             changed: false,
             skip: 0,
             limit: usize::MAX,
+            details: Details::default(),
         };
         let classes: Classes = self.agent.ask_for(&request)?;
         Ok(classes

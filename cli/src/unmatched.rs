@@ -1,6 +1,7 @@
 //! Rules and patterns that no class matches, told with the names of classes that may be meant.
 
 use control::Request;
+use control::classes::Details;
 use control::message::{Classes, Status};
 
 use crate::agent::Agent;
@@ -30,6 +31,7 @@ pub fn warn(pid: i32) -> Result<(), Problem> {
         changed: false,
         skip: 0,
         limit: usize::MAX,
+        details: Details::default(),
     })?;
     let names: Vec<String> = classes
         .classes

@@ -16,11 +16,13 @@
 //! | [`answer`] | requests on their way to the agent, and when they are answered |
 //! | `connection` | one client of the server |
 //! | [`server`] | one thread that waits for clients and hands their requests to a function |
+//! | [`classes`] | what `classes` can tell of a class |
 //! | [`client`] | one connection to an agent |
 //! | [`error`] | what can go wrong, with stable codes |
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod classes;
 pub mod client;
 mod connection;
 pub mod error;

@@ -2,6 +2,7 @@
 //!
 //! To add a request: a case of [`Request`], a struct for its answer, and a handler in the agent.
 
+use crate::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use crate::patch::{PatchRequest, Rollback};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,6 +62,9 @@ pub enum Request {
         skip: usize,
         /// How many to list at most.
         limit: usize,
+        /// What to tell of each that is listed.
+        #[serde(default)]
+        details: Details,
     },
     /// Put other class files in the place of loaded classes; answered by [`crate::patch::Patched`].
     Patch(PatchRequest),
@@ -288,6 +292,19 @@ pub struct Class {
     pub loader: String,
     /// The plugins whose edits it holds.
     pub changed_by: Vec<String>,
+    /// Where it was loaded from: the location of its code source, else `jrt:/` and its module; empty if neither is
+    /// known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Its loader, and the parents of that, the bootstrap loader last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loaders: Option<Vec<ClassLoader>>,
+    /// Its methods, in the JVM's order; behind them those that only frames still have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<LoadedMethod>>,
+    /// What it consists of, and what plugins and patches did to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
 }
 
 /// What is left when the agent is gone.
@@ -454,6 +471,10 @@ mod tests {
                 changed: true,
                 skip: 3,
                 limit: 7,
+                details: Details {
+                    plan: true,
+                    ..Details::default()
+                },
             },
             Request::Patch(PatchRequest {
                 classes: vec![crate::patch::ClassBytes(vec![0xca, 0xfe])],

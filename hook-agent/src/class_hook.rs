@@ -31,7 +31,13 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
 }
 
 fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
-    let patched = in_force::find(agent, load, name);
+    let patched = in_force::find(
+        agent,
+        load.local,
+        load.loader.as_ref(),
+        name,
+        load.class_data,
+    );
     let plugins = agent.plugins.current();
     if patched.is_none() && plugins.is_none() {
         return;

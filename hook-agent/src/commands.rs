@@ -36,10 +36,14 @@ pub(crate) fn answer(agent: &Agent, jvm: Jvm<'_>, request: Request, uid: u32) ->
 
 /// Whether a request changes no class and waits for nothing.
 pub(crate) fn is_answered_at_once(request: &Request) -> bool {
-    matches!(
-        request,
-        Request::Status | Request::Classes { .. } | Request::Patches | Request::Cancel
-    )
+    match request {
+        // What is told of classes besides their names takes code of the JDK, or of plugins.
+        Request::Classes { details, .. } => details.is_empty(),
+        request => matches!(
+            request,
+            Request::Status | Request::Patches | Request::Cancel
+        ),
+    }
 }
 
 /// The agent takes no commands any more.
@@ -71,13 +75,15 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             changed,
             skip,
             limit,
-        } => value(classes::classes(
-            context,
-            filter.as_deref(),
-            changed,
-            skip,
-            limit,
-        )?),
+            details,
+        } => {
+            let page = classes::Page {
+                changed,
+                skip,
+                limit,
+            };
+            value(classes::classes(context, filter.as_deref(), page, details)?)
+        }
         Request::Patch(request) => value(patch::change::patch(patching, &request)?),
         Request::Rollback { which } => value(patch::change::rollback(patching, which)?),
         Request::Patches => value(patch::list::list(agent)),

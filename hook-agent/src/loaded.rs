@@ -40,15 +40,6 @@ pub(crate) fn list<'a>(loaders: &Loaders, jvm: Jvm<'a>) -> Vec<Loaded<'a>> {
     }
 }
 
-/// Runs `body` with every class that is loaded; `None` if there is no memory for it.
-pub(crate) fn with_list<R>(
-    loaders: &Loaders,
-    jvm: Jvm<'_>,
-    body: impl FnOnce(Vec<Loaded<'_>>) -> R,
-) -> Option<R> {
-    jvm.with_frame(CAPACITY, |jvm| body(list(loaders, jvm)))
-}
-
 fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<Loaded<'a>> {
     let signature = jvm.jvmti.class_signature(&class).ok()?;
     let name = internal_name(&signature)?.to_vec();

@@ -7,9 +7,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `in_force` | the patch of a class on its way through the hook |
+//! | `in_force` | the patch of a class |
 //! | `dry_run` | retransformations that the JVM judges and does not carry out |
 //! | `change` | patch and rollback |
+//! | `explain` | a loaded class as text, with the edits that it holds |
 //! | `target` | the classes that a change is about |
 //! | `new_class` | the class files of a request |
 //! | `list` | the patches in force, as they are listed |
@@ -21,6 +22,7 @@
 mod audit;
 pub(crate) mod change;
 pub(crate) mod dry_run;
+pub(crate) mod explain;
 pub(crate) mod in_force;
 pub(crate) mod list;
 mod new_class;

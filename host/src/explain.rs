@@ -5,6 +5,7 @@ use probes::ProbeTable;
 use rewriter::print::{Remark, What};
 use rewriter::{ClassEdit, InsertionPoint, Location, MethodIndex};
 
+use crate::journal::Journal;
 use crate::outcome::{ClassRequest, Outcome};
 use crate::pipeline::{Observer, Pipeline};
 use crate::requests::{PlannedClass, PluginRequest};
@@ -130,7 +131,8 @@ fn tag_text(tag: &Tag) -> String {
 }
 
 impl Pipeline {
-    /// Does what [`Pipeline::transform`] does, on the same way, and says what was planned.
+    /// Does what [`Pipeline::transform`] does, on the same way, and says what was planned; it does not count among
+    /// what the pipeline has done.
     ///
     /// The plan is there as far as the work came, whatever the outcome.
     pub fn explain(
@@ -140,7 +142,8 @@ impl Pipeline {
         out: &mut Vec<u8>,
     ) -> (Outcome, Explanation) {
         let mut explanation = Explanation::default();
-        let outcome = self.observed(request, Storage::Shared(table), out, Some(&mut explanation));
+        let (storage, journal) = (Storage::Shared(table), Journal::default());
+        let outcome = self.observed(request, storage, out, Some(&mut explanation), &journal);
         (outcome, explanation)
     }
 }

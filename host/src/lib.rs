@@ -51,7 +51,7 @@ pub use config::Config;
 pub use error::HostError;
 pub use explain::{Explained, Explanation};
 pub use outcome::{ClassRequest, Failure, Loader, MethodRemark, Outcome, Summary};
-pub use pipeline::Pipeline;
+pub use pipeline::{Pipeline, shown_class};
 pub use plugin::PluginState;
 pub use plugin_description::PluginDescription;
 pub use structural_edits::StructuralEdits;

@@ -89,7 +89,7 @@ impl Pipeline {
         table: &ProbeTable,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        self.observed(request, Storage::Shared(table), out, None)
+        self.observed(request, Storage::Shared(table), out, None, &self.journal)
     }
 
     /// As [`Pipeline::transform`], for a class that will run without the agent: it carries its probes
@@ -101,7 +101,7 @@ impl Pipeline {
         out: &mut Vec<u8>,
     ) -> Outcome {
         probes.clear();
-        self.observed(request, Storage::Own(probes), out, None)
+        self.observed(request, Storage::Own(probes), out, None, &self.journal)
     }
 
     /// As [`Pipeline::transform`]; with the names of the plugins whose edits a changed class holds.
@@ -112,7 +112,14 @@ impl Pipeline {
         out: &mut Vec<u8>,
     ) -> (Outcome, Vec<String>) {
         let mut requesting = RequestingPlugins::default();
-        let outcome = self.observed(request, Storage::Shared(table), out, Some(&mut requesting));
+        let observer = Some(&mut requesting as &mut dyn Observer);
+        let outcome = self.observed(
+            request,
+            Storage::Shared(table),
+            out,
+            observer,
+            &self.journal,
+        );
         (outcome, requesting.0)
     }
 
@@ -163,13 +170,14 @@ impl Pipeline {
         applied.unwrap_or_default()
     }
 
-    /// As [`Pipeline::transform`], with somebody looking on.
+    /// As [`Pipeline::transform`], with somebody looking on; what comes of it is noted in `journal`.
     pub(crate) fn observed(
         &self,
         request: &ClassRequest<'_>,
         storage: Storage<'_>,
         out: &mut Vec<u8>,
         observer: Option<&mut dyn Observer>,
+        journal: &Journal,
     ) -> Outcome {
         out.clear();
         let begun = Instant::now();
@@ -192,12 +200,12 @@ impl Pipeline {
         };
         let done = done.unwrap_or_else(|text| Err(Trouble::of_class("H0305", text)));
         let changed = done.and_then(|done| {
-            let changed = done.map(|done| self.finish(done, out, observer));
+            let changed = done.map(|done| finish(done, out, observer, journal));
             changed.transpose()
         });
         match changed {
-            Ok(changed) => self.journal.done(changed, time + begun.elapsed()),
-            Err(trouble) => self.journal.failed(request, trouble),
+            Ok(changed) => journal.done(changed, time + begun.elapsed()),
+            Err(trouble) => journal.failed(request, trouble),
         }
     }
 
@@ -283,27 +291,6 @@ impl Pipeline {
         Ok(Some(DoneClass { planned, spliced }))
     }
 
-    /// Notes what came of a class and hands it over; says whether it is changed.
-    fn finish(
-        &self,
-        done: DoneClass,
-        out: &mut Vec<u8>,
-        mut observer: Option<&mut dyn Observer>,
-    ) -> Result<bool, Trouble> {
-        let DoneClass { planned, spliced } = done;
-        self.journal.keep_notes(&planned);
-        if let Some(observer) = observer.as_deref_mut() {
-            observer.planned(&planned);
-        }
-        let (spliced, bytes) = spliced?;
-        if let Some(observer) = observer {
-            observer.spliced(&spliced);
-        }
-        self.journal.keep(&planned.class, spliced);
-        *out = bytes;
-        Ok(!out.is_empty())
-    }
-
     /// What the plugins that want a class ask for; none if no plugin wants it.
     fn ask(&self, request: &ClassRequest<'_>) -> Result<Option<PlannedClass>, Trouble> {
         if is_untouched(request.name) {
@@ -343,6 +330,38 @@ impl Pipeline {
         let wanting = wanting.into_iter().map(|(plugin, _)| plugin);
         PlannedClass::ask(class, wanting).map(Some)
     }
+}
+
+/// Notes what came of a class and hands it over; says whether it is changed.
+fn finish(
+    done: DoneClass,
+    out: &mut Vec<u8>,
+    mut observer: Option<&mut dyn Observer>,
+    journal: &Journal,
+) -> Result<bool, Trouble> {
+    let DoneClass { planned, spliced } = done;
+    journal.keep_notes(&planned);
+    if let Some(observer) = observer.as_deref_mut() {
+        observer.planned(&planned);
+    }
+    let (spliced, bytes) = spliced?;
+    if let Some(observer) = observer {
+        observer.spliced(&spliced);
+    }
+    journal.keep(&planned.class, spliced);
+    *out = bytes;
+    Ok(!out.is_empty())
+}
+
+/// The class that plugins are shown: that of the file, where the JVM hands over the same as it reconstitutes it.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn shown_class<'a>(request: &ClassRequest<'a>) -> Result<ClassFile<'a>, rewriter::ReadError> {
+    let original = request
+        .original
+        .filter(|original| is_same_class(request, original));
+    ClassFile::read(original.unwrap_or(request.bytes))
 }
 
 /// Whether the JVM hands over the class of this file: not if another agent has changed its code, or the file is of

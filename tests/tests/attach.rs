@@ -1,6 +1,7 @@
 //! The agent in a JVM that is running: the protocol, the commands, and the channel to it.
 
 mod agent;
+mod class_details;
 mod command;
 mod control_channel;
 mod protocol;

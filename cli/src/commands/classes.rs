@@ -1,18 +1,28 @@
-//! `classhook classes`: what is loaded in a running JVM, and who changed it.
+//! `classhook classes`: what is loaded in a running JVM, where it comes from, and who changed it.
 
 use clap::Args;
 use control::Request;
+use control::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use control::message::{Class, Classes as Answer};
+use jvms::access_flags;
+use jvms::descriptor::Parameters;
 
+use crate::agent::Agent;
 use crate::args::Target;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
+use crate::show::{name, read};
 
 const AFTER_HELP: &str = "\
 Examples:
   classhook classes 4711 --changed
-  classhook classes 4711 'com.acme.**' --limit 50 --skip 100";
+  classhook classes 4711 'com.acme.**' --limit 50 --skip 100
+  classhook classes 4711 com.acme.Store --source --loader --methods
+  classhook classes 4711 com.acme.Store --plan
 
-/// Lists the classes of a running JVM, and who changed them.
+--methods counts the frames that still run code which a patch, or other edits, have replaced since they were entered, on
+the stacks of all platform threads; virtual threads are not looked at.";
+
+/// Lists the classes of a running JVM, where they come from, what they consist of, and who changed them.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Classes {
@@ -25,6 +35,18 @@ pub struct Classes {
     /// Only those that a plugin has changed
     #[arg(long)]
     pub changed: bool,
+    /// Where each was loaded from
+    #[arg(long)]
+    pub source: bool,
+    /// The loader of each with its class, identity hash and name, and its parents
+    #[arg(long)]
+    pub loader: bool,
+    /// The methods of each, and how many frames still run former code of them
+    #[arg(long)]
+    pub methods: bool,
+    /// The code of each in the manner of javap, with the edits of plugins in place
+    #[arg(long)]
+    pub plan: bool,
     /// Leave out the first so many
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub skip: usize,
@@ -34,7 +56,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Asks and prints a line per class.
+    /// Asks and prints a line per class, with what else was asked below it.
     ///
     /// # Errors
     /// If there is no agent to ask, or the selector makes no sense.
@@ -44,14 +66,31 @@ impl Classes {
             changed: self.changed,
             skip: self.skip,
             limit: self.limit,
+            details: Details {
+                source: self.source,
+                loaders: self.loader,
+                methods: self.methods,
+                plan: self.plan,
+            },
         };
-        self.target
-            .answer(&request, |answer| text(answer, self.skip))
+        let answer = Agent::connect(self.target.pid)?.ask(&request)?;
+        let classes: Answer = read(answer.clone())?;
+        let plans = classes
+            .classes
+            .iter()
+            .filter_map(|class| class.plan.as_ref());
+        let is_partial = plans.into_iter().any(|plan| !plan.cause.is_empty());
+        if self.target.json {
+            self.target.show(answer, |_: &Answer| String::new())?;
+        } else {
+            crate::show::show(&text(&classes, self.skip))?;
+        }
+        Ok(if is_partial { PARTIAL } else { 0 })
     }
 }
 
 fn text(answer: &Answer, skip: usize) -> String {
-    let mut text: String = answer.classes.iter().map(line).collect();
+    let mut text: String = answer.classes.iter().map(described).collect();
     let listed = answer.classes.len();
     if listed < answer.total {
         text.push_str(&format!(
@@ -63,12 +102,85 @@ fn text(answer: &Answer, skip: usize) -> String {
     text
 }
 
+/// The line of a class, and what else was asked of it.
+fn described(class: &Class) -> String {
+    let mut text = line(class);
+    if let Some(source) = &class.source {
+        let source = if source.is_empty() { "unknown" } else { source };
+        text.push_str(&format!("  source   {}\n", name(source)));
+    }
+    let loaders = class.loaders.iter().flatten();
+    for (loader, label) in loaders.zip(std::iter::once("loader").chain(std::iter::repeat("parent")))
+    {
+        text.push_str(&format!("  {label:<8} {}\n", loader_text(loader)));
+    }
+    for method in class.methods.iter().flatten() {
+        text.push_str(&format!("  method   {}\n", method_text(method)));
+    }
+    if let Some(Plan { text: plan, cause }) = &class.plan {
+        text.push_str(plan); // the printer has escaped it
+        for line in cause.lines() {
+            text.push_str(&format!("  cause    {}\n", name(line)));
+        }
+    }
+    text
+}
+
 fn line(class: &Class) -> String {
     let changed = match class.changed_by.as_slice() {
         [] => String::new(),
-        plugins => format!("  changed by {}", plugins.join(", ")),
+        plugins => format!("  changed by {}", name(&plugins.join(", "))),
     };
-    format!("{} ({}){changed}\n", class.name, class.loader)
+    let (class, loader) = (name(&class.name), name(&class.loader));
+    format!("{class} ({loader}){changed}\n")
+}
+
+/// `com.acme.Loader@1b6d3586 \"plugins\"`.
+fn loader_text(loader: &ClassLoader) -> String {
+    let mut text = name(&loader.class).into_owned();
+    if !loader.hash.is_empty() {
+        text.push_str(&format!("@{}", name(&loader.hash)));
+    }
+    if !loader.name.is_empty() {
+        text.push_str(&format!(" \"{}\"", name(&loader.name)));
+    }
+    text
+}
+
+/// `public static find(java.lang.String, int)  2 frames run former code`.
+fn method_text(method: &LoadedMethod) -> String {
+    let parameters = Parameters::of(method.descriptor.as_bytes());
+    let class = |internal: &str| jvms::names::binary(internal);
+    let parameters: Vec<String> = parameters.map(|found| found.to_java(class)).collect();
+    let written = format!(
+        "{}{}({})",
+        flags(method.flags),
+        method.name,
+        parameters.join(", ")
+    );
+    let former = match method.former_frames {
+        0 => String::new(),
+        1 => "  1 frame runs former code".to_owned(),
+        count => format!("  {count} frames run former code"),
+    };
+    format!("{}{former}", name(&written))
+}
+
+/// `public static ` of access flags (JVMS 4.6).
+fn flags(flags: u16) -> String {
+    let words = [
+        (access_flags::ACC_PUBLIC, "public "),
+        (access_flags::ACC_PRIVATE, "private "),
+        (access_flags::ACC_PROTECTED, "protected "),
+        (access_flags::ACC_ABSTRACT, "abstract "),
+        (access_flags::ACC_STATIC, "static "),
+        (access_flags::ACC_FINAL, "final "),
+        (access_flags::ACC_SYNCHRONIZED, "synchronized "),
+        (access_flags::ACC_NATIVE, "native "),
+        (access_flags::ACC_SYNTHETIC, "synthetic "),
+    ];
+    let set = words.iter().filter(|(flag, _)| flags & flag != 0);
+    set.map(|(_, word)| *word).collect()
 }
 
 #[cfg(test)]
@@ -81,6 +193,7 @@ mod tests {
             name: "a.B".into(),
             loader: "app".into(),
             changed_by: vec!["coverage".into()],
+            ..Class::default()
         };
         let answer = Answer {
             total: 9,
@@ -89,6 +202,38 @@ mod tests {
         assert_eq!(
             text(&answer, 4),
             "a.B (app)  changed by coverage\n1 of 9 classes; --skip 5 shows the next\n"
+        );
+    }
+
+    #[test]
+    fn details_stand_below_their_class() {
+        let loader = |class: &str, hash: &str, name: &str| ClassLoader {
+            class: class.into(),
+            hash: hash.into(),
+            name: name.into(),
+        };
+        let class = Class {
+            name: "a.B".into(),
+            loader: "a.L@1f".into(),
+            source: Some("file:/a.jar".into()),
+            loaders: Some(vec![loader("a.L", "1f", "web"), loader("boot", "", "")]),
+            methods: Some(vec![LoadedMethod {
+                name: "f".into(),
+                descriptor: "(Ljava/lang/String;[I)V".into(),
+                flags: 9,
+                former_frames: 2,
+            }]),
+            plan: Some(Plan {
+                text: "class a/B\n".into(),
+                cause: "a trap\nin f".into(),
+            }),
+            ..Class::default()
+        };
+        assert_eq!(
+            described(&class),
+            "a.B (a.L@1f)\n  source   file:/a.jar\n  loader   a.L@1f \"web\"\n  parent   boot\n  \
+             method   public static f(java.lang.String, int[])  2 frames run former code\n\
+             class a/B\n  cause    a trap\n  cause    in f\n"
         );
     }
 }

@@ -3,8 +3,9 @@
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live::{self, BuiltinLoaders};
-use crate::ffi::refs::{Local, LocalRef, WeakRef};
+use crate::ffi::refs::{FieldId, Local, LocalRef, WeakRef};
 use crate::names::display_name;
+use control::classes::ClassLoader;
 use host::Loader;
 use jvms::names::binary;
 use std::collections::{HashMap, HashSet};
@@ -22,6 +23,8 @@ const SYSTEM: LoaderId = LoaderId(1);
 const PLATFORM: LoaderId = LoaderId(2);
 /// The highest id that is not given to other loaders.
 const LAST_BUILTIN: u32 = 2;
+/// More parents than any program has: a chain of loaders that is damaged may have no end.
+const LONGEST_CHAIN: usize = 64;
 /// Below this number of loaders it does not matter whether some of them have been collected.
 const FEW: usize = 64;
 
@@ -29,7 +32,15 @@ const FEW: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Loaders {
     builtin: OnceLock<BuiltinLoaders>,
+    fields: OnceLock<Fields>,
     identified: Mutex<Identified>,
+}
+
+/// The fields of `java.lang.ClassLoader` that are read.
+#[derive(Debug)]
+struct Fields {
+    parent: Option<FieldId>,
+    name: Option<FieldId>,
 }
 
 /// The loaders of the application that have an id, without keeping them alive.
@@ -53,6 +64,7 @@ impl Loaders {
     /// What the JVM threw.
     pub fn resolve(&self, jvm: Jvm<'_>) -> Result<(), String> {
         let builtin = live::builtin_loaders(jvm)?;
+        let _ = self.fields.set(Fields::find(jvm.local));
         let _ = self.builtin.set(builtin);
         Ok(())
     }
@@ -90,6 +102,38 @@ impl Loaders {
             }
             (kind, _) => kind.as_str().to_owned(),
         }
+    }
+
+    /// A loader and its parents, the bootstrap loader last; `None` is the bootstrap loader. Fields are read, and no
+    /// method of a loader is called.
+    pub fn chain(&self, jvm: Jvm<'_>, loader: Option<LocalRef<'_>>) -> Vec<ClassLoader> {
+        let fields = self.fields.get();
+        let field = |object: &LocalRef<'_>, id: fn(&Fields) -> Option<FieldId>| {
+            jvm.local.object_field(object, id(fields?)?)
+        };
+        let mut chain = Vec::new();
+        let mut next = loader;
+        while let Some(loader) = next
+            && chain.len() < LONGEST_CHAIN
+        {
+            let class = jvm.local.object_class(&loader);
+            let class = class.and_then(|class| jvm.jvmti.class_signature(&class).ok());
+            let hash = jvm.jvmti.identity_hash(&loader);
+            let name = field(&loader, |fields| fields.name);
+            chain.push(ClassLoader {
+                class: class.map_or_else(String::new, |class| binary(&display_name(&class))),
+                hash: hash.map_or_else(String::new, |hash| format!("{hash:x}")),
+                name: name.map_or_else(String::new, |name| {
+                    live::text(jvm, &name).unwrap_or_default()
+                }),
+            });
+            next = field(&loader, |fields| fields.parent);
+        }
+        chain.push(ClassLoader {
+            class: Loader::Boot.as_str().to_owned(),
+            ..ClassLoader::default()
+        });
+        chain
     }
 
     /// The loader's id, which it gets now if it has none; `None` when the JVM's memory is out.
@@ -152,6 +196,17 @@ impl Loaders {
         self.identified
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Fields {
+    fn find(local: Local<'_>) -> Self {
+        let class = local.find_class(c"java/lang/ClassLoader");
+        let field = |name, descriptor| local.field_id(class.as_ref()?, name, descriptor);
+        Self {
+            parent: field(c"parent", c"Ljava/lang/ClassLoader;"),
+            name: field(c"name", c"Ljava/lang/String;"),
+        }
     }
 }
 

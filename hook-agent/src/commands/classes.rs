@@ -1,5 +1,7 @@
 //! `classes`: the classes that are loaded.
 
+mod details;
+
 use super::context::Context;
 use super::refusals::out_of_memory;
 use crate::agent::Agent;
@@ -7,9 +9,21 @@ use crate::ffi::jvm::Jvm;
 use crate::loaded::{self, Loaded};
 use crate::names::dotted;
 use control::Refusal;
+use control::classes::Details;
 use control::message::{Class, Classes};
 use host::selector::{Selection, Verdict};
 use jvms::names::binary;
+
+/// Which of the classes that match are listed.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    /// Only those that hold edits.
+    pub changed: bool,
+    /// How many of them are left out.
+    pub skip: usize,
+    /// How many are listed at most.
+    pub limit: usize,
+}
 
 /// The loader of a class, with its identity where there may be several of its kind.
 fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
@@ -24,30 +38,36 @@ fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
 pub(super) fn classes(
     context: Context<'_>,
     filter: Option<&str>,
-    changed: bool,
-    skip: usize,
-    limit: usize,
+    page: Page,
+    details: Details,
 ) -> Result<Classes, Refusal> {
-    let Context { agent, jvm } = context;
     let filters: Vec<&str> = filter.into_iter().collect();
     let filter =
         Selection::parse(&filters).map_err(|error| Refusal::new("H0110", error.to_string()))?;
-    let describe = |class: Loaded<'_>| {
-        let edits = agent.instrumented.find(&class.name, class.loader_id);
-        let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes;
-        (matches && (edits.is_some() || !changed)).then(|| Class {
-            name: dotted(&class.name),
-            loader: loader_of(agent, jvm, &class),
-            changed_by: edits.map(|edits| edits.plugins).unwrap_or_default(),
-        })
-    };
-    let all = loaded::with_list(&agent.loaders, jvm, |classes| {
-        classes.into_iter().filter_map(describe).collect::<Vec<_>>()
+    let agent = context.agent;
+    let listed = context.jvm.with_frame(loaded::CAPACITY, |jvm| {
+        let describe = |class: &Loaded<'_>| {
+            let edits = agent.instrumented.find(&class.name, class.loader_id);
+            let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes;
+            (matches && (edits.is_some() || !page.changed)).then(|| Class {
+                name: dotted(&class.name),
+                loader: loader_of(agent, jvm, class),
+                changed_by: edits.map(|edits| edits.plugins).unwrap_or_default(),
+                ..Class::default()
+            })
+        };
+        let loaded = loaded::list(&agent.loaders, jvm).into_iter();
+        let mut all: Vec<_> = loaded
+            .filter_map(|class| Some((describe(&class)?, class)))
+            .collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let total = all.len();
+        let mut listed: Vec<_> = all.into_iter().skip(page.skip).take(page.limit).collect();
+        details::add(agent, jvm, details, &mut listed);
+        Classes {
+            total,
+            classes: listed.into_iter().map(|(class, _)| class).collect(),
+        }
     });
-    let mut all = all.ok_or_else(out_of_memory)?;
-    all.sort();
-    Ok(Classes {
-        total: all.len(),
-        classes: all.into_iter().skip(skip).take(limit).collect(),
-    })
+    listed.ok_or_else(out_of_memory)
 }

@@ -4,7 +4,7 @@ use super::error::JvmtiError;
 use super::phases::{Live, OnLoadOrLive};
 use super::refs::{FieldId, GlobalRef, Local, LocalRef};
 use super::table::{
-    self, Capabilities, Event, EventCallbacks, FrameInfo, JvmtiEnv, LineNumberEntry, StartFunction,
+    self, Capabilities, Event, EventCallbacks, JvmtiEnv, StartFunction,
 };
 use crate::names::decode;
 use jni_sys::{jfieldID, jint, jobject};
@@ -38,6 +38,10 @@ macro_rules! call {
         }
     }};
 }
+
+mod methods;
+
+pub(crate) use methods::{MethodId, StackFrame};
 
 impl Jvmti {
     /// An environment that `GetEnv` returned.
@@ -262,46 +266,6 @@ impl Jvmti {
         let mut flags = 0;
         call!(self.GetFieldModifiers(class.as_raw(), field.0.as_ptr(), &raw mut flags))?;
         Ok(flags)
-    }
-
-    /// The frames of the current thread, a virtual one if it runs one, the innermost first.
-    pub(super) fn current_stack(self, _: Live, most: usize) -> Result<Vec<FrameInfo>, JvmtiError> {
-        let none = FrameInfo {
-            method: null_mut(),
-            location: -1,
-        };
-        let mut frames = vec![none; most];
-        let mut count = 0;
-        let most = jint::try_from(most).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
-        call!(self.GetStackTrace(null_mut(), 0, most, frames.as_mut_ptr(), &raw mut count))?;
-        frames.truncate(usize::try_from(count).unwrap_or(0));
-        Ok(frames)
-    }
-
-    /// The name of a method in a frame, as modified UTF-8.
-    pub(super) fn method_name(self, frame: &FrameInfo) -> Result<Vec<u8>, JvmtiError> {
-        let mut name: *mut c_char = null_mut();
-        call!(self.GetMethodName(frame.method, &raw mut name, null_mut(), null_mut()))?;
-        self.take_string(name).ok_or(JvmtiError::NOT_AVAILABLE)
-    }
-
-    /// The class that declares the method in a frame.
-    pub(super) fn method_class<'a>(
-        self,
-        local: Local<'a>,
-        frame: &FrameInfo,
-    ) -> Result<LocalRef<'a>, JvmtiError> {
-        let mut class: jobject = null_mut();
-        call!(self.GetMethodDeclaringClass(frame.method, &raw mut class))?;
-        local.adopt(class).ok_or(JvmtiError::NOT_AVAILABLE)
-    }
-
-    /// The line number table of the method in a frame.
-    pub(super) fn lines(self, frame: &FrameInfo) -> Result<Vec<LineNumberEntry>, JvmtiError> {
-        let mut count = 0;
-        let mut lines: *mut LineNumberEntry = null_mut();
-        call!(self.GetLineNumberTable(frame.method, &raw mut count, &raw mut lines))?;
-        Ok(self.take_array(lines, count))
     }
 
     /// Copies an array of the JVM's and frees it.

@@ -284,3 +284,75 @@ pub(crate) fn with_protection_domain<R>(
         Ok(body(jvm.local.borrow(domain.as_raw())))
     })
 }
+
+/// Where a class was loaded from: the location of its code source, else `jrt:/` and the name of its module; `None` if
+/// neither is known.
+///
+/// # Errors
+///
+/// What the JVM, or a handler of URLs, threw.
+pub(crate) fn location(
+    jvm: Jvm<'_>,
+    class: &LocalRef<'_>,
+) -> std::result::Result<Option<String>, String> {
+    with_env(jvm, |env| {
+        // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
+        let class = unsafe { JObject::from_raw(env, class.as_raw()) };
+        let signature = jni_sig!("()Ljava/security/ProtectionDomain;");
+        let domain = env.call_method(&class, jni_str!("getProtectionDomain"), signature, &[]);
+        if let Some(location) = code_location(env, &domain?.l()?)? {
+            return Ok(Some(location));
+        }
+        let signature = jni_sig!("()Ljava/lang/Module;");
+        let module = env.call_method(&class, jni_str!("getModule"), signature, &[])?;
+        let module = module.l()?;
+        let signature = jni_sig!("()Ljava/lang/String;");
+        let name = env.call_method(&module, jni_str!("getName"), signature, &[])?;
+        let name = string(env, name.l()?)?;
+        Ok(name.map(|name| format!("jrt:/{name}")))
+    })
+}
+
+fn code_location(env: &mut Env<'_>, domain: &JObject<'_>) -> Result<Option<String>> {
+    if domain.is_null() {
+        return Ok(None);
+    }
+    let signature = jni_sig!("()Ljava/security/CodeSource;");
+    let source = env.call_method(domain, jni_str!("getCodeSource"), signature, &[])?;
+    let source = source.l()?;
+    if source.is_null() {
+        return Ok(None);
+    }
+    let signature = jni_sig!("()Ljava/net/URL;");
+    let url = env.call_method(&source, jni_str!("getLocation"), signature, &[])?;
+    let url = url.l()?;
+    if url.is_null() {
+        return Ok(None);
+    }
+    let signature = jni_sig!("()Ljava/lang/String;");
+    let text = env.call_method(&url, jni_str!("toExternalForm"), signature, &[])?;
+    string(env, text.l()?)
+}
+
+/// The text of a `String`, unless it is null.
+fn string(env: &mut Env<'_>, string: JObject<'_>) -> Result<Option<String>> {
+    if string.is_null() {
+        return Ok(None);
+    }
+    let string = env.cast_local::<JString<'_>>(string)?;
+    string.try_to_string(env).map(Some)
+}
+
+/// The text of a reference to a `String`.
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn text(jvm: Jvm<'_>, text: &LocalRef<'_>) -> std::result::Result<String, String> {
+    with_env(jvm, |env| {
+        // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
+        let text = unsafe { JObject::from_raw(env, text.as_raw()) };
+        string(env, text)
+    })
+    .map(Option::unwrap_or_default)
+}

@@ -103,6 +103,11 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.IsSameObject, local.as_raw(), global.as_raw())
     }
 
+    /// Whether two local references refer to the same object.
+    pub fn is_same_object(self, one: &LocalRef<'_>, other: &LocalRef<'_>) -> bool {
+        jni!(self, v1_1.IsSameObject, one.as_raw(), other.as_raw())
+    }
+
     /// The value of an object's field, which must be a field of its class or a super class.
     pub fn object_field(self, object: &LocalRef<'_>, field: FieldId) -> Option<LocalRef<'a>> {
         self.adopt(jni!(

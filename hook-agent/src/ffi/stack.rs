@@ -2,8 +2,8 @@
 
 use super::error::JvmtiError;
 use super::jvm::Jvm;
-use super::jvmti::Jvmti;
-use super::table::{CAN_GET_LINE_NUMBERS, Capabilities, FrameInfo};
+use super::jvmti::StackFrame;
+use super::table::{CAN_GET_LINE_NUMBERS, Capabilities};
 use crate::names::{decode, internal_name};
 
 /// The class whose methods instrumented code calls, and whose frames are left out.
@@ -16,29 +16,29 @@ pub(crate) type Frame = (String, String, u16);
 
 /// The innermost `most` frames of the current thread, below those of the agent's own class.
 pub(crate) fn current(jvm: Jvm<'_>, most: usize) -> Vec<Frame> {
-    let frames = jvm.jvmti.current_stack(jvm.live, most + OURS);
+    let frames = jvm.jvmti.stack(jvm.live, None, most + OURS);
     let frames = frames.unwrap_or_default();
     let described = frames.iter().filter_map(|frame| describe(jvm, frame));
     let below = described.skip_while(|(class, ..)| class == HELPER);
     below.take(most).collect()
 }
 
-fn describe(jvm: Jvm<'_>, frame: &FrameInfo) -> Option<Frame> {
-    let class = jvm.jvmti.method_class(jvm.local, frame).ok()?;
+fn describe(jvm: Jvm<'_>, frame: &StackFrame) -> Option<Frame> {
+    let class = jvm.jvmti.declaring_class(jvm.local, frame.method).ok()?;
     let signature = jvm.jvmti.class_signature(&class).ok()?;
-    let method = jvm.jvmti.method_name(frame).ok()?;
+    let (method, _) = jvm.jvmti.method_name(frame.method).ok()?;
     let class = decode(internal_name(&signature).unwrap_or(&signature));
     Some((class, decode(&method), line(jvm, frame)))
 }
 
 /// The line that a frame executes.
-fn line(jvm: Jvm<'_>, frame: &FrameInfo) -> u16 {
+fn line(jvm: Jvm<'_>, frame: &StackFrame) -> u16 {
     let Jvm { jvmti, live, .. } = jvm;
-    let lines = match jvmti.lines(frame) {
+    let lines = match jvmti.lines(frame.method) {
         Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
             let wanted = Capabilities::only(CAN_GET_LINE_NUMBERS);
             let added = jvmti.add_capabilities(live, wanted);
-            added.and_then(|()| Jvmti::lines(jvmti, frame))
+            added.and_then(|()| jvmti.lines(frame.method))
         }
         lines => lines,
     };

@@ -51,7 +51,11 @@ pub(crate) struct JvmtiInterface {
     /// 2; C-variadic.
     pub SetEventNotificationMode:
         Option<unsafe extern "C" fn(*mut JvmtiEnv, jint, jint, jobject, ...) -> jint>,
-    _3_8: [Slot; 6],
+    _3: Slot,
+    /// 4
+    pub GetAllThreads:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jobject) -> jint>,
+    _5_8: [Slot; 4],
     /// 9
     pub GetThreadInfo:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut ThreadInfo) -> jint>,
@@ -85,7 +89,11 @@ pub(crate) struct JvmtiInterface {
     >,
     /// 49
     pub GetClassStatus: Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint) -> jint>,
-    _50_52: [Slot; 3],
+    _50_51: [Slot; 2],
+    /// 52
+    pub GetClassMethods: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jmethodID) -> jint,
+    >,
     /// 53
     pub GetClassFields: Option<
         unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jfieldID) -> jint,
@@ -127,7 +135,10 @@ pub(crate) struct JvmtiInterface {
     /// 65
     pub GetMethodDeclaringClass:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jmethodID, *mut jclass) -> jint>,
-    _66_69: [Slot; 4],
+    /// 66
+    pub GetMethodModifiers:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jmethodID, *mut jint) -> jint>,
+    _67_69: [Slot; 3],
     /// 70
     pub GetLineNumberTable: Option<
         unsafe extern "system" fn(
@@ -145,7 +156,11 @@ pub(crate) struct JvmtiInterface {
     /// 78
     pub GetLoadedClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jclass) -> jint>,
-    _79_103: [Slot; 25],
+    _79_90: [Slot; 12],
+    /// 91
+    pub IsMethodObsolete:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jmethodID, *mut u8) -> jint>,
+    _92_103: [Slot; 12],
     /// 104
     pub GetStackTrace: Option<
         unsafe extern "system" fn(

@@ -1,0 +1,125 @@
+//! Methods of classes, and the frames in which they run.
+
+use super::{Jvmti, JvmtiError, Live, Local, LocalRef, table};
+use crate::ffi::table::{FrameInfo, LineNumberEntry};
+use jni_sys::{jint, jmethodID, jobject};
+use std::ffi::c_char;
+use std::ptr::{NonNull, null_mut};
+
+/// A version of a method.
+///
+/// The JVM answers `INVALID_METHODID` once its class has been unloaded; it does not give the number to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MethodId(NonNull<jni_sys::_jmethodID>);
+
+/// A frame of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StackFrame {
+    /// The version of the method that runs in it.
+    pub method: MethodId,
+    /// A bytecode index; -1 in a native method.
+    pub location: i64,
+}
+
+impl MethodId {
+    fn as_raw(self) -> jmethodID {
+        self.0.as_ptr()
+    }
+}
+
+impl Jvmti {
+    /// The methods of a linked class, but for those that it inherits.
+    pub fn class_methods(self, class: &LocalRef<'_>) -> Result<Vec<MethodId>, JvmtiError> {
+        let mut count = 0;
+        let mut methods: *mut jmethodID = null_mut();
+        call!(self.GetClassMethods(class.as_raw(), &raw mut count, &raw mut methods))?;
+        let found = self.take_array(methods, count).into_iter();
+        Ok(found.filter_map(NonNull::new).map(MethodId).collect())
+    }
+
+    /// Name and descriptor, in modified UTF-8.
+    pub fn method_name(self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
+        let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
+        call!(self.GetMethodName(
+            method.as_raw(),
+            &raw mut name,
+            &raw mut descriptor,
+            null_mut()
+        ))?;
+        let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
+        name.zip(descriptor).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// The access flags (JVMS 4.6).
+    pub fn method_flags(self, method: MethodId) -> Result<u16, JvmtiError> {
+        let mut flags = 0;
+        call!(self.GetMethodModifiers(method.as_raw(), &raw mut flags))?;
+        Ok(u16::try_from(flags & 0xFFFF).unwrap_or_default())
+    }
+
+    /// The class that declares the method.
+    pub fn declaring_class<'a>(
+        self,
+        local: Local<'a>,
+        method: MethodId,
+    ) -> Result<LocalRef<'a>, JvmtiError> {
+        let mut class: jobject = null_mut();
+        call!(self.GetMethodDeclaringClass(method.as_raw(), &raw mut class))?;
+        local.adopt(class).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// Whether other code has taken the place of this version of the method.
+    pub fn is_obsolete(self, method: MethodId) -> bool {
+        let mut obsolete = 0_u8;
+        call!(self.IsMethodObsolete(method.as_raw(), &raw mut obsolete)).is_ok()
+            && table::is_true(obsolete)
+    }
+
+    /// Every platform thread that runs.
+    pub fn all_threads<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+    ) -> Result<Vec<LocalRef<'a>>, JvmtiError> {
+        let mut count = 0;
+        let mut threads: *mut jobject = null_mut();
+        call!(self.GetAllThreads(&raw mut count, &raw mut threads))?;
+        let found = self.take_array(threads, count).into_iter();
+        Ok(found.filter_map(|thread| local.adopt(thread)).collect())
+    }
+
+    /// The frames of a thread, or of the current one, a virtual one if it runs one: the innermost first, `most` at most.
+    pub fn stack(
+        self,
+        _: Live,
+        thread: Option<&LocalRef<'_>>,
+        most: usize,
+    ) -> Result<Vec<StackFrame>, JvmtiError> {
+        let none = FrameInfo {
+            method: null_mut(),
+            location: -1,
+        };
+        let mut frames = vec![none; most];
+        let mut count = 0;
+        let thread = thread.map_or(null_mut(), LocalRef::as_raw);
+        let most = jint::try_from(most).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        // The JVM writes `most` frames at most (JVM TI, GetStackTrace).
+        call!(self.GetStackTrace(thread, 0, most, frames.as_mut_ptr(), &raw mut count))?;
+        let count = usize::try_from(count).unwrap_or(0);
+        let frame = |info: FrameInfo| {
+            Some(StackFrame {
+                method: NonNull::new(info.method).map(MethodId)?,
+                location: info.location,
+            })
+        };
+        Ok(frames.into_iter().take(count).filter_map(frame).collect())
+    }
+
+    /// The line number table of a method.
+    pub fn lines(self, method: MethodId) -> Result<Vec<LineNumberEntry>, JvmtiError> {
+        let mut count = 0;
+        let mut lines: *mut LineNumberEntry = null_mut();
+        call!(self.GetLineNumberTable(method.as_raw(), &raw mut count, &raw mut lines))?;
+        Ok(self.take_array(lines, count))
+    }
+}

@@ -1,0 +1,81 @@
+//! A loaded class as text, with the edits that it holds.
+
+use crate::agent::Agent;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::live;
+use crate::ffi::refs::GlobalRef;
+use crate::loaded::Loaded;
+use crate::patch::{dry_run, in_force};
+use control::classes::Plan;
+use host::{ClassRequest, Explained, Explanation, Outcome};
+use rewriter::print;
+use std::fmt::Write;
+
+/// What the class consists of, with the edits of plugins in their places. The class stays as it is: the JVM is asked
+/// for its file, and the plugins for what they make of that.
+pub(crate) fn explain(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Plan {
+    let refused = |cause: String| Plan {
+        cause,
+        ..Plan::default()
+    };
+    let Some(global) = jvm.local.globalize(&class.class) else {
+        return refused("the JVM has no memory for a reference".to_owned());
+    };
+    let plan = with_file(agent, jvm, class, &global);
+    jvm.local.release(global);
+    plan.unwrap_or_else(refused)
+}
+
+fn with_file(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    class: &Loaded<'_>,
+    global: &GlobalRef,
+) -> Result<Plan, String> {
+    let file = dry_run::class_file(jvm, global)
+        .map_err(|error| format!("the JVM does not hand over its class file: {error}"))?;
+    let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
+    let loader = loader.map_err(|error| error.to_string())?;
+    let patched = in_force::find(agent, jvm.local, loader.as_ref(), &class.name, &file);
+    let mut text = String::new();
+    if let Some((patched, _)) = &patched {
+        let _ = writeln!(text, "// {}", in_force::label(patched)); // a string takes everything
+    }
+    let kept = agent.reconstituted.find(&class.name, &file);
+    let (bytes, original) = match &patched {
+        Some((patched, prefixed)) => (prefixed, Some(patched.bytes.as_slice())),
+        None => (&file, kept.as_deref()),
+    };
+    let located = live::with_protection_domain(jvm, &class.class, |domain| {
+        agent.code_sources.has_location(jvm.local, domain.as_ref())
+    });
+    let request = ClassRequest {
+        name: &class.name,
+        loader: &class.loader,
+        has_location: located.unwrap_or(false),
+        bytes,
+        original,
+        retransforming: true,
+    };
+    let cause = write(agent, &request, &mut text)?;
+    Ok(Plan { text, cause })
+}
+
+/// Writes the class with the edits; gives why a plugin's are not there, or nothing.
+fn write(agent: &Agent, request: &ClassRequest<'_>, text: &mut String) -> Result<String, String> {
+    let (outcome, explanation) = match agent.plugins.current() {
+        Some(set) => set.pipeline.explain(request, agent.table, &mut Vec::new()),
+        None => (Outcome::Unchanged, Explanation::default()),
+    };
+    // The plan's locations are those of the file that the plugins were shown.
+    let class = host::shown_class(request).map_err(|error| error.to_string())?;
+    let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
+    let class_edits = explanation.class_edits.iter();
+    let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
+    let written = print::plan(&class, &class_edits, &remarks, &explanation.skipped, text);
+    debug_assert!(written.is_ok(), "a string takes everything");
+    Ok(match outcome {
+        Outcome::Failed(failure) => failure.to_string(),
+        Outcome::Changed | Outcome::Unchanged => String::new(),
+    })
+}
