@@ -5,8 +5,7 @@ use crate::process::Process;
 use crate::protocol::{Answer, Version, fits_v1, request};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -39,7 +38,7 @@ impl Attachment {
         }
         process.check_answers()?;
         let socket = process.path_in_root(&format!("/tmp/.java_pid{}", process.namespace_pid()));
-        if !listens(&socket)? {
+        if !listens(&process, &socket)? {
             wake_listener(&process, &socket)?;
         }
         check_owner(&process, &socket)?;
@@ -118,7 +117,7 @@ impl Attachment {
     fn exchange(&self, bytes: &[u8], command: &str) -> Result<Answer, AttachError> {
         let failed =
             || AttachError::io(format!("talking to the JVM over {}", self.socket.display()));
-        let mut stream = UnixStream::connect(&self.socket).map_err(failed())?;
+        let mut stream = self.process.connect(&self.socket).map_err(failed())?;
         stream.set_read_timeout(Some(LOOK)).map_err(failed())?;
         stream.write_all(bytes).map_err(failed())?;
         let (mut answer, begun) = (Vec::new(), Instant::now());
@@ -162,8 +161,8 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
 
 /// Whether a process answers there. A killed JVM leaves its socket behind, and the next process with
 /// its pid is not the one that listened; HotSpot takes a connection that asks nothing for nothing.
-fn listens(socket: &Path) -> Result<bool, AttachError> {
-    match UnixStream::connect(socket) {
+fn listens(process: &Process, socket: &Path) -> Result<bool, AttachError> {
+    match process.connect(socket) {
         Ok(_) => Ok(true),
         Err(error)
             if matches!(
@@ -194,7 +193,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     rustix::process::kill_process(pid, rustix::process::Signal::QUIT).map_err(|error| {
         AttachError::io(format!("sending SIGQUIT to {}", process.pid()))(error.into())
     })?;
-    while !listens(socket)? {
+    while !listens(process, socket)? {
         process.check_answers()?;
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
@@ -247,7 +246,14 @@ impl RequestFile {
         let mut last = None;
         for place in places {
             match fs::File::create(&place) {
-                Ok(_) => return Ok(RequestFile(place)),
+                Ok(file) => {
+                    let created = RequestFile(place);
+                    // The JVM looks at files of its user and of root, which its user namespace may not know.
+                    if rustix::process::geteuid().as_raw() != process.effective_uid() {
+                        let _ = fchown(&file, Some(process.effective_uid()), None);
+                    }
+                    return Ok(created);
+                }
                 Err(error) => last = Some((place, error)),
             }
         }

@@ -30,6 +30,19 @@ pub enum AttachError {
         /// What is wrong with the folder.
         found: &'static str,
     },
+    /// No folder of its file system can hold a file that it is to execute.
+    #[error(
+        "the JVM {pid} sees another file system, and no folder in it can hold the agent: {tried}"
+    )]
+    NoPlace {
+        /// The process asked for.
+        pid: i32,
+        /// The folders, each with what is wrong with it.
+        tried: String,
+    },
+    /// Its C library is musl.
+    #[error("the JVM {0} runs on musl, and the agent is built for glibc")]
+    Musl(i32),
     /// A signal or a debugger has stopped it.
     #[error("the JVM {0} is stopped and answers nothing")]
     Stopped(i32),
@@ -93,6 +106,8 @@ impl AttachError {
             AttachError::Io { .. } => "H0509",
             AttachError::Stopped(_) => "H0510",
             AttachError::NoTmp { .. } => "H0511",
+            AttachError::NoPlace { .. } => "H0512",
+            AttachError::Musl(_) => "H0513",
         }
     }
 
@@ -120,6 +135,12 @@ impl AttachError {
             AttachError::AgentFailed(_) => "the agent's own message is on the JVM's standard error",
             AttachError::NoTmp { .. } => {
                 "mount a folder that the JVM's user can write to at /tmp (in a container, an emptyDir or tmpfs), or load the agent at its start (classhook run)"
+            }
+            AttachError::NoPlace { .. } => {
+                "mount a folder there that the JVM's user can write to, without noexec (in a container, an emptyDir or tmpfs), or load the agent at its start from an image that has it"
+            }
+            AttachError::Musl(_) => {
+                "run the program on an image with glibc (Debian, Ubuntu, UBI); Alpine's JDKs cannot load the agent"
             }
             AttachError::Stopped(_) => {
                 "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"

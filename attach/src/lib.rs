@@ -11,16 +11,18 @@
 //! ```
 //!
 //! Where to start reading: [`process`] (what `/proc` says), [`protocol`] (bytes on the socket),
-//! [`attachment`] (the handshake), [`perfdata`] (names and versions of JVMs).
+//! [`attachment`] (the handshake), [`placed`] (files for a process in a container), [`perfdata`] (names and versions of JVMs).
 
 pub mod attachment;
 pub mod error;
 pub mod list;
 pub mod perfdata;
+pub mod placed;
 pub mod process;
 pub mod protocol;
 
 pub use attachment::Attachment;
 pub use error::AttachError;
 pub use list::{Jvm, jvms};
+pub use placed::PlacedFile;
 pub use process::Process;

@@ -1,8 +1,11 @@
 //! What `/proc` says of a process: namespaces, owner, signals, mapped libraries.
 
 use crate::error::AttachError;
+use rustix::fs::{Gid, Mode, OFlags, ResolveFlags, Uid};
 use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// Bit of SIGQUIT (signal 3) in the masks of `/proc/PID/status`.
@@ -18,6 +21,7 @@ pub struct Process {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Status {
     effective_uid: u32,
+    effective_gid: u32,
     namespace_pid: i32,
     caught_signals: u64,
     /// It has ended, and its parent has not waited for it.
@@ -89,7 +93,7 @@ impl Process {
     #[must_use]
     pub fn namespace_uid(&self) -> u32 {
         let map = fs::read_to_string(format!("/proc/{}/uid_map", self.pid)).unwrap_or_default();
-        inner_uid(&map, self.status.effective_uid)
+        inner_uid(&map, self.status.effective_uid).unwrap_or(self.status.effective_uid)
     }
 
     /// Whether a handler for SIGQUIT is installed: without one, SIGQUIT would end the process.
@@ -143,6 +147,63 @@ impl Process {
             .is_ok_and(|maps| maps_name(&maps, library))
     }
 
+    /// Makes sure that its C library is glibc, which a library of ours needs.
+    ///
+    /// # Errors
+    /// [`AttachError::Musl`].
+    pub fn check_libc(&self) -> Result<(), AttachError> {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        if maps_musl(&maps) {
+            return Err(AttachError::Musl(self.pid));
+        }
+        Ok(())
+    }
+
+    /// A folder of the process's file system, opened; links on the way are followed as the process would.
+    ///
+    /// # Errors
+    /// Those of `openat2`.
+    pub fn open_folder(&self, path: &str) -> std::io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = format!("/proc/{}/root", self.pid);
+        let root = rustix::fs::open(root, flags, Mode::empty())?;
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        Ok(rustix::fs::openat2(
+            &root,
+            path,
+            flags,
+            Mode::empty(),
+            resolve,
+        )?)
+    }
+
+    /// Connects to a socket that the process listens at.
+    ///
+    /// It takes requests from its own user and from root, as its user namespace names them. Where that knows no root of
+    /// ours, root connects as the user of the process.
+    ///
+    /// # Errors
+    /// Those of `connect`.
+    pub fn connect(&self, socket: &Path) -> std::io::Result<UnixStream> {
+        let ours = rustix::process::geteuid();
+        let map = fs::read_to_string(format!("/proc/{}/uid_map", self.pid)).unwrap_or_default();
+        if !ours.is_root() || inner_uid(&map, 0).is_some() {
+            return UnixStream::connect(socket);
+        }
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(socket, flags, Mode::empty())?;
+        let (uid, gid) = (self.status.effective_uid, self.status.effective_gid);
+        std::thread::scope(|scope| {
+            let connected = scope.spawn(|| {
+                become_user(uid, gid)?;
+                UnixStream::connect(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+            });
+            connected
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
     /// Whether a thread of this name runs in it; the system keeps 15 bytes of a name.
     #[must_use]
     pub fn has_thread(&self, name: &str) -> bool {
@@ -175,9 +236,25 @@ fn maps_name(maps: &str, library: &str) -> bool {
     })
 }
 
+/// Gives this thread alone the rights of a user.
+fn become_user(uid: u32, gid: u32) -> std::io::Result<()> {
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    rustix::thread::set_thread_res_gid(gid, gid, gid)?;
+    rustix::thread::set_thread_res_uid(uid, uid, uid)?;
+    Ok(())
+}
+
+/// Whether the loader of musl is mapped: `/lib/ld-musl-x86_64.so.1`.
+fn maps_musl(maps: &str) -> bool {
+    maps.lines().any(|line| {
+        let path = line.rsplit_once('/');
+        path.is_some_and(|(_, name)| name.starts_with("ld-musl-"))
+    })
+}
+
 /// `uid` as it is called within a user namespace, by the lines `inside outside length` of its
-/// `uid_map`; the same if no line has it.
-fn inner_uid(map: &str, uid: u32) -> u32 {
+/// `uid_map`; none if no line has it.
+fn inner_uid(map: &str, uid: u32) -> Option<u32> {
     let inner = |line: &str| {
         let mut numbers = line.split_whitespace().map(str::parse::<u32>);
         let (inside, outside, length) = (
@@ -188,17 +265,21 @@ fn inner_uid(map: &str, uid: u32) -> u32 {
         let offset = uid.checked_sub(outside)?;
         (offset < length).then(|| inside.checked_add(offset))?
     };
-    map.lines().find_map(inner).unwrap_or(uid)
+    map.lines().find_map(inner)
 }
 
 impl Status {
     fn parse(text: &str, pid: i32) -> Status {
         let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
-        Status {
-            // real, effective, saved, file system
-            effective_uid: field("Uid:")
+        // real, effective, saved, file system
+        let effective = |name| {
+            field(name)
                 .and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok())
-                .unwrap_or(u32::MAX),
+                .unwrap_or(u32::MAX)
+        };
+        Status {
+            effective_uid: effective("Uid:"),
+            effective_gid: effective("Gid:"),
             // outermost first
             namespace_pid: field("NSpid:")
                 .and_then(|pids| pids.split_whitespace().next_back()?.parse().ok())
@@ -245,11 +326,12 @@ mod tests {
 
     #[test]
     fn user_is_called_as_its_own_namespace_does() {
-        assert_eq!(inner_uid("         0          0 4294967295\n", 1000), 1000);
-        assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 1000), 0);
-        assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 100_041), 42);
-        assert_eq!(inner_uid("0 1000 1\n", 7), 7);
-        assert_eq!(inner_uid("garbage", 7), 7);
+        let all = "         0          0 4294967295\n";
+        assert_eq!(inner_uid(all, 1000), Some(1000));
+        assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 1000), Some(0));
+        assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 100_041), Some(42));
+        assert_eq!(inner_uid("0 1000 1\n", 7), None);
+        assert_eq!(inner_uid("garbage", 7), None);
     }
 
     #[test]
@@ -274,6 +356,12 @@ mod tests {
             "libjvm.so"
         ));
         assert!(!maps_name(maps, "jvm.so"));
+    }
+
+    #[test]
+    fn musl_is_recognised_by_its_loader() {
+        assert!(maps_musl("7f00 r-xp 0 0 1 /lib/ld-musl-x86_64.so.1\n"));
+        assert!(!maps_musl("7f00 r-xp 0 0 1 /lib64/ld-linux-x86-64.so.2\n"));
     }
 
     #[test]

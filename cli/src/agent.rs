@@ -1,9 +1,11 @@
 //! The agent in a running JVM, spoken to over its control channel.
 
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use attach::{AttachError, Attachment, Process};
+use attach::{AttachError, Attachment, PlacedFile, Process};
 use control::{Client, ControlError, Peer, Refusal, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -23,6 +25,9 @@ const SOCKET_PATIENCE: Duration = Duration::from_secs(3);
 const TURN: Duration = Duration::from_millis(50);
 /// How long the agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Where an agent in another file system records to, unless it is told.
+const OUTPUT_ELSEWHERE: &str = "/tmp/classhook";
 
 /// What `Agent_OnAttach` returns when the agent is there: `JNI_EEXIST`.
 const ALREADY_THERE: i32 = -5;
@@ -167,7 +172,7 @@ fn connect(process: &Process) -> Result<Option<Client>, Problem> {
     );
     let mut untrusted = None;
     for socket in candidates {
-        match Client::connect(&socket, peer) {
+        match Client::over(process.connect(&socket), &socket, peer) {
             Ok(client) => return Ok(Some(client)),
             Err(ControlError::NoAgent(_)) => {}
             // What another user has put there is no reason not to look further.
@@ -188,29 +193,42 @@ fn look_at(process: &Process) -> Result<(), ControlError> {
     })
 }
 
-/// Loads the agent into a JVM that has none, and prints what it says meanwhile.
+/// Loads the agent into a JVM that has none, and prints what it says meanwhile. Gives the agent's output folder, as the
+/// JVM sees it.
 ///
 /// # Errors
-/// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), sees other files (`H0607`), or has
-/// an agent that takes no commands (`H0608`); if a plugin cannot be compiled (`H01xx`); or what the agent itself has against it (`H0508`).
-pub fn load(pid: i32, checked: &CheckedOptions) -> Result<(), Problem> {
+/// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), does not see a file that the agent is to read
+/// (`H0607`), or has an agent that takes no commands (`H0608`); if a plugin cannot be compiled (`H01xx`); or what the
+/// agent itself has against it (`H0508`).
+pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
-    if !jvm.process().sees(&library) {
-        return Err(other_root(pid));
-    }
+    let process = jvm.process();
+    process.check_libc().map_err(unreached)?;
     let compiled = Precompiled::for_jvm(&checked.config, pid)?;
-    let messages = AgentMessages::new(jvm.process());
     let mut options = checked.options.clone();
     compiled.add_to(&mut options);
+    let placed = if process.sees(&library) {
+        None
+    } else {
+        check_files(process, checked)?;
+        if checked.is_default_output {
+            options.output = Some(OUTPUT_ELSEWHERE.into());
+        }
+        let placed = PlacedFile::new(process, &library, &folder_of(&library));
+        Some(placed.map_err(unreached)?)
+    };
+    let library = placed.as_ref().map_or(library.as_path(), PlacedFile::path);
+    let messages = AgentMessages::new(process);
     options.later = true;
     options.messages = messages.as_ref().map(|messages| messages.path.clone());
-    let loaded = jvm.load(&library, &options.to_text().to_string_lossy());
+    let output = options.output.clone().unwrap_or_default();
+    let loaded = jvm.load(library, &options.to_text().to_string_lossy());
     let said = messages.map(AgentMessages::take).unwrap_or_default();
     match loaded {
         Ok(()) => {
             said.iter().for_each(say);
-            Ok(())
+            Ok(output)
         }
         Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(already_there()
             .with(
@@ -230,6 +248,8 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<(), Problem> {
 /// The file in which an agent leaves its messages for the command that attaches it.
 struct AgentMessages {
     file: NamedTempFile,
+    /// The folder, which the path of the file goes through.
+    _folder: OwnedFd,
     /// Where the JVM sees it.
     path: PathBuf,
 }
@@ -238,18 +258,22 @@ impl AgentMessages {
     /// In the `/tmp` that the JVM sees, and its user's; none if that cannot be: the messages are on the JVM's standard
     /// error as well.
     fn new(process: &Process) -> Option<Self> {
-        let folder = process.path_in_root(control::socket::TMP);
+        let folder = process.open_folder(control::socket::TMP).ok()?;
         let file = tempfile::Builder::new()
             .prefix(".classhook-messages-")
-            .tempfile_in(folder)
+            .tempfile_in(format!("/proc/self/fd/{}", folder.as_raw_fd()))
             .ok()?;
         let name = file.path().file_name()?;
         let path = Path::new(control::socket::TMP).join(name);
         let ours = rustix::process::geteuid().as_raw();
         if ours != process.effective_uid() {
-            std::os::unix::fs::chown(file.path(), Some(process.effective_uid()), None).ok()?;
+            std::os::unix::fs::fchown(file.as_file(), Some(process.effective_uid()), None).ok()?;
         }
-        Some(Self { file, path })
+        Some(Self {
+            file,
+            _folder: folder,
+            path,
+        })
     }
 
     /// The lines, without the name that they begin with.
@@ -266,20 +290,36 @@ pub fn already_there() -> Problem {
     Problem::user("H0608", "the agent is in this JVM already")
 }
 
-/// The library and the output folder are paths of this file system.
-fn other_root(pid: i32) -> Problem {
-    Problem::user(
+/// The folder in which a JVM with another file system gets the library. It depends on the library alone: a JVM that
+/// had it before finds it loaded by its path.
+fn folder_of(library: &Path) -> String {
+    let found = std::fs::metadata(library);
+    let (length, time) = found.map_or((0, 0), |found| (found.len(), found.mtime()));
+    let version = env!("CARGO_PKG_VERSION");
+    format!(".classhook-library-{version}-{length:x}-{time:x}")
+}
+
+/// Fails if a JVM with another file system does not see the files that the agent is to read.
+fn check_files(process: &Process, checked: &CheckedOptions) -> Result<(), Problem> {
+    let options = &checked.options;
+    let plugins = options.plugins.iter().map(Path::new);
+    let files = options.config.as_deref().into_iter().chain(plugins);
+    let mut missing = files.filter(|file| file.is_absolute() && !process.sees(file));
+    let Some(file) = missing.next() else {
+        return Ok(());
+    };
+    Err(Problem::user(
         "H0607",
-        format!("the JVM {pid} sees another file system than this command"),
+        format!(
+            "the JVM {} sees another file system than this command",
+            process.pid()
+        ),
     )
-    .with(
-        "found",
-        "another root or mount namespace: a container, most likely",
-    )
+    .with("expected", format!("the same {} in both", file.display()))
     .with(
         "help",
-        "run classhook in that container, or copy it and libclasshook.so there first",
-    )
+        "copy it there, to the same path; bundled plugins and options of the command need no file",
+    ))
 }
 
 /// The answer of the attach protocol.

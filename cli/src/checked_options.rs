@@ -20,6 +20,8 @@ pub struct CheckedOptions {
     pub output: PathBuf,
     /// What the agent will read from the options.
     pub config: Config,
+    /// Whether nobody said where that is to be.
+    pub is_default_output: bool,
 }
 
 impl CheckedOptions {
@@ -33,12 +35,14 @@ impl CheckedOptions {
         run: Option<String>,
     ) -> Result<Self, Problem> {
         let (mut options, config) = check(settings, plugins, run)?;
+        let is_default_output = options.output.is_none() && options.config.is_none();
         let output = absolute(&config.agent.output)?;
         options.output = Some(output.clone()); // JVMs of a build may run in other folders
         Ok(Self {
             options,
             output,
             config,
+            is_default_output,
         })
     }
 

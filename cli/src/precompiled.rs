@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,8 @@ pub struct Precompiled {
     cache: Option<PathBuf>,
     /// What is removed at the end.
     _folder: Option<TempDir>,
+    /// The folder around it, which its path goes through.
+    _parent: Option<OwnedFd>,
 }
 
 impl Precompiled {
@@ -63,7 +66,12 @@ impl Precompiled {
         if let Some(cache) = Cache::of_user().filter(visible) {
             return in_cache(config, cache);
         }
-        let Ok((folder, cache)) = temporary(&process.path_in_root(TMP)) else {
+        let Ok(parent) = process.open_folder(TMP) else {
+            return Ok(Self::default());
+        };
+        // So that no link in the JVM's file system leads out of it; the compiler's process must find it, too.
+        let path = format!("/proc/{}/fd/{}", std::process::id(), parent.as_raw_fd());
+        let Ok((folder, cache)) = temporary(Path::new(&path)) else {
             return Ok(Self::default());
         };
         in_cache(config, cache)?;
@@ -75,6 +83,7 @@ impl Precompiled {
         Ok(Self {
             cache: theirs.filter(|_| given),
             _folder: Some(folder),
+            _parent: Some(parent),
         })
     }
 
@@ -114,7 +123,7 @@ fn in_cache(config: &Config, cache: Cache) -> Result<Precompiled, Problem> {
     }
     Ok(Precompiled {
         cache: Some(folder),
-        _folder: None,
+        ..Precompiled::default()
     })
 }
 

@@ -36,7 +36,19 @@ impl Client {
     /// # Errors
     /// [`ControlError::NoAgent`] if no process listens, [`ControlError::NotTrusted`] if another one does.
     pub fn connect(socket: &Path, peer: Peer) -> Result<Self, ControlError> {
-        let stream = UnixStream::connect(socket).map_err(|error| match error.kind() {
+        Self::over(UnixStream::connect(socket), socket, peer)
+    }
+
+    /// As [`Client::connect`], over a connection that was made to this socket.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub fn over(
+        stream: io::Result<UnixStream>,
+        socket: &Path,
+        peer: Peer,
+    ) -> Result<Self, ControlError> {
+        let stream = stream.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                 ControlError::NoAgent(socket.display().to_string())
             }

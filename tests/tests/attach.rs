@@ -3,5 +3,6 @@
 mod agent;
 mod class_details;
 mod command;
+mod containers;
 mod control_channel;
 mod protocol;

@@ -52,7 +52,7 @@ impl Attach {
         if let Ok(agent) = Agent::find(self.pid)? {
             return self.reload(agent);
         }
-        load(self.pid, &plan)?;
+        let output = load(self.pid, &plan)?;
         let mut failures = None;
         if let Ok(mut agent) = Agent::find(self.pid)? {
             let mut interrupt = Interrupt::new()?;
@@ -63,7 +63,7 @@ impl Attach {
         say(format_args!(
             "attached to {}, recording to {}",
             self.pid,
-            plan.output.display()
+            output.display()
         ));
         let Some(failures) = failures else {
             return Ok(0); // it was told to listen to nobody

@@ -3,9 +3,7 @@
 use super::error::JvmtiError;
 use super::phases::{Live, OnLoadOrLive};
 use super::refs::{FieldId, GlobalRef, Local, LocalRef};
-use super::table::{
-    self, Capabilities, Event, EventCallbacks, JvmtiEnv, StartFunction,
-};
+use super::table::{self, Capabilities, Event, EventCallbacks, JvmtiEnv, StartFunction};
 use crate::names::decode;
 use jni_sys::{jfieldID, jint, jobject};
 use std::ffi::{CStr, c_char, c_void};

@@ -4,6 +4,9 @@ import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,6 +17,7 @@ public class Servant {
     static final AtomicBoolean spinning = new AtomicBoolean();
     static volatile long spun;
     static Thread spinner;
+    static ByteBuffer mapped;
     static final Class<?>[] namesakes = new Class<?>[2];
 
     public static void premain(String options, Instrumentation given) {
@@ -38,6 +42,7 @@ public class Servant {
             case "bodies": return bodies(Class.forName(order[1]));
             case "bytes": return bytes(Class.forName(order[1]));
             case "namesakes": return namesakes();
+            case "map": return map(order[1]);
             case "load": return Class.forName(order[1], true, Servant.class.getClassLoader()).getName();
             default: return "what is " + order[0] + "?";
         }
@@ -95,6 +100,14 @@ public class Servant {
     static String bodies(Class<?> type) {
         System.load(System.getProperty("bodies"));
         return Bodies.of(type);
+    }
+
+    /** Maps a file into memory for as long as the program runs. */
+    static String map(String file) throws Exception {
+        try (FileChannel channel = FileChannel.open(Path.of(file))) {
+            mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+        }
+        return "mapped";
     }
 
     /** {@link Steps} in two loaders of one class, made when this is first called, and the bytecode of each. */

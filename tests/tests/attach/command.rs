@@ -227,22 +227,3 @@ fn jvm_in_namespaces_of_its_own_is_reached_like_any_other() {
         assert_eq!(servant.end().code, Some(0));
     }
 }
-
-#[test]
-fn jvm_that_does_not_see_the_library_explains_it() {
-    let hide = "mount -t tmpfs none \"$0\" && exec \"$@\"";
-    let library = e2e_tests::workspace::agent_library();
-    let folder = scratch();
-    let copy = folder.path().join("libclasshook.so");
-    std::fs::copy(library, &copy).expect("room for a copy");
-    let hidden = folder.path().to_string_lossy();
-    let apart = ["/usr/bin/unshare", "--user", "--map-root-user", "--mount"];
-    let words = [&apart[..], &["/bin/sh", "-c", hide, &hidden]].concat();
-    let servant = Servant::of(&behind(&words, &jdks::newest(), &LATE));
-    let refused = Java::program(e2e_tests::workspace::classhook())
-        .variable("CLASSHOOK_AGENT", &copy)
-        .arguments(&["attach", &servant.pid().to_string()])
-        .run();
-    refused.assert_exit(2).assert_stderr("H0607");
-    assert_eq!(servant.end().code, Some(0));
-}

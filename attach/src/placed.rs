@@ -1,0 +1,162 @@
+//! A file of ours, put where a process with another root file system sees it, and taken away again.
+//!
+//! A process in a container may put links anywhere in its file system. Nothing here follows one out of it: paths are
+//! resolved as the process resolves them (`openat2`, `RESOLVE_IN_ROOT`), and what is made is made anew.
+
+use crate::error::AttachError;
+use crate::process::Process;
+use rustix::fs::{AtFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Where a program may keep files of its own, in the order in which they are tried.
+const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// A copy of a file in a private folder of the process's user; gone when dropped.
+#[derive(Debug)]
+pub struct PlacedFile {
+    /// The folder that holds the private one.
+    parent: OwnedFd,
+    /// The private one, by its name in `parent` and opened.
+    name: String,
+    folder: OwnedFd,
+    file: String,
+    path: PathBuf,
+}
+
+impl PlacedFile {
+    /// Copies `file` into a folder `name` in the file system of the process, or one whose name begins so. The process
+    /// can execute it.
+    ///
+    /// # Errors
+    /// [`AttachError::NoPlace`] with what is wrong with each folder that was tried.
+    pub fn new(process: &Process, file: &Path, name: &str) -> Result<Self, AttachError> {
+        let mut tried = Vec::new();
+        for place in PLACES {
+            match Self::in_folder(process, file, place, name) {
+                Ok(placed) => return Ok(placed),
+                Err(cause) => tried.push(format!("{place} ({cause})")),
+            }
+        }
+        Err(AttachError::NoPlace {
+            pid: process.pid(),
+            tried: tried.join(", "),
+        })
+    }
+
+    /// Where the process sees it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn in_folder(process: &Process, file: &Path, place: &str, name: &str) -> Result<Self, String> {
+        let text = |error: Errno| std::io::Error::from(error).to_string();
+        let parent = process
+            .open_folder(place)
+            .map_err(|error| error.to_string())?;
+        let flags = rustix::fs::fstatvfs(&parent).map_err(text)?.f_flag;
+        if flags.contains(StatVfsMountFlags::NOEXEC) {
+            return Err("mounted noexec".to_owned());
+        }
+        let (name, folder) = private_folder(&parent, name, process).map_err(text)?;
+        let file_name = file.file_name().unwrap_or_default().to_string_lossy();
+        let placed = Self {
+            path: Path::new(place).join(&name).join(&*file_name),
+            file: file_name.into_owned(),
+            parent,
+            name,
+            folder,
+        };
+        placed
+            .fill(file, process)
+            .map_err(|error| error.to_string())?;
+        Ok(placed)
+    }
+
+    /// Copies the file, and gives it and its folder to the user of the process.
+    fn fill(&self, file: &Path, process: &Process) -> std::io::Result<()> {
+        let _ = rustix::fs::unlinkat(&self.folder, self.file.as_str(), AtFlags::empty()); // of a command that was killed
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::XUSR;
+        let copy = rustix::fs::openat(&self.folder, self.file.as_str(), flags, mode)?;
+        let mut copy = File::from(copy);
+        std::io::copy(&mut File::open(file)?, &mut copy)?;
+        let owner = process.effective_uid();
+        if copy.metadata()?.uid() != owner {
+            fchown(&copy, Some(owner), None)?;
+            fchown(&self.folder, Some(owner), None)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PlacedFile {
+    fn drop(&mut self) {
+        // What cannot be removed is in a folder for files that are not kept.
+        let _ = rustix::fs::unlinkat(&self.folder, self.file.as_str(), AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::REMOVEDIR);
+    }
+}
+
+/// A folder that only the process's user can look into: one of this name, or, if somebody else has put something there,
+/// of another.
+fn private_folder(
+    parent: &OwnedFd,
+    name: &str,
+    process: &Process,
+) -> rustix::io::Result<(String, OwnedFd)> {
+    let own = format!("{name}-{}", std::process::id());
+    for name in [name, &own] {
+        let made = rustix::fs::mkdirat(parent, name, Mode::RWXU);
+        if made.is_err_and(|error| error != Errno::EXIST) {
+            made?;
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(parent, name, flags, Mode::empty());
+        if let Ok(folder) = folder
+            && is_private(&folder, process)
+        {
+            return Ok((name.to_owned(), folder));
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+fn is_private(folder: &OwnedFd, process: &Process) -> bool {
+    let ours = rustix::process::geteuid().as_raw();
+    rustix::fs::fstat(folder).is_ok_and(|found| {
+        [ours, process.effective_uid()].contains(&found.st_uid) && found.st_mode & 0o077 == 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_there_for_its_user_alone_and_goes_again() {
+        let process = Process::read(std::process::id() as i32).expect("we exist");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "text").expect("written");
+        let name = format!(".attach-test-{}", std::process::id());
+        let placed = PlacedFile::new(&process, file.path(), &name).expect("a place");
+        let (path, folder) = (placed.path().to_owned(), placed.path().parent());
+        let folder = folder.expect("a folder").to_owned();
+        assert_eq!(std::fs::read_to_string(&path).expect("readable"), "text");
+        let mode = std::fs::metadata(&folder).expect("there").mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let second = PlacedFile::new(&process, file.path(), &name).expect("the same place");
+        assert_eq!(second.path(), path);
+        drop((placed, second));
+        assert!(!folder.exists());
+        // What another has put there is left alone.
+        std::fs::write(&folder, "").expect("written");
+        let placed = PlacedFile::new(&process, file.path(), &name).expect("another place");
+        assert_ne!(placed.path(), path);
+        std::fs::remove_file(&folder).expect("still a file");
+    }
+}
