@@ -23,6 +23,7 @@ pub mod status;
 pub mod top;
 pub mod trace;
 pub mod verify;
+pub mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -71,6 +72,8 @@ pub enum Command {
     Trace(trace::Trace),
     /// Show methods by calls, time and errors per second, in a command or in a running JVM
     Top(top::Top),
+    /// Show single calls that match a condition as they end, in a command or in a running JVM
+    Watch(watch::Watch),
     /// Make reports of what was recorded
     Report(report::Report),
     /// List the JVMs of this machine
@@ -128,6 +131,7 @@ impl Command {
             Self::Coverage(coverage) => coverage.run(),
             Self::Trace(trace) => trace.run(),
             Self::Top(top) => top.run(),
+            Self::Watch(watch) => watch.run(),
             Self::Report(report) => report.run(),
             Self::Ps(ps) => ps.run(),
             Self::Attach(attach) => attach.run(),

@@ -6,6 +6,7 @@
 //! | `coverage` | [`commands::coverage`] | the same, or a plugin [`attached`] to a running JVM; then a report |
 //! | `trace` | [`commands::trace`] | a run or a running JVM, shown meanwhile by [`live`]; then [`traces`] |
 //! | `top` | [`commands::top`] | the same, shown by [`top`] |
+//! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
@@ -46,6 +47,7 @@ pub mod traces;
 pub mod unmatched;
 pub mod until;
 pub mod warnings;
+pub mod watching;
 pub mod when;
 
 use std::process::ExitCode;

@@ -9,3 +9,4 @@ mod native_methods;
 mod outputs;
 mod spans;
 mod top;
+mod watch;

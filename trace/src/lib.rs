@@ -5,6 +5,7 @@
 //! | [`summary`], [`table`], [`records`] | one row per method: calls, times, quantiles, errors; for people and for programs |
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
+//! | [`watched`] | one call at a time, for people or as a JSON object |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
 //! | [`stream`], [`rolling`], [`prometheus`] | the same lines as calls end, sums of intervals, metrics: while the trace goes on |
 //! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
@@ -28,3 +29,4 @@ pub mod stream;
 pub mod summary;
 pub mod table;
 mod values;
+pub mod watched;

@@ -1,0 +1,280 @@
+//! `classhook watch`: single calls that match a condition, as they end.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use conditions::Show;
+use probes::events::Lost;
+
+use super::trace::{PLUGIN, What, options_of};
+use crate::args::Settings;
+use crate::attached::AttachedPlugin;
+use crate::checked_options::run_id;
+use crate::inputs::run_files;
+use crate::live::Which;
+use crate::problem::{PARTIAL, Problem};
+use crate::show::{complain, say};
+use crate::until;
+use crate::watching::{Layout, Seen, Watching};
+use crate::when::When;
+
+const USAGE: &str = "\
+classhook watch [OPTIONS] PID METHOD...
+       classhook watch [OPTIONS] METHOD... -- COMMAND...";
+
+const AFTER_HELP: &str = "\
+A method is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with wildcards, as of `classhook trace --methods`.
+The condition is evaluated by the agent, when a call ends; docs/trace.md lists what conditions may hold.
+No method of the program is called: values are read from their fields.
+With a PID the JVM is watched for the time of --for, until --limit calls were shown, or until Ctrl-C or its end, and then
+left as it was before. A command that is started goes on when --limit calls were shown.
+
+Examples:
+  classhook watch 4711 'com.acme.Store.find*' --when 'duration > 100ms && arg[0] == \"x\" || threw'
+  classhook watch 4711 'com.acme.Store.find*' --show 'arg, returned, this.size, stack(10)' --limit 5
+  classhook watch 'com.acme.**' --min-duration 200ms --json-lines -- java -jar app.jar";
+
+/// Shows single calls as they end.
+#[derive(Debug, Args)]
+#[command(override_usage = USAGE, after_long_help = AFTER_HELP)]
+pub struct Watch {
+    /// A running JVM's process id, unless a command is started; and the methods to watch
+    #[arg(value_name = "PID|METHOD", required = true, conflicts_with = "config")]
+    pub what: Vec<String>,
+    /// Which calls.
+    #[command(flatten)]
+    pub when: When,
+    /// How many calls are shown at most
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: u64,
+    /// How many calls are shown within one second at most [default: all]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub per_second: Option<u32>,
+    /// Longest text kept of one value, in bytes [default: 80]
+    #[arg(long, value_name = "BYTES")]
+    pub text: Option<u32>,
+    /// Print one JSON object per call
+    #[arg(long)]
+    pub json_lines: bool,
+    /// The options of the agent.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// How long a running JVM is watched: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration)]
+    pub time: Option<Duration>,
+    /// The command and its arguments, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// What is shown if nothing is said.
+const SHOWN: &str = "arg, returned";
+
+impl Watch {
+    /// Runs the command, or visits the JVM, and shows calls; the result is the command's exit code.
+    ///
+    /// # Errors
+    /// If options, agent, command or JVM are wrong, or nothing can be watched.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let (pid, methods) = self.target()?;
+        let run = run_id();
+        let settings = self.configured(methods)?;
+        match pid {
+            Some(pid) => self.visit(pid, methods, &settings, &run),
+            None => self.start(&settings, &run),
+        }
+    }
+
+    /// The process id, unless there is a command, and the methods.
+    fn target(&self) -> Result<(Option<i32>, &[String]), Problem> {
+        let wrong = |found: String| {
+            Problem::user("H0655", "it is not clear what is to be watched")
+                .with("expected", "a process id and methods, or methods and a command behind `--`")
+                .with("found", found)
+                .with("help", "classhook watch 4711 'com.acme.Store.find*', or classhook watch 'com.acme.Store.find*' -- java -jar app.jar")
+        };
+        let first = self.what.first().map_or("", String::as_str);
+        let pid = first.parse().ok().filter(|pid| *pid > 0);
+        let methods = self
+            .what
+            .get(usize::from(pid.is_some())..)
+            .unwrap_or_default();
+        match (pid, self.command.is_empty()) {
+            (Some(_), false) => Err(wrong("both a process id and a command".to_owned())),
+            (None, true) => Err(wrong(format!("`{}`, and no command", first.escape_debug()))),
+            _ if methods.is_empty() => Err(wrong("no methods".to_owned())),
+            (None, false) if self.time.is_some() => Err(wrong("--for with a command".to_owned())),
+            _ => Ok((pid, methods)),
+        }
+    }
+
+    fn configured(&self, methods: &[String]) -> Result<Settings, Problem> {
+        let what = What {
+            methods: methods.to_vec(),
+            limit: self.text,
+            ..What::default()
+        };
+        let mut settings = self.when.added(what.configured(&self.settings)?);
+        let watch = &mut settings.change.configuration.plugins.watch;
+        watch.show.get_or_insert_with(|| SHOWN.to_owned());
+        watch.calls = Some(self.limit);
+        watch.per_second = self.per_second;
+        Ok(settings)
+    }
+
+    fn layout(&self) -> Layout {
+        let list = self.when.show.as_deref().unwrap_or(SHOWN);
+        // One that cannot be read was refused before.
+        let list = Show::parse_list(list).unwrap_or_default();
+        Layout {
+            json: self.json_lines,
+            show: list.iter().map(Show::to_string).collect(),
+            calls: Some(self.limit),
+            of_command: !self.command.is_empty(),
+        }
+    }
+
+    fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
+        let checked = options_of(settings, run)?;
+        let which = Which::Run(run.to_owned());
+        let watching = Watching::start(which, &checked.output, self.layout());
+        let code = checked.launch(&self.command)?;
+        let told = watching.finish().and_then(|seen| self.of_command(&seen));
+        match told {
+            Err(problem) if code == 0 => Err(problem),
+            Err(problem) => {
+                complain(format_args!("{problem}\n"));
+                Ok(code)
+            }
+            Ok(()) => Ok(code),
+        }
+    }
+
+    /// Says what was seen of a command's JVMs. One without a method to watch has no event file.
+    fn of_command(&self, seen: &Seen) -> Result<(), Problem> {
+        self.tell(seen);
+        if seen.methods == 0 {
+            let help = "does the command start a JVM, and load such a class? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew";
+            return Err(nothing_watched(&self.what).with("help", help));
+        }
+        is_complete(seen)
+    }
+
+    fn visit(
+        &self,
+        pid: i32,
+        methods: &[String],
+        settings: &Settings,
+        run: &str,
+    ) -> Result<u8, Problem> {
+        options_of(settings, run)?;
+        let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
+        let what = What {
+            methods: methods.to_vec(),
+            ..What::default()
+        };
+        what.warn_of_nothing(&mut visit)?;
+        let folder = visit
+            .snapshot()
+            .parent()
+            .unwrap_or(Path::new("."))
+            .to_owned();
+        let jvm = run_files::jvm_of(visit.snapshot()).unwrap_or_default();
+        let watching = Watching::start(Which::Jvm(jvm), &folder, self.layout());
+        visit.wait("watching", self.time, &|| watching.has_enough())?;
+        let ended = visit.end()?;
+        let seen = watching.finish()?;
+        self.tell(&seen);
+        if ended.instrumented == Some(0) {
+            let help = format!("`classhook classes {pid}` lists the loaded classes");
+            return Err(nothing_watched(methods).with("help", help));
+        }
+        is_complete(&seen)?;
+        Ok(if ended.is_partial { PARTIAL } else { 0 })
+    }
+
+    /// Says on standard error how many calls were shown, and how many were left out on request.
+    fn tell(&self, seen: &Seen) {
+        let Lost {
+            filtered,
+            undecided,
+            beyond_limit,
+            ..
+        } = seen.lost;
+        let calls = |number: u64| match number {
+            1 => "1 call".to_owned(),
+            number => format!("{number} calls"),
+        };
+        say(format_args!("{} shown", calls(seen.shown)));
+        if filtered > 0 {
+            say(format_args!(
+                "{} did not match the condition",
+                calls(filtered)
+            ));
+        }
+        if undecided > 0 {
+            say(format_args!(
+                "{undecided} of them lacked a value of the condition, or had one of another type"
+            ));
+        }
+        if beyond_limit > 0 {
+            let beyond = match self.per_second {
+                None => format!("--limit {}", self.limit),
+                Some(most) => format!("--limit {} or --per-second {most}", self.limit),
+            };
+            say(format_args!(
+                "{} more matched, beyond {beyond}",
+                calls(beyond_limit)
+            ));
+        }
+    }
+}
+
+fn nothing_watched(methods: &[String]) -> Problem {
+    Problem::user("H0650", "no method was watched")
+        .with(
+            "expected",
+            "at least one method of a class that is loaded, or was meanwhile",
+        )
+        .with("found", methods.join(" "))
+}
+
+/// Whether every call that was to be shown is, with all of its values.
+///
+/// # Errors
+/// `H0651` if something is missing.
+fn is_complete(seen: &Seen) -> Result<(), Problem> {
+    let lost = &seen.lost;
+    let reasons = [
+        (lost.full, "calls: too many waited to be written"),
+        (
+            lost.unwritten,
+            "calls: nothing could be written for a while",
+        ),
+        (
+            lost.untracked,
+            "calls: nested too deeply, or on too many virtual threads at once",
+        ),
+        (lost.captures, "values: a thread's buffer was full"),
+        (
+            lost.unended,
+            "calls: the JVM had no stack left to tell of their end",
+        ),
+    ];
+    let lost = reasons.iter().filter(|(number, _)| *number > 0);
+    let lost = lost.map(|(number, why)| format!("{number} {why}"));
+    let missing: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let problem = Problem::partial("H0651", "calls or values that should be shown were lost");
+    let problem = missing
+        .into_iter()
+        .fold(problem, |problem, found| problem.with("found", found));
+    Err(problem.with(
+        "help",
+        "watch fewer methods, or make room where the agent writes (--output)",
+    ))
+}

@@ -1,0 +1,225 @@
+//! Single calls shown as they end.
+//!
+//! A thread of this command reads what the agents append to their event files; the agents know nothing of it.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use probes::events::{Call, Lost, Outcome, Trace};
+use trace::summary::Gap;
+use trace::watched;
+
+use crate::live::{Happening, Jvms, Which};
+use crate::problem::Problem;
+use crate::select::Filter;
+use crate::show::say;
+
+/// How often the files are looked at.
+const TURN: Duration = Duration::from_millis(50);
+
+/// How calls are shown.
+#[derive(Debug, Clone, Default)]
+pub struct Layout {
+    /// One JSON object for each.
+    pub json: bool,
+    /// The values in lines below it, as they are written in a list.
+    pub show: Vec<String>,
+    /// How many calls are shown.
+    pub calls: Option<u64>,
+    /// They are calls of a command, which goes on when no more are shown.
+    pub of_command: bool,
+}
+
+/// The thread that shows calls. It ends with this value.
+#[derive(Debug)]
+pub struct Watching {
+    signs: Arc<Signs>,
+    thread: Option<JoinHandle<Result<Seen, Problem>>>,
+}
+
+/// What the thread and the rest of the command tell one another.
+#[derive(Debug, Default)]
+struct Signs {
+    /// Everything is recorded.
+    ends: AtomicBool,
+    /// No more calls are shown.
+    enough: AtomicBool,
+}
+
+/// What was seen of the calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Calls that were shown.
+    pub shown: u64,
+    /// Methods whose calls were recorded, called or not.
+    pub methods: usize,
+    /// What was left out or lost.
+    pub lost: Lost,
+    /// Of each JVM that could not write everything: since when, and why.
+    pub gaps: Vec<String>,
+}
+
+impl Watching {
+    /// Begins to show the calls in the event files of a folder, which need not be there yet.
+    #[must_use]
+    pub fn start(which: Which, folder: &Path, layout: Layout) -> Self {
+        let signs = Arc::new(Signs::default());
+        let theirs = Arc::clone(&signs);
+        let mut printer = Printer {
+            layout,
+            shown: 0,
+            beyond: 0,
+            closed: false,
+            told: false,
+            waiting: Vec::new(),
+        };
+        let mut jvms = Jvms::new(which, folder, Filter::default());
+        let thread = thread::spawn(move || {
+            let outcome = printer.run(&mut jvms, &theirs);
+            theirs.enough.store(true, Ordering::Relaxed);
+            outcome?;
+            let mut seen = Seen {
+                shown: printer.shown,
+                ..Seen::default()
+            };
+            for jvm in jvms.all() {
+                let trace = jvm.trace();
+                seen.methods += trace.spans.len();
+                seen.lost = seen.lost.and(&trace.lost);
+                seen.gaps.extend(Gap::of(trace).map(|gap| gap.to_string()));
+            }
+            seen.lost.beyond_limit += printer.beyond;
+            Ok(seen)
+        });
+        Self {
+            signs,
+            thread: Some(thread),
+        }
+    }
+
+    /// Whether no more calls are shown: they were as many as wanted, whoever read them has gone, or a file is damaged.
+    #[must_use]
+    pub fn has_enough(&self) -> bool {
+        self.signs.enough.load(Ordering::Relaxed)
+    }
+
+    /// Shows the rest, when everything is recorded.
+    ///
+    /// # Errors
+    /// If something could not be read or written.
+    pub fn finish(mut self) -> Result<Seen, Problem> {
+        self.signs.ends.store(true, Ordering::Release);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(Seen::default()),
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.signs.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // the command has failed, and says why
+        }
+    }
+}
+
+/// What the thread holds.
+struct Printer {
+    layout: Layout,
+    shown: u64,
+    /// Calls that came when as many were shown as wanted: of several JVMs each records so many.
+    beyond: u64,
+    /// Whoever read the calls has gone.
+    closed: bool,
+    /// It was said that no more are shown.
+    told: bool,
+    /// What waits to be written.
+    waiting: Vec<u8>,
+}
+
+impl Printer {
+    /// Shows calls until everything is recorded and read. What comes when no more are shown is read all the same: it
+    /// has the numbers of what was left out.
+    fn run(&mut self, jvms: &mut Jvms, signs: &Signs) -> Result<(), Problem> {
+        loop {
+            let is_last = signs.ends.load(Ordering::Acquire);
+            let more = jvms.read(&mut |_, trace, happening| {
+                if let Happening::Call(call, is_virtual) = happening {
+                    self.take(trace, call, is_virtual);
+                }
+            })?;
+            self.write()?;
+            if self.is_full() {
+                signs.enough.store(true, Ordering::Relaxed);
+                if !is_last {
+                    self.tell();
+                }
+            }
+            if is_last && !more {
+                return Ok(());
+            }
+            if !more {
+                thread::sleep(TURN);
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.closed || self.layout.calls.is_some_and(|most| self.shown >= most)
+    }
+
+    /// Says once of a command that it goes on though no more calls are shown.
+    fn tell(&mut self) {
+        if !self.layout.of_command || std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        match self.closed {
+            true => say("nobody reads the calls any more; the command goes on"),
+            false => say("as many calls are shown as --limit allows; the command goes on"),
+        }
+    }
+
+    fn take(&mut self, trace: &Trace, call: &Call, is_virtual: bool) {
+        if self.closed || call.outcome == Outcome::Open {
+            return;
+        }
+        if self.is_full() {
+            self.beyond += 1;
+            return;
+        }
+        self.shown += 1;
+        let text = if self.layout.json {
+            let line = format!("{}\n", watched::json(trace, call, is_virtual));
+            escape::json(&line).into_owned()
+        } else {
+            let lines = watched::lines(trace, call, is_virtual, &self.layout.show);
+            escape::lines(&lines).into_owned()
+        };
+        self.waiting.extend_from_slice(text.as_bytes());
+    }
+
+    fn write(&mut self) -> Result<(), Problem> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        let written = out.write_all(&self.waiting).and_then(|()| out.flush());
+        self.waiting.clear();
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.closed = true,
+            Err(error) => {
+                return Err(Problem::ours("H0624", "cannot write to standard output")
+                    .with("found", error.to_string()));
+            }
+            Ok(()) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,343 @@
+//! `classhook watch`: single calls as they end, of a running JVM and of a command.
+
+use super::conditions::classes;
+use crate::support::command::{LATE, classhook};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{scratch, workspace};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout};
+
+/// `Shop until`: makes ten calls again and again, that with the index 7 of 60 ms among them, until it is told to end.
+struct Shop {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    pid: String,
+}
+
+impl Shop {
+    fn start(jdk: &Jdk) -> Self {
+        let mut child = Java::new(jdk)
+            .options(&LATE)
+            .class_path(&[classes()])
+            .main("Shop")
+            .arguments(&["until", "0"])
+            .spawn_talking();
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("text");
+        assert_eq!(line, "ready\n");
+        let pid = child.id().to_string();
+        Self { child, output, pid }
+    }
+
+    /// `classhook watch` of it.
+    fn watch(&self, output: &Path, words: &[&str]) -> Run {
+        let output = output.to_string_lossy();
+        classhook(&[&["watch", &self.pid, "-o", &output], words].concat())
+    }
+
+    /// There is no agent in it.
+    #[track_caller]
+    fn is_left(&self) {
+        let run = classhook(&["status", &self.pid]);
+        run.assert_exit(2).assert_stderr("error[H0701]");
+    }
+
+    /// It went on all the time, and ends well.
+    #[track_caller]
+    fn end(mut self) {
+        let mut input = self.child.stdin.take().expect("a pipe");
+        writeln!(input, "end").expect("it reads");
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).expect("text");
+        assert_eq!(self.child.wait().expect("an end").code(), Some(0));
+        let made = rest.lines().next().expect("how many calls it made");
+        assert_eq!(rest, format!("{made}\nsize {made}\n"));
+    }
+}
+
+/// A test that fails leaves no program behind.
+impl Drop for Shop {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+/// The number of the line of the program's source that has this text.
+#[track_caller]
+fn line_of(text: &str) -> usize {
+    let source = workspace::test_file("java/watch/Shop.java");
+    let source = std::fs::read_to_string(source).expect("the source");
+    let at = source.lines().position(|line| line.contains(text));
+    at.expect("such a line") + 1
+}
+
+/// The calls of a text, each with the lines below it.
+fn calls(text: &str) -> Vec<Vec<&str>> {
+    let mut calls: Vec<Vec<&str>> = Vec::new();
+    for line in text.lines() {
+        match calls.last_mut() {
+            Some(call) if line.starts_with("    ") => call.push(line.trim_start()),
+            _ => calls.push(vec![line]),
+        }
+    }
+    calls
+}
+
+/// Thread, method and, if it threw, how it ended: a first line without what depends on the time.
+#[track_caller]
+fn head(line: &str) -> Vec<&str> {
+    let parts: Vec<&str> = line.split("  ").collect();
+    let time = parts[0];
+    assert!(time.len() == 13 && time.ends_with('Z'), "{line}");
+    assert!(parts.len() > 3 && parts[3].ends_with('s'), "{line}");
+    [&parts[1..3], &parts[4..]].concat()
+}
+
+#[test]
+fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let shop = Shop::start(&jdk);
+        let words = [
+            "Shop$Store.find",
+            "--when",
+            "duration >= 50ms && arg[0] == \"key-7\"",
+            "--show",
+            "arg[1], this.name, this.size, arg[2].next.id, returned.id, arg[2].nothing, stack(2)",
+            "--limit",
+            "2",
+        ];
+        let run = shop.watch(folder.path(), &words);
+        run.assert_success().assert_stderr("2 calls shown");
+        let calls = calls(&run.stdout);
+        assert_eq!(calls.len(), 2, "{}", run.report());
+        let within = format!("at Shop$Store.find:{}", line_of("return order;"));
+        let around = format!("at Shop.calls:{}", line_of("store.find("));
+        let mut sizes = Vec::new();
+        for call in calls {
+            assert_eq!(head(call[0]), ["main", "Shop$Store.find"]);
+            let size = call[3].strip_prefix("this.size = ");
+            let size: u64 = size.expect("a size").parse().expect("a number");
+            sizes.push(size);
+            let size = format!("this.size = {size}");
+            let expected = [
+                "arg[1] = 7",
+                "this.name = \"store \\u{1b}[31m\\n\"",
+                &size,
+                "arg[2].next.id = 1007",
+                "returned.id = 7",
+                "arg[2].nothing = ?",
+                &within,
+                &around,
+            ];
+            assert_eq!(call[1..], expected, "{}", run.report());
+        }
+        // Ten calls of the program lie between the two, and none of those that match was left out.
+        assert_eq!((sizes[0] % 10, sizes[1]), (8, sizes[0] + 10));
+        shop.is_left();
+        shop.end();
+    }
+}
+
+#[test]
+fn calls_of_a_running_jvm_are_objects_one_per_line() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let shop = Shop::start(&jdk);
+        let words = [
+            "Shop$Store.find",
+            "--when",
+            "threw && arg[1] == 3",
+            "--show",
+            "arg[0], thrown.detailMessage, stack(2)",
+            "--limit",
+            "3",
+            "--json-lines",
+        ];
+        let run = shop.watch(folder.path(), &words);
+        run.assert_success().assert_stderr("3 calls shown");
+        let lines: Vec<Value> = run
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(lines.len(), 3, "{}", run.report());
+        for line in &lines {
+            assert_eq!(line["event"], "call");
+            assert_eq!(line["pid"].to_string(), shop.pid);
+            assert_eq!(line["thread_name"], "main");
+            assert_eq!(line["class"], "Shop$Store");
+            assert_eq!(line["method"], "find");
+            let descriptor = "(Ljava/lang/String;ILShop$Order;)LShop$Order;";
+            assert_eq!(line["descriptor"], descriptor);
+            assert_eq!(line["thrown"], "java.lang.IllegalStateException");
+            assert!(line["duration"].is_u64() && line["ended_ms"].is_u64());
+            let shown = json!({
+                "arg[1]": 3,
+                "arg[0]": "key-3",
+                "thrown.detailMessage": "index 3",
+            });
+            assert_eq!(line["shown"], shown);
+            let stack = line["stack"].as_array().expect("frames");
+            let methods: Vec<&str> = stack
+                .iter()
+                .filter_map(|frame| frame["method"].as_str())
+                .collect();
+            assert_eq!(methods, ["find", "calls"]);
+        }
+        shop.is_left();
+        shop.end();
+    }
+}
+
+/// `classhook watch` of 50 calls of a command.
+fn watched(jdk: &Jdk, folder: &Path, words: &[&str]) -> Run {
+    Java::program(workspace::classhook())
+        .arguments(&["watch", "Shop$Store.find", "-o"])
+        .argument(folder)
+        .arguments(words)
+        .argument("--")
+        .argument(jdk.tool("java"))
+        .argument("-cp")
+        .argument(classes())
+        .arguments(&["Shop", "calls", "50"])
+        .run()
+}
+
+/// What the command itself printed is taken out.
+#[track_caller]
+fn without_the_program(run: &Run) -> String {
+    let lines = run.stdout.split_inclusive('\n');
+    let (theirs, ours): (Vec<&str>, Vec<&str>) = lines.partition(|line| *line == "size 50\n");
+    assert_eq!(theirs.len(), 1, "{}", run.report());
+    ours.concat()
+}
+
+#[test]
+fn calls_of_a_command_have_arguments_and_what_was_returned_or_thrown() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let words = ["--when", "arg[1] == 13 || arg[1] == 14 || arg[1] == 15"];
+        let run = watched(&jdk, folder.path(), &words);
+        run.assert_success()
+            .assert_stderr("classhook: 3 calls shown\n")
+            .assert_stderr("classhook: 47 calls did not match the condition\n");
+        let text = without_the_program(&run);
+        let calls = calls(&text);
+        assert_eq!(calls.len(), 3, "{}", run.report());
+        let expected = [(13, None), (14, Some("null")), (15, Some("Shop$Order@"))];
+        for (call, (index, returned)) in calls.iter().zip(expected) {
+            let method = ["main", "Shop$Store.find"];
+            let thrown: &[&str] = match returned {
+                None => &["threw java.lang.IllegalStateException"],
+                Some(_) => &[],
+            };
+            assert_eq!(head(call[0]), [&method[..], thrown].concat());
+            assert_eq!(call[1], format!("arg[0] = \"key-{}\"", index % 10));
+            assert_eq!(call[2], format!("arg[1] = {index}"));
+            assert!(call[3].starts_with("arg[2] = Shop$Order@"), "{call:?}");
+            let last: Vec<&str> = call[4..]
+                .iter()
+                .filter_map(|line| line.strip_prefix("returned = "))
+                .collect();
+            match returned {
+                None => assert_eq!(call.len(), 4, "{call:?}"),
+                Some(returned) => {
+                    assert_eq!((call.len(), last.len()), (5, 1), "{call:?}");
+                    assert!(last[0].starts_with(returned), "{call:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn command_goes_on_when_as_many_calls_are_shown_as_wanted() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let words = ["--when", "arg[1] >= 5", "--limit", "3", "--json-lines"];
+        let run = watched(&jdk, folder.path(), &words);
+        run.assert_success()
+            .assert_stderr("classhook: 3 calls shown\n")
+            .assert_stderr("classhook: 5 calls did not match the condition\n")
+            .assert_stderr("classhook: 42 calls more matched, beyond --limit 3\n");
+        let text = without_the_program(&run);
+        let lines = text.lines().map(|line| {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            assert_eq!(line["arguments"]["1"], line["shown"]["arg[1]"]);
+            assert_eq!(line["arguments"]["2"]["class"], "Shop$Order");
+            line["shown"]["arg[1]"].clone()
+        });
+        assert_eq!(lines.collect::<Vec<_>>(), [5, 6, 7]);
+    }
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_is_attached() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let output = folder.path().join("out");
+    let shop = Shop::start(&jdk);
+    let words = ["Shop$Store.find", "--when", "duration > 100 && threw"];
+    let run = shop.watch(&output, &words);
+    run.assert_exit(2).assert_stderr("error[H0115]");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let carets = lines.iter().position(|line| line.contains('^'));
+    let carets = carets.unwrap_or_else(|| panic!("{}", run.report()));
+    let at = lines[carets].find('^').expect("a caret");
+    assert!(
+        lines[carets - 1][at..].starts_with("100 "),
+        "{}",
+        run.report()
+    );
+    shop.watch(&output, &[])
+        .assert_exit(2)
+        .assert_stderr("error[H0655]")
+        .assert_stderr("no methods");
+    let both = ["Shop$Store.find", "--", "java", "-version"];
+    shop.watch(&output, &both)
+        .assert_exit(2)
+        .assert_stderr("error[H0655]");
+    classhook(&["watch", "Shop$Store.find"])
+        .assert_exit(2)
+        .assert_stderr("error[H0655]");
+    classhook(&["watch"])
+        .assert_exit(2)
+        .assert_stderr("classhook watch [OPTIONS] PID METHOD...");
+    assert!(!output.exists());
+    shop.is_left();
+    shop.end();
+}
+
+#[test]
+fn pattern_without_a_method_is_told_with_the_nearest_class() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let shop = Shop::start(&jdk);
+    let run = shop.watch(folder.path(), &["Shop$Stroe.find", "--for", "300ms"]);
+    run.assert_exit(2)
+        .assert_stderr("warning[H0650]")
+        .assert_stderr("nearest  Shop$Store\n")
+        .assert_stderr("error[H0650]")
+        .assert_stderr("Shop$Stroe.find");
+    assert_eq!(run.stdout, "");
+    shop.is_left();
+    shop.end();
+    let java = jdk.tool("java");
+    let run = Java::program(workspace::classhook())
+        .arguments(&["watch", "Shop$Stroe.find", "-o"])
+        .argument(folder.path())
+        .argument("--")
+        .argument(java)
+        .argument("-cp")
+        .argument(classes())
+        .arguments(&["Shop", "calls", "5"])
+        .run();
+    run.assert_exit(2).assert_stderr("error[H0650]");
+    assert_eq!(run.stdout, "size 5\n");
+}

@@ -1,0 +1,236 @@
+//! Calls as they end: a few lines for people, or one JSON object.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use probes::events::{Call, Outcome, SpanInfo, ThreadInfo, Trace, Value};
+use serde_json::{Map, json};
+
+use crate::names::{class, printable};
+use crate::perfetto::thread_name;
+use crate::values::{captured, shown, shown_json, stack, to_json};
+
+/// A call in lines: time (UTC), thread, method, duration and how it ended, then the values that are asked for, as they
+/// are written in `show` (`arg`, `this.size`, `stack(3)`), and the call stack.
+#[must_use]
+pub fn lines(trace: &Trace, call: &Call, is_virtual: bool, show: &[String]) -> String {
+    let about = About::of(trace, call, is_virtual);
+    let ended = match &call.outcome {
+        Outcome::Returned => String::new(),
+        Outcome::Threw(None) => "  threw".to_owned(),
+        Outcome::Threw(Some(thrown)) => format!("  threw {}", class(thrown)),
+        Outcome::Open => "  has not ended".to_owned(),
+    };
+    let mut text = format!(
+        "{}  {}  {}.{}  {}{ended}\n",
+        time_of_day(about.ended_ms),
+        about.thread,
+        about.class,
+        about.method,
+        duration(call.end.saturating_sub(call.start)),
+    );
+    let (arguments, returned) = captured(call);
+    let read = shown(call, about.span);
+    let mut put = |name: &str, value: &Value| {
+        let value = printable(&value.to_string()); // classes may have any name
+        let _ = writeln!(text, "    {} = {value}", printable(name));
+    };
+    for name in show {
+        match name.as_str() {
+            "arg" => arguments
+                .iter()
+                .for_each(|(index, value)| put(&format!("arg[{index}]"), value)),
+            "returned" if returned.is_some() => returned.into_iter().for_each(|it| put(name, it)),
+            _ => {
+                // A call that threw returned nothing, nor does one of a `void` method.
+                let is_told = |value: &Value| name != "returned" || *value != Value::Missing;
+                let value = read.iter().find(|(read, _)| read == name);
+                let value = value.filter(|(_, value)| is_told(value));
+                value.into_iter().for_each(|(_, value)| put(name, value));
+            }
+        }
+    }
+    if let Some(Value::Stack(frames)) = stack(call) {
+        for frame in frames {
+            let _ = writeln!(text, "    at {}", printable(&frame.to_string()));
+        }
+    }
+    text
+}
+
+/// A call as a JSON object.
+#[must_use]
+pub fn json(trace: &Trace, call: &Call, is_virtual: bool) -> serde_json::Value {
+    let about = About::of(trace, call, is_virtual);
+    let mut object = Map::new();
+    let mut put = |key: &str, value: serde_json::Value| object.insert(key.to_owned(), value);
+    put("event", json!("call"));
+    put("ended_ms", json!(about.ended_ms));
+    put("pid", json!(trace.meta.pid));
+    put("thread", json!(call.thread));
+    put("thread_name", json!(about.thread));
+    put("class", json!(about.class));
+    put("method", json!(about.method));
+    put("descriptor", json!(printable(&about.span.descriptor)));
+    put("duration", json!(call.end.saturating_sub(call.start)));
+    if let Outcome::Threw(thrown) = &call.outcome {
+        put(
+            "thrown",
+            json!(thrown.as_deref().map_or_else(|| "?".to_owned(), class)),
+        );
+    }
+    let (arguments, returned) = captured(call);
+    if !arguments.is_empty() {
+        let arguments = arguments.into_iter();
+        let arguments: Map<_, _> = arguments
+            .map(|(index, value)| (index.to_string(), to_json(value)))
+            .collect();
+        put("arguments", arguments.into());
+    }
+    if let Some(value) = returned {
+        put("returned", to_json(value));
+    }
+    put("shown", shown_json(call, about.span).into());
+    if let Some(frames) = stack(call) {
+        put("stack", to_json(frames));
+    }
+    object.into()
+}
+
+/// Who called what.
+struct About<'t> {
+    span: &'t SpanInfo,
+    class: String,
+    method: String,
+    thread: String,
+    /// Milliseconds since 1970.
+    ended_ms: u64,
+}
+
+impl<'t> About<'t> {
+    fn of(trace: &'t Trace, call: &Call, is_virtual: bool) -> Self {
+        static UNKNOWN: LazyLock<SpanInfo> = LazyLock::new(SpanInfo::default);
+        let unnamed = ThreadInfo {
+            is_virtual,
+            ..ThreadInfo::default()
+        };
+        let span = trace.spans.get(&call.span).unwrap_or(&UNKNOWN);
+        let thread = trace.threads.get(&call.thread).unwrap_or(&unnamed);
+        Self {
+            span,
+            class: class(&span.class),
+            method: printable(&span.method),
+            thread: thread_name(&thread.name, thread.is_virtual, call.thread),
+            ended_ms: trace.meta.start_ms + call.end / 1_000_000,
+        }
+    }
+}
+
+/// `12:04:05.006Z` of milliseconds since 1970.
+fn time_of_day(ms: u64) -> String {
+    let (seconds, ms) = (ms / 1_000 % 86_400, ms % 1_000);
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    format!("{hours:02}:{minutes:02}:{:02}.{ms:03}Z", seconds % 60)
+}
+
+/// Nanoseconds with three digits behind the point of the greatest unit that fits.
+fn duration(nanos: u64) -> String {
+    let number = nanos as f64;
+    match nanos {
+        0..1_000 => format!("{nanos} ns"),
+        1_000..1_000_000 => format!("{:.3} us", number / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.3} ms", number / 1e6),
+        _ => format!("{:.3} s", number / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::events::{Capture, StackFrame, Which};
+
+    fn traced() -> (Trace, Call) {
+        let mut trace = Trace::default();
+        trace.meta.pid = 7;
+        trace.meta.start_ms = 1_000 * (3_600 * 12 + 60 * 4 + 5);
+        let span = SpanInfo {
+            id: 3,
+            class: "a/Store".to_owned(),
+            method: "find".to_owned(),
+            descriptor: "(I)V".to_owned(),
+            shown: ["this.size", "arg[0].name", "returned"]
+                .map(str::to_owned)
+                .to_vec(),
+            ..SpanInfo::default()
+        };
+        trace.spans.insert(3, span);
+        let capture = |which, value| Capture { which, value };
+        let text = Value::Text {
+            text: "\u{1b}[31m\n".to_owned(),
+            length: 9,
+        };
+        let frame = StackFrame {
+            class: "a/Store".into(),
+            method: "find".into(),
+            line: 5,
+        };
+        let call = Call {
+            thread: 9,
+            span: 3,
+            start: 5_000_000,
+            end: 17_000_000,
+            outcome: Outcome::Threw(Some("a/Thrown".into())),
+            captures: vec![
+                capture(Which::Argument(0), Value::Int(1)),
+                capture(Which::Shown(1), text),
+                capture(Which::Shown(0), Value::Missing),
+                capture(Which::Shown(2), Value::Missing),
+                capture(Which::Stack, Value::Stack(vec![frame])),
+            ],
+        };
+        (trace, call)
+    }
+
+    #[test]
+    fn values_stand_below_in_the_order_asked_for() {
+        let (trace, call) = traced();
+        let show = ["this.size", "arg", "returned", "arg[0].name", "stack(1)"];
+        let show = show.map(str::to_owned);
+        let expected = "12:04:05.017Z  virtual-9  a.Store.find  12.000 ms  threw a.Thrown\n    \
+                        this.size = ?\n    arg[0] = 1\n    arg[0].name = \"\\u{1b}[31m\\n\"…\n    \
+                        at a.Store.find:5\n";
+        assert_eq!(lines(&trace, &call, true, &show), expected);
+        assert_eq!(lines(&trace, &call, false, &[]).lines().count(), 2);
+    }
+
+    #[test]
+    fn object_has_all_that_is_known() {
+        let (trace, call) = traced();
+        let expected = json!({
+            "event": "call",
+            "ended_ms": 43_445_017,
+            "pid": 7,
+            "thread": 9,
+            "thread_name": "thread-9",
+            "class": "a.Store",
+            "method": "find",
+            "descriptor": "(I)V",
+            "duration": 12_000_000,
+            "thrown": "a.Thrown",
+            "arguments": {"0": 1},
+            "shown": {
+                "this.size": {"missing": true},
+                "returned": {"missing": true},
+                "arg[0].name": {"text": "\u{1b}[31m\n", "length": 9},
+            },
+            "stack": [{"class": "a.Store", "method": "find", "line": 5}],
+        });
+        assert_eq!(json(&trace, &call, false), expected);
+    }
+
+    #[test]
+    fn durations_have_the_greatest_unit_that_fits() {
+        let shown = [999, 1_500, 2_000_000, 61_000_000_000].map(duration);
+        assert_eq!(shown, ["999 ns", "1.500 us", "2.000 ms", "61.000 s"]);
+    }
+}
