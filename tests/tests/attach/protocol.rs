@@ -72,6 +72,8 @@ fn disabled_attach_mechanism_is_seen_before_the_jvm_is_disturbed() {
 /// A socket on which nobody listens, as a killed JVM leaves it.
 fn leave_socket(pid: i32) -> PathBuf {
     let path = PathBuf::from(format!("/tmp/.java_pid{pid}"));
+    // There is one already where process ids have come round.
+    let _ = std::fs::remove_file(&path);
     drop(UnixListener::bind(&path).expect("bound"));
     path
 }
