@@ -201,7 +201,7 @@ fn metrics_are_what_a_strict_reader_takes() {
     assert_eq!(bucket("0.000004095"), Some(3.0));
     assert_eq!(bucket("68.719476735"), Some(3.0));
     assert_eq!(bucket("+Inf"), Some(4.0));
-    let quoted = labels("8", "a.Q\"uo\\te\u{FFFD}", "<init>");
+    let quoted = labels("8", "a.Q\"uo\\te\\n", "<init>");
     assert_eq!(value("classhook_calls_total", &quoted), Some(1.0));
     let counted = labels("8", "a.B", "counted");
     assert_eq!(value("classhook_calls_total", &counted), Some(77.0));
