@@ -27,6 +27,8 @@ pub struct Session {
     pub start_ms: i64,
     /// When the data was taken, milliseconds since 1970-01-01 UTC.
     pub dump_ms: i64,
+    /// What could not be recorded, and why: a sentence. Formats of other tools have no place for it.
+    pub incomplete: Option<String>,
 }
 
 impl Session {

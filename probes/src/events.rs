@@ -41,6 +41,8 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::is_zero;
+
 pub use decode::Entry;
 pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
@@ -163,10 +165,6 @@ pub struct Lost {
     /// Calls that match the condition of their span, and are left out because more of them came than are wanted.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond_limit: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Lost {

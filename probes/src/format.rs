@@ -31,6 +31,7 @@
 //! | 5 | reset | name of a plugin, whose hits so far are forgotten; empty: those of all |
 //! | 6 | failure | [`Failure`] as JSON |
 //! | 7 | end | [`Summary`] as JSON; the writer ended in good order |
+//! | 8 | incomplete | [`Incomplete`] as JSON; if no record follows, what it counts is missing |
 
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +68,8 @@ pub enum Kind {
     Failure = 6,
     /// The writer ended in good order.
     End = 7,
+    /// Writing failed.
+    Incomplete = 8,
 }
 
 impl Kind {
@@ -81,6 +84,7 @@ impl Kind {
             Self::Reset,
             Self::Failure,
             Self::End,
+            Self::Incomplete,
         ]
         .into_iter()
         .find(|kind| *kind as u16 == number)
@@ -142,6 +146,16 @@ pub struct Incomplete {
     pub since_ms: u64,
     /// Why, in the words of the operating system.
     pub cause: String,
+    /// Of a snapshot: classes, each once for every plugin, that wait to be written.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub classes: u64,
+    /// Of a snapshot: executed probes that wait to be written.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub probes: u64,
+}
+
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What became of the classes, in numbers; written when the JVM ends.

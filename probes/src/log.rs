@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::WriteError;
-use crate::format::{Incomplete, Meta, write_header, write_record};
+use crate::format::{
+    HEAD_LENGTH, Incomplete, Meta, TAIL_LENGTH, read_head, write_header, write_record,
+};
 
 /// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
 pub(crate) const WRITE_LENGTH: usize = 1 << 20;
@@ -21,6 +23,9 @@ pub(crate) const WRITE_LENGTH: usize = 1 << 20;
 /// So many of the last records can be taken back to make room for the one that says that the file is incomplete: more
 /// bytes than a block of a file system has.
 pub(crate) const MAX_TAKEN_BACK: usize = 4_096;
+
+/// The record that says that a file is incomplete is shorter than this.
+const MARK_LENGTH: usize = 256;
 
 /// How a flush ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +41,8 @@ pub enum Flush {
 /// Appends records to one file.
 ///
 /// After a failed write the file is cut back to its last whole record, what was to be written is kept, and
-/// later calls try again. Meanwhile the file ends with a record that says so, if it has a kind for it; where there is
-/// no room for it either, records are taken back until there is.
+/// later calls try again. Meanwhile the file ends with a record that says so; where there is no room for it either,
+/// records are taken back until there is.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: File,
@@ -52,23 +57,38 @@ pub(crate) struct Log {
     stalled: bool,
     /// A failed write may have left a part of a record behind `length`.
     torn: bool,
-    /// The kind of the record that says that the file is incomplete.
-    incomplete: Option<u16>,
-    /// Length of the file when that record was its last one.
-    marked: u64,
+    marks: Marks,
+    /// The record that says that the file is incomplete, if it is its last one.
+    mark: Option<Mark>,
     /// Where the last records in the file begin, without the first.
     starts: VecDeque<u64>,
 }
 
+/// How a file says that it is incomplete.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Marks {
+    /// The kind of the record.
+    pub kind: u16,
+    /// Counts what is missing while a record, of which it gets kind and payload, is not written.
+    pub count: fn(u16, &[u8], &mut Incomplete),
+}
+
+/// The record that says that the file is incomplete.
+#[derive(Debug)]
+struct Mark {
+    start: u64,
+    says: Incomplete,
+}
+
 impl Log {
     /// Creates `classhook-<pid>-<start>-<nonce>.<extension>` in `directory`, which must exist, and writes header and
-    /// `meta` to it, the record of kind 1. `incomplete` is the kind of the record that says that writing failed.
+    /// `meta` to it, the record of kind 1.
     pub fn create(
         directory: &Path,
         extension: &str,
         magic: [u8; 8],
         meta: &Meta,
-        incomplete: Option<u16>,
+        marks: Marks,
     ) -> Result<Self, WriteError> {
         let failed = |source| WriteError::Create {
             directory: directory.to_owned(),
@@ -83,13 +103,13 @@ impl Log {
             ends: Vec::new(),
             stalled: false,
             torn: false,
-            incomplete,
-            marked: 0,
+            marks,
+            mark: None,
             starts: VecDeque::new(),
         };
         write_header(&mut log.queue, magic);
         log.enqueue(1, |out| write_json(out, meta));
-        if let Err(source) = log.drain() {
+        if let Err(source) = log.drain().and_then(|()| log.check_room()) {
             let _ = std::fs::remove_file(&log.path); // an empty file helps no one; the cause is reported
             return Err(failed(source));
         }
@@ -178,25 +198,60 @@ impl Log {
         }
     }
 
-    /// Lets the file end with the record that says that it is incomplete.
+    /// Makes sure that there is room to say that nothing more can be written.
+    fn check_room(&mut self) -> io::Result<()> {
+        let length = self.length;
+        self.append_bytes(&[0; MARK_LENGTH])?;
+        self.length = length;
+        self.file.set_len(length)
+    }
+
+    /// Lets the file end with the record that says that it is incomplete, and what is missing.
     fn mark(&mut self, cause: &io::Error) {
-        let Some(kind) = self.incomplete.filter(|_| self.marked < self.length) else {
-            return;
-        };
-        let incomplete = Incomplete {
-            since_ms: now_ms(),
+        let last = self.mark.take();
+        let mut says = Incomplete {
+            since_ms: last.as_ref().map_or_else(now_ms, |last| last.says.since_ms),
             cause: cause.to_string(),
+            ..Incomplete::default()
         };
-        let mut record = Vec::new();
-        write_record(&mut record, kind, |out| write_json(out, &incomplete));
-        // It is no record that is taken back: what was written in front of it would be missing.
-        while self.append_bytes(&record).is_err() {
+        let mut begin = 0;
+        for end in &self.ends {
+            self.count(&self.queue[begin..*end], &mut says);
+            begin = *end;
+        }
+        match last {
+            Some(last) if last.says == says => {
+                self.mark = Some(last);
+                return;
+            }
+            Some(last) => (self.length, self.torn) = (last.start, true),
+            None => {}
+        }
+        self.append_mark(says);
+    }
+
+    fn append_mark(&mut self, mut says: Incomplete) {
+        loop {
+            let start = self.length;
+            let mut record = Vec::new();
+            write_record(&mut record, self.marks.kind, |out| write_json(out, &says));
+            if self.append_bytes(&record).is_ok() {
+                self.mark = Some(Mark { start, says });
+                return;
+            }
             if self.take_back().is_none() {
                 return;
             }
+            self.count(&self.queue[..self.ends[0]], &mut says);
         }
-        self.starts.clear();
-        self.marked = self.length;
+    }
+
+    /// Counts what is missing while this record is not written.
+    fn count(&self, record: &[u8], says: &mut Incomplete) {
+        if let Some((kind, _)) = read_head(record) {
+            let payload = &record[HEAD_LENGTH..record.len() - TAIL_LENGTH];
+            (self.marks.count)(kind, payload, says);
+        }
     }
 
     /// Takes the last record out of the file and puts it back to those that wait; none if there is no such record.
@@ -240,8 +295,8 @@ impl Log {
     /// Notes where the `count` records from `ends[first]` on begin, which were just appended; their bytes in `queue` begin
     /// at `from`.
     fn note_starts(&mut self, from: usize, first: usize, count: usize) {
-        if self.incomplete.is_none() {
-            return;
+        if self.mark.take().is_some() {
+            self.starts.clear(); // what lies in front of a mark stays in the file
         }
         let ends = &self.ends[first..first + count];
         let begin = self.length - (ends[count - 1] - from) as u64;

@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use crate::format::{Failure, Meta, Summary};
+use crate::format::{Failure, Incomplete, Meta, Summary};
 use crate::snapshot::{Snapshot, SnapshotClass};
 
 /// Several snapshots as one.
@@ -11,6 +11,8 @@ use crate::snapshot::{Snapshot, SnapshotClass};
 pub struct Merged {
     /// One per snapshot, in the order given.
     pub sessions: Vec<Meta>,
+    /// Of each session, why something of it could not be written, and what.
+    pub incomplete: Vec<Option<Incomplete>>,
     /// One per (name, fingerprint, plugin), in order of first appearance: two versions of a class stay apart.
     pub classes: Vec<SnapshotClass>,
     /// All failures, each once.
@@ -47,6 +49,7 @@ pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
     for snapshot in snapshots {
         merged.complete &= snapshot.complete;
         merged.sessions.push(snapshot.meta);
+        merged.incomplete.push(snapshot.incomplete);
         merged.summary.add(&snapshot.summary);
         for class in snapshot.classes {
             merged.add_class(&mut known, class);

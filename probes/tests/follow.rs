@@ -242,6 +242,7 @@ fn records_that_are_taken_back_are_handed_over_once() {
     let incomplete = Incomplete {
         since_ms: 5,
         cause: "no room".to_owned(),
+        ..Incomplete::default()
     };
     let payload = serde_json::to_vec(&incomplete).unwrap();
     let folder = tempfile::tempdir().unwrap();

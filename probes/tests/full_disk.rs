@@ -135,6 +135,34 @@ fn record_events_to_a_full_disk(directory: &Path) {
     assert_eq!(follow(), trace.calls.len() as u64);
 }
 
+/// Where there is no room even for what says that nothing can be written, there is no file.
+#[test]
+fn file_that_could_not_say_that_it_is_incomplete_is_not_made() {
+    let name = "file_that_could_not_say_that_it_is_incomplete_is_not_made";
+    let Ok(directory) = std::env::var(CHILD) else {
+        return run_alone(name, tempfile::tempdir().unwrap().path());
+    };
+    let directory = Path::new(&directory);
+    let create = || SnapshotWriter::create(directory, Meta::default(), SnapshotOptions::default());
+    let length = create().unwrap().length();
+    limit_files_to(Some(length + 100));
+    assert!(matches!(create(), Err(WriteError::Create { .. })));
+    assert_eq!(std::fs::read_dir(directory).unwrap().count(), 1);
+
+    limit_files_to(Some(length + 256));
+    let mut writer = create().unwrap();
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    table
+        .register("a/Long", 1, "app", "coverage", 3, &[0x5A; 9_000])
+        .unwrap();
+    let name = "a/".to_owned() + &"Longer".repeat(100);
+    table.register(&name, 2, "app", "coverage", 3, b"").unwrap();
+    assert!(writer.flush(&table).is_err());
+    let snapshot = Snapshot::read(writer.path()).unwrap();
+    assert_eq!(snapshot.incomplete.unwrap().classes, 2);
+}
+
 fn limit_files_to(bytes: Option<u64>) {
     let maximum = getrlimit(Resource::Fsize).maximum;
     setrlimit(
@@ -161,7 +189,7 @@ fn record_to_a_full_disk(directory: &Path) {
     assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
     let whole = std::fs::metadata(writer.path()).unwrap().len();
 
-    limit_files_to(Some(whole + 100)); // room for one record and a part of the next
+    limit_files_to(Some(whole + 100)); // too little for what says that the file is incomplete
     (3..9).for_each(|class| assert_eq!(u64::from(register(class).base), class * 3));
     writer.absorb(0, &[1; 27]);
     assert!(matches!(
@@ -169,14 +197,30 @@ fn record_to_a_full_disk(directory: &Path) {
         Err(WriteError::Write { .. })
     ));
     assert!(matches!(writer.flush(&table), Ok(Flush::Stalled(_))));
-    assert_eq!(
-        std::fs::metadata(writer.path()).unwrap().len(),
-        whole,
-        "cut back to whole records"
-    );
-    assert_eq!(Snapshot::read(writer.path()).unwrap().classes.len(), 3);
+    let path = writer.path().to_owned();
+    let missing = || {
+        let snapshot = Snapshot::read(&path).unwrap();
+        let incomplete = snapshot.incomplete.expect("a cause");
+        assert!(incomplete.cause.contains("File too large") && incomplete.since_ms > 0);
+        assert!(!snapshot.complete && !snapshot.truncated);
+        (
+            snapshot.classes.len() as u64,
+            incomplete.classes,
+            incomplete.probes,
+        )
+    };
+    let (there, classes, probes) = missing();
+    assert!((1..=3).contains(&there), "{there}");
+    assert_eq!((there + classes, probes), (9, 27));
+
+    writer.absorb(0, &[1; 28]);
+    assert!(matches!(writer.flush(&table), Ok(Flush::Stalled(_))));
+    assert_eq!(missing(), (there, classes, 28), "kept up to date");
+    assert!(writer.complete(&table, &Summary::default()).is_err());
+    assert_eq!(missing(), (there, classes, 28));
 
     limit_files_to(None);
     assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
     writer.complete(&table, &Summary::default()).unwrap();
+    assert_eq!(Snapshot::read(writer.path()).unwrap().incomplete, None);
 }

@@ -180,6 +180,7 @@ fn what_could_not_be_written_is_in_every_output() {
     cut.incomplete = Some(Incomplete {
         since_ms: cut.meta.start_ms + 12_345,
         cause: "No space left on device (os error 28)".to_owned(),
+        ..Incomplete::default()
     });
     cut.lost.unwritten = 7;
     let text = shown(&[cut.clone()], Order::Own, &Layout::default());

@@ -169,6 +169,7 @@ impl Coverage {
             true,
             &mut warnings,
         )?;
+        recorded.is_complete()?;
         Ok(!recorded.failures.is_empty())
     }
 }

@@ -12,9 +12,9 @@ use crate::args::{Material, Outputs};
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show;
+use crate::show::{self, complain};
 use crate::terminal;
 use crate::traces::{self, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
@@ -61,6 +61,7 @@ impl Report {
     pub fn run(&self) -> Result<u8, Problem> {
         let files = run_files::find(&self.files)?;
         let mut warnings = Warnings::default();
+        let mut traced = Ok(());
         let (events, files) = split(files)?;
         if !events.is_empty() {
             let traces = traces::read(&events, &Filter::new(&self.select)?, &mut warnings)?;
@@ -69,10 +70,16 @@ impl Report {
                 self.trace.make(&traces, None)?;
                 return Ok(0);
             }
-            self.trace.make(&traces, None)?;
+            traced = self.trace.make(&traces, None);
+            if traced
+                .as_ref()
+                .is_err_and(|problem| problem.exit() != PARTIAL)
+            {
+                return traced.map(|()| 0);
+            }
         }
         let summary = !self.outputs.any();
-        make(
+        let recorded = make(
             &files,
             &self.select,
             &self.material,
@@ -80,8 +87,16 @@ impl Report {
             summary,
             &mut warnings,
         )?;
-        Ok(0)
+        both(traced, recorded.is_complete()).map(|()| 0)
     }
+}
+
+/// The last of two problems; the first is printed if there are both.
+fn both(first: Result<(), Problem>, last: Result<(), Problem>) -> Result<(), Problem> {
+    if let (Err(problem), Err(_)) = (&first, &last) {
+        complain(format_args!("{problem}\n"));
+    }
+    last.and(first)
 }
 
 /// Event files, and what may hold coverage.
@@ -131,6 +146,9 @@ pub(super) fn make(
     let mut print = || -> std::io::Result<()> {
         if summary {
             table::write_with(&bundle, &layout(), &mut out)?;
+            for missing in recorded.missing() {
+                writeln!(out, "incomplete: {missing}")?;
+            }
         }
         written
             .iter()
@@ -141,7 +159,11 @@ pub(super) fn make(
             Err(Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
-        _ => outcome.map(|()| recorded), // whoever read a part of the table has had enough
+        // Whoever read a part of the table has had enough.
+        _ => match both(recorded.is_complete(), outcome) {
+            Err(problem) if problem.exit() != PARTIAL => Err(problem),
+            _ => Ok(recorded),
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use coverage::report::{ExecutionData, Session};
-use probes::{ClassBytes, Merged, Meta};
+use probes::{ClassBytes, Incomplete, Merged, Meta};
 
 use super::class_files::Loader;
 use super::exec_files;
@@ -92,6 +92,7 @@ impl ExecutionDataStore {
     fn add_merged(&mut self, merged: Merged, warnings: &mut Warnings) {
         let Merged {
             sessions,
+            incomplete,
             classes,
             failures,
             conflicts,
@@ -103,8 +104,10 @@ impl ExecutionDataStore {
             .max_by_key(|loader| loader.java_feature)
             .unwrap_or_default();
         // `classhook instrument` keeps classes in snapshots of no JVM.
-        let ran = sessions.iter().filter(|meta| meta.pid > 0);
-        self.sessions.extend(ran.map(session));
+        let all = sessions.iter().zip(&incomplete);
+        let ran = all.filter(|(meta, _)| meta.pid > 0);
+        self.sessions
+            .extend(ran.map(|(meta, incomplete)| session(meta, incomplete.as_ref())));
         self.failures = failures;
         for conflict in conflicts {
             warnings.add(different_probes(
@@ -173,6 +176,29 @@ impl ExecutionDataStore {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// What could not be recorded, a sentence for each session of which something is missing.
+    pub fn missing(&self) -> impl Iterator<Item = &str> {
+        let sessions = self.sessions.iter();
+        sessions.filter_map(|session| session.incomplete.as_deref())
+    }
+
+    /// Whether all was recorded that happened; what was not is in the reports.
+    ///
+    /// # Errors
+    /// `H0651` if something is missing.
+    pub fn is_complete(&self) -> Result<(), Problem> {
+        let mut missing = self.missing().peekable();
+        if missing.peek().is_none() {
+            return Ok(());
+        }
+        let problem = Problem::partial("H0651", "the coverage is incomplete");
+        let problem = missing.fold(problem, |problem, found| problem.with("found", found));
+        Err(problem.with(
+            "help",
+            "make room where the agent writes (--output), and run the program again",
+        ))
+    }
+
     /// What an `.exec` file holds.
     #[must_use]
     pub fn execution_data(&self) -> Vec<ExecutionData> {
@@ -211,7 +237,7 @@ fn loader(meta: &Meta) -> Loader {
 }
 
 /// As JaCoCo names its sessions: machine and a number that differs between JVMs.
-fn session(meta: &Meta) -> Session {
+fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
     let id = match (meta.session.as_str(), meta.host.as_str()) {
         ("", "") => format!("pid-{}", meta.pid),
         ("", host) => format!("{host}-{}", meta.pid),
@@ -222,7 +248,37 @@ fn session(meta: &Meta) -> Session {
         id,
         start_ms: milliseconds(meta.start_ms),
         dump_ms: milliseconds(meta.dump_ms),
+        incomplete: incomplete.map(|incomplete| missing(meta, incomplete)),
     }
+}
+
+/// What could not be written, since when and why.
+fn missing(meta: &Meta, incomplete: &Incomplete) -> String {
+    let after = incomplete.since_ms.saturating_sub(meta.start_ms) as f64 / 1_000.0;
+    let count = |number: u64, one: &str, many: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
+    };
+    let kinds = [
+        count(incomplete.classes, "class", "classes"),
+        count(incomplete.probes, "executed probe", "executed probes"),
+    ];
+    let what = kinds
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" and ");
+    let what = if what.is_empty() {
+        "what came later"
+    } else {
+        &what
+    };
+    format!(
+        "{what} of the JVM {} could not be written from {after:.1} s after its begin on: {}",
+        meta.pid,
+        escape::line(&incomplete.cause)
+    )
 }
 
 fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
@@ -275,9 +331,31 @@ mod tests {
             pid: 7,
             ..Meta::default()
         };
-        let ids =
-            [meta("", ""), meta("", "box"), meta("nightly", "box")].map(|meta| session(&meta).id);
+        let ids = [meta("", ""), meta("", "box"), meta("nightly", "box")]
+            .map(|meta| session(&meta, None).id);
         assert_eq!(ids, ["pid-7", "box-7", "nightly"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_a_sentence() {
+        let meta = Meta {
+            pid: 7,
+            start_ms: 1_000,
+            ..Meta::default()
+        };
+        let of = |classes, probes| {
+            let incomplete = Incomplete {
+                since_ms: 3_450,
+                cause: "No space left\non device".into(),
+                classes,
+                probes,
+            };
+            missing(&meta, &incomplete)
+        };
+        let rest = r"of the JVM 7 could not be written from 2.5 s after its begin on: No space left\non device";
+        assert_eq!(of(0, 0), format!("what came later {rest}"));
+        assert_eq!(of(1, 0), format!("1 class {rest}"));
+        assert_eq!(of(2, 1), format!("2 classes and 1 executed probe {rest}"));
     }
 
     #[test]

@@ -107,13 +107,9 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
 /// If it is damaged or of a newer version (`H0611`).
 pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snapshot>, Problem> {
     let snapshot = unless_empty(path, Snapshot::read(path), warnings)?;
-    if let Some(Snapshot {
-        complete,
-        truncated,
-        ..
-    }) = snapshot
-    {
-        warnings.extend(unfinished(path, complete, truncated));
+    // One that says itself why it is incomplete is reported with what is made of it.
+    if let Some(read) = snapshot.as_ref().filter(|read| read.incomplete.is_none()) {
+        warnings.extend(unfinished(path, read.complete, read.truncated));
     }
     Ok(snapshot)
 }

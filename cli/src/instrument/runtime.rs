@@ -18,10 +18,11 @@ macro_rules! files {
 }
 
 /// The class files, as `runtime/classes` has them.
-pub const CLASSES: [File; 7] = files![
+pub const CLASSES: [File; 8] = files![
     "Key",
     "Log",
     "Log$Payload",
+    "Log$Written",
     "Probes",
     "SnapshotWriter",
     "SnapshotWriter$End",

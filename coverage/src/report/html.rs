@@ -40,6 +40,7 @@ pub fn write(
     let report = Report {
         bundle,
         links: Links::new(bundle),
+        sessions,
     };
     std::fs::write(folder.join("index.html"), report.index())?;
     std::fs::write(
@@ -56,11 +57,13 @@ pub fn write(
 struct Report<'a> {
     bundle: &'a BundleCoverage,
     links: Links<'a>,
+    sessions: &'a [Session],
 }
 
 impl Report<'_> {
     fn index(&self) -> String {
         let mut page = Page::new(&self.bundle.name, "", &[Crumb::here(&self.bundle.name)]);
+        sessions::incomplete(&mut page.body, self.sessions);
         self.no_match(&mut page.body);
         page.summary(&self.bundle.counters);
         page.filter("Filter packages, find classes", true);

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
-use crate::log::{Flush, Log, WRITE_LENGTH, now_ms, write_json, write_text};
+use crate::log::{Flush, Log, Marks, WRITE_LENGTH, now_ms, write_json, write_text};
 
 /// Calls of one record.
 const CALLS: u64 = 4_096;
@@ -55,7 +55,10 @@ impl EventWriter {
                 "events",
                 MAGIC,
                 meta,
-                Some(Kind::Incomplete as u16),
+                Marks {
+                    kind: Kind::Incomplete as u16,
+                    count: |_, _, _| (),
+                },
             )?,
             names: HashMap::new(),
             calls: Vec::new(),

@@ -1,7 +1,7 @@
 //! What a snapshot holds.
 
 use crate::error::SnapshotError;
-use crate::format::{Failure, Meta, Summary};
+use crate::format::{Failure, Incomplete, Meta, Summary};
 
 /// What one JVM recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Snapshot {
     pub complete: bool,
     /// Whether the last record was cut off: the JVM was killed while writing. What is here is whole.
     pub truncated: bool,
+    /// Why something could not be written, and what.
+    pub incomplete: Option<Incomplete>,
 }
 
 /// A class and its probes.

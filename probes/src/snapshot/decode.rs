@@ -72,13 +72,14 @@ impl Decoder {
     fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
         let kind = Kind::from_number(record.kind).ok_or_else(|| {
             let found = record.kind.to_string();
-            corrupt(record.offset, "a kind of record between 1 and 7", found)
+            corrupt(record.offset, "a kind of record between 1 and 8", found)
         })?;
         if self.meta.is_none() && kind != Kind::Meta {
             let found = format!("{kind:?}");
             return Err(corrupt(record.offset, "the meta record first", found));
         }
         self.snapshot.complete = kind == Kind::End;
+        self.snapshot.incomplete = None;
         match kind {
             Kind::Meta => self.meta = Some(read_json(record)?),
             Kind::Class => self.take_class(record)?,
@@ -87,6 +88,7 @@ impl Decoder {
             Kind::Reset => self.reset(record.payload),
             Kind::Failure => self.snapshot.failures.push(read_json(record)?),
             Kind::End => self.snapshot.summary = read_json(record)?,
+            Kind::Incomplete => self.snapshot.incomplete = Some(read_json(record)?),
         }
         Ok(())
     }
@@ -371,7 +373,7 @@ mod tests {
         bytes[head + 8..head + 12].copy_from_slice(&crc);
         let text = Snapshot::from_bytes(&bytes).unwrap_err().to_string();
         assert!(
-            text.contains("kind of record between 1 and 7, found 9"),
+            text.contains("kind of record between 1 and 8, found 9"),
             "{text}"
         );
     }
@@ -422,7 +424,7 @@ mod tests {
     }
 
     fn hostile_records() -> impl Strategy<Value = Vec<(Kind, Vec<u8>)>> {
-        let kind = (2u16..8).prop_map(|number| Kind::from_number(number).unwrap());
+        let kind = (2u16..9).prop_map(|number| Kind::from_number(number).unwrap());
         let arbitrary = (kind, prop::collection::vec(any::<u8>(), 0..60));
         let classes = (
             0u16..4,

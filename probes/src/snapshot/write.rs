@@ -6,13 +6,19 @@ use std::path::Path;
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::error::WriteError;
 use crate::format::{
-    Failure, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_record, write_varint,
+    Failure, Incomplete, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_record, write_varint,
 };
-use crate::log::{Flush, Log, now_ms, write_json, write_text};
+use crate::log::{Flush, Log, Marks, now_ms, write_json, write_text};
 use crate::table::{PendingClass, ProbeRange, ProbeTable};
 
 /// Elements compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
+
+/// How a snapshot says that it is incomplete.
+const MARKS: Marks = Marks {
+    kind: Kind::Incomplete as u16,
+    count: count_missing,
+};
 
 /// What a snapshot holds besides hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +36,7 @@ impl Default for SnapshotOptions {
 /// Writes one snapshot file; owned by the agent's thread.
 ///
 /// Every method is cheap when nothing changed. After a failed write the file is cut back to its last whole record,
-/// what was to be written is kept, and later calls try again.
+/// what was to be written is kept, and later calls try again; meanwhile it ends with a record that says so.
 #[derive(Debug)]
 pub struct SnapshotWriter {
     log: Log,
@@ -50,7 +56,7 @@ impl SnapshotWriter {
         options: SnapshotOptions,
     ) -> Result<Self, WriteError> {
         Ok(Self {
-            log: Log::create(directory, "hook", MAGIC, &meta, None)?,
+            log: Log::create(directory, "hook", MAGIC, &meta, MARKS)?,
             options,
             known: Vec::new(),
         })
@@ -193,6 +199,19 @@ fn write_hits(out: &mut Vec<u8>, array: u16, indices: &[u16]) {
         let index = u32::from(*index);
         write_varint(out, index - next);
         next = index + 1;
+    }
+}
+
+/// What is missing in the file while this record is.
+fn count_missing(kind: u16, payload: &[u8], missing: &mut Incomplete) {
+    match Kind::from_number(kind) {
+        Some(Kind::Class) => missing.classes += 1,
+        Some(Kind::Hits) => {
+            let indices = payload.iter().skip(2); // the number of the array
+            let ends = indices.filter(|byte| **byte < 0x80);
+            missing.probes += ends.count() as u64;
+        }
+        _ => {}
     }
 }
 

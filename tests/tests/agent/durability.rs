@@ -1,11 +1,12 @@
 //! What is on disk when things go wrong: killed JVMs, full disks, plugins that fail under `strict`.
 
 use crate::support::agent::{classes, hits, java, snapshot, snapshots};
-use e2e_tests::java::Java;
+use e2e_tests::java::{Java, Run};
 use e2e_tests::{jdks, scratch, workspace};
 use probes::Snapshot;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 
 /// A hit is on disk after two rounds of the agent thread at most.
 const WINDOW_MS: u64 = 100;
@@ -112,8 +113,65 @@ fn full_disk_is_reported_once_and_the_program_goes_on() {
             "{}",
             run.report()
         );
-        assert!(!snapshot(folder.path()).complete, "what fits is readable");
+        let snapshot = snapshot(folder.path());
+        assert!(!snapshot.complete, "what fits is readable");
+        let incomplete = snapshot.incomplete.expect("a cause");
+        assert!(incomplete.cause.contains("File too large"));
+        assert!(incomplete.classes > 0 && incomplete.probes > 0);
+        let html = folder.path().join("html");
+        let words = ["report", &text(folder.path()), "--html", &text(&html)];
+        let report = Java::program(workspace::classhook())
+            .arguments(&words)
+            .run();
+        says_that_it_is_incomplete(&report, &html, "File too large");
     }
+}
+
+/// A report of a snapshot that could not be written whole: on standard output if it has a summary, and otherwise in
+/// what it wrote.
+fn says_that_it_is_incomplete(report: &Run, html: &Path, cause: &str) {
+    report.assert_exit(3).assert_stderr("error[H0651]");
+    report.assert_stderr(cause);
+    assert!(!report.stderr.contains("was killed"), "{}", report.report());
+    let page = std::fs::read_to_string(html.join("index.html")).expect("the report");
+    let notice = "This report is incomplete.";
+    assert!(page.contains(notice) && page.contains(cause), "{page}");
+}
+
+/// The disk is full from some classes on, and has no room even for what says so.
+#[test]
+fn coverage_of_a_full_disk_says_what_is_missing() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let small = folder.path().join("small");
+    std::fs::create_dir(&small).expect("a folder");
+    let html = folder.path().join("html");
+    let mount = "mount -t tmpfs -o size=32k none \"$0\" || exit 99; exec \"$@\"";
+    let unshare = ["--user", "--map-root-user", "--mount", "/bin/sh", "-c"];
+    let (program, small) = (text(&workspace::classhook()), text(&small));
+    let run = Java::program("/usr/bin/unshare".into())
+        .arguments(&unshare)
+        .arguments(&[mount, &small, &program, "coverage", "--output", &small])
+        .arguments(&["--html", &text(&html), "--"])
+        .arguments(&[&text(&jdk.tool("java")), "-cp", &text(classes())])
+        .arguments(&["Loading", "many"])
+        .run();
+    let cause = "No space left on device";
+    says_that_it_is_incomplete(&run, &html, cause);
+    let said = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("incomplete: "));
+    let said: Vec<&str> = said.collect();
+    assert!(
+        matches!(*said, [line] if line.contains(" classes and ") && line.contains(cause)),
+        "{}",
+        run.report()
+    );
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 #[test]

@@ -237,6 +237,65 @@ fn folder_that_cannot_be_made_is_told_once_and_the_program_goes_on() {
     );
 }
 
+/// A program of many classes, instrumented, and its class path.
+fn many(folder: &Path) -> Vec<PathBuf> {
+    let class = |number: u32| format!("static class C{number} {{ static void f() {{}} }}\n");
+    let classes: String = (0..100).map(class).collect();
+    let calls: String = (0..100).map(|number| format!("C{number}.f();")).collect();
+    let main = format!("public static void main(String[] arguments) {{ {calls} }}");
+    let source = folder.join("Many.java");
+    std::fs::write(
+        &source,
+        format!("public class Many {{\n{classes}{main}\n}}\n"),
+    )
+    .expect("the test's folder");
+    let classes = javac::compile(&jdks::newest(), &[&source], folder, &["--release", "17"]);
+    class_path(&[classes], folder).class_path
+}
+
+/// The limit of a file's size stands for a disk that is full.
+#[test]
+fn full_disk_is_told_once_and_in_the_snapshot() {
+    let folder = scratch();
+    let (class_path, whole) = (many(folder.path()), folder.path().join("whole"));
+    let jdk = jdks::newest();
+    let running = |program: Java, output: &Path| {
+        let output = format!("-Dclasshook.output={}", output.display());
+        // The JVM's own counters are a file as well.
+        let program = program.options(&["-XX:-UsePerfData", &output]);
+        program.class_path(&class_path).main("Many")
+    };
+    let all = running(Java::new(&jdk), &whole).run();
+    all.assert_success();
+    let whole = snapshots(&whole).pop().expect("a snapshot");
+    let length = std::fs::metadata(&whole).expect("the snapshot").len();
+    let whole = Snapshot::read(&whole).expect("a readable snapshot");
+
+    let small = folder.path().join("small");
+    let limit = format!("ulimit -f {}; exec \"$@\"", length / 2 / 512);
+    let shell = Java::program("/bin/sh".into())
+        .options(&["-c", &limit, "sh"])
+        .option(jdk.tool("java"));
+    let run = running(shell, &small).run();
+    run.assert_success();
+    assert_eq!(run.stderr.matches("H0802").count(), 1, "{}", run.report());
+    let snapshot = snapshot(&small);
+    assert!(!snapshot.complete && !snapshot.truncated);
+    let incomplete = snapshot.incomplete.expect("a cause");
+    assert!(
+        incomplete.cause.contains("File too large"),
+        "{incomplete:?}"
+    );
+    let count = |snapshot: &[probes::SnapshotClass]| {
+        let probes = snapshot.iter().flat_map(|class| &class.probes);
+        let hit = probes.filter(|hit| **hit).count() as u64;
+        (snapshot.len() as u64, hit)
+    };
+    let (classes, hit) = count(&snapshot.classes);
+    let there_and_missing = (classes + incomplete.classes, hit + incomplete.probes);
+    assert_eq!(there_and_missing, count(&whole.classes));
+}
+
 #[test]
 fn agent_leaves_instrumented_classes_alone_and_reports_take_both() {
     let folder = scratch();

@@ -20,6 +20,7 @@ pub(super) fn page(bundle: &BundleCoverage, sessions: &[Session]) -> String {
             .push_str("<p>This report was made without any run: everything counts as missed.");
         return page.finish();
     }
+    incomplete(&mut page.body, sessions);
     let _ = write!(
         page.body,
         "<p>This report is made from {}.",
@@ -41,6 +42,25 @@ pub(super) fn page(bundle: &BundleCoverage, sessions: &[Session]) -> String {
     }
     page.body.push_str("</table></div>");
     page.finish()
+}
+
+/// What could not be recorded counts as missed or is not there: that must be seen.
+pub(super) fn incomplete(body: &mut String, sessions: &[Session]) {
+    let mut missing = Session::sorted(sessions)
+        .into_iter()
+        .filter_map(|session| session.incomplete.as_deref())
+        .peekable();
+    if missing.peek().is_none() {
+        return;
+    }
+    body.push_str(
+        "<aside class=notice><p><strong>This report is incomplete.</strong> \
+         What could not be recorded is missing, or counts as missed.<ul>",
+    );
+    for sentence in missing {
+        let _ = write!(body, "<li>{}", text(sentence));
+    }
+    body.push_str("</ul></aside>");
 }
 
 /// `2026-09-21 15:33:20 UTC`, marked up as a time; the nearest one of the calendar for what lies beyond it.

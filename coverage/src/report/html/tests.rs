@@ -61,6 +61,19 @@ fn pages_of_a_small_program() {
 }
 
 #[test]
+fn what_could_not_be_recorded_is_on_the_first_page_and_beside_the_sessions() {
+    let mut sessions = fixture::sessions();
+    sessions[0].incomplete = Some("3 classes of <b> are missing".to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    write(&fixture::bundle(), &sessions, &NoSources, folder.path()).unwrap();
+    for page in ["index.html", "sessions.html"] {
+        let text = fs::read_to_string(folder.path().join(page)).unwrap();
+        let notice = "is incomplete.</strong> What could not be recorded is missing, or counts as missed.<ul><li>3 classes of &lt;b&gt; are missing</ul>";
+        assert!(text.contains(notice), "{page}: {text}");
+    }
+}
+
+#[test]
 fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
     for sources in [&Text(ACCOUNT) as &dyn SourceLookup, &NoSources] {
         let files = report(&fixture::bundle(), sources);

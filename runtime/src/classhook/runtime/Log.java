@@ -4,6 +4,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
@@ -11,27 +13,38 @@ import java.util.zip.CRC32;
  * Numbers are little-endian.
  */
 final class Log {
-    static final int META = 1;
+    private static final int META = 1;
     static final int CLASS = 2;
     static final int HITS = 3;
     static final int TIME = 4;
     static final int RESET = 5;
     static final int END = 7;
+    private static final int INCOMPLETE = 8;
 
     private static final byte[] MAGIC = {(byte) 0x8E, 'H', 'O', 'O', 'K', '\r', '\n', 0x1A};
     private static final int VERSION = 1;
     private static final int MARKER = 0xA7C5;
+    /** The record that says that the file is incomplete is shorter than this. */
+    private static final int MARK_LENGTH = 256;
+    /** So many flushes can be taken back: more bytes than a block of a file system has. */
+    private static final int MOST_TAKEN_BACK = 256;
 
     private final File path;
     private final RandomAccessFile file;
     /** Whole records that are not written yet. */
     private final ByteArrayOutputStream waiting = new ByteArrayOutputStream();
-    /** Bytes of the file that are whole records. */
+    /** Classes and probes that are in {@link #waiting}. */
+    private int classes;
+    private int probes;
+    /** Bytes of the file that are whole records, but for one that says that the file is incomplete. */
     private long length;
-    private boolean failing;
+    /** What was written last, as far as it is taken back where there is no room for that record; the last one first. */
+    private final ArrayDeque<Written> last = new ArrayDeque<>();
+    /** When writing began to fail; 0 if it did not. */
+    private long failing;
 
-    /** Makes a file of its own in the folder, which is made, too. */
-    Log(File folder, long pid, long start) throws IOException {
+    /** Makes a file of its own in the folder, which is made, too; none if there is no room to say that it is full. */
+    Log(File folder, long pid, long start, Payload meta) throws IOException {
         folder.mkdirs();
         File candidate;
         do {
@@ -41,38 +54,116 @@ final class Log {
         path = candidate;
         file = new RandomAccessFile(path, "rw");
         Payload header = new Payload().bytes(MAGIC).u4(VERSION);
-        header.u4(header.crc()).writeTo(waiting);
+        byte[] bytes = header.u4(header.crc()).toByteArray();
+        waiting.write(bytes, 0, bytes.length);
+        add(META, meta);
+        try {
+            write(Arrays.copyOf(waiting.toByteArray(), waiting.size() + MARK_LENGTH));
+            length = waiting.size();
+            file.setLength(length);
+            waiting.reset();
+        } catch (IOException cause) {
+            path.delete();
+            throw cause;
+        }
     }
 
     void add(int kind, Payload payload) {
-        Payload head = new Payload().u2(MARKER).u2(kind).u4(payload.size());
-        head.u4(head.crc()).writeTo(waiting);
-        payload.writeTo(waiting);
-        new Payload().u4(payload.crc()).writeTo(waiting);
+        byte[] record = record(kind, payload);
+        waiting.write(record, 0, record.length);
+    }
+
+    /** Notes what the records that were added hold. */
+    void count(int moreClasses, int moreProbes) {
+        classes += moreClasses;
+        probes += moreProbes;
     }
 
     boolean isEmpty() {
         return waiting.size() == 0;
     }
 
-    /** Writes what was added; if that fails, keeps it for the next time and warns once. */
+    /** Writes what was added; if that fails, keeps it for the next time, says so in the file, and warns once. */
     void flush() {
         try {
-            file.seek(length);
-            file.write(waiting.toByteArray());
+            write(waiting.toByteArray());
+            last.push(new Written(waiting.toByteArray(), classes, probes));
+            while (last.size() > MOST_TAKEN_BACK) {
+                last.removeLast();
+            }
             length += waiting.size();
             waiting.reset();
-            failing = false;
+            classes = 0;
+            probes = 0;
+            failing = 0;
+        } catch (IOException cause) {
+            boolean isNew = failing == 0;
+            if (isNew) {
+                failing = System.currentTimeMillis();
+            }
+            mark(String.valueOf(cause.getMessage()));
+            if (isNew) {
+                SnapshotWriter.complain("H0802", "cannot write " + path + ": " + cause.getMessage() + "; it is tried again");
+            }
+        }
+    }
+
+    /** Lets the file end with a record that says what is missing; makes room for it if there is none. */
+    private void mark(String cause) {
+        while (true) {
+            StringBuilder text = new StringBuilder("{\"since_ms\":").append(failing);
+            text.append(",\"classes\":").append(classes).append(",\"probes\":").append(probes);
+            SnapshotWriter.field(text, "cause", cause);
+            try {
+                write(record(INCOMPLETE, new Payload().bytes(Payload.utf8(text.append('}').toString()))));
+                return;
+            } catch (IOException full) {
+                Written taken = last.poll();
+                if (taken == null) {
+                    return;
+                }
+                byte[] rest = waiting.toByteArray();
+                waiting.reset();
+                waiting.write(taken.bytes, 0, taken.bytes.length);
+                waiting.write(rest, 0, rest.length);
+                count(taken.classes, taken.probes);
+                length -= taken.bytes.length;
+            }
+        }
+    }
+
+    /** Lets the file end with these bytes behind the whole records; if that fails, with those. */
+    private void write(byte[] bytes) throws IOException {
+        try {
+            file.seek(length);
+            file.write(bytes);
+            file.setLength(length + bytes.length);
         } catch (IOException cause) {
             try {
                 file.setLength(length);
             } catch (IOException ignored) {
                 // a reader accepts a part of a record at the end of a file
             }
-            if (!failing) {
-                failing = true;
-                SnapshotWriter.complain("H0802", "cannot write " + path + ": " + cause.getMessage() + "; it is tried again");
-            }
+            throw cause;
+        }
+    }
+
+    private static byte[] record(int kind, Payload payload) {
+        Payload record = new Payload().u2(MARKER).u2(kind).u4(payload.size());
+        record.u4(record.crc()).bytes(payload.toByteArray()).u4(payload.crc());
+        return record.toByteArray();
+    }
+
+    /** What one flush wrote. */
+    private static final class Written {
+        final byte[] bytes;
+        final int classes;
+        final int probes;
+
+        Written(byte[] bytes, int classes, int probes) {
+            this.bytes = bytes;
+            this.classes = classes;
+            this.probes = probes;
         }
     }
 
@@ -132,9 +223,8 @@ final class Log {
             return (int) sum.getValue();
         }
 
-        void writeTo(ByteArrayOutputStream target) {
-            byte[] bytes = out.toByteArray();
-            target.write(bytes, 0, bytes.length);
+        byte[] toByteArray() {
+            return out.toByteArray();
         }
 
         static byte[] utf8(String text) {

@@ -72,9 +72,7 @@ final class SnapshotWriter implements Runnable {
             long pid = pid();
             long start = System.currentTimeMillis();
             File folder = new File(output == null || output.isEmpty() ? "classhook" : output);
-            SnapshotWriter writer = new SnapshotWriter(new Log(folder, pid, start));
-            writer.log.add(Log.META, json(meta(pid, start)));
-            writer.log.flush();
+            SnapshotWriter writer = new SnapshotWriter(new Log(folder, pid, start, json(meta(pid, start))));
             Runtime.getRuntime().addShutdownHook(writer.thread("Classhook end", new End(writer)));
             writer.thread("Classhook recording", writer).start();
             return writer;
@@ -134,6 +132,7 @@ final class SnapshotWriter implements Runnable {
                     entry.known[probe] = entry.hits[probe];
                     int found = entry.base + probe;
                     hits.leb128(found - next);
+                    log.count(0, 1);
                     next = found + 1;
                 }
             }
@@ -174,6 +173,7 @@ final class SnapshotWriter implements Runnable {
         for (int index = 0; index < key.plugins.length; index++) {
             Log.Payload record = new Log.Payload().u2(array).u2(base).u4(key.counts[index]).u8(key.fingerprint);
             log.add(Log.CLASS, record.text(key.name).text("static").text(key.plugins[index]));
+            log.count(1, 0);
             base += key.counts[index];
         }
         classes.add(entry);
@@ -219,7 +219,7 @@ final class SnapshotWriter implements Runnable {
         return out.append('}').toString();
     }
 
-    private static void field(StringBuilder out, String name, String value) {
+    static void field(StringBuilder out, String name, String value) {
         if (value == null) {
             return;
         }
