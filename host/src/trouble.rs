@@ -2,7 +2,7 @@
 
 use crate::instance::Fault;
 
-/// Why a class ends unchanged, before it is made a [`Failure`].
+/// Why a class ends unchanged, before it is made a [`Failure`](crate::Failure).
 #[derive(Debug)]
 pub(crate) struct Trouble {
     /// Name of the plugin; empty when no plugin is to blame.

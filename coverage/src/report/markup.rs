@@ -69,7 +69,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// [`escape`] into a text that exists.
+/// [`escape()`] into a text that exists.
 pub(super) fn escape_into(text: &str, escaped: &mut String) {
     for character in text.chars() {
         match character {

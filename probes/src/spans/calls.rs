@@ -410,7 +410,7 @@ pub fn capture<'v>(
     keep(here, span, spec, read());
 }
 
-/// As [`capture`], of a value from which the program of the span reads others. `read` is called with each of these,
+/// As [`capture()`], of a value from which the program of the span reads others. `read` is called with each of these,
 /// and without one where the value itself is kept.
 pub fn capture_read_from(
     jvm: &impl Jvm,
