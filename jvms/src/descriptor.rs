@@ -5,16 +5,16 @@
 //! MethodDescriptor: ( FieldType* ) FieldType | ( FieldType* ) V
 //! ```
 //!
-//! Class names are taken as they are, since a JVM loads classes whose names it
-//! has not checked; [`class_name`](FieldType::class_name) and
-//! [`class_names`](MethodDescriptor::class_names) give them to
-//! [`is_internal`](crate::names::is_internal).
+//! `parse` takes class names as they are, since a JVM loads classes whose names it
+//! has not checked; `checked` expects them to be those of JVMS 4.2.1, as a JVM
+//! that verifies does.
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
 use crate::modified_utf8::Utf8;
+use crate::names::{internal_ends, is_internal};
 
 /// Most dimensions of an array type (JVMS 4.3.2).
 pub const MAX_DIMENSIONS: usize = 255;
@@ -120,6 +120,31 @@ impl<'d> FieldType<'d> {
         Ok(found)
     }
 
+    /// The type of a whole field descriptor whose class may be called so (JVMS 4.2.1, 4.3.2).
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn checked(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
+        let found = Self::parse(descriptor)?;
+        found.expect_name(descriptor, 0)?;
+        Ok(found)
+    }
+
+    /// Expects that the type's class may be called so; it begins at `offset` of `descriptor`.
+    fn expect_name(self, descriptor: &[u8], offset: usize) -> Result<(), DescriptorError> {
+        let Some(end) = self.class_name().and_then(internal_ends) else {
+            return Ok(());
+        };
+        let offset = [offset, self.element().0, 1, end]
+            .into_iter()
+            .fold(0, usize::saturating_add);
+        Err(DescriptorError {
+            offset,
+            expected: "a class's name in internal form, a/B,",
+            found: descriptor.get(offset).copied(),
+        })
+    }
+
     /// Slots that a value takes among the local variables and on the operand stack (JVMS 2.6.1, 2.6.2).
     #[must_use]
     #[inline]
@@ -202,6 +227,24 @@ impl<'d> MethodDescriptor<'d> {
         })
     }
 
+    /// Reads a whole method descriptor whose classes may be called so (JVMS 4.2.1, 4.3.3).
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn checked(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
+        let found = Self::parse(descriptor)?;
+        let mut parameters = found.parameters();
+        let mut offset = parameters.offset();
+        while let Some(parameter) = parameters.next() {
+            parameter.expect_name(descriptor, offset)?;
+            offset = parameters.offset();
+        }
+        if let Some(returned) = found.return_type {
+            returned.expect_name(descriptor, offset.saturating_add(1))?;
+        }
+        Ok(found)
+    }
+
     /// The types of the parameters, in order.
     #[must_use]
     pub fn parameters(&self) -> Parameters<'d> {
@@ -220,10 +263,19 @@ impl<'d> MethodDescriptor<'d> {
         self.parameters().slots()
     }
 
-    /// The names of the classes that it mentions, in order.
-    pub fn class_names(&self) -> impl Iterator<Item = &'d [u8]> {
-        let types = self.parameters().chain(self.return_type);
-        types.filter_map(FieldType::class_name)
+    /// Local variables that the arguments take: the parameters, and the receiver if there is one.
+    #[must_use]
+    pub fn argument_slots(&self, receiver: bool) -> u32 {
+        self.parameter_slots().saturating_add(u32::from(receiver))
+    }
+}
+
+/// Whether a `CONSTANT_Class` may name this: a class by its internal name, or an array by its descriptor (JVMS 4.4.1).
+#[must_use]
+pub fn is_class_or_array(name: &[u8]) -> bool {
+    match name.first() {
+        Some(b'[') => FieldType::checked(name).is_ok(),
+        _ => is_internal(name),
     }
 }
 

@@ -16,19 +16,49 @@ pub fn is_unqualified(name: &[u8]) -> bool {
     !name.is_empty() && !name.iter().any(forbidden)
 }
 
-/// Whether a method may have this name: an unqualified name without `<` and
-/// `>`, or one of [`INIT`] and [`CLINIT`] (JVMS 4.2.2).
+/// Whether a method may have this name: one that is called by it, or one of
+/// [`INIT`] and [`CLINIT`] (JVMS 4.2.2).
 #[must_use]
 pub fn is_method(name: &[u8]) -> bool {
     let special = [INIT, CLINIT].iter().any(|it| it.as_bytes() == name);
-    special || is_unqualified(name) && !name.iter().any(|byte| matches!(byte, b'<' | b'>'))
+    special || is_called_by_name(name)
+}
+
+/// Whether a method that is called by its name may have this one: an
+/// unqualified name without `<` and `>` (JVMS 4.2.2).
+#[must_use]
+pub fn is_called_by_name(name: &[u8]) -> bool {
+    is_unqualified(name) && !name.iter().any(|byte| matches!(byte, b'<' | b'>'))
 }
 
 /// Whether this is the name of a class or interface in internal form:
 /// unqualified names with `/` between them (JVMS 4.2.1).
 #[must_use]
 pub fn is_internal(name: &[u8]) -> bool {
-    name.split(|byte| *byte == b'/').all(is_unqualified)
+    internal_ends(name).is_none()
+}
+
+/// Where a text stops being the name of a class in internal form; none where
+/// it is one.
+#[must_use]
+pub fn internal_ends(name: &[u8]) -> Option<usize> {
+    let mut empty = true;
+    for (at, byte) in name.iter().enumerate() {
+        match byte {
+            b'/' if empty => return Some(at),
+            b'.' | b';' | b'[' => return Some(at),
+            byte => empty = *byte == b'/',
+        }
+    }
+    empty.then_some(name.len())
+}
+
+/// Whether this is an identifier of Java, as class files before version 49 need
+/// them for names: each part of a class's name, and the names of members.
+#[must_use]
+pub fn is_identifier(name: &str) -> bool {
+    let starts = |letter: char| letter.is_alphabetic() || matches!(letter, '_' | '$');
+    name.starts_with(starts) && name.chars().all(|it| starts(it) || it.is_alphanumeric())
 }
 
 /// `java.util.Map$Entry` of `java/util/Map$Entry` (JVMS 4.2.1).
@@ -88,6 +118,32 @@ mod tests {
         }
         for name in ["", "/", "a/", "/a", "a//b", "a.B", "[La/B;", "La/B;"] {
             assert!(!is_internal(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn where_an_internal_name_ends_is_known() {
+        let cases: [(&[u8], Option<usize>); 7] = [
+            (b"a/B", None),
+            (b"", Some(0)),
+            (b"/", Some(0)),
+            (b"a//b", Some(2)),
+            (b"a/", Some(2)),
+            (b"java.lang", Some(4)),
+            (b"a;", Some(1)),
+        ];
+        for (name, end) in cases {
+            assert_eq!(internal_ends(name), end, "{}", name.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn identifiers_begin_with_no_digit_and_hold_no_marks() {
+        for name in ["a", "_1", "$a", "é", "a1"] {
+            assert!(is_identifier(name), "{name}");
+        }
+        for name in ["", "1a", "a-b", "a b", "package-info", "a/b"] {
+            assert!(!is_identifier(name), "{name}");
         }
     }
 

@@ -609,7 +609,7 @@ fn text_of_change(change: &Change) -> usize {
         Change::Call(target) => text_of(&target.method),
         Change::Field { field, .. } => text_of(field),
         Change::Factory(method) => text_of(method),
-        Change::New(class) => class.len(),
+        Change::New { class, .. } => class.len(),
         Change::Remove(value) => value.as_ref().map_or(0, text_of_constant),
         _ => 0,
     }

@@ -30,6 +30,8 @@ pub const MAX_SNIPPET_STATE: usize = 1 << 16;
 pub const LDC_CLASS_SINCE: u16 = 49;
 /// First version that calls static and private methods of interfaces (JVMS 4.9.1).
 pub const STATIC_INTERFACE_METHODS_SINCE: u16 = 52;
+/// First version in which any unqualified name will do (JVMS 4.2.2); before, names are identifiers of Java.
+pub const ODD_NAMES_SINCE: u16 = 49;
 /// Most local variable slots of a snippet's own.
 pub const MAX_SNIPPET_SLOTS: u16 = 1_024;
 /// Most times that a snippet is followed until the types at its labels settle.

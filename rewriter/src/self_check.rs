@@ -9,6 +9,7 @@ mod error;
 mod frames;
 mod method;
 mod mismatch;
+mod new_names;
 mod retyped;
 mod snippet;
 mod structure;

@@ -120,6 +120,7 @@ pub enum Change {
     Field(u8, Member),
     Factory(Member),
     New(String),
+    NewWithCast(String),
     Remove(Option<Constant>),
 }
 

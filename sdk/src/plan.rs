@@ -161,11 +161,26 @@ impl<'a> Plan<'a> {
     /// `rewrite`).
     ///
     /// # Errors
-    /// As [`Plan::redirect_call`].
+    /// As [`Plan::redirect_call`], and where the class file does not say that it is a subclass: see
+    /// [`Plan::allocate_with_cast`].
     pub fn allocate(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
         match self.sink.code_sink() {
             CodeSink::Host(plan) => rewrite::allocate(plan, at, name),
             CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::New(name.to_owned()))),
+        }
+    }
+
+    /// As [`Plan::allocate`], for a class that only the plugin knows to be a subclass: a cast behind the constructor
+    /// shows it to the verifier. If it is none, the program gets a `ClassCastException`.
+    ///
+    /// # Errors
+    /// As [`Plan::redirect_call`].
+    pub fn allocate_with_cast(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
+        match self.sink.code_sink() {
+            CodeSink::Host(plan) => rewrite::allocate_with_cast(plan, at, name),
+            CodeSink::Native(plan) => {
+                plan.edit(&Edit::Change(at, Change::NewWithCast(name.to_owned())))
+            }
         }
     }
 

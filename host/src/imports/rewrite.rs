@@ -128,7 +128,18 @@ impl Host for State {
     }
 
     fn allocate(&mut self, _: Resource<PlanHandle>, at: Vec<Site>, name: String) -> Answer {
-        self.change(&at, &Change::New(name))
+        let (class, cast) = (name, false);
+        self.change(&at, &Change::New { class, cast })
+    }
+
+    fn allocate_with_cast(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        name: String,
+    ) -> Answer {
+        let (class, cast) = (name, true);
+        self.change(&at, &Change::New { class, cast })
     }
 
     fn remove(

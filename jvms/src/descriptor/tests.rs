@@ -58,20 +58,33 @@ fn class_names_are_odd() {
         let found = MethodDescriptor::parse(method.as_bytes()).unwrap();
         assert_eq!(found.parameters().count(), 3, "{name}");
         assert_eq!(found.return_type(), Some(FieldType::Class(name.as_bytes())));
-        assert_eq!(
-            found.class_names().collect::<Vec<_>>(),
-            [name.as_bytes(); 3]
-        );
-        assert!(found.class_names().all(names::is_internal));
+        assert_eq!(MethodDescriptor::checked(method.as_bytes()), Ok(found));
+        assert!(is_class_or_array(name.as_bytes()) && is_class_or_array(b"[I"));
     }
-    for name in ["", "a.B", "[I", "a//b"] {
-        let field = format!("L{name};");
-        let found = FieldType::parse(field.as_bytes()).unwrap();
-        assert!(
-            !found.class_name().is_some_and(names::is_internal),
-            "{name}"
-        );
+}
+
+/// A JVM takes these only where it does not verify.
+#[test]
+fn class_names_that_none_can_have_are_named_by_their_place() {
+    for (name, at) in [("", 0), ("/", 0), ("a.B", 1), ("[I", 0), ("a//b", 2)] {
+        for (before, after) in [("L", ";"), ("[[L", ";"), ("(I[L", ";J)V"), ("(I)L", ";")] {
+            let descriptor = format!("{before}{name}{after}");
+            let bytes = descriptor.as_bytes();
+            let refused = if before.starts_with('(') {
+                assert!(MethodDescriptor::parse(bytes).is_ok(), "{descriptor}");
+                MethodDescriptor::checked(bytes).unwrap_err()
+            } else {
+                assert!(FieldType::parse(bytes).is_ok(), "{descriptor}");
+                FieldType::checked(bytes).unwrap_err()
+            };
+            assert_eq!(refused.offset, before.len() + at, "{descriptor}: {refused}");
+            assert!(!is_class_or_array(bytes), "{descriptor}");
+        }
     }
+    let refused = MethodDescriptor::checked(b"()L;").unwrap_err().to_string();
+    let expected = "expected a class's name in internal form, a/B, at 3, found ;";
+    assert_eq!(refused, expected);
+    assert!(!is_class_or_array(b"La/B;") && !is_class_or_array(b""));
 }
 
 #[test]
@@ -145,6 +158,10 @@ fn methods() {
     assert_eq!(found.parameters().collect::<Vec<_>>(), expected);
     assert_eq!(found.return_type(), Some(FieldType::Array(b"[I")));
     assert_eq!(found.parameter_slots(), 5);
+    assert_eq!(
+        (found.argument_slots(false), found.argument_slots(true)),
+        (5, 6)
+    );
     let found = MethodDescriptor::parse(b"(I[[JLjava/lang/String;[La/B;Z)[La/B;").unwrap();
     let expected = [
         INT,

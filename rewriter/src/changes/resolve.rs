@@ -81,7 +81,7 @@ impl<'t> ChangedMethod<'t, '_> {
                 one(code, stack)
             }
             Change::Remove(value) => one(self.remove(&instruction, value.as_ref())?, 0),
-            Change::New(class) => self.new_object(&instruction, class),
+            Change::New { class, cast } => self.new_object(&instruction, class, *cast),
             Change::Factory(method) => self.factory(&instruction, method),
         }
     }
@@ -200,6 +200,11 @@ impl<'t> ChangedMethod<'t, '_> {
         let special = target.opcode == opcode::INVOKESPECIAL;
         if special && instruction.opcode != opcode::INVOKESPECIAL {
             let reason = "invokespecial takes the place of invokespecial only";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let own = self.known.this == member.owner;
+        if special && !own && !self.known.is_parent(&member.owner) {
+            let reason = "invokespecial calls methods of the class itself or of its parents";
             return Err(ChangeError::NotHere(reason));
         }
         self.receiver_is_ready(instruction)?;
@@ -375,6 +380,7 @@ impl<'t> ChangedMethod<'t, '_> {
         &self,
         instruction: &Instruction<'t>,
         class: &str,
+        cast: bool,
     ) -> Result<Vec<Replacement>, ChangeError> {
         let object = self.object(instruction)?;
         let mut found = Vec::new();
@@ -387,6 +393,7 @@ impl<'t> ChangedMethod<'t, '_> {
             };
             let member = Member::method(opcode::INVOKESPECIAL, &target);
             let member = member.map_err(ChangeError::BadTarget)?;
+            let back = self.back_to_old(&member.owner, &object, cast)?;
             if found.is_empty() {
                 let made = Operation::WithType(opcode::NEW, member.owner.clone());
                 found.push(Replacement {
@@ -396,14 +403,38 @@ impl<'t> ChangedMethod<'t, '_> {
                     stack: 0,
                 });
             }
+            let call_and_cast = [Operation::Invoke(opcode::INVOKESPECIAL, member)];
             found.push(Replacement {
                 bci: call.bci,
                 length: call.length,
-                code: Snippet::of(vec![Operation::Invoke(opcode::INVOKESPECIAL, member)]),
+                code: Snippet::of(call_and_cast.into_iter().chain(back).collect()),
                 stack: 0,
             });
         }
         Ok(found)
+    }
+
+    /// What makes an object of class `new` one of the class that it stands for, to the verifier: nothing where the
+    /// class file says that it is, or nobody gets it.
+    fn back_to_old(
+        &self,
+        new: &[u8],
+        object: &Object<'_>,
+        cast: bool,
+    ) -> Result<Option<Operation>, ChangeError> {
+        let wanted = object.class.as_bytes();
+        let [found, old] = [new, wanted].map(|name| Type::Object(Class::named(name)));
+        if object.dup.is_none() || self.known.fits(found, old) {
+            return Ok(None);
+        }
+        if cast {
+            let cast = Operation::WithType(opcode::CHECKCAST, wanted.to_vec());
+            return Ok(Some(cast));
+        }
+        Err(ChangeError::NotShown {
+            class: modified_utf8::Utf8::new(new).to_str_lossless().into_owned(),
+            wanted: object.class.to_str_lossless().into_owned(),
+        })
     }
 
     fn factory(

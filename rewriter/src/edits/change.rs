@@ -39,7 +39,13 @@ pub enum Change {
     /// `new` and the constructor calls that belong to it make an object of this
     /// class instead, which has a constructor of the same descriptor and is a
     /// subclass of the old one.
-    New(String),
+    New {
+        /// Internal name of the subclass.
+        class: String,
+        /// Whether a cast to the old class shows the verifier what no class file
+        /// here says: that this is a subclass of it.
+        cast: bool,
+    },
     /// `new`, `dup` and the constructor calls that belong to it become calls of
     /// a static method with the constructor's parameters that gives the object.
     Factory(MemberName),
@@ -74,6 +80,16 @@ pub enum ChangeError {
         expected: String,
         /// What the target takes and gives.
         found: String,
+    },
+    /// The verifier would not take the new class for the old one.
+    #[error(
+        "no class is loaded to see that {class} is a subclass of {wanted}: allocate it with a cast"
+    )]
+    NotShown {
+        /// The new class.
+        class: String,
+        /// The old one.
+        wanted: String,
     },
     /// A name or opcode that cannot be.
     #[error("{0}")]

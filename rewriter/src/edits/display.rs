@@ -179,7 +179,8 @@ impl Display for Change {
             }
             Change::Remove(None) => f.write_str("remove"),
             Change::Remove(Some(value)) => write!(f, "replace by {value}"),
-            Change::New(class) => write!(f, "redirect to new {class}"),
+            Change::New { class, cast: false } => write!(f, "redirect to new {class}"),
+            Change::New { class, cast: true } => write!(f, "redirect to new {class}, cast"),
             Change::Factory(method) => write!(f, "redirect to factory {}", Member(method)),
         }
     }

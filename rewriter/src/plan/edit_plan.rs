@@ -203,6 +203,11 @@ impl EditPlan {
         !self.changes.is_empty()
     }
 
+    /// Whether its edits of code may name classes and members.
+    pub(crate) fn names_anything(&self) -> bool {
+        self.has_changes() || !self.snippets.is_empty()
+    }
+
     /// A change of this plan.
     #[must_use]
     pub fn changed(&self, id: ChangeId) -> Option<&Change> {

@@ -4,6 +4,7 @@ use crate::class::ClassFile;
 use crate::plan::EditPlan;
 use crate::self_check::error::SelfCheckError;
 use crate::self_check::method::{CheckScratch, Pair};
+use crate::self_check::new_names;
 use crate::self_check::structure::checked;
 use crate::splice::{Added, ProbeWriter, by_method, head, order_by_method, tail};
 use crate::storage::ProbeStorage;
@@ -38,6 +39,9 @@ pub fn check_splice(
     let probes = ProbeWriter::new(original, plan, storage, &mut scratch.pool)
         .ok_or(differs("constant pool"))?;
     outside(original, &output, probes.added(), scratch)?;
+    if plan.names_anything() {
+        new_names::pool(original, &output)?;
+    }
     let mut groups = by_method(&order).peekable();
     for (before, after) in original.methods().zip(output.methods()) {
         let group = groups.next_if(|(method, _)| *method == before.index());

@@ -38,6 +38,14 @@ pub enum SelfCheckError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A name or descriptor came into the class that no class file may hold (JVMS 4.2, 4.3).
+    #[error("expected a {what} as class files hold it, found `{found}`")]
+    BadName {
+        /// What it should be.
+        what: &'static str,
+        /// What it is, cut off where it is long.
+        found: String,
+    },
     /// The class was changed although its class edits are refused.
     #[error("the class was changed although {0}")]
     ClassRefused(StructureError),

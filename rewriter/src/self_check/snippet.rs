@@ -34,9 +34,12 @@ pub(super) fn end_of(
     let first = offsets.len();
     let mut instructions = Instructions::from(code, at, 0);
     let mut end = at;
+    let mut places = vec![None; snippet.label_count()];
     for operation in snippet.operations() {
         offsets.push(end.minus(at) as u32);
-        if !matches!(operation, Operation::Label(_)) {
+        if let Operation::Label(label) = operation {
+            *places.get_mut(label.0 as usize)? = u32::try_from(end).ok();
+        } else {
             let instruction = instructions.next()?.ok()?;
             host.is(&instruction, operation).then_some(())?;
             end = instruction.next() as usize;
@@ -44,19 +47,14 @@ pub(super) fn end_of(
     }
     offsets.push(end.minus(at) as u32);
     let offsets = offsets.get(first..)?;
-    let place = |label| {
-        let placed =
-            |operation: &Operation| matches!(operation, Operation::Label(found) if *found == label);
-        let index = snippet.operations().iter().position(placed)?;
-        Some((at as u32).plus(*offsets.get(index)?))
-    };
     for (operation, from) in snippet.operations().iter().zip(offsets.iter()) {
         if let Operation::Jump(_, label) = operation {
             let jump = Instructions::from(code, at.plus(*from as usize), 0)
                 .next()?
                 .ok()?;
             let target = jump.branch_target().map(|target| u32::from(target.0));
-            (target.is_some() && target == place(*label)).then_some(())?;
+            let place = places.get(label.0 as usize).copied().flatten();
+            (target.is_some() && target == place).then_some(())?;
         }
     }
     Some(end)

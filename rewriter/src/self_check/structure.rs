@@ -10,7 +10,8 @@ use jvms::access_flags::ACC_NATIVE;
 use jvms::constant_tag;
 
 use crate::self_check::error::SelfCheckError;
-use crate::structure::{Names, NewStructure, Role, extended, rename, rest};
+use crate::self_check::new_names;
+use crate::structure::{Names, NewStructure, Role, expect_distinct, extended, rename, rest};
 
 fn expect(holds: bool, expected: &'static str) -> Result<(), SelfCheckError> {
     if holds {
@@ -315,12 +316,18 @@ pub(crate) fn checked(
     let bytes = extended(class, edits).map_err(refused)?;
     let extended = ClassFile::read(&bytes)?;
     members(class, &extended, edits)?;
+    new_names::pool(class, &extended)?;
+    new_names::members(class, &extended)?;
     let names = Names::of(edits);
     if names.is_empty() {
         let bytes = bytes.clone();
         return Ok(rest(plan, &names, bytes));
     }
     let (bytes, places) = rename(&extended, &names).map_err(refused)?;
-    self::names(&extended, &ClassFile::read(&bytes)?, &names, &places)?;
+    let renamed = ClassFile::read(&bytes)?;
+    self::names(&extended, &renamed, &names, &places)?;
+    expect_distinct(&renamed).map_err(refused)?;
+    new_names::pool(&extended, &renamed)?;
+    new_names::members(&extended, &renamed)?;
     Ok(rest(plan, &names, bytes))
 }

@@ -1,11 +1,10 @@
 //! Names in operations, checked.
 
-use crate::arithmetic::Exact;
 use crate::snippet::error::SnippetError;
 use crate::snippet::operation::{Member, MemberName};
-use jvms::descriptor::{FieldType, MethodDescriptor};
+use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor, is_class_or_array};
 use jvms::modified_utf8;
-use jvms::names::{is_internal, is_unqualified};
+use jvms::names::{is_called_by_name, is_internal, is_unqualified};
 use jvms::opcode;
 
 /// Longest name shown in an error.
@@ -34,17 +33,10 @@ fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
     Ok(bytes)
 }
 
-fn is_array(name: &[u8]) -> bool {
-    match FieldType::parse(name) {
-        Ok(found @ FieldType::Array(_)) => found.class_name().is_none_or(is_internal),
-        _ => false,
-    }
-}
-
 /// An internal name or array descriptor.
 pub(super) fn class(name: &str, at: u32) -> Result<Vec<u8>, SnippetError> {
     let bytes = encode(name)?;
-    if is_internal(&bytes) || is_array(&bytes) {
+    if is_class_or_array(&bytes) {
         return Ok(bytes);
     }
     Err(bad(
@@ -66,8 +58,7 @@ pub(super) fn field(opcode: u8, target: &MemberName, at: u32) -> Result<Member, 
     if !is_unqualified(&member.name) {
         return Err(bad("field name", &target.name, at));
     }
-    let found = FieldType::parse(&member.descriptor).ok();
-    if !found.is_some_and(|found| found.class_name().is_none_or(is_internal)) {
+    if FieldType::checked(&member.descriptor).is_err() {
         return Err(bad("field descriptor", &target.descriptor, at));
     }
     Ok(member)
@@ -79,21 +70,19 @@ pub(super) fn method(opcode: u8, target: &MemberName, at: u32) -> Result<Member,
         return Err(SnippetError::opcode(at, opcode, expected));
     }
     let member = member(target, at)?;
-    let found = MethodDescriptor::parse(&member.descriptor).ok();
-    let found = found.filter(|found| found.class_names().all(is_internal));
-    let Some(found) = found else {
+    let Ok(found) = MethodDescriptor::checked(&member.descriptor) else {
         return Err(bad("method descriptor", &target.descriptor, at));
     };
-    let receiver = u32::from(opcode != opcode::INVOKESTATIC);
-    if found.parameter_slots().plus(receiver) > 255 {
+    if found.argument_slots(opcode != opcode::INVOKESTATIC) > MAX_ARGUMENT_SLOTS {
         let expected = "method descriptor of at most 255 argument slots";
         return Err(bad(expected, &target.descriptor, at));
     }
     let constructor = member.name == b"<init>" && opcode == opcode::INVOKESPECIAL;
-    let plain =
-        is_unqualified(&member.name) && !member.name.iter().any(|b| matches!(b, b'<' | b'>'));
-    if !plain && !constructor {
+    if !is_called_by_name(&member.name) && !constructor {
         return Err(bad("method name", &target.name, at));
+    }
+    if constructor && !is_internal(&member.owner) {
+        return Err(bad("class that is no array", &target.owner, at));
     }
     if constructor && (found.return_type().is_some() || member.interface) {
         return Err(bad("constructor's descriptor", &target.descriptor, at));

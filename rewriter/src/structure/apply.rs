@@ -7,6 +7,7 @@ use crate::pool::PoolWriter;
 use crate::schema;
 use crate::structure::anchored::anchored;
 use crate::structure::body::{Signature, assemble};
+use crate::structure::distinct::expect_distinct;
 use crate::structure::members::extend;
 use crate::structure::names::Names;
 use crate::structure::rename_class::rename;
@@ -34,7 +35,9 @@ pub(crate) fn apply_class_edits(
     let bytes = if names.is_empty() {
         extended
     } else {
-        rename(&ClassFile::read(&extended)?, &names)?.0
+        let renamed = rename(&ClassFile::read(&extended)?, &names)?.0;
+        expect_distinct(&ClassFile::read(&renamed)?)?;
+        renamed
     };
     Ok(rest(plan, &names, bytes))
 }
@@ -68,7 +71,7 @@ pub(crate) fn fits(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), Struct
                 modified_utf8::encode(name),
                 modified_utf8::encode(descriptor),
             );
-            if MethodDescriptor::parse(&descriptor).is_err() {
+            if MethodDescriptor::checked(&descriptor).is_err() {
                 return Ok(()); // refused by name
             }
             let signature = Signature {

@@ -49,7 +49,10 @@ fn renamed_change(change: &Change, names: &Names) -> Change {
             field: names.member_name(field),
         },
         Change::Remove(value) => Change::Remove(value.clone()),
-        Change::New(class) => Change::New(names.string(Role::Class, class)),
+        Change::New { class, cast } => Change::New {
+            class: names.string(Role::Class, class),
+            cast: *cast,
+        },
         Change::Factory(method) => Change::Factory(names.member_name(method)),
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::arithmetic::Exact;
 use crate::class::{Attributes, ClassFile, Method};
 use crate::edits::{
     ClassEdit, Literal, NewField, NewMethod, PrefixedNative, StructureError, Target,
 };
 use crate::index::MethodIndex;
-use crate::limits::{MAX_STRUCTURE_BYTES, STATIC_INTERFACE_METHODS_SINCE};
+use crate::limits::{MAX_STRUCTURE_BYTES, ODD_NAMES_SINCE, STATIC_INTERFACE_METHODS_SINCE};
 use crate::structure::flags::{field_flags, method_flags};
+use crate::structure::spelling::{annotation_names, bad, method_name};
 use jvms::access_flags::{ACC_ABSTRACT, ACC_INTERFACE, ACC_NATIVE, ACC_STATIC};
-use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
+use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor};
 use jvms::modified_utf8;
-use jvms::names::{is_internal, is_unqualified};
+use jvms::names::{CLINIT, INIT, is_called_by_name, is_identifier, is_internal, is_unqualified};
 
 /// Attributes that stand alone (JVMS 4.7), and those that the rewriter writes.
 const ONCE: [&str; 18] = [
@@ -37,14 +37,6 @@ const ONCE: [&str; 18] = [
     "RuntimeVisibleTypeAnnotations",
 ];
 const OURS: [&str; 3] = ["BootstrapMethods", "Code", "StackMapTable"];
-
-/// Longest name shown in an error.
-const SHOWN: usize = 80;
-
-fn bad(expected: &'static str, found: &str) -> StructureError {
-    let found = found.chars().take(SHOWN).collect();
-    StructureError::BadName { expected, found }
-}
 
 /// Name and descriptor in modified UTF-8.
 type Key = (Vec<u8>, Vec<u8>);
@@ -110,10 +102,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 target, annotation, ..
             } => {
                 self.target(target)?;
-                if !is_class_descriptor(&annotation.descriptor) {
-                    let expected = "class descriptor, La/B;";
-                    return Err(bad(expected, &annotation.descriptor));
-                }
+                annotation_names(annotation, 0)?;
                 self.annotation(target, &annotation.descriptor)
             }
             ClassEdit::AddAttribute {
@@ -176,9 +165,10 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         if !is_unqualified(&key.0) {
             return Err(bad("field name", name));
         }
-        if FieldType::parse(&key.1).is_err() {
+        if FieldType::checked(&key.1).is_err() {
             return Err(bad("field descriptor", descriptor));
         }
+        self.expect_identifier(name)?;
         let member = format!("field {name}:{descriptor}");
         if let Err(reason) = field_flags(*flags, self.is_interface()) {
             let flags = *flags;
@@ -218,11 +208,13 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             modified_utf8::encode(descriptor),
         );
         method_name(&key.0, name, descriptor)?;
-        if MethodDescriptor::parse(&key.1).is_err() {
+        let Ok(found) = MethodDescriptor::checked(&key.1) else {
             return Err(bad("method descriptor", descriptor));
+        };
+        if ![INIT, CLINIT].contains(&name.as_str()) {
+            self.expect_identifier(name)?;
         }
-        let receiver = u32::from(flags & ACC_STATIC == 0);
-        if Parameters::of(&key.1).slots().plus(receiver) > 255 {
+        if found.argument_slots(flags & ACC_STATIC == 0) > MAX_ARGUMENT_SLOTS {
             let expected = "method descriptor of at most 255 argument slots";
             return Err(bad(expected, descriptor));
         }
@@ -247,6 +239,15 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             return Err(StructureError::Twice { what: member });
         }
         Ok(())
+    }
+
+    /// Class files before version 49 name members by identifiers of Java.
+    fn expect_identifier(&self, name: &str) -> Result<(), StructureError> {
+        if self.class.major_version() >= ODD_NAMES_SINCE || is_identifier(name) {
+            return Ok(());
+        }
+        let expected = "identifier of Java, which class files before version 49 need for names";
+        Err(bad(expected, name))
     }
 
     fn interface(&mut self, name: &str) -> Result<(), StructureError> {
@@ -352,6 +353,16 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 return Err(bad("internal name, a/B", name));
             }
         }
+        let parent = |name: &[u8]| {
+            let superclass = self.class.super_class();
+            superclass.is_some_and(|found| found.as_bytes() == name)
+                || self.interfaces.contains(name)
+        };
+        if self.class.this_class() == to && parent(&modified_utf8::encode(from)) {
+            let what = format!("a new name of type {from}");
+            let reason = "a class cannot extend or implement itself";
+            return Err(StructureError::DoesNotSuit { what, reason });
+        }
         let known = self.types.entry(from.to_owned());
         if known.or_insert_with(|| to.to_owned()) != to {
             let what = format!("a new name of type {from}");
@@ -366,8 +377,9 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         to: &str,
     ) -> Result<(), StructureError> {
         let (owner, name, descriptor) = &key;
-        let is_method = MethodDescriptor::parse(&modified_utf8::encode(descriptor)).is_ok();
-        if !is_method && FieldType::parse(&modified_utf8::encode(descriptor)).is_err() {
+        let encoded = modified_utf8::encode(descriptor);
+        let is_method = MethodDescriptor::checked(&encoded).is_ok();
+        if !is_method && FieldType::checked(&encoded).is_err() {
             return Err(bad("descriptor", descriptor));
         }
         if name.is_empty() || name.starts_with('<') {
@@ -384,6 +396,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         if to.starts_with('<') {
             return Err(bad("name of a method that is called by name", to));
         }
+        self.expect_identifier(to)?;
         if self.class.this_class().as_bytes() == modified_utf8::encode(owner) {
             let members = if is_method {
                 &mut self.methods
@@ -416,7 +429,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             return Err(StructureError::DoesNotSuit { what, reason });
         }
         let prefix = modified_utf8::encode(&wrapper.prefix);
-        if !is_unqualified(&prefix) || prefix.iter().any(|byte| matches!(byte, b'<' | b'>')) {
+        if !is_called_by_name(&prefix) {
             return Err(bad("prefix of a method name", &wrapper.prefix));
         }
         let mut renamed = prefix;
@@ -433,31 +446,4 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
 /// Name and descriptor, to be displayed.
 pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", method.name(), method.descriptor())
-}
-
-fn is_class_descriptor(text: &str) -> bool {
-    let bytes = modified_utf8::encode(text);
-    bytes.first() == Some(&b'L') && FieldType::parse(&bytes).is_ok()
-}
-
-fn method_name(bytes: &[u8], name: &str, descriptor: &str) -> Result<(), StructureError> {
-    let special = match name {
-        "<init>" => return void(name, descriptor),
-        "<clinit>" if descriptor == "()V" => return Ok(()),
-        _ => bytes.iter().any(|byte| matches!(byte, b'<' | b'>')),
-    };
-    if special || !is_unqualified(bytes) {
-        return Err(bad("method name", name));
-    }
-    Ok(())
-}
-
-fn void(name: &str, descriptor: &str) -> Result<(), StructureError> {
-    if descriptor.ends_with(")V") {
-        return Ok(());
-    }
-    Err(bad(
-        "descriptor of a constructor, (…)V",
-        &format!("{name}{descriptor}"),
-    ))
 }

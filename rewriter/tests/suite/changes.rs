@@ -96,8 +96,19 @@ fn an_allocation_becomes_one_of_another_class_or_a_factory_call() {
                 continue;
             }
             let mut plan = PlanBuilder::new(&class);
-            plan.change(method, found.bci, Change::New("sample/Sub".to_owned()))
-                .unwrap();
+            let change = |cast| Change::New {
+                class: "sample/Sub".to_owned(),
+                cast,
+            };
+            let refused = plan.change(method, found.bci, change(false));
+            if let Err(refused) = &refused {
+                let text = refused.to_string();
+                assert!(
+                    text.contains("no class is loaded to see that sample/Sub"),
+                    "{text}"
+                );
+                plan.change(method, found.bci, change(true)).unwrap();
+            }
             let (skipped, out) = spliced(&class, &plan.finish());
             assert_eq!(skipped, []);
             let after = ClassFile::read(&out).unwrap();
@@ -309,7 +320,10 @@ fn changes_that_do_not_suit_are_refused_with_their_reason() {
         ),
         (
             2,
-            Change::New("a/B".to_owned()),
+            Change::New {
+                class: "a/B".to_owned(),
+                cast: true,
+            },
             "expected new, found invokestatic",
         ),
     ];

@@ -231,7 +231,10 @@ impl Generator {
             0..=2 => edited::stand_in(class, found).unwrap_or(Change::Remove(None)),
             3 => Change::Remove(None),
             4 => Change::Remove(Some(self.constant())),
-            5 => Change::New(self.name()),
+            5 => Change::New {
+                class: self.name(),
+                cast: self.random.below(2) == 0,
+            },
             6 => Change::Factory(self.member(class)),
             _ => match self.random.below(2) {
                 0 => Change::Field {

@@ -149,7 +149,10 @@ fn what_can_be_done_once_only_is_a_conflict_with_its_names() {
         ),
         (
             changed(Change::Remove(None)),
-            changed(Change::New("x/B".to_owned())),
+            changed(Change::New {
+                class: "x/B".to_owned(),
+                cast: false,
+            }),
             "change the instruction at bci 7 of method 3",
         ),
     ];

@@ -8,6 +8,7 @@ use rewriter::{
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
+use crate::program::{Op, assemble, class};
 use crate::{busy, exercise, random};
 
 /// Splices and checks; the mnemonics of the method's new code.
@@ -264,4 +265,71 @@ fn most_random_snippets_are_accepted_and_some_are_not() {
         accepted > refused && refused > 0,
         "{accepted} accepted, {refused} refused"
     );
+}
+
+/// `if` and `goto` to so many labels, in turn.
+fn with_labels(count: usize) -> Snippet {
+    let mut code = Snippet::new();
+    for number in 0..count {
+        let label = code.new_label();
+        if number % 2 == 0 {
+            code.push_int(0).unwrap();
+            code.jump(op::IFEQ, label).unwrap();
+        } else {
+            code.jump(op::GOTO, label).unwrap();
+        }
+        code.place(label).unwrap();
+    }
+    code
+}
+
+/// Puts code with so many labels at random places of every method, and checks what comes out.
+fn splice_labels(bytes: &[u8], count: usize, random: &mut random::Random) -> u32 {
+    let class = ClassFile::read(bytes).unwrap();
+    let mut plan = PlanBuilder::new(&class);
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        let mut places = exercise::places(&code);
+        places.push(Location::Unwind);
+        let room = 65_000_usize.saturating_sub(code.bytes().len());
+        let most = (room / (4 * count)).min(places.len());
+        for _ in 0..random.below(most + 1) {
+            let location = places.swap_remove(random.below(places.len()));
+            let method = method.index();
+            let _ = plan.insert(InsertionPoint { method, location }, with_labels(count));
+        }
+    }
+    let plan = plan.finish();
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let report = splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
+    let checked = check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default());
+    assert_eq!(checked, Ok(()), "{count} labels: {:?}", report.skipped);
+    report.rewritten
+}
+
+/// Code with many labels makes a method too long for short jumps, so that trampolines come to stand within it.
+#[test]
+fn snippets_with_many_labels_pass_the_self_check() {
+    let (mut spliced, mut random) = (0, random::Random::new(7));
+    for count in [40, 100, 350, 700, 1_300] {
+        for (_, bytes) in ALL {
+            spliced += splice_labels(bytes, count, &mut random);
+        }
+        for _ in 0..25 {
+            let length = 4 + random.below(12);
+            let mut ops: Vec<Op> = (1..length)
+                .map(|_| match random.below(5) {
+                    0 => Op::Nops(1 + random.below(20)),
+                    1 | 2 => Op::If(random.below(length)),
+                    3 => Op::Goto(random.below(length)),
+                    _ => Op::Table(vec![random.below(length), random.below(length)]),
+                })
+                .collect();
+            ops.push(Op::Return);
+            spliced += splice_labels(&class(&assemble(&ops)), count, &mut random);
+        }
+    }
+    assert!(spliced > 150, "{spliced}");
 }

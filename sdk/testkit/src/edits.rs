@@ -125,7 +125,14 @@ fn change(of: &edit::Change) -> Change {
             field: name(field),
         },
         edit::Change::Factory(method) => Change::Factory(name(method)),
-        edit::Change::New(class) => Change::New(class.clone()),
+        edit::Change::New(class) => Change::New {
+            class: class.clone(),
+            cast: false,
+        },
+        edit::Change::NewWithCast(class) => Change::New {
+            class: class.clone(),
+            cast: true,
+        },
         edit::Change::Remove(value) => Change::Remove(value.as_ref().map(constant)),
     }
 }

@@ -107,6 +107,75 @@ fn a_loaded_class_gets_other_code_and_keeps_its_structure() {
     }
 }
 
+/// What no JVM would take, by the names of `tests/plugins/editing/src/wrong.rs`.
+const WRONG: [&str; 29] = [
+    "field L;",
+    "field L/;",
+    "field La//b;",
+    "field L[I;",
+    "field Ljava.lang.String;",
+    "field [L;",
+    "field-name a/b",
+    "method ()L;",
+    "method (L;)V",
+    "method (La/;I)V",
+    "interface a.B",
+    "interface a//b",
+    "annotation La.B;",
+    "element L;",
+    "constant L;",
+    "type a//b",
+    "member a;b",
+    "class a//b",
+    "class [L;",
+    "new [I",
+    "array a.b",
+    "read L;",
+    "call ()L;",
+    "owner /",
+    "factory (Ljava/lang/String;)L;",
+    "redirect ()L;",
+    "allocate Changed",
+    "allocate java/lang/String",
+    "allocate-with-cast [I",
+];
+
+#[test]
+fn edits_that_a_jvm_would_refuse_are_refused_before() {
+    let folder = scratch();
+    let classes = compile(folder.path());
+    for (number, wrong) in WRONG.iter().enumerate() {
+        let jdks = jdks::main_two();
+        let jdk = &jdks[number % jdks.len()];
+        let config = settings(folder.path(), false);
+        let text = std::fs::read_to_string(&config).expect("just written");
+        std::fs::write(&config, format!("{text}wrong = {wrong:?}\n")).expect("writable");
+        let options = format!("config={}", config.display());
+        let run = program(jdk, &classes).agent(Some(&options)).run();
+        run.assert_success();
+        assert_eq!(run.stdout.trim(), PLAIN, "{wrong}\n{}", run.report());
+        let told = "warning[H0317]: plugin `editing` failed on Changed$Target;";
+        assert!(run.stderr.contains(told), "{wrong}\n{}", run.report());
+    }
+}
+
+#[test]
+fn an_allocation_is_cast_where_only_the_plugin_knows_the_subclass() {
+    let folder = scratch();
+    let classes = compile(folder.path());
+    for jdk in jdks::main_two() {
+        let config = settings(folder.path(), false);
+        let text = std::fs::read_to_string(&config).expect("just written");
+        let wrong = "wrong = \"allocate-with-cast java/lang/StringBuilder\"\n";
+        std::fs::write(&config, text + wrong).expect("writable");
+        let options = format!("config={}", config.display());
+        let run = program(&jdk, &classes).agent(Some(&options)).run();
+        let thrown = "java.lang.ClassCastException";
+        assert!(run.stderr.contains(thrown), "{}", run.report());
+        assert!(!run.stderr.contains("VerifyError"), "{}", run.report());
+    }
+}
+
 /// `settings` of one run beside those of the next.
 fn other_settings(folder: &Path, structure: bool) -> PathBuf {
     let other = folder.join("other");

@@ -256,7 +256,10 @@ fn redirected_removed_and_wrapped_instructions_do_what_the_plan_says() {
             (
                 "allocated",
                 opcode::NEW,
-                Change::New("Calls$Sub".to_owned()),
+                Change::New {
+                    class: "Calls$Sub".to_owned(),
+                    cast: true,
+                },
             ),
             (
                 "built",

@@ -2,11 +2,16 @@
 //!
 //! What it makes of `Changed$Target` is what `tests/java/edits/Changed.java` prints.
 
+mod places;
+mod wrong;
+
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::edit::{Annotation, Constant, Element, EnumConstant, Field};
-use classhook_sdk::opcode::{BIPUSH, GETSTATIC, IADD, IMUL, INVOKESTATIC, IRETURN, NEW, PUTSTATIC};
+use classhook_sdk::opcode::{BIPUSH, GETSTATIC, IADD, IMUL, INVOKESTATIC, IRETURN, PUTSTATIC};
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
+
+use places::{allocations, instructions, program};
 
 /// The plugin's table in `classhook.toml`.
 #[derive(Deserialize)]
@@ -14,14 +19,12 @@ use classhook_sdk::snippet::Member;
 pub struct Settings {
     /// Whether the structure of the class is changed too.
     structure: bool,
+    /// The edit that no JVM would take, made instead of all others.
+    wrong: Option<String>,
 }
 
 /// The plugin.
 pub struct Editing(Settings);
-
-fn program(name: &str, descriptor: &str) -> Member {
-    Member::of_class("Changed", name, descriptor)
-}
 
 impl Transformer for Editing {
     type Config = Settings;
@@ -35,6 +38,9 @@ impl Transformer for Editing {
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        if let Some(name) = &self.0.wrong {
+            return wrong::edit(name, class, plan);
+        }
         for method in class.methods().filter(Method::has_code) {
             code(&method, plan)?;
         }
@@ -69,7 +75,7 @@ fn code(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
             let made = program("list", "()Ljava/util/ArrayList;");
             plan.redirect_allocation(&allocations(method)?, &made)?;
         }
-        "thread" => plan.allocate(&allocations(method)?, "Changed$Named")?,
+        "thread" => plan.allocate_with_cast(&allocations(method)?, "Changed$Named")?,
         "silent" => plan.remove(&instructions(method, "fail")?, None)?,
         "word" => {
             let calls = instructions(method, "concat")?;
@@ -93,25 +99,6 @@ fn add_to_count(code: &mut Snippet, by: i32) {
         .push_int(by)
         .op(IADD, 0)
         .field(PUTSTATIC, count());
-}
-
-/// The instructions that name a member so.
-fn instructions(method: &Method<'_>, name: &str) -> Result<Vec<Site>> {
-    let all = method.instructions()?;
-    let named = all.iter().filter(|it| {
-        let index = u16::try_from(it.operand).unwrap_or(0);
-        (GETSTATIC..NEW).contains(&it.opcode)
-            && method
-                .member(index)
-                .is_some_and(|member| member.name == name)
-    });
-    Ok(method.at(&named.map(|it| it.bci).collect::<Vec<_>>())?)
-}
-
-fn allocations(method: &Method<'_>) -> Result<Vec<Site>> {
-    let all = method.instructions()?;
-    let new = all.iter().filter(|it| it.opcode == NEW);
-    Ok(method.at(&new.map(|it| it.bci).collect::<Vec<_>>())?)
 }
 
 /// Changes what the class is.

@@ -1,0 +1,169 @@
+//! Names and descriptors that a class has got, as a JVM that verifies takes them (JVMS 4.2, 4.3).
+
+use std::collections::HashSet;
+
+use crate::class::ClassFile;
+use crate::index::PoolIndex;
+use crate::limits::ODD_NAMES_SINCE;
+use crate::self_check::error::SelfCheckError;
+use jvms::constant_tag;
+use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor, is_class_or_array};
+use jvms::modified_utf8::Utf8;
+use jvms::names::{is_identifier, is_method, is_unqualified};
+
+/// A name and its descriptor.
+type Member<'a> = (Utf8<'a>, Utf8<'a>);
+
+#[cold]
+fn bad(what: &'static str, found: Utf8<'_>) -> SelfCheckError {
+    let found = found.to_str_lossless().chars().take(SHOWN).collect();
+    SelfCheckError::BadName { what, found }
+}
+
+/// Longest name shown in an error.
+const SHOWN: usize = 80;
+
+/// Expects the entries behind the old pool to name classes and members as they can be called.
+pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
+    let (pool, major) = (after.pool(), after.major_version());
+    for index in (before.pool().count()..pool.count()).map(PoolIndex) {
+        match pool.tag(index) {
+            Some(constant_tag::CLASS) => {
+                let name = pool.class_name(index).unwrap_or_default();
+                if !is_class_or_array(name.as_bytes()) || !suits(major, name) {
+                    return Err(bad("class", name));
+                }
+            }
+            Some(constant_tag::METHOD_TYPE) => {
+                let found = pool.method_type(index).unwrap_or_default();
+                method_descriptor(found, false)?;
+            }
+            Some(constant_tag::NAME_AND_TYPE) => {
+                member(major, pool.name_and_type(index).unwrap_or_default(), false)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Expects the members that `before` has not to be called and typed as members can be.
+pub(super) fn members(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
+    let old: HashSet<Member<'_>> = declared(before).map(|(found, _)| found).collect();
+    let mut new = declared(after).filter(|(found, _)| !old.contains(found));
+    new.try_for_each(|(found, receiver)| member(after.major_version(), found, receiver))
+}
+
+/// The fields and methods of a class, and whether each is called on an object.
+fn declared<'c>(class: &'c ClassFile<'_>) -> impl Iterator<Item = (Member<'c>, bool)> {
+    let fields = class.fields();
+    let fields = fields.map(|field| ((field.name(), field.descriptor()), false));
+    let methods = class.methods().map(|method| {
+        let receiver = !method.is_static();
+        ((method.name(), method.descriptor()), receiver)
+    });
+    fields.chain(methods)
+}
+
+fn member(
+    major: u16,
+    (name, descriptor): Member<'_>,
+    receiver: bool,
+) -> Result<(), SelfCheckError> {
+    let is_named = if descriptor.as_bytes().starts_with(b"(") {
+        method_descriptor(descriptor, receiver)?;
+        is_method(name.as_bytes())
+    } else {
+        if FieldType::checked(descriptor.as_bytes()).is_err() {
+            return Err(bad("field descriptor", descriptor));
+        }
+        is_unqualified(name.as_bytes())
+    };
+    if is_named && (name.as_bytes().starts_with(b"<") || suits(major, name)) {
+        return Ok(());
+    }
+    Err(bad("name of a member", name))
+}
+
+fn method_descriptor(found: Utf8<'_>, receiver: bool) -> Result<(), SelfCheckError> {
+    let fits = MethodDescriptor::checked(found.as_bytes())
+        .is_ok_and(|it| it.argument_slots(receiver) <= MAX_ARGUMENT_SLOTS);
+    fits.then_some(())
+        .ok_or_else(|| bad("method descriptor", found))
+}
+
+/// Whether class files of this version may name anything so: before 49, names are made of identifiers.
+fn suits(major: u16, name: Utf8<'_>) -> bool {
+    major >= ODD_NAMES_SINCE
+        || name.as_bytes().starts_with(b"[")
+        || name.to_str_lossless().split('/').all(is_identifier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edits::{ClassEdit, NewField, NewMethod};
+    use crate::structure::extend;
+
+    const SHAPES: &[u8] = include_bytes!("../../tests/fixtures/release25/Shapes.class");
+
+    fn check(name: &str, descriptor: &str) -> Result<(), SelfCheckError> {
+        let (name, descriptor) = (name.to_owned(), descriptor.to_owned());
+        let edit = if descriptor.starts_with('(') {
+            ClassEdit::AddMethod(NewMethod {
+                flags: jvms::access_flags::ACC_ABSTRACT,
+                name,
+                descriptor,
+                body: None,
+            })
+        } else {
+            ClassEdit::AddField(NewField {
+                flags: 0,
+                name,
+                descriptor,
+                value: None,
+            })
+        };
+        let before = ClassFile::read(SHAPES).expect("a class");
+        let bytes = extend(&before, &[edit]).expect("written without a check of names");
+        members(&before, &ClassFile::read(&bytes).expect("a class"))
+    }
+
+    #[test]
+    fn names_that_no_class_file_may_hold_do_not_pass() {
+        for (name, descriptor) in [("a", "La/B;"), ("a b", "[[I"), ("m", "(La/B;)V")] {
+            assert_eq!(check(name, descriptor), Ok(()), "{name}{descriptor}");
+        }
+        let long = format!("({})V", "J".repeat(128));
+        for (name, descriptor) in [
+            ("a", "L;"),
+            ("a", "[L/;"),
+            ("a/b", "I"),
+            ("", "I"),
+            ("m", "()L;"),
+            ("m", "(La//b;)V"),
+            ("<m>", "()V"),
+            ("m", &long),
+        ] {
+            let refused = check(name, descriptor);
+            let named = matches!(refused, Err(SelfCheckError::BadName { .. }));
+            assert!(named, "{name}{descriptor}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_names_no_class_does_not_pass() {
+        let before = ClassFile::read(SHAPES).expect("a class");
+        for (name, passes) in [
+            ("a/B", true),
+            ("[[La/B;", true),
+            ("a.B", false),
+            ("La/B;", false),
+        ] {
+            let edits = [ClassEdit::AddInterface(name.to_owned())];
+            let bytes = extend(&before, &edits).expect("written without a check of names");
+            let checked = pool(&before, &ClassFile::read(&bytes).expect("a class"));
+            assert_eq!(checked.is_ok(), passes, "{name}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What is edited, and the members of the program that take its place.
+
+use classhook_sdk::opcode::{GETSTATIC, NEW};
+use classhook_sdk::prelude::*;
+use classhook_sdk::snippet::Member;
+
+/// A member of the test program.
+pub fn program(name: &str, descriptor: &str) -> Member {
+    Member::of_class("Changed", name, descriptor)
+}
+
+/// The instructions that name a member so.
+pub fn instructions(method: &Method<'_>, name: &str) -> Result<Vec<Site>> {
+    let all = method.instructions()?;
+    let named = all.iter().filter(|it| {
+        let index = u16::try_from(it.operand).unwrap_or(0);
+        (GETSTATIC..NEW).contains(&it.opcode)
+            && method
+                .member(index)
+                .is_some_and(|member| member.name == name)
+    });
+    Ok(method.at(&named.map(|it| it.bci).collect::<Vec<_>>())?)
+}
+
+/// The `new` instructions.
+pub fn allocations(method: &Method<'_>) -> Result<Vec<Site>> {
+    let all = method.instructions()?;
+    let new = all.iter().filter(|it| it.opcode == NEW);
+    Ok(method.at(&new.map(|it| it.bci).collect::<Vec<_>>())?)
+}
