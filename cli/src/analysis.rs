@@ -19,20 +19,30 @@ use crate::warnings::{Warning, Warnings};
 /// From this many classes on, progress is shown.
 const MANY: u64 = 500;
 
-/// Analyses all recorded classes and those found in `places`.
+/// The counters, and what they are not about.
+#[derive(Debug)]
+pub struct Analysed {
+    /// The counters.
+    pub bundle: BundleCoverage,
+    /// How many recorded classes are in none of the places.
+    pub elsewhere: usize,
+}
+
+/// Analyses the classes found in `places`; without any place, all recorded classes, which are read from the file of the
+/// run itself.
 ///
-/// A recorded class is read from the file of the run itself; where it is not kept there, from `places`.
-/// Whatever goes wrong with one class is a warning, and the report is made without that class.
+/// Of a class that ran in another version than the one found, the one that ran is analysed if the file of the run has
+/// it. Whatever goes wrong with one class is a warning, and the report is made without that class.
 ///
 /// # Errors
 /// If a place cannot be read.
-pub fn bundle(
+pub fn analyse_all(
     name: &str,
     recorded: &ExecutionDataStore,
     places: &[String],
     filter: &Filter,
     warnings: &mut Warnings,
-) -> Result<BundleCoverage, Problem> {
+) -> Result<Analysed, Problem> {
     let mut analysis = Analysis {
         recorded,
         filter,
@@ -41,13 +51,18 @@ pub fn bundle(
         done: HashSet::new(),
         progress: progress(),
     };
-    analysis.recorded_classes();
+    if places.is_empty() {
+        analysis.recorded_classes();
+        analysis.warn_of_unknown();
+    }
     for place in places {
         analysis.place(place)?;
     }
-    analysis.warn_of_unknown();
     analysis.progress.finish_and_clear();
-    Ok(analysis.builder.build(name))
+    Ok(Analysed {
+        elsewhere: analysis.unknown().count(),
+        bundle: analysis.builder.build(name),
+    })
 }
 
 struct Analysis<'r> {
@@ -67,7 +82,9 @@ enum Outcome {
     /// Not selected, or nothing to report.
     LeftOut,
     Failed(Warning),
-    /// A class file of a class that was recorded from another file; with its counters if the recorded file is not at hand.
+    /// A class file of a class that was recorded from other files, which are at hand: their ids.
+    OthersRan(Warning, Vec<u64>),
+    /// A class file of a class that was recorded from another file, which is not at hand: its counters.
     NoMatch(Warning, Option<Box<ClassCoverage>>),
 }
 
@@ -138,6 +155,16 @@ impl Analysis<'_> {
             }
             Outcome::LeftOut => (),
             Outcome::Failed(warning) => self.warnings.add(warning),
+            Outcome::OthersRan(warning, ids) => {
+                self.warnings.add(warning);
+                let recorded = self.recorded;
+                let ran = ids.into_iter().filter_map(|id| recorded.by_id(id));
+                for class in ran.filter(|class| class.bytes.is_some()) {
+                    if self.done.insert(class.id) {
+                        self.take(analyse_recorded(class, self.filter));
+                    }
+                }
+            }
             Outcome::NoMatch(warning, class) => {
                 self.warnings.add(warning);
                 class.into_iter().for_each(|class| self.add(*class));
@@ -159,14 +186,15 @@ impl Analysis<'_> {
         }
     }
 
-    /// ExecutionDataStore classes of which no class file was found: they are in no report.
+    /// Recorded classes of which no class file was found.
+    fn unknown(&self) -> impl Iterator<Item = &MeasuredClass> {
+        let classes = self.recorded.classes.iter();
+        classes.filter(|class| !self.done.contains(&class.id))
+    }
+
+    /// Recorded classes of which no class file was found are in no report.
     fn warn_of_unknown(&mut self) {
-        let unknown: Vec<_> = self
-            .recorded
-            .classes
-            .iter()
-            .filter(|class| !self.done.contains(&class.id))
-            .collect();
+        let unknown: Vec<_> = self.unknown().collect();
         let Some(first) = unknown.first() else { return };
         let message = format!(
             "{} recorded classes are not in the report: their class files are not at hand",
@@ -188,7 +216,9 @@ fn analyse_recorded(class: &MeasuredClass, filter: &Filter) -> Outcome {
         return Outcome::LeftOut;
     };
     match bytes.inflate() {
-        Ok(bytes) => analyse(&class.name, &bytes, filter, |_| Ok(Some(&class.probes))),
+        Ok(bytes) => analyse(&class.name, &bytes, filter, None, |_| {
+            Ok(Some(&class.probes))
+        }),
         Err(error) => Outcome::Failed(not_reported(&class.name, &error)),
     }
 }
@@ -203,6 +233,7 @@ fn analyse_found(
         &found.origin,
         &found.bytes,
         filter,
+        Some(&found.origin),
         |class| match recorded.by_id(id) {
             Some(recorded) => Ok(Some(&recorded.probes)),
             None => match recorded.ids_of(&class.name) {
@@ -218,10 +249,11 @@ fn analyse<'p>(
     origin: &str,
     bytes: &[u8],
     filter: &Filter,
-    probes: impl FnOnce(&ClassDescription) -> Result<Option<&'p Vec<bool>>, (Warning, bool)>,
+    place: Option<&str>,
+    probes: impl FnOnce(&ClassDescription) -> Result<Option<&'p Vec<bool>>, NoMatch>,
 ) -> Outcome {
     let class = match describe(bytes) {
-        Ok(class) if filter.wants(&class) && !class.is_module_or_package() => class,
+        Ok(class) if filter.wants(&class, place) && !class.is_module_or_package() => class,
         Ok(_) => return Outcome::LeftOut,
         Err(error) => return Outcome::Failed(not_reported(origin, &error)),
     };
@@ -230,8 +262,8 @@ fn analyse<'p>(
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(not_reported(origin, &error)),
         },
-        Err((warning, true)) => Outcome::NoMatch(warning, None),
-        Err((warning, false)) => {
+        Err(NoMatch { warning, ran }) if !ran.is_empty() => Outcome::OthersRan(warning, ran),
+        Err(NoMatch { warning, .. }) => {
             let class = analyze(&class, None).ok().map(|class| {
                 Box::new(ClassCoverage {
                     no_match: true,
@@ -265,23 +297,26 @@ fn not_reported(origin: &str, cause: &dyn std::fmt::Display) -> Warning {
         .with("cause", cause.to_string())
 }
 
-/// The warning about a class file that is not the one that ran, and whether that one is in the report already.
+/// A class file that is not the one that ran.
+struct NoMatch {
+    warning: Warning,
+    /// Ids of those that ran and are at hand.
+    ran: Vec<u64>,
+}
+
 fn no_match(
     found: &Found,
     class: &ClassDescription,
     ids: &[u64],
     recorded: &ExecutionDataStore,
-) -> (Warning, bool) {
-    let reported = ids.iter().any(|id| {
-        recorded
-            .by_id(*id)
-            .is_some_and(|class| class.bytes.is_some())
-    });
+) -> NoMatch {
+    let is_kept = |id: &&u64| recorded.by_id(**id).is_some_and(|it| it.bytes.is_some());
+    let ran: Vec<u64> = ids.iter().filter(is_kept).copied().collect();
     let listed: Vec<String> = ids.iter().map(|id| format!("{id:016x}")).collect();
-    let note = if reported {
-        "the report holds the class that ran"
-    } else {
+    let note = if ran.is_empty() {
         "the report shows it as not executed"
+    } else {
+        "the report holds the class that ran"
     };
     let message = format!("no match for {}: another version of it ran", class.name);
     let warning = Warning::new("H0622", message)
@@ -292,7 +327,7 @@ fn no_match(
             "help",
             "name the very class files that the program ran with",
         );
-    (warning, reported)
+    NoMatch { warning, ran }
 }
 
 /// A bar that stays hidden until there is much to do.

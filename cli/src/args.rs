@@ -36,7 +36,7 @@ pub struct Plugins {
 /// What plugins see and may do, and their options.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PluginSettings {
-    /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app; `!` in front excludes; may be repeated
+    /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app, location:FOLDER|JAR; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
     /// Capability granted to the plugins (probes, rewrite, structure, boot, natives); may be repeated
@@ -176,7 +176,7 @@ pub struct Start {
 /// Where classes and sources are.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Material {
-    /// Classes to report even if they were never loaded: a folder, a jar (jars within it, too), or jrt:MODULE; may be repeated
+    /// Only the classes in this folder, jar (jars within it, too) or jrt:MODULE are reported, also those never loaded; may be repeated
     #[arg(long, value_name = "PATH")]
     pub classes: Vec<String>,
     /// Sources to show in HTML: a folder, a jar, or a src.zip; may be repeated

@@ -71,6 +71,12 @@ fn redirect(command: &mut Command, output: File) -> io::Result<()> {
     Ok(())
 }
 
+/// The executable file that a command names, as a shell finds it.
+#[must_use]
+pub fn find_program(name: &OsStr) -> Option<PathBuf> {
+    program::which(name, std::env::var_os("PATH").as_deref())
+}
+
 /// The agent's library, as an absolute path.
 ///
 /// # Errors

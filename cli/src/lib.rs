@@ -22,6 +22,7 @@ pub mod analysis;
 pub mod answers;
 pub mod args;
 pub mod attached;
+pub mod build_tools;
 pub mod checked_options;
 pub mod commands;
 pub mod compile_path;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
-use host::{Config, HostError, Loader, Pipeline};
+use host::{CodeLocation, Config, HostError, Loader, Pipeline};
 
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
@@ -74,7 +74,7 @@ pub fn request<'a>(name: &'a [u8], bytes: &'a [u8]) -> host::ClassRequest<'a> {
     host::ClassRequest {
         name,
         loader: &Loader::App,
-        has_location: true,
+        location: CodeLocation::Unread,
         bytes,
         original: None,
         retransforming: false,

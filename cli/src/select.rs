@@ -1,53 +1,84 @@
 //! Which classes a report is about: the agent's selectors, applied to class files and to files of runs.
 
 use coverage::class::ClassDescription;
-use host::Loader;
 use host::selector::{SelectableClass, Selection, Verdict};
+use host::{CodeLocation, Loader, code_location};
 
 use crate::problem::Problem;
 
-/// Selectors over names, annotations and supertypes. What they say of loaders and locations
-/// was for the agent; here it says nothing, because a class that was never loaded has neither.
+/// Selectors over names, annotations, supertypes and, where it is known, the place of a class file.
+///
+/// What they say of loaders was for the agent; here it says nothing, because no report knows loaders.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     selection: Selection,
 }
 
 impl Filter {
-    /// Parses selectors, each of which may be several separated by `;`. None select everything.
+    /// Parses the selectors that an agent was given, each of which may be several separated by `;`. None select
+    /// everything.
     ///
     /// # Errors
     /// If one makes no sense (`H0606`).
     pub fn new(selectors: &[String]) -> Result<Self, Problem> {
-        let parts = selectors
-            .iter()
-            .flat_map(|selector| selector.split(';'))
-            .map(str::trim);
-        let kept: Vec<&str> = parts
-            .filter(|part| !part.is_empty() && !concerns_loading(part))
+        let kept: Vec<&str> = parts(selectors)
+            .filter(|part| !concerns(part, "loader:"))
             .collect();
         let selection = Selection::parse(&kept).map_err(|error| {
             Problem::user("H0606", error.to_string()).with(
                 "expected",
-                "com.acme.**, @com.acme.Annotation, <:com.acme.Base; `!` in front excludes",
+                "com.acme.**, @com.acme.Annotation, <:com.acme.Base, location:target/classes; `!` in front excludes",
             )
         })?;
         Ok(Self { selection })
     }
 
-    /// Whether the report is about this class.
-    #[must_use]
-    pub fn wants(&self, class: &ClassDescription) -> bool {
-        match self
-            .selection
-            .matches_name(class.name.as_bytes(), &Loader::App)
-        {
-            Verdict::No => false,
-            Verdict::Yes => true,
-            Verdict::AskClass => self
-                .selection
-                .matches_class(class.name.as_bytes(), &Facts(class)),
+    /// Parses the selectors of a report of what was recorded before, from class files in places or of none.
+    ///
+    /// # Errors
+    /// As [`Filter::new`]; and if one is over what the report cannot know: loaders, or without places locations.
+    pub fn of_report(selectors: &[String], has_places: bool) -> Result<Self, Problem> {
+        let cannot = |part: &str, help| {
+            let message = format!("the selector `{part}` has no effect in a report");
+            Problem::user("H0606", message).with("help", help)
+        };
+        if let Some(part) = parts(selectors).find(|part| concerns(part, "loader:")) {
+            return Err(cannot(
+                part,
+                "no snapshot says by which loader a class was loaded: select by loader where the program is started, with `classhook run` or `coverage`",
+            ));
         }
+        if let Some(part) = parts(selectors).find(|part| concerns(part, "location:") && !has_places)
+        {
+            return Err(cannot(
+                part,
+                "no snapshot says where a class came from: name the folders and jars with --classes, and only their classes are reported",
+            ));
+        }
+        Self::new(selectors)
+    }
+
+    /// Whether everything is selected.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.selection == Selection::default()
+    }
+
+    /// Whether the report is about this class, whose file was found at `place`; none if the agent selected it.
+    #[must_use]
+    pub fn wants(&self, class: &ClassDescription, place: Option<&str>) -> bool {
+        let selection = &self.selection;
+        let name = class.name.as_bytes();
+        let is_there = || match place.filter(|_| selection.asks_location()) {
+            Some(place) => selection.matches_location(CodeLocation::At(&location_of(place))),
+            None => true,
+        };
+        is_there()
+            && match selection.matches_name(name, &Loader::App) {
+                Verdict::No => false,
+                Verdict::Yes => true,
+                Verdict::AskClass => selection.matches_class(name, &Facts(class)),
+            }
     }
 }
 
@@ -55,16 +86,30 @@ impl Filter {
     /// Whether the report is about the class of this internal name, of which nothing else is known.
     #[must_use]
     pub fn wants_name(&self, class: &str) -> bool {
-        self.wants(&ClassDescription {
+        let class = ClassDescription {
             name: class.to_owned(),
             ..ClassDescription::default()
-        })
+        };
+        self.wants(&class, None)
     }
 }
 
-fn concerns_loading(selector: &str) -> bool {
+fn parts(selectors: &[String]) -> impl Iterator<Item = &str> {
+    let parts = selectors.iter().flat_map(|selector| selector.split(';'));
+    parts.map(str::trim).filter(|part| !part.is_empty())
+}
+
+fn concerns(selector: &str, what: &str) -> bool {
     let selector = selector.strip_prefix('!').unwrap_or(selector);
-    selector.starts_with("loader:") || selector.starts_with("location:")
+    selector.starts_with(what)
+}
+
+/// The path of a class file as selectors over locations see it: such a selector covers what lies in what it names.
+#[must_use]
+pub fn location_of(place: &str) -> String {
+    let path = std::path::absolute(place);
+    let path = path.map_or_else(|_| place.to_owned(), |path| path.display().to_string());
+    code_location::path(&path)
 }
 
 struct Facts<'a>(&'a ClassDescription);
@@ -100,7 +145,7 @@ mod tests {
             annotations: vec!["Lcom/acme/Marked;".to_owned()],
             ..ClassDescription::default()
         };
-        Filter::new(&selectors).unwrap().wants(&class)
+        Filter::new(&selectors).unwrap().wants(&class, None)
     }
 
     #[test]
@@ -115,11 +160,36 @@ mod tests {
     }
 
     #[test]
-    fn loaders_and_locations_say_nothing_here() {
-        assert!(wanted(
-            &["loader:boot", "!loader:app", "location:any"],
-            "a/A"
-        ));
+    fn what_was_for_the_agent_says_nothing_here() {
+        let agents = ["loader:boot", "!loader:app", "location:elsewhere"];
+        assert!(wanted(&agents, "a/A"));
+    }
+
+    #[test]
+    fn places_of_class_files_select() {
+        let selectors = ["location:target/classes".to_owned()];
+        let filter = Filter::of_report(&selectors, true).unwrap();
+        let class = ClassDescription {
+            name: "a/A".to_owned(),
+            ..ClassDescription::default()
+        };
+        assert!(filter.wants(&class, Some("core/target/classes/a/A.class")));
+        assert!(!filter.wants(&class, Some("core/target/test-classes/a/A.class")));
+        let jar = Filter::of_report(&["location:core-*.jar".to_owned()], true).unwrap();
+        assert!(jar.wants(&class, Some("/lib/core-1.jar!/a/A.class")));
+    }
+
+    #[test]
+    fn what_a_report_cannot_know_is_refused() {
+        for (selector, help) in [
+            ("!loader:app", "by which loader"),
+            ("location:lib", "--classes"),
+        ] {
+            let error = Filter::of_report(&[selector.to_owned()], false).unwrap_err();
+            assert_eq!(error.exit(), 2);
+            let text = error.to_string();
+            assert!(text.contains(selector) && text.contains(help), "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! | `?` | one character that is no `/` | one character that is no `/` |
 //! | `.` | the same as `/` | the same as `/` |
 //!
+//! In paths of files the wildcards are those of class names, and a `.` is a dot.
+//!
 //! Names are internal names (JVMS 4.2.1) in modified UTF-8; a character is a byte.
 //! Matching allocates nothing and takes time in proportion to name and pattern, so it may be done
 //! for every class that a JVM loads.
@@ -45,17 +47,23 @@ impl Glob {
     /// Over class names. Any text is a glob; [`check_class`] says which make sense.
     #[must_use]
     pub fn of_class(text: &str) -> Self {
-        Self::new(text, Token::Level)
+        Self::new(text, Token::Level, b'/')
+    }
+
+    /// Over paths of files.
+    #[must_use]
+    pub fn of_path(text: &str) -> Self {
+        Self::new(text, Token::Level, b'.')
     }
 
     /// Over names of methods and over descriptors.
     #[must_use]
     pub fn of_member(text: &str) -> Self {
-        Self::new(text, Token::Any)
+        Self::new(text, Token::Any, b'/')
     }
 
-    /// `star` is what a single `*` stands for.
-    fn new(text: &str, star: Token) -> Self {
+    /// `star` is what a single `*` stands for, `dot` what a `.` does.
+    fn new(text: &str, star: Token, dot: u8) -> Self {
         let mut bytes = text.bytes().peekable();
         let mut prefix = Vec::with_capacity(text.len());
         let mut rest = Vec::new();
@@ -69,7 +77,7 @@ impl Glob {
                     if stars == 1 { star } else { Token::Any }
                 }
                 b'?' => Token::One,
-                b'.' => Token::Byte(b'/'),
+                b'.' => Token::Byte(dot),
                 byte => Token::Byte(byte),
             };
             match token {
@@ -110,6 +118,22 @@ pub fn check_class(text: &str) -> Result<(), &'static str> {
     }
 }
 
+/// Whether `text` can name a file or folder as a glob.
+///
+/// # Errors
+/// As [`check_class`].
+pub fn check_path(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        Err("names nothing")
+    } else if text.contains("***") {
+        Err("has more than two `*` in a row")
+    } else if text.contains([';', '\0']) {
+        Err("has a `;`, which separates selectors: write `?` for it")
+    } else {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +169,18 @@ mod tests {
             let found = Glob::of_class(glob).matches(name);
             assert_eq!(found, expected, "{glob} on {name}");
         }
+        for (glob, path, expected) in [
+            ("/a/*.jar", "/a/b.jar", true),
+            ("/a/*.jar", "/a/bxjar", false),
+            ("/a/*.jar", "/a/b/c.jar", false),
+            ("**/target/classes", "/w/it's mine/target/classes", true),
+        ] {
+            assert_eq!(
+                Glob::of_path(glob).matches(path),
+                expected,
+                "{glob} on {path}"
+            );
+        }
         assert!(Glob::of_member("(*)V").matches("(Ljava/lang/String;I)V"));
         assert!(!Glob::of_member("(*)V").matches("(I)VV"));
         assert!(Glob::of_member("(Ljava.lang.*").matches("(Ljava/lang/ref/Cleaner;)V"));
@@ -160,6 +196,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_named() {
+        assert_eq!(check_path("/a b/*.jar"), Ok(()));
+        assert_eq!(check_path(""), Err("names nothing"));
+        assert!(check_path("a;b").is_err() && check_path("a/***").is_err());
         assert_eq!(check_class("com.acme.**"), Ok(()));
         assert_eq!(check_class(""), Err("names nothing"));
         assert_eq!(check_class("a.***"), Err("has more than two `*` in a row"));

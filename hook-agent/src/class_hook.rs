@@ -10,7 +10,7 @@ use crate::names::{decode, name_in};
 use crate::originals;
 use crate::patch::{dry_run, in_force};
 use host::untouched::is_untouched;
-use host::{ClassRequest, Loader, Outcome};
+use host::{ClassRequest, CodeLocation, Loader, Outcome};
 
 /// The `ClassFileLoadHook` event: rejects what no plugin wants, then asks the plugins.
 ///
@@ -95,20 +95,22 @@ fn instrument(
     patched: Option<(&[u8], &[u8])>,
     plugins: &PluginSet,
 ) -> Option<Edits> {
-    // The location costs two field reads, so it is fetched only for a class that may matter.
-    if !plugins.wants(name, loader, true) {
+    // The location costs field reads, so it is fetched only for a class that may matter.
+    if !plugins.wants(name, loader, CodeLocation::Unread) {
         return None;
     }
     let domain = load.protection_domain.as_ref();
-    let has_location = agent.code_sources.has_location(load.local, domain);
-    if !has_location && !plugins.wants(name, loader, false) {
+    let asked = plugins.pipeline.asks_location();
+    let found = agent.code_sources.find(load.local, domain, asked);
+    let location = found.for_selectors();
+    if location != CodeLocation::Unread && !plugins.wants(name, loader, location) {
         return None;
     }
     agent.signal.await_room(agent.table);
     let request = ClassRequest {
         name,
         loader,
-        has_location,
+        location,
         bytes: patched.map_or(load.class_data, |(_, prefixed)| prefixed),
         original: patched.map(|(file, _)| file),
         retransforming: load.class_being_redefined.is_some(),

@@ -2,6 +2,7 @@
 //! under plugins that have been exchanged since.
 
 use crate::agent::Agent;
+use crate::agent::code_sources::FoundLocation;
 use crate::agent::instrumented::Edits;
 use crate::agent::loaders::LoaderId;
 use crate::ffi::error::JvmtiError;
@@ -13,6 +14,7 @@ use crate::loaded::{self, CAPACITY, Loaded};
 use crate::messages::{self, Code};
 use crate::names::decode;
 use crate::{collected, originals, probe_arrays};
+use host::CodeLocation;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -63,7 +65,9 @@ pub(crate) fn retransform_loaded(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let wants = |class: &Loaded<'_>, located| plugins.wants(&class.name, &class.loader, located);
+    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+        plugins.wants(&class.name, &class.loader, location)
+    };
     pass(agent, jvm, &|class| is_wanted(agent, jvm, class, &wants));
 }
 
@@ -117,7 +121,9 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let wants = |class: &Loaded<'_>, located| plugins.wants(&class.name, &class.loader, located);
+    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+        plugins.wants(&class.name, &class.loader, location)
+    };
     pass(agent, jvm, &|class| {
         prepared.contains(&class.name) && is_wanted(agent, jvm, class, &wants)
     });
@@ -237,9 +243,9 @@ pub(crate) fn is_wanted(
     agent: &Agent,
     jvm: Jvm<'_>,
     class: &Loaded<'_>,
-    wants: &dyn Fn(&Loaded<'_>, bool) -> bool,
+    wants: &dyn Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
 ) -> bool {
-    if !wants(class, true) {
+    if !wants(class, CodeLocation::Unread) {
         return false;
     }
     if !jvm.jvmti.is_prepared_and_modifiable(&class.class) {
@@ -248,10 +254,23 @@ pub(crate) fn is_wanted(
         }
         return false;
     }
-    let located = live::with_protection_domain(jvm, &class.class, |domain| {
-        agent.code_sources.has_location(jvm.local, domain.as_ref())
+    let plugins = agent.plugins.current();
+    let asked = plugins.is_some_and(|plugins| plugins.pipeline.asks_location());
+    wants(class, location(agent, jvm, class, asked).for_selectors())
+}
+
+/// Where a loaded class came from; the path only if it is `asked` for.
+pub(crate) fn location(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    class: &Loaded<'_>,
+    asked: bool,
+) -> FoundLocation {
+    let found = live::with_protection_domain(jvm, &class.class, |domain| {
+        let sources = &agent.code_sources;
+        sources.find(jvm.local, domain.as_ref(), asked)
     });
-    located.unwrap_or(false) || wants(class, false)
+    found.unwrap_or(FoundLocation::None)
 }
 
 /// Retransforms a batch; one that fails as a whole is halved until the culprit stands alone.

@@ -19,7 +19,7 @@ use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::names::{decode, dotted, name_in};
 use host::untouched::is_untouched;
-use host::{ClassRequest, StructuralEdits, natives};
+use host::{ClassRequest, CodeLocation, StructuralEdits, natives};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -101,13 +101,15 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
                 .apply_structural_edits(&edits, load.class_data)?;
             Some((edits, bytes))
         }),
-        None if !plugins.wants(name, &loader, true) => return,
+        None if !plugins.wants(name, &loader, CodeLocation::Unread) => return,
         None => {
             let domain = load.protection_domain.as_ref();
+            let asked = plugins.pipeline.asks_location();
+            let found = agent.code_sources.find(load.local, domain, asked);
             let request = ClassRequest {
                 name,
                 loader: &loader,
-                has_location: agent.code_sources.has_location(load.local, domain),
+                location: found.for_selectors(),
                 bytes: load.class_data,
                 original: None,
                 retransforming: false,

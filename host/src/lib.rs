@@ -13,6 +13,7 @@ pub mod bundled;
 pub mod cache;
 mod class;
 pub mod class_array;
+pub mod code_location;
 pub mod compilation;
 pub mod compile_limits;
 pub mod compiler;
@@ -46,6 +47,7 @@ pub mod structural_edits;
 mod trouble;
 pub mod untouched;
 
+pub use code_location::CodeLocation;
 pub use component::compile_ahead;
 pub use config::Config;
 pub use error::HostError;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::code_location::CodeLocation;
+
 /// A class loader, as far as selectors tell loaders apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Loader {
@@ -37,8 +39,8 @@ pub struct ClassRequest<'a> {
     pub name: &'a [u8],
     /// The defining loader.
     pub loader: &'a Loader,
-    /// Whether the class came from a known place (its `CodeSource` has a location).
-    pub has_location: bool,
+    /// Where the class came from.
+    pub location: CodeLocation<'a>,
     /// The class file as the JVM hands it over.
     pub bytes: &'a [u8],
     /// The bytes of the loader's resource where they are others and could be had: of a class that is retransformed,

@@ -13,6 +13,7 @@ use rewriter::ClassFile;
 
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
+use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{Config, OnError};
@@ -71,12 +72,18 @@ impl Pipeline {
 
     /// Whether any plugin may want this class; decided by name, loader and location alone, without allocation.
     #[must_use]
-    pub fn wants(&self, name: &[u8], loader: &Loader, has_location: bool) -> bool {
+    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> bool {
         !is_untouched(name)
             && self
                 .plugins
                 .iter()
-                .any(|plugin| plugin.wants(name, loader, has_location) != Verdict::No)
+                .any(|plugin| plugin.wants(name, loader, location) != Verdict::No)
+    }
+
+    /// Whether any plugin's selectors need to know where a class came from.
+    #[must_use]
+    pub fn asks_location(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.asks_location())
     }
 
     /// Asks the plugins about one class and splices what they want into `out`.
@@ -260,10 +267,10 @@ impl Pipeline {
         plugin: &str,
         name: &[u8],
         loader: &Loader,
-        has_location: bool,
+        location: CodeLocation<'_>,
     ) -> bool {
         let found = self.plugins.iter().find(|found| found.name == plugin);
-        let wants = |found: &Arc<Plugin>| found.wants(name, loader, has_location) != Verdict::No;
+        let wants = |found: &Arc<Plugin>| found.wants(name, loader, location) != Verdict::No;
         !is_untouched(name) && found.is_some_and(wants)
     }
 
@@ -299,7 +306,7 @@ impl Pipeline {
         let verdicts = self
             .plugins
             .iter()
-            .map(|plugin| plugin.wants(request.name, request.loader, request.has_location));
+            .map(|plugin| plugin.wants(request.name, request.loader, request.location));
         let mut wanting: Vec<(&Arc<Plugin>, Verdict)> = self
             .plugins
             .iter()

@@ -11,6 +11,7 @@ use wasmtime::Engine;
 
 use crate::bindings::TransformPluginPre;
 use crate::class::TransformedClass;
+use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::component;
 use crate::config::{LogLevel, PluginConfig, suggest};
@@ -137,13 +138,15 @@ impl Plugin {
     }
 
     /// What is known without the class file. Allocates nothing.
-    pub fn wants(&self, name: &[u8], loader: &Loader, has_location: bool) -> Verdict {
+    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
         let inner = matches!(loader, Loader::Boot | Loader::Platform);
         let allowed = if inner {
             self.boot
         } else {
-            has_location || self.user.any_location()
+            location != CodeLocation::None || self.user.any_location()
         };
+        let allowed =
+            allowed && self.user.matches_location(location) && self.own.matches_location(location);
         if !allowed || self.state() != PluginState::On {
             return Verdict::No;
         }
@@ -155,6 +158,11 @@ impl Plugin {
             (Verdict::Yes, Verdict::Yes) => Verdict::Yes,
             _ => Verdict::AskClass,
         }
+    }
+
+    /// Whether its selectors need to know where a class came from.
+    pub fn asks_location(&self) -> bool {
+        self.user.asks_location() || self.own.asks_location()
     }
 
     /// What is known with the class file, after [`Verdict::AskClass`].

@@ -81,12 +81,13 @@ impl PreparedClasses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code_location::CodeLocation;
 
     fn request(bytes: &[u8]) -> ClassRequest<'_> {
         ClassRequest {
             name: b"a/A",
             loader: &Loader::App,
-            has_location: true,
+            location: CodeLocation::Unread,
             bytes,
             original: None,
             retransforming: false,

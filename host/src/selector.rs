@@ -6,17 +6,20 @@
 //! | `@com.acme.Marked` | it has this annotation (same globs) |
 //! | `<:com.acme.Base` | it names this as its superclass or a superinterface (same globs) |
 //! | `loader:app` | its loader is `boot`, `platform`, `app` or of this class (same globs) |
+//! | `location:target/classes` | it came from this folder or archive, or one in it ([`CodeLocation`]) |
 //! | `location:any` | always; also classes without a known source location are let through |
 //!
 //! `!` in front excludes what matches, and always wins. Otherwise a class is
 //! selected when it matches one of the name, `@` and `<:` selectors (or there
-//! are none), and one of the `loader:` selectors (or there are none).
+//! are none), one of the `loader:` selectors (or there are none), and one of
+//! the `location:` selectors (or there are none).
 //!
 //! Everything that can be decided by name and loader is decided so, on the
 //! bytes the JVM hands over, without allocation.
 
 use globs::Glob;
 
+use crate::code_location::{CodeLocation, LocationGlob};
 use crate::outcome::Loader;
 
 /// Why a selector makes no sense.
@@ -62,6 +65,7 @@ struct Patterns {
     annotations: Vec<Glob>,
     supertypes: Vec<Glob>,
     loaders: Vec<Glob>,
+    locations: Vec<LocationGlob>,
 }
 
 impl Selection {
@@ -87,15 +91,15 @@ impl Selection {
             None => (&mut self.include, selector),
         };
         if let Some(location) = rest.strip_prefix("location:") {
-            return match (location, selector == rest) {
-                ("any", true) => {
-                    self.any_location = true;
-                    Ok(())
+            match (location, selector == rest) {
+                ("any", true) => self.any_location = true,
+                ("any", false) => return Err(fail("would exclude every class")),
+                (location, _) => {
+                    globs::check_path(location).map_err(fail)?;
+                    patterns.locations.push(LocationGlob::new(location));
                 }
-                _ => Err(fail(
-                    "is not known: the only one of its kind is `location:any`",
-                )),
-            };
+            }
+            return Ok(());
         }
         let (list, glob) = if let Some(rest) = rest.strip_prefix('@') {
             (&mut patterns.annotations, rest)
@@ -115,6 +119,27 @@ impl Selection {
     #[must_use]
     pub fn any_location(&self) -> bool {
         self.any_location
+    }
+
+    /// Whether any selector needs to know where a class came from.
+    #[must_use]
+    pub fn asks_location(&self) -> bool {
+        !(self.include.locations.is_empty() && self.exclude.locations.is_empty())
+    }
+
+    /// Whether selectors over locations let a class through. Allocates nothing.
+    #[must_use]
+    pub fn matches_location(&self, location: CodeLocation<'_>) -> bool {
+        let covered = |globs: &[LocationGlob], at| globs.iter().any(|glob| glob.covers(at));
+        let included = &self.include.locations;
+        let any = self.any_location || included.is_empty();
+        match location {
+            CodeLocation::Unread => true,
+            CodeLocation::None => any,
+            CodeLocation::At(at) => {
+                (any || covered(included, at)) && !covered(&self.exclude.locations, at)
+            }
+        }
     }
 
     /// What name and loader alone say. Allocates nothing.
@@ -256,6 +281,25 @@ mod tests {
     }
 
     #[test]
+    fn locations_narrow_what_names_select() {
+        let at = |selectors: &[&str], location| {
+            let selection = Selection::parse(selectors).unwrap();
+            selection.matches_location(location)
+        };
+        let classes = CodeLocation::At("/w/core/target/classes");
+        let tests = CodeLocation::At("/w/core/target/test-classes");
+        let only = ["location:target/classes", "a.**"];
+        assert!(at(&only, classes) && !at(&only, tests) && !at(&only, CodeLocation::None));
+        assert!(at(&only, CodeLocation::Unread));
+        let but = ["!location:test-classes"];
+        assert!(at(&but, classes) && !at(&but, tests) && at(&but, CodeLocation::None));
+        let any = ["location:any", "!location:test-classes"];
+        assert!(at(&any, CodeLocation::None) && at(&any, classes) && !at(&any, tests));
+        assert!(Selection::parse(&only).unwrap().asks_location());
+        assert!(!Selection::parse(&["location:any"]).unwrap().asks_location());
+    }
+
+    #[test]
     fn nonsense_is_refused_with_its_reason() {
         for bad in [
             "",
@@ -265,8 +309,9 @@ mod tests {
             "loader:",
             "a***",
             "a b",
-            "location:here",
+            "location:",
             "!location:any",
+            "location:a***",
             "!!a",
         ] {
             assert!(Selection::parse(&[bad]).is_err(), "{bad}");

@@ -2,7 +2,9 @@
 
 use host::compiler::InProcess;
 use host::config::{OnError, PluginConfig};
-use host::{ClassRequest, Config, Explained, Failure, HostError, Loader, Outcome, Pipeline};
+use host::{
+    ClassRequest, CodeLocation, Config, Explained, Failure, HostError, Loader, Outcome, Pipeline,
+};
 use probes::ProbeTable;
 
 const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
@@ -62,7 +64,7 @@ fn transform(pipeline: &Pipeline, name: &str, bytes: &[u8]) -> Outcome {
     let request = ClassRequest {
         name,
         loader: &Loader::App,
-        has_location: true,
+        location: CodeLocation::Unread,
         bytes,
         original: None,
         retransforming: false,
@@ -144,7 +146,7 @@ fn a_tag_is_part_of_what_is_explained() {
     let request = ClassRequest {
         name: b"Shapes",
         loader: &Loader::App,
-        has_location: true,
+        location: CodeLocation::Unread,
         bytes: SHAPES,
         original: None,
         retransforming: false,
@@ -201,13 +203,13 @@ fn after_three_failures_in_a_row_the_plugin_is_off() {
         "not in a row"
     );
     for _ in 0..3 {
-        assert!(pipeline.wants(b"Victim", &Loader::App, true));
+        assert!(pipeline.wants(b"Victim", &Loader::App, CodeLocation::Unread));
         assert!(matches!(
             transform(&pipeline, "Victim", &victim),
             Outcome::Failed(_)
         ));
     }
-    assert!(!pipeline.wants(b"Shapes", &Loader::App, true));
+    assert!(!pipeline.wants(b"Shapes", &Loader::App, CodeLocation::Unread));
     assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Unchanged);
     let summary = pipeline.summary();
     assert_eq!(summary.switched_off, ["misbehaving"]);

@@ -2,7 +2,7 @@
 
 use host::compiler::InProcess;
 use host::config::PluginConfig;
-use host::{Config, Loader, Pipeline};
+use host::{CodeLocation, Config, Loader, Pipeline};
 
 #[test]
 fn a_class_nobody_wants_costs_no_allocation() {
@@ -25,10 +25,10 @@ fn a_class_nobody_wants_costs_no_allocation() {
     let mut wanted = [false; 4];
     let cost = allocation_counter::measure(|| {
         wanted = [
-            pipeline.wants(b"com/acme/A", &loader, true),
-            pipeline.wants(b"com/acme/gen/AStub1", &loader, true),
-            pipeline.wants(b"com/acme/A", &Loader::App, true),
-            pipeline.wants(b"java/lang/String", &Loader::Boot, false),
+            pipeline.wants(b"com/acme/A", &loader, CodeLocation::Unread),
+            pipeline.wants(b"com/acme/gen/AStub1", &loader, CodeLocation::Unread),
+            pipeline.wants(b"com/acme/A", &Loader::App, CodeLocation::Unread),
+            pipeline.wants(b"java/lang/String", &Loader::Boot, CodeLocation::None),
         ];
     });
     assert_eq!(cost.count_total, 0);

@@ -5,7 +5,7 @@ mod shapes;
 
 use host::compiler::InProcess;
 use host::config::PluginConfig;
-use host::{ClassRequest, Config, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
 use shapes::{SHAPES, request, table};
 
@@ -14,7 +14,7 @@ fn the_bundled_plugin_sets_jacocos_probes() {
     let pipeline = Pipeline::new(&Config::default(), &InProcess).unwrap();
     let table = table();
     let mut out = Vec::new();
-    assert!(pipeline.wants(b"Shapes", &Loader::App, true));
+    assert!(pipeline.wants(b"Shapes", &Loader::App, CodeLocation::Unread));
     assert_eq!(
         pipeline.transform(&request(SHAPES), &table, &mut out),
         Outcome::Changed
@@ -200,19 +200,35 @@ fn without_selectors_the_application_is_selected_as_jacoco_does() {
     let pipeline = coverage();
     let wants =
         |name: &str, loader: &Loader, location| pipeline.wants(name.as_bytes(), loader, location);
-    assert!(wants("com/acme/A", &Loader::App, true));
-    assert!(wants("com/acme/A", &Loader::Other("x/Loader".into()), true));
+    assert!(wants("com/acme/A", &Loader::App, CodeLocation::Unread));
+    assert!(wants(
+        "com/acme/A",
+        &Loader::Other("x/Loader".into()),
+        CodeLocation::Unread
+    ));
     assert!(
-        !wants("com/acme/A", &Loader::App, false),
+        !wants("com/acme/A", &Loader::App, CodeLocation::None),
         "no source location"
     );
-    assert!(!wants("java/lang/String", &Loader::Boot, false));
-    assert!(!wants("java/sql/Driver", &Loader::Platform, true));
-    assert!(!wants("java/lang/$Classhook3", &Loader::App, true));
+    assert!(!wants(
+        "java/lang/String",
+        &Loader::Boot,
+        CodeLocation::None
+    ));
+    assert!(!wants(
+        "java/sql/Driver",
+        &Loader::Platform,
+        CodeLocation::Unread
+    ));
+    assert!(!wants(
+        "java/lang/$Classhook3",
+        &Loader::App,
+        CodeLocation::Unread
+    ));
     assert!(!wants(
         "jdk/internal/reflect/GeneratedMethodAccessor7",
         &Loader::App,
-        true
+        CodeLocation::Unread
     ));
 }
 
@@ -223,18 +239,22 @@ fn selectors_and_grants_decide() {
         &["probes"],
     );
     assert!(
-        narrow.wants(b"com/acme/A", &Loader::App, false),
+        narrow.wants(b"com/acme/A", &Loader::App, CodeLocation::None),
         "location:any"
     );
-    assert!(!narrow.wants(b"com/acme/gen/A", &Loader::App, true));
+    assert!(!narrow.wants(b"com/acme/gen/A", &Loader::App, CodeLocation::Unread));
     assert!(
-        !narrow.wants(b"com/acme/A", &Loader::Boot, true),
+        !narrow.wants(b"com/acme/A", &Loader::Boot, CodeLocation::Unread),
         "boot is not granted"
     );
     let boot = selecting(&["loader:boot"], &["probes", "boot"]);
-    assert!(boot.wants(b"java/util/List", &Loader::Boot, false));
-    assert!(!boot.wants(b"com/acme/A", &Loader::App, true));
-    assert!(!boot.wants(b"java/lang/Module$ReflectionData", &Loader::Boot, false));
+    assert!(boot.wants(b"java/util/List", &Loader::Boot, CodeLocation::None));
+    assert!(!boot.wants(b"com/acme/A", &Loader::App, CodeLocation::Unread));
+    assert!(!boot.wants(
+        b"java/lang/Module$ReflectionData",
+        &Loader::Boot,
+        CodeLocation::None
+    ));
     let by_supertype = selecting(&["<:java.lang.Object"], &["probes"]);
     let mut out = Vec::new();
     assert_eq!(
@@ -243,7 +263,7 @@ fn selectors_and_grants_decide() {
     );
     let by_annotation = selecting(&["@java.lang.Deprecated"], &["probes"]);
     assert!(
-        by_annotation.wants(b"Shapes", &Loader::App, true),
+        by_annotation.wants(b"Shapes", &Loader::App, CodeLocation::Unread),
         "the class file must be asked"
     );
     assert_eq!(

@@ -4,7 +4,7 @@ use classhook_sdk::Error;
 use classhook_testkit::{Harness, Transformed};
 use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, Config, Explained, Explanation, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeLocation, Config, Explained, Explanation, Loader, Outcome, Pipeline};
 use plugin_requests::{REQUESTS, Requests};
 use probes::ProbeTable;
 
@@ -41,7 +41,7 @@ fn in_production(request: &str, retransforming: bool) -> Answer {
     let class = ClassRequest {
         name: b"Natives",
         loader: &Loader::App,
-        has_location: true,
+        location: CodeLocation::Unread,
         bytes: NATIVES,
         original: None,
         retransforming,

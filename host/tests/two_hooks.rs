@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, Config, Loader, Outcome, Pipeline, PluginState};
+use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, PluginState};
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
@@ -43,7 +43,7 @@ fn loaded<'a>(name: &'a [u8], bytes: &'a [u8], original: Option<&'a [u8]>) -> Cl
     ClassRequest {
         name,
         loader: &Loader::App,
-        has_location: true,
+        location: CodeLocation::Unread,
         bytes,
         original,
         retransforming: false,

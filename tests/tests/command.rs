@@ -1,6 +1,7 @@
 //! The command `classhook` as a user types it.
 
 mod bad_input;
+mod builds;
 mod command_line;
 mod documents;
 mod error_codes;

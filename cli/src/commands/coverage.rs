@@ -12,12 +12,13 @@ use super::dump;
 use super::report;
 use crate::args::{Material, OnError, Outputs, Settings};
 use crate::attached::AttachedPlugin;
+use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show::complain;
+use crate::show::{complain, say};
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
@@ -28,12 +29,17 @@ The exit code is the command's own, 128 + signal if it was killed.
 With a PID, a JVM that is running is measured until the time is over, Ctrl-C is pressed or it ends; then it is as it was before.
 Classes that it has loaded already are measured, too. If the agent is in it for something else, that goes on.
 
+With --classes, only the classes found there are reported; those that never loaded count as missed.
+Of a build with mvn, gradle, ant or bazel, the project's own classes are reported, without tests and the build tool's own
+classes, unless --classes or --select location:… says otherwise (docs/coverage.md).
+
 Prints a table and writes HTML to the folder `html` in the output folder, unless other reports are asked for.
 
 Examples:
   classhook coverage -- java -jar app.jar
-  classhook coverage --sources src/main/java --classes target/classes -- mvn test
+  classhook coverage --xml target/coverage.xml -- mvn test
   classhook coverage --select 'com.acme.**' --xml coverage.xml --lcov lcov.info -- ./gradlew test --no-daemon
+  classhook coverage --select 'location:lib/core-*.jar' -- java -cp 'lib/*' com.acme.Main
   classhook coverage 4711 --select 'com.acme.**' --for 30s --html html";
 
 /// Starts a command, or visits a running JVM, measures its code coverage, and reports it.
@@ -85,10 +91,15 @@ impl Coverage {
         } else {
             vec!["coverage".into()]
         };
-        let checked = CheckedOptions::new(&self.settings, &plugins, Some(run.to_owned()))?;
+        let build = Build::of(&self.command);
+        let settings = match &build {
+            Some(build) => build.narrowed(&self.settings),
+            None => self.settings.clone(),
+        };
+        let checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
         let code = checked.launch(&self.command)?;
-        let report =
-            of_run(run, &checked.output).and_then(|found| self.report(&found, &checked.output));
+        let report = of_run(run, &checked.output)
+            .and_then(|found| self.report(&found, &checked.output, build.as_ref()));
         match report {
             Ok(failed) if failed && code == 0 && self.is_strict() => Ok(PARTIAL),
             Ok(_) => Ok(code),
@@ -131,7 +142,7 @@ impl Coverage {
             None => ended.snapshot,
             Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
         };
-        let failed = self.report(&[snapshot], &output)?;
+        let failed = self.report(&[snapshot], &output, None)?;
         Ok(if ended.is_partial || failed && self.is_strict() {
             PARTIAL
         } else {
@@ -149,12 +160,36 @@ impl Coverage {
         Sources::open(&self.material.sources).map(drop)
     }
 
+    /// What the report is made from: of a build that is not told otherwise, the project's own classes and sources.
+    fn material(&self, build: Option<&Build>) -> Material {
+        let mut material = self.material.clone();
+        let Some(build) = build else { return material };
+        let select = &self.settings.plugins().select;
+        if material.classes.is_empty() && !selects_location(select) {
+            material.classes = build.classes();
+            say(build.told(&material.classes));
+        }
+        if material.sources.is_empty() {
+            material.sources = build.sources();
+        }
+        material
+    }
+
     /// Reports on these snapshots; whether a class failed in them.
-    fn report(&self, files: &[PathBuf], output: &Path) -> Result<bool, Problem> {
+    fn report(
+        &self,
+        files: &[PathBuf],
+        output: &Path,
+        build: Option<&Build>,
+    ) -> Result<bool, Problem> {
         if files.is_empty() {
+            let help = build.map_or("does the command start a JVM? a daemon that was running before (sbt) does not get the agent: start it anew", Build::without_agent);
             return Err(Problem::user("H0610", "nothing was recorded")
-                .with("expected", format!("at least one snapshot of this run in {}", output.display()))
-                .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"));
+                .with(
+                    "expected",
+                    format!("at least one snapshot of this run in {}", output.display()),
+                )
+                .with("help", help));
         }
         let mut outputs = self.outputs.clone();
         if !outputs.any() {
@@ -163,8 +198,8 @@ impl Coverage {
         let mut warnings = Warnings::default();
         let recorded = report::make(
             files,
-            &self.settings.plugins().select,
-            &self.material,
+            &Filter::new(&self.settings.plugins().select)?,
+            &self.material(build),
             &outputs,
             true,
             &mut warnings,
@@ -172,6 +207,12 @@ impl Coverage {
         recorded.is_complete()?;
         Ok(!recorded.failures.is_empty())
     }
+}
+
+/// Whether a selector says where classes are to come from.
+fn selects_location(select: &[String]) -> bool {
+    let mut parts = select.iter().flat_map(|selector| selector.split(';'));
+    parts.any(|part| part.trim().starts_with("location:"))
 }
 
 /// A copy of what was measured, since the agent goes on writing to its snapshot.

@@ -1,13 +1,15 @@
 //! `classhook report`: makes reports of what runs left.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use coverage::model::BundleCoverage;
 use coverage::report::table::{self, Layout};
 use probes::Meta;
 
-use crate::analysis;
+use crate::analysis::{self, Analysed};
 use crate::args::{Material, Outputs};
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
@@ -21,7 +23,8 @@ use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 A snapshot holds the classes that were loaded, so nothing else is needed to report them.
---classes adds those that were never loaded, and --sources shows the lines in HTML.
+--classes decides what is reported: the classes found there, loaded or not, and no others.
+--sources shows the lines in HTML.
 Several files are united; JaCoCo's .exec files may be among them, and then need --classes.
 Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
 
@@ -60,11 +63,12 @@ impl Report {
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
         let files = run_files::find(&self.files)?;
+        let filter = Filter::of_report(&self.select, !self.material.classes.is_empty())?;
         let mut warnings = Warnings::default();
         let mut traced = Ok(());
         let (events, files) = split(files)?;
         if !events.is_empty() {
-            let traces = traces::read(&events, &Filter::new(&self.select)?, &mut warnings)?;
+            let traces = traces::read(&events, &filter, &mut warnings)?;
             if !self.outputs.any() && !files.iter().any(|path| holds_coverage(path)) {
                 warnings.print();
                 self.trace.make(&traces, None)?;
@@ -81,7 +85,7 @@ impl Report {
         let summary = !self.outputs.any();
         let recorded = make(
             &files,
-            &self.select,
+            &filter,
             &self.material,
             &self.outputs,
             summary,
@@ -120,25 +124,22 @@ fn holds_coverage(path: &Path) -> bool {
 /// Reads files of runs, analyses them, writes and prints; the summary also if a report cannot be written.
 pub(super) fn make(
     files: &[PathBuf],
-    select: &[String],
+    filter: &Filter,
     material: &Material,
     outputs: &Outputs,
     summary: bool,
     warnings: &mut Warnings,
 ) -> Result<ExecutionDataStore, Problem> {
-    let filter = Filter::new(select)?;
     let sources = Sources::open(&material.sources)?;
     let recorded = ExecutionDataStore::read(files, warnings)?;
-    for failure in &recorded.failures {
-        warnings.add(unchanged(failure));
-    }
-    let bundle = analysis::bundle(
+    let Analysed { bundle, elsewhere } = analysis::analyse_all(
         outputs.title(),
         &recorded,
         &material.classes,
-        &filter,
+        filter,
         warnings,
     )?;
+    warn_of_failures(&recorded, &bundle, material, warnings);
     warnings.print();
     let mut written = Vec::new();
     let outcome = outputs.write(&bundle, &recorded, &sources, &mut written);
@@ -149,6 +150,9 @@ pub(super) fn make(
             for missing in recorded.missing() {
                 writeln!(out, "incomplete: {missing}")?;
             }
+        }
+        if !material.classes.is_empty() && elsewhere > 0 {
+            writeln!(out, "{}", not_in(&material.classes, elsewhere))?;
         }
         written
             .iter()
@@ -165,6 +169,31 @@ pub(super) fn make(
             _ => Ok(recorded),
         },
     }
+}
+
+/// What is said of the recorded classes that are in none of the places.
+fn not_in(places: &[String], count: usize) -> String {
+    let first = places.first().map_or("", String::as_str);
+    let more = match places.len() {
+        0 | 1 => String::new(),
+        count => format!(" and {} more places", count - 1),
+    };
+    let first = show::name(first);
+    format!("{count} recorded classes are not reported: they are not in {first}{more}")
+}
+
+/// Warns of the classes that ran without probes; if places say what is reported, only of those that are.
+fn warn_of_failures(
+    recorded: &ExecutionDataStore,
+    bundle: &BundleCoverage,
+    material: &Material,
+    warnings: &mut Warnings,
+) {
+    let reported: HashSet<&str> = bundle.classes().map(|class| class.name.as_str()).collect();
+    let failures = recorded.failures.iter();
+    let of_report = failures
+        .filter(|failure| material.classes.is_empty() || reported.contains(failure.class.as_str()));
+    warnings.extend(of_report.map(unchanged));
 }
 
 /// As wide as the terminal, and coloured there.

@@ -1,6 +1,6 @@
 //! Several files of runs merged: which probes of which class file were hit, in which sessions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use coverage::report::{ExecutionData, Session};
@@ -74,22 +74,34 @@ impl ExecutionDataStore {
         warnings: &mut Warnings,
     ) -> Result<(), Problem> {
         let mut problem = None;
+        let mut without_classes = HashSet::new();
         let snapshots = paths.iter().map_while(|path| {
             run_files::read_snapshot(path, warnings)
                 .map_err(|error| problem = Some(error))
                 .ok()
         });
-        let merged = probes::merge(snapshots.flatten());
+        let noted = snapshots.flatten().inspect(|snapshot| {
+            if snapshot.classes.is_empty() {
+                without_classes.insert((snapshot.meta.pid, snapshot.meta.start_ms));
+            }
+        });
+        let merged = probes::merge(noted);
         match problem {
             Some(problem) => Err(problem),
             None => {
-                self.add_merged(merged, warnings);
+                self.add_merged(merged, &without_classes, warnings);
                 Ok(())
             }
         }
     }
 
-    fn add_merged(&mut self, merged: Merged, warnings: &mut Warnings) {
+    /// Adds merged snapshots; a JVM in which no class was measured, as a build tool's own, is no session.
+    fn add_merged(
+        &mut self,
+        merged: Merged,
+        without_classes: &HashSet<(u32, u64)>,
+        warnings: &mut Warnings,
+    ) {
         let Merged {
             sessions,
             incomplete,
@@ -106,8 +118,11 @@ impl ExecutionDataStore {
         // `classhook instrument` keeps classes in snapshots of no JVM.
         let all = sessions.iter().zip(&incomplete);
         let ran = all.filter(|(meta, _)| meta.pid > 0);
+        let measured = ran.filter(|(meta, incomplete)| {
+            incomplete.is_some() || !without_classes.contains(&(meta.pid, meta.start_ms))
+        });
         self.sessions
-            .extend(ran.map(|(meta, incomplete)| session(meta, incomplete.as_ref())));
+            .extend(measured.map(|(meta, incomplete)| session(meta, incomplete.as_ref())));
         self.failures = failures;
         for conflict in conflicts {
             warnings.add(different_probes(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::{Outcome, Pipeline, class_array};
+use host::{CodeLocation, Outcome, Pipeline, class_array};
 use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
 
@@ -11,6 +11,7 @@ use super::Record;
 use super::baseline::KeptClass;
 use crate::plugins;
 use crate::problem::Problem;
+use crate::select::location_of;
 use crate::warnings::Warning;
 
 /// Instruments classes; shared by all threads.
@@ -78,11 +79,15 @@ impl Instrumenter {
             return Ok(None);
         }
         let name = class.this_class();
-        let request = plugins::request(name.as_bytes(), bytes);
+        let place = self.pipeline.asks_location().then(|| location_of(origin));
+        let mut request = plugins::request(name.as_bytes(), bytes);
+        if let Some(place) = &place {
+            request.location = CodeLocation::At(place);
+        }
         let (mut probes, mut out) = (Vec::new(), Vec::new());
         if !self
             .pipeline
-            .wants(request.name, request.loader, request.has_location)
+            .wants(request.name, request.loader, request.location)
         {
             return Ok(None);
         }

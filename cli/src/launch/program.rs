@@ -44,7 +44,8 @@ fn not_found(name: &OsStr) -> Problem {
     )
 }
 
-fn which(name: &OsStr, search: Option<&OsStr>) -> Option<PathBuf> {
+/// The executable file of this name in the folders of `search`.
+pub(super) fn which(name: &OsStr, search: Option<&OsStr>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return Some(PathBuf::from(name)).filter(|path| is_executable(path));
     }

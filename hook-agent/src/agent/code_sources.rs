@@ -1,6 +1,7 @@
-//! Whether a class came from a known location.
+//! Where a class came from.
 
 use crate::ffi::refs::{FieldId, Local, LocalRef};
+use host::{CodeLocation, code_location};
 use std::sync::OnceLock;
 
 /// The fields that say where a class came from.
@@ -15,6 +16,32 @@ struct Fields {
     code_source: Option<FieldId>,
     /// `CodeSource.location`.
     location: Option<FieldId>,
+    /// `URL.protocol`.
+    protocol: Option<FieldId>,
+    /// `URL.path`.
+    path: Option<FieldId>,
+}
+
+/// Where a class came from, as far as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FoundLocation {
+    /// From nowhere that is known.
+    None,
+    /// From somewhere.
+    Unread,
+    /// From this folder or archive.
+    At(String),
+}
+
+impl FoundLocation {
+    /// The same for selectors.
+    pub fn for_selectors(&self) -> CodeLocation<'_> {
+        match self {
+            Self::None => CodeLocation::None,
+            Self::Unread => CodeLocation::Unread,
+            Self::At(path) => CodeLocation::At(path),
+        }
+    }
 }
 
 impl CodeSources {
@@ -31,22 +58,43 @@ impl CodeSources {
                 c"Ljava/security/CodeSource;",
             ),
             location: field(c"java/security/CodeSource", c"location", c"Ljava/net/URL;"),
+            protocol: field(c"java/net/URL", c"protocol", c"Ljava/lang/String;"),
+            path: field(c"java/net/URL", c"path", c"Ljava/lang/String;"),
         });
     }
 
-    /// Whether a class with this protection domain has a location. Reads two fields; no code of the JVM's
-    /// or of the application's runs.
-    pub fn has_location(&self, local: Local<'_>, domain: Option<&LocalRef<'_>>) -> bool {
+    /// Where a class with this protection domain came from; the path only if it is `asked` for. Reads two fields, or
+    /// four; no code of the JVM's or of the application's runs.
+    pub fn find(
+        &self,
+        local: Local<'_>,
+        domain: Option<&LocalRef<'_>>,
+        asked: bool,
+    ) -> FoundLocation {
         let (Some(domain), Some(fields)) = (domain, self.fields.get()) else {
-            return false;
+            return FoundLocation::None;
         };
         // A JVM without these fields: a protection domain is then the best sign there is.
         let (Some(code_source), Some(location)) = (fields.code_source, fields.location) else {
-            return true;
+            return FoundLocation::Unread;
         };
-        local
+        let url = local
             .object_field(domain, code_source)
-            .and_then(|source| local.object_field(&source, location))
-            .is_some()
+            .and_then(|source| local.object_field(&source, location));
+        match url {
+            None => FoundLocation::None,
+            Some(_) if !asked => FoundLocation::Unread,
+            Some(url) => fields
+                .path_of(local, &url)
+                .map_or(FoundLocation::Unread, FoundLocation::At),
+        }
+    }
+}
+
+impl Fields {
+    fn path_of(&self, local: Local<'_>, url: &LocalRef<'_>) -> Option<String> {
+        let text = |field| local.string(&local.object_field(url, field?)?);
+        let (protocol, path) = (text(self.protocol)?, text(self.path)?);
+        Some(code_location::path(&format!("{protocol}:{path}")))
     }
 }

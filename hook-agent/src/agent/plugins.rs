@@ -1,6 +1,6 @@
 //! The plugins in force: one set at a time, exchanged while classes go on loading.
 
-use host::{Config, Loader, Pipeline};
+use host::{CodeLocation, Config, Loader, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ pub(crate) struct PluginSet {
 
 impl PluginSet {
     /// Whether any plugin may want this class.
-    pub fn wants(&self, name: &[u8], loader: &Loader, has_location: bool) -> bool {
-        self.pipeline.wants(name, loader, has_location)
+    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> bool {
+        self.pipeline.wants(name, loader, location)
     }
 }
 

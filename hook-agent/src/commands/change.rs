@@ -12,7 +12,7 @@ use crate::retransform::{self, Report};
 use crate::{messages, structural_edits};
 use control::Refusal;
 use control::message::Change;
-use host::{Config, Pipeline};
+use host::{CodeLocation, Config, Pipeline};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn enable(
     }
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
-    let wants = |class: &Loaded<'_>, located| {
+    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
         let edits = context
             .agent
             .instrumented
@@ -42,7 +42,7 @@ pub(super) fn enable(
         !edits.is_some_and(|edits| holds(&edits, plugin))
             && context.agent.plugins.current().is_some_and(|now| {
                 now.pipeline
-                    .plugin_wants(plugin, &class.name, &class.loader, located)
+                    .plugin_wants(plugin, &class.name, &class.loader, location)
             })
     };
     Ok(settled(context, |_| false, wants))
@@ -97,18 +97,23 @@ fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
     agent.plugins.exchange(Some((config, Arc::new(pipeline))));
     structural_edits::prepare(agent, jvm);
     let revision = current(agent)?.revision;
-    let wants = |class: &Loaded<'_>, located| {
+    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
         let now = agent.plugins.current();
-        now.is_some_and(|now| wants_anew(agent, &now, class, located))
+        now.is_some_and(|now| wants_anew(agent, &now, class, location))
     };
     Ok(settled(context, |edits| edits.revision != revision, wants))
 }
 
 /// Whether a class is wanted and was not instrumented by this plugin set already, as it was loaded.
-fn wants_anew(agent: &Agent, set: &PluginSet, class: &Loaded<'_>, located: bool) -> bool {
+fn wants_anew(
+    agent: &Agent,
+    set: &PluginSet,
+    class: &Loaded<'_>,
+    location: CodeLocation<'_>,
+) -> bool {
     let edits = agent.instrumented.find(&class.name, class.loader_id);
     edits.is_none_or(|edits| edits.revision != set.revision)
-        && set.wants(&class.name, &class.loader, located)
+        && set.wants(&class.name, &class.loader, location)
 }
 
 /// The same plugins as a new set, so that no class is transformed by the set before any more.
@@ -121,7 +126,7 @@ fn renew(agent: &Agent, set: Arc<PluginSet>) {
 fn settled(
     context: Context<'_>,
     stale: impl Fn(&Edits) -> bool,
-    wants: impl Fn(&Loaded<'_>, bool) -> bool,
+    wants: impl Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
 ) -> Change {
     let Context { agent, jvm } = context;
     let wanted = |class: &Loaded<'_>| retransform::is_wanted(agent, jvm, class, &wants);

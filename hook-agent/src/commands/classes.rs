@@ -8,6 +8,7 @@ use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::loaded::{self, Loaded};
 use crate::names::dotted;
+use crate::retransform;
 use control::Refusal;
 use control::classes::Details;
 use control::message::{Class, Classes};
@@ -34,6 +35,12 @@ fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
     )
 }
 
+/// Whether selectors over locations let a class through.
+fn came_from(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>, filter: &Selection) -> bool {
+    let found = retransform::location(agent, jvm, class, true);
+    filter.matches_location(found.for_selectors())
+}
+
 /// The loaded classes that are asked for, in order of their names.
 pub(super) fn classes(
     context: Context<'_>,
@@ -48,7 +55,8 @@ pub(super) fn classes(
     let listed = context.jvm.with_frame(loaded::CAPACITY, |jvm| {
         let describe = |class: &Loaded<'_>| {
             let edits = agent.instrumented.find(&class.name, class.loader_id);
-            let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes;
+            let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes
+                && (!filter.asks_location() || came_from(agent, jvm, class, &filter));
             (matches && (edits.is_some() || !page.changed)).then(|| Class {
                 name: dotted(&class.name),
                 loader: loader_of(agent, jvm, class),

@@ -123,6 +123,22 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.GetArrayLength, array.as_raw())
     }
 
+    /// The text of a `String`, or `None` when memory is out.
+    pub fn string(self, string: &LocalRef<'_>) -> Option<String> {
+        let units = jni!(self, v1_1.GetStringLength, string.as_raw());
+        let mut text = vec![0_u16; usize::try_from(units).ok()?];
+        jni!(
+            self,
+            v1_2.GetStringRegion,
+            string.as_raw(),
+            0,
+            units,
+            text.as_mut_ptr()
+        );
+        self.clear_exception();
+        Some(String::from_utf16_lossy(&text))
+    }
+
     /// The object's class.
     pub fn object_class(self, object: &LocalRef<'_>) -> Option<LocalRef<'a>> {
         self.adopt(jni!(self, v1_1.GetObjectClass, object.as_raw()))

@@ -2,10 +2,10 @@
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
-use crate::ffi::live;
 use crate::ffi::refs::GlobalRef;
 use crate::loaded::Loaded;
 use crate::patch::{dry_run, in_force};
+use crate::retransform;
 use control::classes::Plan;
 use host::{ClassRequest, Explained, Explanation, Outcome};
 use rewriter::print;
@@ -46,13 +46,11 @@ fn with_file(
         Some((patched, prefixed)) => (prefixed, Some(patched.bytes.as_slice())),
         None => (&file, kept.as_deref()),
     };
-    let located = live::with_protection_domain(jvm, &class.class, |domain| {
-        agent.code_sources.has_location(jvm.local, domain.as_ref())
-    });
+    let found = retransform::location(agent, jvm, class, true);
     let request = ClassRequest {
         name: &class.name,
         loader: &class.loader,
-        has_location: located.unwrap_or(false),
+        location: found.for_selectors(),
         bytes,
         original,
         retransforming: true,

@@ -1,7 +1,7 @@
 //! The bundled coverage plugin, as the agent runs it.
 
 use host::compiler::InProcess;
-use host::{ClassRequest, Config, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
 
 /// What all threads share.
@@ -39,7 +39,7 @@ impl crate::Worker for Worker<'_> {
         let request = ClassRequest {
             name: b"x",
             loader: &Loader::App,
-            has_location: true,
+            location: CodeLocation::Unread,
             bytes,
             original: None,
             retransforming: false,

@@ -19,7 +19,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      none: no plugin, until one is brought in while the JVM runs.
                      Without config and plugin: coverage
   select=A;B;C       which classes; may be repeated. com.acme.**  @annotation
-                     <:supertype  loader:app  location:any; ! in front excludes.
+                     <:supertype  loader:app  location:FOLDER|JAR  location:any;
+                     ! in front excludes.
                      For the plugins named by plugin=, else for all
   grant=A;B          capabilities: probes, rewrite, structure (members and names),
                      boot (classes of the JDK's innermost loaders), natives

@@ -1,6 +1,6 @@
 //! A class to transform, as the application's loader hands it over.
 
-use host::{ClassRequest, Loader};
+use host::{ClassRequest, CodeLocation, Loader};
 use probes::ProbeTable;
 
 pub const SHAPES: &[u8] = include_bytes!("../fixtures/Shapes.class");
@@ -9,7 +9,7 @@ pub fn request(bytes: &[u8]) -> ClassRequest<'_> {
     ClassRequest {
         name: b"Shapes",
         loader: &Loader::App,
-        has_location: true,
+        location: CodeLocation::Unread,
         bytes,
         original: None,
         retransforming: false,

@@ -1,0 +1,310 @@
+//! Build tools on the command line: which classes are a project's own, and which belong to the tool.
+
+mod folders;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::args::Settings;
+use crate::launch;
+
+/// A build that is about to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    tool: Tool,
+    /// The project's folder.
+    folder: PathBuf,
+    /// Folders of the tool itself.
+    homes: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tool {
+    Maven,
+    Gradle,
+    Ant,
+    Bazel,
+}
+
+impl Tool {
+    fn of(command: &OsStr) -> Option<Self> {
+        let name = Path::new(command).file_name()?.to_str()?;
+        Some(match name {
+            "mvn" | "mvnw" => Self::Maven,
+            "gradle" | "gradlew" => Self::Gradle,
+            "ant" => Self::Ant,
+            "bazel" | "bazelisk" => Self::Bazel,
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Maven => "Maven",
+            Self::Gradle => "Gradle",
+            Self::Ant => "Ant",
+            Self::Bazel => "Bazel",
+        }
+    }
+
+    /// The options that name the project's folder, or a file in it.
+    fn folder_options(self) -> &'static [&'static str] {
+        match self {
+            Self::Maven => &["-f", "--file"],
+            Self::Gradle => &["-p", "--project-dir"],
+            Self::Ant => &["-f", "-file", "-buildfile"],
+            Self::Bazel => &[],
+        }
+    }
+
+    /// The variables that name the tool's folder.
+    fn home_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::Maven => &["MAVEN_HOME", "M2_HOME"],
+            Self::Gradle => &["GRADLE_HOME"],
+            Self::Ant => &["ANT_HOME"],
+            Self::Bazel => &[],
+        }
+    }
+
+    /// The variable that names the folder where the tool keeps what it downloads, that folder in the user's home, and
+    /// the parts of it that are the tool's own.
+    fn user_folder(self) -> Option<(&'static str, &'static str, &'static [&'static str])> {
+        match self {
+            Self::Maven => Some(("MAVEN_USER_HOME", ".m2", &["wrapper"])),
+            Self::Gradle => Some((
+                "GRADLE_USER_HOME",
+                ".gradle",
+                &[
+                    "wrapper",
+                    "daemon",
+                    "caches/*/workerMain",
+                    "caches/*/generated-gradle-jars",
+                ],
+            )),
+            Self::Ant => None,
+            Self::Bazel => Some(("TEST_TMPDIR", ".cache/bazel", &["*/install"])),
+        }
+    }
+}
+
+impl Build {
+    /// The build that this command is, if it is one.
+    #[must_use]
+    pub fn of(command: &[OsString]) -> Option<Self> {
+        let (program, arguments) = command.split_first()?;
+        let tool = Tool::of(program)?;
+        Some(Self {
+            tool,
+            folder: folder_of(tool, arguments),
+            homes: homes(tool, program),
+        })
+    }
+
+    /// The settings of the agent, with selectors that leave the tool's own classes out; those of a configuration file
+    /// stay as they are.
+    #[must_use]
+    pub fn narrowed(&self, settings: &Settings) -> Settings {
+        let mut settings = settings.clone();
+        let configuration = &mut settings.change.configuration;
+        if configuration.file.is_none() {
+            configuration.plugins.select.extend(self.exclusions());
+        }
+        settings
+    }
+
+    fn exclusions(&self) -> Vec<String> {
+        let outside = |home: &PathBuf| {
+            let path = home.to_str()?.replace(';', "?");
+            Some(format!("!location:{path}"))
+        };
+        let mut selectors: Vec<String> = self.homes.iter().filter_map(outside).collect();
+        if self.tool == Tool::Maven {
+            // Maven's core and all plugins; tests have loaders of their own, also within Maven's JVM.
+            selectors.push("!loader:org.codehaus.plexus.classworlds.realm.**".to_owned());
+        }
+        selectors
+    }
+
+    /// The folders and jars with the project's own classes, without tests, as they are now.
+    #[must_use]
+    pub fn classes(&self) -> Vec<String> {
+        let found = match self.tool {
+            Tool::Maven => folders::below(&folders::maven_modules(&self.folder), "target/classes"),
+            Tool::Gradle => folders::gradle_classes(&self.folder),
+            Tool::Ant => folders::ant_classes(&self.folder),
+            Tool::Bazel => folders::bazel_libraries(&self.folder),
+        };
+        let texts = found.iter().map(|path| path.display().to_string());
+        texts.collect()
+    }
+
+    /// The folders with the sources of these classes.
+    #[must_use]
+    pub fn sources(&self) -> Vec<PathBuf> {
+        const LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "groovy"];
+        let modules = match self.tool {
+            Tool::Maven => folders::maven_modules(&self.folder),
+            Tool::Gradle => folders::gradle_projects(&self.folder),
+            Tool::Ant => return folders::below(std::slice::from_ref(&self.folder), "src"),
+            Tool::Bazel => return Vec::new(),
+        };
+        let of_language =
+            |language: &&str| folders::below(&modules, &format!("src/main/{language}"));
+        LANGUAGES.iter().flat_map(of_language).collect()
+    }
+
+    /// What is said of the classes that are reported.
+    #[must_use]
+    pub fn told(&self, classes: &[String]) -> String {
+        let tool = self.tool.name();
+        match classes {
+            [] => format!(
+                "{tool}: no folder with the project's classes is there, so what was loaded is reported, but for {tool} \
+                 itself; --classes names the classes to report"
+            ),
+            [first, rest @ ..] => {
+                let more = match rest.len() {
+                    0 => String::new(),
+                    count => format!(" and {count} more places"),
+                };
+                format!(
+                    "{tool}: the classes in {first}{more} are reported, tests and {tool} itself are not; --classes names \
+                     others"
+                )
+            }
+        }
+    }
+
+    /// What to do if no JVM of the build had the agent.
+    #[must_use]
+    pub fn without_agent(&self) -> &'static str {
+        match self.tool {
+            Tool::Maven | Tool::Ant => {
+                "does the build start a JVM, and hand its environment (JAVA_TOOL_OPTIONS) on to it?"
+            }
+            Tool::Gradle => {
+                "a Gradle daemon that was running before does not get the agent: add --no-daemon; tests that are up to date are not run: add --rerun-tasks"
+            }
+            Tool::Bazel => {
+                "Bazel hands no variables on to tests: add --test_env=JAVA_TOOL_OPTIONS, --cache_test_results=no and --sandbox_writable_path= with the output folder"
+            }
+        }
+    }
+}
+
+fn folder_of(tool: Tool, arguments: &[OsString]) -> PathBuf {
+    let mut arguments = arguments.iter().filter_map(|argument| argument.to_str());
+    let mut named = None;
+    while let Some(argument) = arguments.next() {
+        for option in tool.folder_options() {
+            let value = match argument.strip_prefix(option) {
+                Some("") => arguments.next(),
+                Some(value) => value.strip_prefix('='),
+                None => None,
+            };
+            named = value.or(named);
+        }
+    }
+    let named = PathBuf::from(named.unwrap_or_default());
+    match named.is_file() {
+        true => named.parent().map(Path::to_owned).unwrap_or_default(),
+        false => named,
+    }
+}
+
+/// Where the tool is installed, and where it keeps what it has downloaded of itself.
+fn homes(tool: Tool, program: &OsStr) -> Vec<PathBuf> {
+    let variable = |name: &&str| std::env::var_os(name).map(PathBuf::from);
+    let mut homes: Vec<PathBuf> = tool.home_variables().iter().filter_map(variable).collect();
+    if let Some(path) = launch::find_program(program).and_then(|path| path.canonicalize().ok()) {
+        let bin = path.parent().filter(|folder| folder.ends_with("bin"));
+        let home = bin.and_then(Path::parent);
+        homes.extend(
+            home.filter(|home| home.join("lib").is_dir())
+                .map(Path::to_owned),
+        );
+    }
+    if let Some((variable, folder, parts)) = tool.user_folder() {
+        let user = std::env::var_os(variable).map(PathBuf::from);
+        let user = user.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(folder)));
+        homes.extend(
+            user.iter()
+                .flat_map(|user| parts.iter().map(|part| user.join(part))),
+        );
+    }
+    let linked = homes
+        .clone()
+        .into_iter()
+        .flat_map(|home| folders::links(&home));
+    homes.extend(linked.collect::<Vec<_>>());
+    homes.retain(|home| home.is_absolute() && home.components().count() > 2);
+    homes.sort();
+    homes.dedup();
+    homes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(words: &[&str]) -> Option<Build> {
+        Build::of(&words.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn build_tools_are_known_by_their_names() {
+        for (words, tool, folder) in [
+            (&["mvn", "test"][..], Tool::Maven, ""),
+            (
+                &["./mvnw", "-f", "/nowhere/core", "test"],
+                Tool::Maven,
+                "/nowhere/core",
+            ),
+            (
+                &["mvn", "--file=/nowhere/core"],
+                Tool::Maven,
+                "/nowhere/core",
+            ),
+            (&["/w/gradlew", "-p", "app", "check"], Tool::Gradle, "app"),
+            (&["ant"], Tool::Ant, ""),
+            (&["bazel", "test", "//..."], Tool::Bazel, ""),
+        ] {
+            let build = build(words).unwrap();
+            assert_eq!(
+                (build.tool, build.folder),
+                (tool, PathBuf::from(folder)),
+                "{words:?}"
+            );
+        }
+        assert_eq!(build(&["java", "mvn"]), None);
+        assert_eq!(build(&[]), None);
+    }
+
+    #[test]
+    fn the_tools_own_classes_are_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().canonicalize().unwrap().join("maven");
+        std::fs::create_dir_all(home.join("bin")).unwrap();
+        std::fs::create_dir_all(home.join("lib")).unwrap();
+        let mvn = home.join("bin/mvn");
+        std::fs::write(&mvn, "").unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&mvn, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let build = build(&[mvn.to_str().unwrap(), "test"]).unwrap();
+        let narrowed = build.narrowed(&Settings::default());
+        let selectors = &narrowed.plugins().select;
+        assert!(
+            selectors.contains(&format!("!location:{}", home.display())),
+            "{selectors:?}"
+        );
+        assert!(
+            selectors.iter().any(|it| it.ends_with(".m2/wrapper")),
+            "{selectors:?}"
+        );
+        assert!(
+            selectors.iter().any(|it| it.starts_with("!loader:")),
+            "{selectors:?}"
+        );
+    }
+}

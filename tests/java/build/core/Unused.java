@@ -1,0 +1,7 @@
+package com.acme;
+
+public class Unused {
+    int nothing() {
+        return 0;
+    }
+}
