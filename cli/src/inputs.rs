@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod class_files;
+pub mod command_line;
 pub mod exec_files;
 pub mod execution_data;
 pub mod jrt;

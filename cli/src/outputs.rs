@@ -9,9 +9,31 @@ use coverage::model::BundleCoverage;
 use coverage::report::{self, SourceLookup};
 
 use crate::args::Outputs;
+use crate::checked_options::absolute;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
+
+/// A path as all that lead to the same file have it, also where the file is not there yet.
+fn real_path(path: &Path) -> Result<PathBuf, Problem> {
+    let path = absolute(path)?;
+    let there = path
+        .ancestors()
+        .find_map(|part| Some((part, part.canonicalize().ok()?)));
+    Ok(match there {
+        Some((part, real)) => match path.strip_prefix(part) {
+            Ok(rest) if rest.as_os_str().is_empty() => real,
+            Ok(rest) => real.join(rest),
+            Err(_) => path,
+        },
+        None => path,
+    })
+}
+
+fn both(one: &str, other: &str, path: &Path) -> Problem {
+    let message = format!("{one} and {other} would both write {}", path.display());
+    Problem::user("H0670", message).with("help", "name another file for one of them")
+}
 
 impl SourceLookup for Sources {
     fn source(&self, package: &str, file: &str) -> Option<String> {
@@ -32,6 +54,38 @@ impl Outputs {
             &self.exec,
         ];
         files.iter().any(|path| path.is_some())
+    }
+
+    /// Refuses two reports in one file, and a file within the folder that another replaces; `others` are further files
+    /// that will be written.
+    ///
+    /// # Errors
+    /// `H0670` with both options.
+    pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
+        let files = [
+            ("--xml", &self.xml),
+            ("--csv", &self.csv),
+            ("--lcov", &self.lcov),
+            ("--cobertura", &self.cobertura),
+            ("--exec", &self.exec),
+        ];
+        let mut known: Vec<(&str, PathBuf)> = Vec::new();
+        for (option, path) in files.iter().chain(others) {
+            let Some(path) = path else { continue };
+            let real = real_path(path)?;
+            if let Some((other, _)) = known.iter().find(|(_, known)| *known == real) {
+                return Err(both(other, option, path));
+            }
+            known.push((option, real));
+        }
+        let Some(folder) = &self.html else {
+            return Ok(());
+        };
+        let real = real_path(folder)?;
+        match known.iter().find(|(_, file)| file.starts_with(&real)) {
+            Some((option, file)) => Err(both(option, "--html", file)),
+            None => Ok(()),
+        }
     }
 
     /// The report's title.
@@ -75,5 +129,39 @@ impl Outputs {
             written.push(folder.join("index.html"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_reports_in_one_file_are_refused() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("a", root.path().join("b")).unwrap();
+        let path = |name: &str| Some(root.path().join(name));
+        let outputs = |xml, csv, html| Outputs {
+            xml: path(xml),
+            csv: path(csv),
+            html: path(html),
+            ..Outputs::default()
+        };
+        assert!(outputs("a/x", "a/y", "a/html").check(&[]).is_ok());
+        for (outputs, options) in [
+            (outputs("x", "x", "html"), "--xml and --csv"),
+            (outputs("a/x", "b/x", "html"), "--xml and --csv"),
+            (outputs("x", "html/c.csv", "html"), "--csv and --html"),
+        ] {
+            let error = outputs.check(&[]).unwrap_err();
+            assert_eq!(error.exit(), 2);
+            assert!(error.to_string().contains(options), "{error}");
+        }
+        let folded = path("x");
+        let error = outputs("x", "y", "z")
+            .check(&[("--folded", &folded)])
+            .unwrap_err();
+        assert!(error.to_string().contains("--xml and --folded"), "{error}");
     }
 }

@@ -105,6 +105,19 @@ pub fn select(traces: &mut [Trace], filter: &Filter) {
 }
 
 impl TraceOutputs {
+    /// The files that are asked for, with their options.
+    #[must_use]
+    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 6] {
+        [
+            ("--flame-graph", &self.flame_graph),
+            ("--folded", &self.folded),
+            ("--perfetto", &self.perfetto),
+            ("--json-lines", &self.json_lines),
+            ("--table-csv", &self.table_csv),
+            ("--table-json", &self.table_json),
+        ]
+    }
+
     /// What the table is sorted by.
     #[must_use]
     pub fn order(&self) -> Order {

@@ -156,6 +156,7 @@ impl Coverage {
 
     /// Mistakes in what the report needs are reported before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
+        self.outputs.check(&[])?;
         Filter::new(&self.settings.plugins().select)?;
         Sources::open(&self.material.sources).map(drop)
     }

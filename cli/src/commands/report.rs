@@ -62,6 +62,7 @@ impl Report {
     /// # Errors
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
+        self.outputs.check(&self.trace.files())?;
         let files = run_files::find(&self.files)?;
         let filter = Filter::of_report(&self.select, !self.material.classes.is_empty())?;
         let mut warnings = Warnings::default();

@@ -9,7 +9,7 @@ use host::{Config, Pipeline};
 use probes::events;
 use serde_json::{Map, Value, json};
 
-use crate::args::Settings;
+use crate::args::{Outputs, Settings};
 use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files::{self, Kind};
@@ -236,6 +236,7 @@ impl Trace {
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
+        Outputs::default().check(&self.outputs.files())?;
         let run = run_id();
         let settings = self.when.added(self.what.configured(&self.settings)?);
         match self.pid {

@@ -7,6 +7,7 @@ use coverage::report::{ExecutionData, Session};
 use probes::{ClassBytes, Incomplete, Merged, Meta};
 
 use super::class_files::Loader;
+use super::command_line::program_of;
 use super::exec_files;
 use super::run_files::{self, Kind};
 use crate::problem::Problem;
@@ -251,11 +252,15 @@ fn loader(meta: &Meta) -> Loader {
     }
 }
 
-/// As JaCoCo names its sessions: machine and a number that differs between JVMs.
+/// The main class or jar, and as JaCoCo has it the machine and a number that differs between JVMs.
 fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
-    let id = match (meta.session.as_str(), meta.host.as_str()) {
-        ("", "") => format!("pid-{}", meta.pid),
-        ("", host) => format!("{host}-{}", meta.pid),
+    let jvm = match meta.host.as_str() {
+        "" => format!("pid-{}", meta.pid),
+        host => format!("{host}-{}", meta.pid),
+    };
+    let id = match (meta.session.as_str(), program_of(&meta.command)) {
+        ("", Some(program)) => format!("{program}@{jvm}"),
+        ("", None) => jvm,
         (session, _) => session.to_owned(),
     };
     let milliseconds = |value| i64::try_from(value).unwrap_or(i64::MAX);
@@ -340,15 +345,21 @@ mod tests {
 
     #[test]
     fn sessions_are_named_by_what_is_known() {
-        let meta = |session: &str, host: &str| Meta {
+        let meta = |session: &str, host: &str, command: &str| Meta {
             session: session.into(),
             host: host.into(),
+            command: command.into(),
             pid: 7,
             ..Meta::default()
         };
-        let ids = [meta("", ""), meta("", "box"), meta("nightly", "box")]
-            .map(|meta| session(&meta, None).id);
-        assert_eq!(ids, ["pid-7", "box-7", "nightly"]);
+        let ids = [
+            meta("", "", ""),
+            meta("", "box", ""),
+            meta("", "box", "/jdk/bin/java -cp x com.acme.Main all"),
+            meta("nightly", "box", "java -jar a.jar"),
+        ];
+        let ids = ids.map(|meta| session(&meta, None).id);
+        assert_eq!(ids, ["pid-7", "box-7", "com.acme.Main@box-7", "nightly"]);
     }
 
     #[test]

@@ -71,7 +71,8 @@ fn rates(counters: &Counters) -> [String; 3] {
 }
 
 fn rate(counter: Counter) -> String {
-    format!("{:.4}", counter.ratio().unwrap_or(1.0))
+    let ratio = counter.ratio().unwrap_or(1.0);
+    format!("{:.4}", (ratio * 10_000.0).floor() / 10_000.0) // 1 only for all
 }
 
 fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io::Result<()> {
@@ -151,7 +152,7 @@ fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
                 )?;
                 continue;
             };
-            let percent = format!("{:.0}%", ratio * 100.0);
+            let percent = format!("{:.0}%", (ratio * 100.0).floor());
             let covered = format!("{percent} ({}/{})", branches.covered, branches.total());
             let attributes = [
                 ("number", number.as_str()),
@@ -176,6 +177,13 @@ fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::report::fixture;
+
+    #[test]
+    fn only_all_is_all() {
+        assert_eq!(rate(Counter::new(1, 99_999)), "0.9999");
+        assert_eq!(rate(Counter::new(0, 3)), "1.0000");
+        assert_eq!(rate(Counter::new(1, 2)), "0.6666");
+    }
 
     #[test]
     fn report_of_a_small_program() {

@@ -118,13 +118,10 @@ impl Report<'_> {
             for class in package.classes.iter().filter(|class| class.contains_code()) {
                 let link = format!("{}/{}", self.links.folder(package), self.links.class(class));
                 let name = jvms::names::binary(&class.name);
-                let percent = percent(class.counters.instruction).unwrap_or(0);
-                let _ = writeln!(
-                    data,
-                    "[{},{},{percent}],",
-                    script_string(&name),
-                    script_string(&link)
-                );
+                let percent = percent(class.counters.instruction).unwrap_or_default();
+                let [name, link, percent] =
+                    [&name, &link, &percent].map(|text| script_string(text));
+                let _ = writeln!(data, "[{name},{link},{percent}],");
             }
         }
         data + "]);\n"

@@ -1,7 +1,7 @@
 //! The summary on a terminal: one row per package, or per class when there is
 //! only one package.
 //!
-//! Percentages are rounded so that `100%` means everything and `0%` nothing.
+//! Percentages are cut so that `100%` means everything, `0%` nothing, and `<1%` something.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -186,14 +186,12 @@ impl Table {
     }
 }
 
-/// Covered items of a hundred: 0 only for none, 100 only for all.
-pub(super) fn percent(counter: Counter) -> Option<u32> {
+/// Covered items of a hundred: `0` only for none, `100` only for all, `<1` for few.
+pub(super) fn percent(counter: Counter) -> Option<String> {
     let hundredths = (u64::from(counter.covered) * 100).checked_div(u64::from(counter.total()))?;
-    let percent = u32::try_from(hundredths).unwrap_or(100);
-    Some(if counter.covered > 0 {
-        percent.max(1)
-    } else {
-        percent
+    Some(match (hundredths, counter.covered) {
+        (0, 1..) => "<1".to_owned(),
+        (percent, _) => percent.to_string(),
     })
 }
 
@@ -268,11 +266,13 @@ mod tests {
 
     #[test]
     fn percentage_is_rounded_to_what_is_true() {
-        assert_eq!(percent(Counter::new(1, 9_999)), Some(99));
-        assert_eq!(percent(Counter::new(9_999, 1)), Some(1));
-        assert_eq!(percent(Counter::new(0, u32::MAX)), Some(100));
-        assert_eq!(percent(Counter::new(7, 0)), Some(0));
-        assert_eq!(percent(Counter::EMPTY), None);
+        let shown = |missed, covered| percent(Counter::new(missed, covered));
+        assert_eq!(shown(1, 9_999).as_deref(), Some("99"));
+        assert_eq!(shown(99_984, 16).as_deref(), Some("<1"));
+        assert_eq!(shown(99, 1).as_deref(), Some("1"));
+        assert_eq!(shown(0, u32::MAX).as_deref(), Some("100"));
+        assert_eq!(shown(7, 0).as_deref(), Some("0"));
+        assert_eq!(shown(0, 0), None);
     }
 
     #[test]

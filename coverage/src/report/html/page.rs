@@ -114,7 +114,8 @@ fn card(body: &mut String, label: &str, counter: Counter) {
     };
     let _ = write!(
         body,
-        "<div><dt>{label}</dt><dd><b>{percent}<span>%</span></b>{}<small>{} of {}<span> covered</span></small></dd></div>",
+        "<div><dt>{label}</dt><dd><b>{}<span>%</span></b>{}<small>{} of {}<span> covered</span></small></dd></div>",
+        text(&percent),
         bar(counter),
         grouped(counter.covered),
         grouped(counter.total()),

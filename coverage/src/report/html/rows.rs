@@ -14,7 +14,7 @@ pub(super) enum Columns {
     Packages,
     /// Classes: methods.
     Classes,
-    /// Methods: complexity.
+    /// Methods: none.
     Methods,
 }
 
@@ -64,9 +64,7 @@ pub(super) fn write(
         heading(body, title, "", optional);
     }
     heading(body, "Missed lines", "number", false);
-    if columns == Columns::Methods {
-        heading(body, "Complexity", "number", true);
-    }
+    heading(body, "Complexity", "number", true);
     body.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
         body.push_str("<tr>");
@@ -114,14 +112,13 @@ fn cells(body: &mut String, columns: Columns, counters: &Counters) {
     }
     let missed = counters.line.missed;
     let _ = write!(body, "<td class=number data-v={missed}>{}", grouped(missed));
-    if columns == Columns::Methods {
-        let complexity = counters.complexity.total();
-        let _ = write!(
-            body,
-            "<td class=\"number opt\" data-v={complexity}>{}",
-            grouped(complexity)
-        );
-    }
+    let (complexity, missed) = (counters.complexity.total(), counters.complexity.missed);
+    let _ = write!(
+        body,
+        "<td class=\"number opt\" data-v={complexity} title=\"{} of {1} missed\">{1}",
+        grouped(missed),
+        grouped(complexity)
+    );
     body.push_str("</tr>\n");
 }
 
@@ -135,7 +132,8 @@ fn cell(body: &mut String, counter: Counter, optional: bool) {
     let (covered, total) = (grouped(counter.covered), grouped(counter.total()));
     let _ = write!(
         body,
-        "<td{class} data-v={ratio:.4} title=\"{covered} of {total} covered\">{}<b>{percent}%</b><small>{covered} / {total}</small>",
+        "<td{class} data-v={ratio:.4} title=\"{covered} of {total} covered\">{}<b>{}%</b><small>{covered} / {total}</small>",
         bar(counter),
+        text(&percent),
     );
 }
