@@ -53,16 +53,7 @@ type Steps = [(Duration, Duration); STEPS.len()];
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     plugins::run(workspace)?;
     let arthas = setup::artifact(workspace, "arthas")?;
-    let jdks: Vec<Jdk> = jdks::full()
-        .into_iter()
-        .filter(|jdk| jdk.feature >= 17)
-        .collect();
-    if jdks.is_empty() {
-        bail!(
-            "expected a full JDK of version 17 or newer (JAVA_HOME, PATH, /usr/lib/jvm), found none"
-        );
-    }
-    for jdk in &jdks {
+    for jdk in &jdks::measured()? {
         say(format!("bench attach: {} rounds on {jdk}", options.rounds));
         let bench = Bench::prepare(workspace, jdk, &arthas)?;
         let mut found: [Vec<Steps>; TOOLS.len()] = Default::default();

@@ -27,16 +27,7 @@ pub struct Options {
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     plugins::run(workspace)?;
     let jacoco = setup::artifact(workspace, "jacoco-agent")?;
-    let jdks: Vec<Jdk> = jdks::full()
-        .into_iter()
-        .filter(|jdk| jdk.feature >= 17)
-        .collect();
-    if jdks.is_empty() {
-        bail!(
-            "expected a full JDK of version 17 or newer (JAVA_HOME, PATH, /usr/lib/jvm), found none"
-        );
-    }
-    for jdk in &jdks {
+    for jdk in &jdks::measured()? {
         say(format!("bench startup: {} rounds on {jdk}", options.rounds));
         let folder = workspace
             .target("bench")

@@ -61,16 +61,7 @@ const VARIANTS: [(Variant, &str); 8] = [
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     plugins::run(workspace)?;
     let byte_buddy = setup::artifact(workspace, BYTE_BUDDY)?;
-    let jdks: Vec<Jdk> = jdks::full()
-        .into_iter()
-        .filter(|jdk| jdk.feature >= 17)
-        .collect();
-    if jdks.is_empty() {
-        bail!(
-            "expected a full JDK of version 17 or newer (JAVA_HOME, PATH, /usr/lib/jvm), found none"
-        );
-    }
-    for jdk in &jdks {
+    for jdk in &jdks::measured()? {
         say(format!("bench trace on {jdk}"));
         let bench = Bench::prepare(workspace, jdk, &byte_buddy, options)?;
         for threads in [1, 2] {
