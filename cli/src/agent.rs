@@ -1,6 +1,5 @@
 //! The agent in a running JVM, spoken to over its control channel.
 
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::args::Target;
 use crate::checked_options::CheckedOptions;
+use crate::jvm_tmp::JvmTmp;
 use crate::launch::{self, AGENT_LIBRARY};
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
@@ -248,8 +248,8 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
 /// The file in which an agent leaves its messages for the command that attaches it.
 struct AgentMessages {
     file: NamedTempFile,
-    /// The folder, which the path of the file goes through.
-    _folder: OwnedFd,
+    /// The path of the file goes through it.
+    _tmp: JvmTmp,
     /// Where the JVM sees it.
     path: PathBuf,
 }
@@ -258,21 +258,13 @@ impl AgentMessages {
     /// In the `/tmp` that the JVM sees, and its user's; none if that cannot be: the messages are on the JVM's standard
     /// error as well.
     fn new(process: &Process) -> Option<Self> {
-        let folder = process.open_folder(control::socket::TMP).ok()?;
-        let file = tempfile::Builder::new()
-            .prefix(".classhook-messages-")
-            .tempfile_in(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-            .ok()?;
-        let name = file.path().file_name()?;
-        let path = Path::new(control::socket::TMP).join(name);
-        let ours = rustix::process::geteuid().as_raw();
-        if ours != process.effective_uid() {
-            std::os::unix::fs::fchown(file.as_file(), Some(process.effective_uid()), None).ok()?;
-        }
+        let tmp = JvmTmp::open(process).ok()?;
+        let file = NamedTempFile::with_prefix_in(".classhook-messages-", tmp.path()).ok()?;
+        tmp.give(file.path()).ok()?;
         Some(Self {
+            path: tmp.seen(file.path()),
             file,
-            _folder: folder,
-            path,
+            _tmp: tmp,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The options of an agent, checked before anything is started.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -51,10 +52,18 @@ impl CheckedOptions {
     /// # Errors
     /// As [`launch::run`] and [`Precompiled::for_children`].
     pub fn launch(&self, command: &[OsString]) -> Result<u8, Problem> {
+        self.launch_into(command, None)
+    }
+
+    /// As [`CheckedOptions::launch`], with another place for what is printed.
+    ///
+    /// # Errors
+    /// As [`CheckedOptions::launch`].
+    pub fn launch_into(&self, command: &[OsString], output: Option<File>) -> Result<u8, Problem> {
         let compiled = Precompiled::for_children(&self.config)?;
         let mut options = self.options.clone();
         compiled.add_to(&mut options);
-        launch::run(command, &options)
+        launch::run(command, &options, output)
     }
 
     /// The options for the agent that is in the JVM `pid` already, which keeps its output folder; and the code that they

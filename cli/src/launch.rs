@@ -26,17 +26,11 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// `java` gets `-agentpath:…` as its first argument, the JDK's other tools get it behind `-J`,
 /// and every other command gets it in `JAVA_TOOL_OPTIONS`, behind what is there already.
 ///
-/// # Errors
-/// If the command or the agent's library cannot be found or started (`H0601` to `H0605`).
-pub fn run(command: &[OsString], options: &AgentOptions) -> Result<u8, Problem> {
-    run_into(command, options, None)
-}
-
-/// As [`run`]; with a file, nothing is read from this process's standard input, and what is printed goes there.
+/// With `output`, nothing is read from this process's standard input, and what is printed goes there.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_into(
+/// If the command or the agent's library cannot be found or started (`H0601` to `H0605`).
+pub fn run(
     command: &[OsString],
     options: &AgentOptions,
     output: Option<File>,
@@ -180,11 +174,12 @@ mod tests {
 
     #[test]
     fn missing_command_is_the_users_mistake() {
-        let error = run(&[], &AgentOptions::default()).unwrap_err();
+        let error = run(&[], &AgentOptions::default(), None).unwrap_err();
         assert!(error.to_string().starts_with("error[H0602]"), "{error}");
         let error = run(
             &["no-such-command-anywhere".into()],
             &AgentOptions::default(),
+            None,
         )
         .unwrap_err();
         assert_eq!(error.exit(), 2);

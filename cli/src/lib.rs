@@ -31,6 +31,7 @@ pub mod guard;
 pub mod inputs;
 pub mod instrument;
 pub mod javac;
+pub mod jvm_tmp;
 pub mod launch;
 pub mod limits;
 pub mod live;

@@ -1,9 +1,8 @@
 //! Plugins that are compiled before an agent needs them, so that no JVM waits for it.
 
-use std::fs::{self, Permissions};
+use std::fs::Permissions;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use attach::Process;
@@ -14,6 +13,7 @@ use host::{Config, compile_ahead};
 use rustix::process::geteuid;
 use tempfile::TempDir;
 
+use crate::jvm_tmp::JvmTmp;
 use crate::launch::AgentOptions;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub struct Precompiled {
     /// What is removed at the end.
     _folder: Option<TempDir>,
     /// The folder around it, which its path goes through.
-    _parent: Option<OwnedFd>,
+    _tmp: Option<JvmTmp>,
 }
 
 impl Precompiled {
@@ -60,30 +60,23 @@ impl Precompiled {
         let Ok(process) = Process::read(pid) else {
             return Ok(Self::default()); // whoever speaks to it reports that
         };
-        let user = process.effective_uid();
-        let is_ours = geteuid().as_raw() == user;
+        let is_ours = geteuid().as_raw() == process.effective_uid();
         let visible = |cache: &Cache| is_ours && process.sees(cache.folder());
         if let Some(cache) = Cache::of_user().filter(visible) {
             return in_cache(config, cache);
         }
-        let Ok(parent) = process.open_folder(TMP) else {
+        let Ok(tmp) = JvmTmp::open(&process) else {
             return Ok(Self::default());
         };
-        // So that no link in the JVM's file system leads out of it; the compiler's process must find it, too.
-        let path = format!("/proc/{}/fd/{}", std::process::id(), parent.as_raw_fd());
-        let Ok((folder, cache)) = temporary(Path::new(&path)) else {
+        let Ok((folder, cache)) = temporary(&tmp.path()) else {
             return Ok(Self::default());
         };
         in_cache(config, cache)?;
-        let theirs = folder
-            .path()
-            .file_name()
-            .map(|name| Path::new(TMP).join(name));
-        let given = is_ours || give(folder.path(), user).is_ok();
+        let given = tmp.give(folder.path()).is_ok();
         Ok(Self {
-            cache: theirs.filter(|_| given),
+            cache: given.then(|| tmp.seen(folder.path())),
             _folder: Some(folder),
-            _parent: Some(parent),
+            _tmp: Some(tmp),
         })
     }
 
@@ -105,9 +98,6 @@ impl Precompiled {
         }
     }
 }
-
-/// Folder for temporary files, as the JVM sees it.
-const TMP: &str = control::socket::TMP;
 
 /// Bundled plugins bring their code.
 fn has_files(config: &Config) -> bool {
@@ -135,14 +125,6 @@ fn temporary(parent: &Path) -> io::Result<(TempDir, Cache)> {
         .tempdir_in(parent)?;
     let cache = Cache::open(folder.path())?;
     Ok((folder, cache))
-}
-
-/// Makes a folder and its files another user's.
-fn give(folder: &Path, user: u32) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        chown(entry?.path(), Some(user), None)?;
-    }
-    chown(folder, Some(user), None)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`summary`], [`table`], [`records`] | one row per method: calls, times, quantiles, errors; for people and for programs |
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
+//! | [`losses`] | what is missing, and why |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
 //! | [`watched`] | one call at a time, for people or as a JSON object |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
@@ -17,6 +18,7 @@
 pub mod compact;
 pub mod flame;
 pub mod json_lines;
+pub mod losses;
 pub mod names;
 pub mod nesting;
 pub mod perfetto;

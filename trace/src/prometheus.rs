@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use probes::events::{Aggregate, Lost, Trace};
+use probes::events::{Aggregate, Trace};
 
+use crate::losses::losses;
 use crate::summary::{Order, Row, Summary};
 
 /// Durations of the histogram's buckets end below these powers of two of nanoseconds: 1 µs to 69 s.
@@ -104,15 +105,6 @@ fn histogram(
 
 /// What is missing in the numbers above and in single calls.
 fn lost(summaries: &[(u32, Summary)], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    type Reason = (&'static str, fn(&Lost) -> u64);
-    let reasons: [Reason; 6] = [
-        ("full", |lost| lost.full),
-        ("unwritten", |lost| lost.unwritten),
-        ("untracked", |lost| lost.untracked),
-        ("sums", |lost| lost.sums),
-        ("captures", |lost| lost.captures),
-        ("unended", |lost| lost.unended),
-    ];
     let name = "classhook_lost_total";
     head(
         name,
@@ -121,9 +113,9 @@ fn lost(summaries: &[(u32, Summary)], out: &mut (impl Write + ?Sized)) -> io::Re
         out,
     )?;
     for (pid, summary) in summaries {
-        for (reason, count) in reasons {
-            let count = count(&summary.lost);
-            writeln!(out, "{name}{{pid=\"{pid}\",reason=\"{reason}\"}} {count}")?;
+        for loss in losses(&summary.lost) {
+            let (reason, number) = (loss.reason, loss.number);
+            writeln!(out, "{name}{{pid=\"{pid}\",reason=\"{reason}\"}} {number}")?;
         }
     }
     let name = "classhook_incomplete";

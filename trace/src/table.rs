@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use probes::events::{Aggregate, Lost};
 
+use crate::losses::losses;
 use crate::summary::{Row, Summary};
 
 /// Blanks in front of a column.
@@ -144,40 +145,9 @@ fn below(summary: &Summary, text: &mut String) {
 
 /// One line per kind of loss.
 fn lost(lost: &Lost, text: &mut String) {
-    let lines = [
-        (
-            lost.full,
-            "call",
-            "counted here, but not among the single calls: too many waited to be written",
-        ),
-        (
-            lost.unwritten,
-            "call",
-            "counted here, but not among the single calls: nothing could be written for a while",
-        ),
-        (
-            lost.untracked,
-            "call",
-            "not recorded: nested too deeply, or on too many virtual threads at once",
-        ),
-        (
-            lost.sums,
-            "call",
-            "not counted here: there was no memory left for sums",
-        ),
-        (
-            lost.captures,
-            "value",
-            "left out: a thread's buffer was full",
-        ),
-        (
-            lost.unended,
-            "call",
-            "without an end: the JVM had no stack left to tell of it",
-        ),
-    ];
-    for (number, what, why) in lines.iter().filter(|(number, ..)| *number > 0) {
-        let _ = writeln!(text, "lost: {} {why}", counted(*number, what));
+    for loss in losses(lost).iter().filter(|loss| loss.number > 0) {
+        let number = counted(loss.number, loss.unit);
+        let _ = writeln!(text, "lost: {number} {}: {}", loss.consequence, loss.cause);
     }
     left_out(lost, text);
 }

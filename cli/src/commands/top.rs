@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal;
-use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,14 +18,13 @@ use trace::summary::{Order, Summary};
 use crate::agent::Agent;
 use crate::args::Settings;
 use crate::attached::AttachedPlugin;
-use crate::checked_options::run_id;
+use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{What, nothing_traced, options_of};
-use crate::inputs::run_files;
-use crate::launch;
+use crate::jvm_tmp::JvmTmp;
 use crate::live::{Jvms, Which};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show::show;
+use crate::show::{self, complain, say, show};
 use crate::top::columns::Column;
 use crate::top::sampler::Sampler;
 use crate::top::state::{By, State};
@@ -129,13 +127,8 @@ impl Top {
         }
         let mut visit = AttachedPlugin::begin(pid, super::trace::PLUGIN, &settings, &run)?;
         what.warn_of_nothing(&mut visit)?;
-        let beside = visit
-            .snapshot()
-            .parent()
-            .unwrap_or(Path::new("."))
-            .to_owned();
-        let jvm = run_files::jvm_of(visit.snapshot()).unwrap_or_default();
-        let sampler = self.sampler(Which::Jvm(jvm), &beside)?;
+        let (which, beside) = Which::recorded_in(visit.snapshot());
+        let sampler = self.sampler(which, beside)?;
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
         visit.lease_for(self.time)?;
         let mut goes_on = || end.is_none_or(|end| end > Instant::now()) && !visit.is_over();
@@ -175,18 +168,16 @@ impl Top {
             Some(file) => Some(file.reopen().map_err(no_folder)?),
             None => None,
         };
-        let code = self.run_beside(&sampler, &checked.options, output);
+        let code = self.run_beside(&sampler, &checked, output);
         if let Some(path) = said.and_then(kept) {
-            eprintln!(
-                "classhook: what the program printed is in {}",
-                path.display()
-            );
+            let path = show::path(&path);
+            say(format_args!("what the program printed is in {path}"));
         }
         let code = code?;
         match sampler.finish().and_then(|finished| self.end(finished)) {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
-                eprintln!("{problem}");
+                complain(format_args!("{problem}\n"));
                 Ok(code)
             }
             Ok(()) => Ok(code),
@@ -197,11 +188,11 @@ impl Top {
     fn run_beside(
         &self,
         sampler: &Sampler,
-        options: &launch::AgentOptions,
+        checked: &CheckedOptions,
         output: Option<File>,
     ) -> Result<u8, Problem> {
         thread::scope(|scope| {
-            let running = scope.spawn(|| launch::run_into(&self.command, options, output));
+            let running = scope.spawn(|| checked.launch_into(&self.command, output));
             let name = self.command.iter().map(|word| word.to_string_lossy());
             let name = printable(&name.collect::<Vec<_>>().join(" "));
             let mut goes_on = || !running.is_finished();
@@ -294,6 +285,8 @@ fn title(pid: i32) -> String {
 /// A folder that goes with this command, for what the agent in a JVM records.
 struct Folder {
     ours: TempDir,
+    /// The path of the folder goes through it.
+    _tmp: JvmTmp,
     /// Where the JVM sees it.
     theirs: PathBuf,
 }
@@ -301,23 +294,20 @@ struct Folder {
 impl Folder {
     /// In the `/tmp` that the JVM sees, and its user's.
     fn of(process: &Process) -> Result<Self, Problem> {
-        let tmp = process.path_in_root(control::socket::TMP);
-        let ours = TempDir::with_prefix_in("classhook-top-", tmp).map_err(no_folder)?;
-        let user = process.effective_uid();
-        if rustix::process::geteuid().as_raw() != user {
-            chown(ours.path(), Some(user), None).map_err(no_folder)?;
-        }
-        let name = ours.path().file_name().unwrap_or_default();
-        let theirs = Path::new(control::socket::TMP).join(name);
-        Ok(Self { ours, theirs })
+        let tmp = JvmTmp::open(process).map_err(no_folder)?;
+        let ours = TempDir::with_prefix_in("classhook-top-", tmp.path()).map_err(no_folder)?;
+        tmp.give(ours.path()).map_err(no_folder)?;
+        Ok(Self {
+            theirs: tmp.seen(ours.path()),
+            ours,
+            _tmp: tmp,
+        })
     }
 
     fn keep(self) {
-        let path = self.ours.keep();
-        eprintln!(
-            "classhook: the agent goes on recording in {}",
-            path.display()
-        );
+        let _ = self.ours.keep();
+        let path = show::path(&self.theirs);
+        say(format_args!("the agent goes on recording in {path}"));
     }
 }
 

@@ -265,13 +265,8 @@ impl Trace {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
         self.what.warn_of_nothing(&mut visit)?;
-        let live = match run_files::jvm_of(visit.snapshot()) {
-            Some(jvm) => {
-                let folder = visit.snapshot().parent().unwrap_or(Path::new("."));
-                self.live(Which::Jvm(jvm), folder)?
-            }
-            None => None,
-        };
+        let (which, folder) = Which::recorded_in(visit.snapshot());
+        let live = self.live(which, folder)?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.time, &enough)?;
         let ended = visit.end()?;

@@ -1,18 +1,17 @@
 //! `classhook watch`: single calls that match a condition, as they end.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use conditions::Show;
 use probes::events::Lost;
+use trace::losses::losses;
 
 use super::trace::{PLUGIN, What, options_of};
 use crate::args::Settings;
 use crate::attached::AttachedPlugin;
 use crate::checked_options::run_id;
-use crate::inputs::run_files;
 use crate::live::Which;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{complain, say};
@@ -176,13 +175,8 @@ impl Watch {
             ..What::default()
         };
         what.warn_of_nothing(&mut visit)?;
-        let folder = visit
-            .snapshot()
-            .parent()
-            .unwrap_or(Path::new("."))
-            .to_owned();
-        let jvm = run_files::jvm_of(visit.snapshot()).unwrap_or_default();
-        let watching = Watching::start(Which::Jvm(jvm), &folder, self.layout());
+        let (which, folder) = Which::recorded_in(visit.snapshot());
+        let watching = Watching::start(which, folder, self.layout());
         visit.wait("watching", self.time, &|| watching.has_enough())?;
         let ended = visit.end()?;
         let seen = watching.finish()?;
@@ -246,25 +240,10 @@ fn nothing_watched(methods: &[String]) -> Problem {
 /// # Errors
 /// `H0651` if something is missing.
 fn is_complete(seen: &Seen) -> Result<(), Problem> {
-    let lost = &seen.lost;
-    let reasons = [
-        (lost.full, "calls: too many waited to be written"),
-        (
-            lost.unwritten,
-            "calls: nothing could be written for a while",
-        ),
-        (
-            lost.untracked,
-            "calls: nested too deeply, or on too many virtual threads at once",
-        ),
-        (lost.captures, "values: a thread's buffer was full"),
-        (
-            lost.unended,
-            "calls: the JVM had no stack left to tell of their end",
-        ),
-    ];
-    let lost = reasons.iter().filter(|(number, _)| *number > 0);
-    let lost = lost.map(|(number, why)| format!("{number} {why}"));
+    // Sums are not shown.
+    let lost = losses(&seen.lost).into_iter();
+    let lost = lost.filter(|loss| loss.number > 0 && loss.reason != "sums");
+    let lost = lost.map(|loss| format!("{} {}s: {}", loss.number, loss.unit, loss.cause));
     let missing: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
     if missing.is_empty() {
         return Ok(());

@@ -24,6 +24,15 @@ pub enum Which {
     Jvm(String),
 }
 
+impl Which {
+    /// The event file of the JVM that writes this snapshot, and the folder in which both lie.
+    #[must_use]
+    pub fn recorded_in(snapshot: &Path) -> (Self, &Path) {
+        let jvm = run_files::jvm_of(snapshot).unwrap_or_default();
+        (Self::Jvm(jvm), snapshot.parent().unwrap_or(Path::new(".")))
+    }
+}
+
 /// What is read of a JVM, besides its sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Happening<'a> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use trace::losses;
 use trace::rates::Interval;
 
 use super::columns::Column;
@@ -32,7 +33,7 @@ pub fn table(interval: &Interval, state: &State, most: usize) -> String {
     }
     let lost = &interval.lost;
     if !lost.is_none() {
-        let calls = lost.full + lost.unwritten + lost.untracked + lost.sums + lost.unended;
+        let calls = losses::calls(lost);
         let _ = writeln!(text, "lost: {calls} calls are missing in some numbers");
     }
     for gap in &interval.incomplete {

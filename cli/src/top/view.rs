@@ -5,6 +5,7 @@ use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Cell, Row, Table, TableState};
+use trace::losses;
 use trace::rates::{Group, Interval, Key, Rate};
 
 use super::columns::{Column, number, per};
@@ -110,8 +111,7 @@ fn heading(view: &View<'_>) -> String {
 
 /// What is missing in the numbers.
 fn losses(interval: &Interval) -> Vec<String> {
-    let lost = &interval.lost;
-    let calls = lost.full + lost.unwritten + lost.untracked + lost.sums + lost.unended;
+    let calls = losses::calls(&interval.lost);
     let lost = (calls > 0).then(|| format!("lost: {calls} calls are missing in some numbers"));
     let incomplete = interval.incomplete.iter();
     lost.into_iter()

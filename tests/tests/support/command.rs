@@ -20,6 +20,14 @@ pub fn classhook(words: &[&str]) -> Run {
         .run()
 }
 
+/// There is no agent in the JVM.
+#[track_caller]
+pub fn assert_no_agent(pid: &str) {
+    classhook(&["status", pid])
+        .assert_exit(2)
+        .assert_stderr("error[H0701]");
+}
+
 /// The socket of a JVM that sees the same file system and users.
 pub fn socket(pid: i32) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();

@@ -322,15 +322,21 @@ fn calls_are_limited() {
 
 /// `classhook trace` of a case of the program.
 fn traced(jdk: &Jdk, folder: &Path, words: &[&str]) -> Run {
+    let words = [&["trace", "--methods", "Shop$Store.find"], words].concat();
+    beside(&words, jdk, folder, "40")
+}
+
+/// Runs a command of `classhook` that starts the program, which makes so many calls.
+pub(super) fn beside(words: &[&str], jdk: &Jdk, folder: &Path, calls: &str) -> Run {
     Java::program(workspace::classhook())
-        .arguments(&["trace", "--methods", "Shop$Store.find", "-o"])
-        .argument(folder)
         .arguments(words)
+        .argument("-o")
+        .argument(folder)
         .argument("--")
         .argument(jdk.tool("java"))
         .argument("-cp")
         .argument(classes())
-        .arguments(&["Shop", "calls", "40"])
+        .arguments(&["Shop", "calls", calls])
         .run()
 }
 

@@ -1,7 +1,7 @@
 //! `classhook watch`: single calls as they end, of a running JVM and of a command.
 
-use super::conditions::classes;
-use crate::support::command::{LATE, classhook};
+use super::conditions::{beside, classes};
+use crate::support::command::{LATE, assert_no_agent, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{scratch, workspace};
@@ -37,13 +37,6 @@ impl Shop {
     fn watch(&self, output: &Path, words: &[&str]) -> Run {
         let output = output.to_string_lossy();
         classhook(&[&["watch", &self.pid, "-o", &output], words].concat())
-    }
-
-    /// There is no agent in it.
-    #[track_caller]
-    fn is_left(&self) {
-        let run = classhook(&["status", &self.pid]);
-        run.assert_exit(2).assert_stderr("error[H0701]");
     }
 
     /// It went on all the time, and ends well.
@@ -139,7 +132,7 @@ fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
         }
         // Ten calls of the program lie between the two, and none of those that match was left out.
         assert_eq!((sizes[0] % 10, sizes[1]), (8, sizes[0] + 10));
-        shop.is_left();
+        assert_no_agent(&shop.pid);
         shop.end();
     }
 }
@@ -190,23 +183,15 @@ fn calls_of_a_running_jvm_are_objects_one_per_line() {
                 .collect();
             assert_eq!(methods, ["find", "calls"]);
         }
-        shop.is_left();
+        assert_no_agent(&shop.pid);
         shop.end();
     }
 }
 
 /// `classhook watch` of 50 calls of a command.
 fn watched(jdk: &Jdk, folder: &Path, words: &[&str]) -> Run {
-    Java::program(workspace::classhook())
-        .arguments(&["watch", "Shop$Store.find", "-o"])
-        .argument(folder)
-        .arguments(words)
-        .argument("--")
-        .argument(jdk.tool("java"))
-        .argument("-cp")
-        .argument(classes())
-        .arguments(&["Shop", "calls", "50"])
-        .run()
+    let words = [&["watch", "Shop$Store.find"], words].concat();
+    beside(&words, jdk, folder, "50")
 }
 
 /// What the command itself printed is taken out.
@@ -310,7 +295,7 @@ fn mistakes_are_refused_before_anything_is_attached() {
         .assert_exit(2)
         .assert_stderr("classhook watch [OPTIONS] PID METHOD...");
     assert!(!output.exists());
-    shop.is_left();
+    assert_no_agent(&shop.pid);
     shop.end();
 }
 
@@ -326,7 +311,7 @@ fn pattern_without_a_method_is_told_with_the_nearest_class() {
         .assert_stderr("error[H0650]")
         .assert_stderr("Shop$Stroe.find");
     assert_eq!(run.stdout, "");
-    shop.is_left();
+    assert_no_agent(&shop.pid);
     shop.end();
     let java = jdk.tool("java");
     let run = Java::program(workspace::classhook())

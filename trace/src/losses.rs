@@ -1,0 +1,104 @@
+//! What is missing in a trace, and why.
+
+use probes::events::Lost;
+
+/// Calls or values that are missing for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loss {
+    /// The field of [`Lost`].
+    pub reason: &'static str,
+    /// How many.
+    pub number: u64,
+    /// What is missing: `call` or `value`.
+    pub unit: &'static str,
+    /// Where it is missing.
+    pub consequence: &'static str,
+    /// Why.
+    pub cause: &'static str,
+}
+
+/// Every reason, also those for which nothing is missing.
+#[must_use]
+pub fn losses(lost: &Lost) -> [Loss; 6] {
+    let not_single = "counted here, but not among the single calls";
+    let call = |reason, number, consequence, cause| Loss {
+        reason,
+        number,
+        unit: "call",
+        consequence,
+        cause,
+    };
+    [
+        call(
+            "full",
+            lost.full,
+            not_single,
+            "too many waited to be written",
+        ),
+        call(
+            "unwritten",
+            lost.unwritten,
+            not_single,
+            "nothing could be written for a while",
+        ),
+        call(
+            "untracked",
+            lost.untracked,
+            "not recorded",
+            "nested too deeply, or on too many virtual threads at once",
+        ),
+        call(
+            "sums",
+            lost.sums,
+            "not counted here",
+            "there was no memory left for sums",
+        ),
+        Loss {
+            unit: "value",
+            ..call(
+                "captures",
+                lost.captures,
+                "left out",
+                "a thread's buffer was full",
+            )
+        },
+        call(
+            "unended",
+            lost.unended,
+            "without an end",
+            "the JVM had no stack left to tell of it",
+        ),
+    ]
+}
+
+/// How many calls are missing somewhere.
+#[must_use]
+pub fn calls(lost: &Lost) -> u64 {
+    let calls = losses(lost).into_iter().filter(|loss| loss.unit == "call");
+    calls.map(|loss| loss.number).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_that_counts_a_loss_has_its_reason() {
+        let all = Lost {
+            full: 1,
+            unwritten: 2,
+            untracked: 3,
+            sums: 4,
+            captures: 5,
+            unended: 6,
+            ..Lost::default()
+        };
+        let fields = serde_json::to_value(all).expect("numbers");
+        let fields = fields.as_object().expect("an object");
+        for loss in losses(&all) {
+            assert_eq!(fields[loss.reason], loss.number, "{}", loss.reason);
+        }
+        assert_eq!(fields.len(), losses(&all).len());
+        assert_eq!(calls(&all), 1 + 2 + 3 + 4 + 6);
+    }
+}
