@@ -220,6 +220,8 @@ pub struct ClassCounts {
     pub huge_methods: u64,
     /// What HotSpot does with them.
     pub huge_methods_are: HugeMethods,
+    /// Classes that lack probes which were hit, because their code is hot.
+    pub without_spent: usize,
     /// Time on the selected classes in microseconds, summed over threads.
     pub time_us: u64,
     /// The part of it that the self-check took.

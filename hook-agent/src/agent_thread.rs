@@ -6,6 +6,7 @@ use crate::agent::thread_signal::{Stopped, Turn};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::{live, thread};
 use crate::messages::{self, Code};
+use crate::self_removal::SelfRemoval;
 use crate::spans::counters;
 use crate::{probe_arrays, recorded, retransform};
 use std::time::{Duration, Instant};
@@ -37,6 +38,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     let _stopped = Stopped(&agent.signal);
     bind_spans(agent, jvm);
     let mut growth = Growth::default();
+    let mut removal = SelfRemoval::new();
     loop {
         let turn = agent.signal.pause();
         if turn == Turn::Stop {
@@ -52,6 +54,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
             messages::error(code, text);
         }
         let _ = recorded::write_hits(agent, jvm); // reported already, and tried again
+        removal.turn(agent, jvm);
         let all = turn == Turn::WriteAll;
         agent.event_file.write(jvm, all);
         if all {

@@ -9,6 +9,7 @@ use crate::messages::{self, Code};
 use crate::names::{decode, name_in};
 use crate::originals;
 use crate::patch::{dry_run, in_force};
+use crate::retransform;
 use host::untouched::is_untouched;
 use host::{ClassRequest, CodeLocation, Loader, Outcome};
 
@@ -48,16 +49,20 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     let files = patched
         .as_ref()
         .map(|(class, bytes)| (class.bytes.as_slice(), bytes.as_slice()));
-    let mut edits = plugins
+    let instrumented = plugins
         .as_deref()
         .and_then(|plugins| instrument(agent, load, name, &loader, files, plugins));
+    let (mut edits, handed_over) =
+        instrumented.map_or((None, false), |it| (Some(it.edits), it.handed_over));
     if let Some((class, bytes)) = &patched {
         // What the plugins made of it is handed over already.
-        if edits.is_some() || hand_over(load, name, bytes) {
+        if handed_over || hand_over(load, name, bytes) {
             let revision = plugins.as_deref().map_or(0, |plugins| plugins.revision);
             let edits = edits.get_or_insert(Edits {
                 revision,
                 plugins: Vec::new(),
+                without_spent: false,
+                changed_by_others: changed_by_others(load),
             });
             edits.plugins.insert(0, in_force::label(class));
         }
@@ -85,7 +90,15 @@ fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edit
     }
 }
 
-/// The edits that the class holds from now on, if a plugin wants any; `patched` is the file that stands in
+/// A class that a plugin wants edits of.
+struct InstrumentedClass {
+    /// What it holds from now on.
+    edits: Edits,
+    /// Whether the JVM got another class file; not if each of its probes is spent.
+    handed_over: bool,
+}
+
+/// Gives a class its edits, if a plugin wants any; `patched` is the file that stands in
 /// for it, and the same with native methods prefixed.
 fn instrument(
     agent: &Agent,
@@ -94,7 +107,7 @@ fn instrument(
     loader: &Loader,
     patched: Option<(&[u8], &[u8])>,
     plugins: &PluginSet,
-) -> Option<Edits> {
+) -> Option<InstrumentedClass> {
     // The location costs field reads, so it is fetched only for a class that may matter.
     if !plugins.wants(name, loader, CodeLocation::Unread) {
         return None;
@@ -132,27 +145,40 @@ fn transform(
     load: &ClassFileLoad<'_>,
     request: &ClassRequest<'_>,
     set: &PluginSet,
-) -> Option<Edits> {
+) -> Option<InstrumentedClass> {
     let mut out = Vec::new();
-    let (outcome, plugins) = set.pipeline.transform_by(request, agent.table, &mut out);
+    let (outcome, requested) = set.pipeline.transform_by(request, agent.table, &mut out);
     if set.pipeline.has_huge_methods() {
         agent.huge_methods.crossed();
     }
-    let handed_over = match outcome {
-        Outcome::Unchanged => false,
-        Outcome::Changed => hand_over(load, request.name, &out),
+    let (is_edited, handed_over) = match outcome {
+        Outcome::Unchanged => (requested.spent > 0, false),
+        Outcome::Changed => {
+            let handed_over = hand_over(load, request.name, &out);
+            (handed_over, handed_over)
+        }
         Outcome::Failed(failure) => {
             agent.failures.class_failed(&failure);
-            false
+            (false, false)
         }
     };
     if agent.table.wants_arrays() {
         agent.signal.wake();
     }
-    handed_over.then_some(Edits {
-        revision: set.revision,
-        plugins,
+    is_edited.then_some(InstrumentedClass {
+        edits: Edits {
+            revision: set.revision,
+            plugins: requested.plugins,
+            without_spent: requested.spent > 0,
+            changed_by_others: changed_by_others(load),
+        },
+        handed_over,
     })
+}
+
+/// Whether this is a redefinition or retransformation that is not the agent's.
+fn changed_by_others(load: &ClassFileLoad<'_>) -> bool {
+    load.class_being_redefined.is_some() && !retransform::is_under_way()
 }
 
 fn hand_over(load: &ClassFileLoad<'_>, name: &[u8], bytes: &[u8]) -> bool {

@@ -21,6 +21,7 @@
 //! | `retransform` | retransforms classes that are loaded |
 //! | `patch` | other class files for loaded classes, and the way back |
 //! | `class_hook` | one class on its way through the hook |
+//! | `self_removal` | takes probes out of hot code that have nothing left to tell |
 //! | `recorded` | arrays and spans → snapshot and event file |
 //! | `summary`, `shutdown` | what became of classes, and how the agent ends |
 //! | `agent_thread` | the thread that writes what was recorded |
@@ -57,6 +58,7 @@ mod probe_class;
 mod probe_table;
 mod recorded;
 mod retransform;
+mod self_removal;
 mod shutdown;
 mod spans;
 mod startup;

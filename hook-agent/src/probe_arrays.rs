@@ -75,3 +75,26 @@ pub(crate) fn read(jvm: Jvm<'_>, mut absorb: impl FnMut(u16, &[i8])) {
         }
     }
 }
+
+/// Calls `stored` with array and index of each element that is `known` to be set and is set again within a short time:
+/// see [`live::watch_array`].
+///
+/// # Errors
+///
+/// Which array cannot be watched, and why.
+pub(crate) fn watch(
+    jvm: Jvm<'_>,
+    known: impl Fn(u16) -> Vec<i8>,
+    mut stored: impl FnMut(u16, usize),
+) -> Result<(), String> {
+    let arrays = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
+    for (array, number) in arrays.iter().zip(0..) {
+        let known = known(number);
+        if known.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        live::watch_array(jvm, array, &known, |index| stored(number, index))
+            .map_err(|cause| format!("array {number} cannot be watched: {cause}"))?;
+    }
+    Ok(())
+}

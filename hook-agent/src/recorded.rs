@@ -7,8 +7,8 @@ use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
 use crate::messages::Code;
-use crate::probe_arrays;
 use crate::spans::{counters, runtime};
+use crate::{probe_arrays, self_removal};
 
 /// Makes the arrays and counters ready for the first class: defined, and zero if an agent was here before.
 ///
@@ -69,9 +69,10 @@ pub(crate) fn write_hits(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
 /// Which array cannot be written, and why.
 pub(crate) fn reset(agent: &Agent, jvm: Jvm<'_>, plugin: Option<&str>) -> Result<usize, String> {
     agent.event_file.reset(jvm, plugin)?;
+    let ranges = agent.table.ranges(plugin);
+    self_removal::put_back(agent, jvm, &ranges);
     // Nobody copies in between: a copy made before would be written afterwards.
     let _exclusive = agent.snapshot.exclusive();
-    let ranges = agent.table.ranges(plugin);
     probe_arrays::zero(jvm, &ranges)?;
     agent.snapshot.reset(plugin, &ranges);
     Ok(ranges.iter().map(|range| range.count as usize).sum())

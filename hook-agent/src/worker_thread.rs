@@ -34,6 +34,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<Asked>, answers: &
     if agent.instruments_later() {
         let _under_way = agent.work.begin(true);
         agent_thread::await_spans(agent);
+        let _alone = agent.work.alone();
         retransform::retransform_loaded(agent, jvm);
     }
     for Asked {
@@ -43,10 +44,12 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<Asked>, answers: &
     } in orders
     {
         let _under_way = agent.work.begin(request.can_be_cancelled());
+        let alone = agent.work.alone();
         let reply = jvm.with_frame(commands::CAPACITY, |jvm| {
             commands::answer(agent, jvm, request, user)
         });
         let reply = reply.unwrap_or_else(commands::no_memory);
+        drop(alone);
         let last = reply.last;
         answers.send(ticket, reply);
         if last {

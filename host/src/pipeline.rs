@@ -111,15 +111,15 @@ impl Pipeline {
         self.observed(request, Storage::Own(probes), out, None, &self.journal)
     }
 
-    /// As [`Pipeline::transform`]; with the names of the plugins whose edits a changed class holds.
+    /// As [`Pipeline::transform`]; with what was asked for.
     pub fn transform_by(
         &self,
         request: &ClassRequest<'_>,
         table: &ProbeTable,
         out: &mut Vec<u8>,
-    ) -> (Outcome, Vec<String>) {
-        let mut requesting = RequestingPlugins::default();
-        let observer = Some(&mut requesting as &mut dyn Observer);
+    ) -> (Outcome, Requested) {
+        let mut requested = Requested::default();
+        let observer = Some(&mut requested as &mut dyn Observer);
         let outcome = self.observed(
             request,
             Storage::Shared(table),
@@ -127,7 +127,7 @@ impl Pipeline {
             observer,
             &self.journal,
         );
-        (outcome, requesting.0)
+        (outcome, requested)
     }
 
     /// Whether plugins may ask for structural edits: only then is [`Pipeline::prepare`] worth asking.
@@ -430,15 +430,24 @@ pub(crate) trait Observer {
     }
 }
 
-/// The names of the plugins that asked for an edit.
-#[derive(Default)]
-struct RequestingPlugins(Vec<String>);
+/// What was asked for in a class.
+#[derive(Debug, Default)]
+pub struct Requested {
+    /// The names of the plugins that asked for an edit.
+    pub plugins: Vec<String>,
+    /// Hit probes that the class does not get, because it is on record that they were hit.
+    pub spent: usize,
+}
 
-impl Observer for RequestingPlugins {
+impl Observer for Requested {
     fn planned(&mut self, planned: &PlannedClass) {
         let requests = planned.requests.iter();
         let requesting = requests.filter(|asked| asked.request.edits() > 0);
-        self.0
+        self.plugins
             .extend(requesting.map(|asked| asked.plugin.name.clone()));
+    }
+
+    fn spliced(&mut self, spliced: &Spliced) {
+        self.spent = spliced.spent;
     }
 }

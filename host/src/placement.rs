@@ -1,8 +1,10 @@
 //! One plan of all plugins: where its probes lie, and what its spans and counters become.
 
+use std::sync::Arc;
+
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
-use probes::ProbeTable;
+use probes::{ProbeTable, SpentProbes};
 use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
 
 use crate::class::TransformedClass;
@@ -41,12 +43,20 @@ impl ProbeArray {
     }
 }
 
-/// One plan of all plugins, whose probes are numbered as those of one array; and the methods that are left without a
-/// span that was asked for.
-pub(crate) fn merge(
-    planned: &PlannedClass,
-    storage: Storage<'_>,
-) -> Result<(ProbeArray, EditPlan, LeftAlone), Trouble> {
+/// One plan of all plugins.
+pub(crate) struct MergedPlan {
+    /// Where its probes are stored, by whose indices they are numbered.
+    pub(crate) array: ProbeArray,
+    /// The plan.
+    pub(crate) plan: EditPlan,
+    /// The methods that are left without a span that was asked for.
+    pub(crate) left_alone: LeftAlone,
+    /// Hit probes that need not be set any more.
+    pub(crate) spent: usize,
+}
+
+/// One plan of all plugins.
+pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<MergedPlan, Trouble> {
     let PlannedClass { class, requests } = planned;
     if matches!(storage, Storage::Own(_)) {
         expect_hits_alone(requests)?;
@@ -64,9 +74,9 @@ pub(crate) fn merge(
     let wanted: Vec<_> = asking()
         .map(|asked| (asked.plugin.name.as_str(), asked.request.hits))
         .collect();
-    let (array, bases) = match asking().next() {
+    let (array, bases, spent) = match asking().next() {
         // Without probes it is never used.
-        None => (ProbeArray::Shared(array_owner(0)), Vec::new()),
+        None => (ProbeArray::Shared(array_owner(0)), Vec::new(), None),
         Some(first) => match storage {
             Storage::Shared(table) => in_table(class, &wanted, table),
             Storage::Own(probes) => on_its_own(class, &wanted, probes),
@@ -87,6 +97,9 @@ pub(crate) fn merge(
         .collect();
     let mut merged = EditPlan::merge(&parts)
         .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
+    let spent = spent.map_or(0, |spent| {
+        merged.retain_hits(|probe| !spent.contains(probe as usize))
+    });
     // Last, so that a call which another plugin's code answers at once is none.
     let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {
@@ -99,7 +112,12 @@ pub(crate) fn merge(
             method: class.method_name(refused.method),
         })?);
     }
-    Ok((array, merged, left_alone))
+    Ok(MergedPlan {
+        array,
+        plan: merged,
+        left_alone,
+        spent,
+    })
 }
 
 /// Expects that nobody replaces the body of a method whose calls are recorded: its returns are not known.
@@ -142,12 +160,15 @@ fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
     }
 }
 
+/// Where probes lie: the array, the first index for each plugin, and the indices of those that need not be set any more.
+type Placed = (ProbeArray, Vec<u32>, Option<Arc<SpentProbes>>);
+
 /// Room for the probes of each plugin in an array of the helper classes.
 fn in_table(
     class: &TransformedClass,
     wanted: &[(&str, u32)],
     table: &ProbeTable,
-) -> Result<(ProbeArray, Vec<u32>), String> {
+) -> Result<Placed, String> {
     let ranges = table.register_together(
         &class.class().this_class().to_str_lossless(),
         class.fingerprint(),
@@ -161,7 +182,8 @@ fn in_table(
         return Err("the probes of its plugins do not fit into one array any more".to_owned());
     }
     let bases = ranges.iter().map(|range| u32::from(range.base)).collect();
-    Ok((ProbeArray::Shared(array_owner(array)), bases))
+    let owner = ProbeArray::Shared(array_owner(array));
+    Ok((owner, bases, table.spent(array)))
 }
 
 /// The plugins' probes one after the other in an array of the class's own.
@@ -169,7 +191,7 @@ fn on_its_own(
     class: &TransformedClass,
     wanted: &[(&str, u32)],
     probes: &mut Vec<ClassProbes>,
-) -> Result<(ProbeArray, Vec<u32>), String> {
+) -> Result<Placed, String> {
     probes.extend(wanted.iter().map(|(plugin, count)| ClassProbes {
         plugin: (*plugin).to_owned(),
         count: *count,
@@ -181,5 +203,5 @@ fn on_its_own(
         *next += count;
         Some(base)
     });
-    Ok((ProbeArray::Own(key), bases.collect()))
+    Ok((ProbeArray::Own(key), bases.collect(), None))
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage};
 
+use crate::placement::MergedPlan;
 use crate::requests::PlannedClass;
 use crate::stack::ScratchBuffers;
 use crate::storage::Storage;
@@ -19,6 +20,8 @@ pub(crate) struct Spliced {
     pub(crate) huge: Vec<(MethodIndex, String)>,
     /// How long the self-check took.
     pub(crate) check_time: Duration,
+    /// Hit probes that were asked for and need not be set any more.
+    pub(crate) spent: usize,
 }
 
 impl Spliced {
@@ -34,6 +37,7 @@ impl Spliced {
             skipped: all(self.skipped),
             huge: all(self.huge),
             check_time: self.check_time,
+            spent: self.spent,
         }
     }
 }
@@ -51,7 +55,12 @@ pub(crate) fn apply(
         Storage::Shared(table) => Some(table.spans()),
         Storage::Own(_) => None,
     };
-    let (array, mut plan, left_alone) = placement::merge(planned, storage)?;
+    let MergedPlan {
+        array,
+        mut plan,
+        left_alone,
+        spent,
+    } = placement::merge(planned, storage)?;
     let storage = array.storage();
     let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
         spans.map_or_else(Vec::new, |spans| natives::add(plan, planned, class, spans))
@@ -64,6 +73,7 @@ pub(crate) fn apply(
         }
         spliced.skipped.extend(skipped);
         spliced.skipped.extend(left_alone);
+        spliced.spent = spent;
         return Ok(spliced);
     }
     let handed_over = ClassFile::read(bytes).map_err(|error| Trouble::unreadable(&error))?;
@@ -80,6 +90,7 @@ pub(crate) fn apply(
     }
     spliced.skipped.extend(skipped);
     spliced.skipped.extend(left_alone);
+    spliced.spent = spent;
     Ok(spliced)
 }
 
@@ -125,6 +136,7 @@ fn splice(
             .collect(),
         huge: report.warnings.into_iter().filter_map(huge).collect(),
         check_time,
+        spent: 0,
     })
 }
 

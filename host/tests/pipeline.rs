@@ -117,6 +117,32 @@ fn retransformed_bytes_get_the_plan_and_the_slots_of_the_original() {
     assert_eq!(pipeline.summary().skipped_methods, 0);
 }
 
+#[test]
+fn spent_probes_are_left_out_and_the_others_keep_their_slots() {
+    let (pipeline, table) = (coverage(), table());
+    let (mut all, mut rest) = (Vec::new(), Vec::new());
+    pipeline.transform(&request(SHAPES), &table, &mut all);
+    let slots_of_all = slots(&all);
+    let spent = [slots_of_all[1] as usize, slots_of_all[3] as usize];
+    assert_eq!(table.spend(0, spent), 2);
+    assert_eq!(table.spend(0, spent), 0);
+    let (outcome, requested) = pipeline.transform_by(&request(SHAPES), &table, &mut rest);
+    assert_eq!((outcome, requested.spent), (Outcome::Changed, 2));
+    let mut kept = slots_of_all.clone();
+    kept.retain(|slot| !spent.contains(&(*slot as usize)));
+    assert_eq!(slots(&rest), kept);
+
+    table.spend(0, slots_of_all.iter().map(|slot| *slot as usize));
+    let (outcome, requested) = pipeline.transform_by(&request(SHAPES), &table, &mut rest);
+    assert_eq!((outcome, rest.is_empty()), (Outcome::Unchanged, true));
+    assert_eq!(requested.spent, slots_of_all.len());
+    assert_eq!(requested.plugins, ["coverage"]);
+
+    table.forget_spent(&table.ranges(Some("coverage")));
+    pipeline.transform(&request(SHAPES), &table, &mut rest);
+    assert_eq!(rest, all);
+}
+
 /// Another agent has changed it, or its file is of another version by now.
 #[test]
 fn class_that_differs_from_its_file_is_instrumented_as_the_jvm_has_it() {

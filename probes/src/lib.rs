@@ -42,6 +42,7 @@ mod log;
 pub mod merge;
 pub mod snapshot;
 pub mod spans;
+pub mod spent;
 pub mod table;
 
 pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
@@ -55,4 +56,5 @@ pub use snapshot::{
     ClassBytes, Snapshot, SnapshotClass, SnapshotOptions, SnapshotWriter, end_copy,
 };
 pub use spans::SpanTable;
+pub use spent::SpentProbes;
 pub use table::{PendingClass, ProbeRange, ProbeTable, Registration, TableError};

@@ -1,10 +1,11 @@
 //! The probe table: which range of which shared array belongs to which class.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
 use crate::spans::SpanTable;
+use crate::spent::{Spent, SpentProbes};
 
 /// The length of an array, as the number type in which probes are counted.
 const LENGTH: u32 = ARRAY_LENGTH as u32;
@@ -114,6 +115,7 @@ struct State {
     pending: Vec<PendingClass>,
     /// Number of the snapshot that classes are written to.
     snapshot: u32,
+    spent: Spent,
 }
 
 #[derive(Debug)]
@@ -264,6 +266,7 @@ impl ProbeTable {
         let mut state = self.state();
         state.snapshot += 1;
         state.pending.clear();
+        state.spent.clear();
     }
 
     /// The ranges of one plugin's classes, or of all, in order of registration.
@@ -271,12 +274,42 @@ impl ProbeTable {
     pub fn ranges(&self, plugin: Option<&str>) -> Vec<ProbeRange> {
         let state = self.state();
         let wanted = |entry: &&Entry| plugin.is_none_or(|plugin| *entry.plugin == *plugin);
-        let ranges = state.classes.iter().filter(wanted).map(|entry| ProbeRange {
-            array: entry.array,
-            base: entry.base,
-            count: entry.probe_count,
-        });
+        let ranges = state.classes.iter().filter(wanted).map(Entry::range);
         ranges.filter(|range| range.count > 0).collect()
+    }
+
+    /// The classes that have probes, by internal name, in order of registration.
+    #[must_use]
+    pub fn class_ranges(&self) -> Vec<(String, ProbeRange)> {
+        let state = self.state();
+        let classes = state.classes.iter().filter(|entry| entry.probe_count > 0);
+        classes
+            .map(|entry| (entry.name.to_string(), entry.range()))
+            .collect()
+    }
+
+    /// Says of probes of an array that they were hit, which is on record: classes that are instrumented from now on get
+    /// none of them. The result is how many of them this was not known of.
+    pub fn spend(&self, array: u16, indices: impl IntoIterator<Item = usize>) -> usize {
+        let mut state = self.state();
+        let indices = indices.into_iter();
+        indices
+            .filter(|index| state.spent.insert(array, *index))
+            .count()
+    }
+
+    /// The probes of an array that need not be set any more, if there are any.
+    #[must_use]
+    pub fn spent(&self, array: u16) -> Option<Arc<SpentProbes>> {
+        self.state().spent.of(array)
+    }
+
+    /// All probes of these ranges are to be set in classes that are instrumented from now on.
+    pub fn forget_spent(&self, ranges: &[ProbeRange]) {
+        let mut state = self.state();
+        for range in ranges {
+            state.spent.remove(range.array, range.base, range.count);
+        }
     }
 
     /// Takes the classes registered since the last call, in order of registration.
@@ -367,11 +400,7 @@ impl State {
             return;
         };
         if std::mem::replace(&mut entry.snapshot, self.snapshot) != self.snapshot {
-            let range = ProbeRange {
-                array: entry.array,
-                base: entry.base,
-                count: entry.probe_count,
-            };
+            let range = entry.range();
             self.pending.push(pending(range));
         }
     }
@@ -442,6 +471,14 @@ impl Entry {
             array: self.array,
             base: self.base,
             fresh: false,
+        }
+    }
+
+    fn range(&self) -> ProbeRange {
+        ProbeRange {
+            array: self.array,
+            base: self.base,
+            count: self.probe_count,
         }
     }
 

@@ -8,4 +8,5 @@ mod huge_methods;
 mod library;
 mod lifecycle;
 mod loading;
+mod self_removal;
 mod unlinked_classes;

@@ -41,7 +41,7 @@ fn text(status: &Answer) -> String {
          recording to {}\n\
          classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone{}\n\
          time on classes: {}, of it {} for the self-check\n\
-         probes: {} arrays of 32 KiB\n{}",
+         probes: {} arrays of 32 KiB{}\n{}",
         status.version,
         status.pid,
         status.jvm,
@@ -56,6 +56,7 @@ fn text(status: &Answer) -> String {
         milliseconds(classes.time_us),
         milliseconds(classes.check_time_us),
         status.arrays,
+        without_spent(classes.without_spent),
         plugins(&status.plugins),
     );
     text.push_str(&natives(&status.natives));
@@ -82,6 +83,15 @@ fn huge_methods(classes: &ClassCounts) -> String {
     match classes.huge_methods {
         0 => String::new(),
         count => format!(", {count} longer than 8,000 bytes, {what}"),
+    }
+}
+
+/// `; taken out of 3 classes with hot code where they were hit`; empty if there are none.
+fn without_spent(classes: usize) -> String {
+    match classes {
+        0 => String::new(),
+        1 => "; taken out of 1 class with hot code where they were hit".to_owned(),
+        count => format!("; taken out of {count} classes with hot code where they were hit"),
     }
 }
 

@@ -23,6 +23,11 @@ pub(crate) struct Edits {
     pub revision: u32,
     /// The plugins that made them, in order, behind a hot patch.
     pub plugins: Vec<String>,
+    /// Whether probes are left out because it is on record that they were hit; the class may hold none then.
+    pub without_spent: bool,
+    /// Whether somebody else has redefined or retransformed the class since it was loaded: a JVM of version 17 forgets a
+    /// redefinition at the next retransformation.
+    pub changed_by_others: bool,
 }
 
 impl Instrumented {
@@ -31,7 +36,11 @@ impl Instrumented {
         let key = (name.into(), loader);
         let mut classes = self.classes();
         match edits {
-            Some(edits) => drop(classes.insert(key, edits)),
+            Some(mut edits) => {
+                let before = classes.get(&key);
+                edits.changed_by_others |= before.is_some_and(|before| before.changed_by_others);
+                classes.insert(key, edits);
+            }
             None => drop(classes.remove(&key)),
         }
     }
@@ -74,6 +83,8 @@ mod tests {
             Some(Edits {
                 revision,
                 plugins: vec!["coverage".to_owned()],
+                without_spent: false,
+                changed_by_others: false,
             })
         };
         instrumented.note(b"a/A", one, edits(1));

@@ -53,6 +53,14 @@ impl Snapshot {
         }
     }
 
+    /// What the probes of an array stored, as far as it was taken over.
+    pub fn known(&self, array: u16) -> Vec<i8> {
+        let writer = self.writer();
+        writer
+            .as_ref()
+            .map_or_else(Vec::new, |writer| writer.known(array).to_vec())
+    }
+
     /// Forgets the hits in these ranges of the arrays.
     pub fn reset(&self, plugin: Option<&str>, ranges: &[ProbeRange]) {
         if let Some(writer) = self.writer().as_mut() {

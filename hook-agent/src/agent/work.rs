@@ -1,13 +1,15 @@
 //! The change of loaded classes that is under way: how far it is, and whether it is to stop.
 
 use control::message::Progress;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
 /// What the thread that changes classes and those that ask about it share.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     state: Mutex<Option<State>>,
+    /// Held by the thread that changes classes.
+    alone: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -41,6 +43,20 @@ impl Work {
             cancelled: announced.is_some_and(|announced| announced.cancelled),
         });
         UnderWay(self)
+    }
+
+    /// Keeps others from changing classes, and waits for one who is, until the guard is dropped.
+    pub fn alone(&self) -> MutexGuard<'_, ()> {
+        self.alone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Work::alone`], unless another is changing classes.
+    pub fn try_alone(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.alone.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// So many classes more are to be changed.

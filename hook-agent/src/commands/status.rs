@@ -80,6 +80,7 @@ pub(super) fn counts(agent: &Agent) -> ClassCounts {
         skipped_methods: summary.skipped_methods,
         huge_methods: plugins.huge_methods,
         huge_methods_are: huge_methods(agent.huge_methods.limit()),
+        without_spent: agent.instrumented.count(|edits| edits.without_spent),
         time_us: micros(plugins.time),
         check_time_us: micros(plugins.check_time),
     }

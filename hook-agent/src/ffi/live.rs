@@ -6,11 +6,15 @@ use super::jvm::Jvm;
 use super::refs::{GlobalRef, LocalRef};
 use crate::names::{decode, display_name};
 use jni::errors::{Error, Result};
-use jni::objects::{JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue};
+use jni::objects::{
+    JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue, ReleaseMode,
+};
 use jni::refs::Global;
 use jni::strings::JNIStr;
 use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicI8, Ordering};
+use std::time::{Duration, Instant};
 
 /// One `hits` array of the JVM, held by a global reference until the process ends.
 #[derive(Debug)]
@@ -166,6 +170,56 @@ pub(crate) fn zero_array(
 ) -> std::result::Result<(), String> {
     let zeros = vec![0; count as usize];
     with_env(jvm, |env| array.0.set_region(env, base.into(), &zeros))
+}
+
+/// How long an array is watched.
+const WINDOW: Duration = Duration::from_micros(20);
+
+/// Calls `stored` with each element that is not zero in `known` and that is stored again within twenty microseconds;
+/// what is known stays in the array.
+///
+/// # Errors
+///
+/// What the JVM threw, or that it gives no access to the array itself.
+pub(crate) fn watch_array(
+    jvm: Jvm<'_>,
+    array: &ProbeArray,
+    known: &[i8],
+    mut stored: impl FnMut(usize),
+) -> std::result::Result<(), String> {
+    let is_copy = with_env(jvm, |env| {
+        // SAFETY: until it is dropped nothing here calls the JVM or waits for a thread.
+        let elements = unsafe {
+            array
+                .0
+                .get_elements_critical(env, ReleaseMode::NoCopyBack)?
+        };
+        if elements.is_copy() || elements.len() < known.len() {
+            return Ok(true);
+        }
+        let pointer = elements.as_ptr();
+        let watched = || known.iter().enumerate().filter(|(_, byte)| **byte != 0);
+        let element = |index| {
+            // SAFETY: the index is within the array, which stays where it is meanwhile; Java code writes single bytes
+            // of it at any time, as this does.
+            unsafe { AtomicI8::from_ptr(pointer.add(index)) }
+        };
+        watched().for_each(|(index, _)| element(index).store(0, Ordering::Relaxed));
+        let begun = Instant::now();
+        while begun.elapsed() < WINDOW {
+            std::hint::spin_loop();
+        }
+        for (index, byte) in watched() {
+            if element(index).swap(*byte, Ordering::Relaxed) != 0 {
+                stored(index);
+            }
+        }
+        Ok(false)
+    })?;
+    if is_copy {
+        return Err("the JVM gives a copy".to_owned());
+    }
+    Ok(())
 }
 
 /// The JVM's own loaders.

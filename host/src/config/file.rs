@@ -53,6 +53,7 @@ struct FileAgent {
     control: Option<Spanned<String>>,
     self_check: Option<Spanned<String>>,
     compile_huge: Option<Spanned<String>>,
+    self_remove: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -122,6 +123,7 @@ impl Source<'_> {
             ("control", agent.control, &mut result.control),
             ("self-check", agent.self_check, &mut result.self_check),
             ("compile-huge", agent.compile_huge, &mut result.compile_huge),
+            ("self-remove", agent.self_remove, &mut result.self_remove),
         ];
         for (key, value, set) in switches {
             if let Some(value) = value {

@@ -44,6 +44,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      whether HotSpot compiles methods that edits made longer than the
                      8,000 bytes at which it stops: its flag DontCompileHugeMethods is
                      cleared for the whole JVM when the first is so long (default: on)
+  self-remove=on|off whether classes whose code is hot are given back without the
+                     probes that were hit, once that is on record (default: on)
   visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
                      and leaves when the command that attached it is gone
   later=on|off       whether the classes that are loaded are instrumented once
@@ -58,7 +60,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "config",
     "output",
     "plugin",
@@ -74,6 +76,7 @@ const KEYS: [&str; 22] = [
     "control",
     "self-check",
     "compile-huge",
+    "self-remove",
     "visit",
     "later",
     "cache",
@@ -186,6 +189,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "control" => config.agent.control = parse_switch("control", value)?,
         "self-check" => config.agent.self_check = parse_switch("self-check", value)?,
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
+        "self-remove" => config.agent.self_remove = parse_switch("self-remove", value)?,
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
         "cache" => config.agent.cache = Some(PathBuf::from(value)),

@@ -37,6 +37,8 @@ pub struct Agent {
     pub self_check: bool,
     /// Whether methods that edits made longer than HotSpot compiles are compiled all the same.
     pub compile_huge: bool,
+    /// Whether hot classes lose the hit probes that have nothing left to tell.
+    pub self_remove: bool,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
@@ -125,6 +127,7 @@ impl Default for Agent {
             control: true,
             self_check: true,
             compile_huge: true,
+            self_remove: true,
             visit: None,
             later: false,
             cache: None,

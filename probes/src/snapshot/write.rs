@@ -96,6 +96,13 @@ impl SnapshotWriter {
         }
     }
 
+    /// What the probes of an array stored, as far as it was noted: 0 for those that were not hit.
+    #[must_use]
+    pub fn known(&self, array: u16) -> &[i8] {
+        let known = self.known.get(usize::from(array));
+        known.map_or(&[], Vec::as_slice)
+    }
+
     /// Notes a class that was loaded unchanged after a failure.
     pub fn failure(&mut self, failure: &Failure) {
         self.enqueue(Kind::Failure, |out| write_json(out, failure));

@@ -199,6 +199,14 @@ impl EditPlan {
         Ok(())
     }
 
+    /// Takes out the hit probes that are not `kept`; says how many these are.
+    pub fn retain_hits(&mut self, kept: impl Fn(u32) -> bool) -> usize {
+        let before = self.edits.len();
+        self.edits
+            .retain(|edit| !matches!(edit.action, Action::Hit(probe) if !kept(probe)));
+        before.saturating_sub(self.edits.len())
+    }
+
     pub(crate) fn has_changes(&self) -> bool {
         !self.changes.is_empty()
     }

@@ -1,0 +1,176 @@
+//! Takes probes out of hot code once it is on record that they were hit: such a probe costs time and can tell nothing more.
+//!
+//! From time to time the agent thread watches which of these probes are hit again within microseconds. Classes that have
+//! such a probe are retransformed, and their hit probes are left out of them ([`probes::ProbeTable::spend`]). What was hit
+//! is on record before, so nothing is lost, also not for methods that go on running their old code.
+
+use crate::agent::Agent;
+use crate::agent::instrumented::Edits;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::process;
+use crate::messages::{self, Code};
+use crate::probe_arrays;
+use crate::retransform::{self, Report};
+use probes::ProbeRange;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// How long after the start of the agent, and after hot classes were found, it is looked for others.
+const FIRST_PAUSE: Duration = Duration::from_secs(3);
+/// The longest pause: it doubles as long as there is nothing to do.
+const LAST_PAUSE: Duration = Duration::from_secs(30);
+/// The longest pause between two retransformations of one class: it becomes four times as long each time.
+const LONGEST_CLASS_PAUSE: Duration = Duration::from_secs(3_600);
+/// How often the probes are watched, once in each turn of the agent thread.
+const WATCHES: u32 = 32;
+/// So often of these a hot probe is hit; its thread need not have been running at each.
+const HOT: u8 = 3;
+
+/// How often each probe, by array and index, was hit again that is known to have been hit.
+type Heat = HashMap<(u16, usize), u8>;
+
+/// When the agent thread looks for hot classes, and what it did before.
+#[derive(Debug)]
+pub(crate) struct SelfRemoval {
+    next: Attempt,
+    /// How often the probes were watched since then, and what was seen.
+    watched: u32,
+    heat: Heat,
+    /// When each class that was retransformed may be again, by internal name: its other code may become hot, too.
+    classes: HashMap<String, Attempt>,
+}
+
+/// When something is tried again, and how much later than the last time that is.
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    due: Instant,
+    pause: Duration,
+}
+
+impl Attempt {
+    fn after(pause: Duration) -> Self {
+        let due = Instant::now() + pause;
+        Self { due, pause }
+    }
+
+    fn is_due(self) -> bool {
+        self.due <= Instant::now()
+    }
+}
+
+impl SelfRemoval {
+    /// Nothing was done yet.
+    pub fn new() -> Self {
+        Self {
+            next: Attempt::after(FIRST_PAUSE),
+            watched: 0,
+            heat: Heat::new(),
+            classes: HashMap::new(),
+        }
+    }
+
+    /// Watches the probes, if it is time; when they were watched often enough, takes those that are on record out of hot
+    /// classes.
+    pub fn turn(&mut self, agent: &Agent, jvm: Jvm<'_>) {
+        if !agent.settings.self_remove || !self.next.is_due() {
+            return;
+        }
+        if let Err(cause) = watch(agent, jvm, &mut self.heat) {
+            messages::debug(cause);
+        }
+        self.watched += 1;
+        if self.watched < WATCHES {
+            return;
+        }
+        let found = self.remove(agent, jvm);
+        self.watched = 0;
+        self.heat.clear();
+        self.next = Attempt::after(match found {
+            0 => (self.next.pause * 2).min(LAST_PAUSE),
+            _ => FIRST_PAUSE,
+        });
+    }
+
+    /// How many classes were retransformed; none if somebody else is changing classes, or a debugger is there.
+    fn remove(&mut self, agent: &Agent, jvm: Jvm<'_>) -> usize {
+        let Some(_alone) = agent.work.try_alone() else {
+            return 0;
+        };
+        let hot = self.spend(agent);
+        if hot.is_empty() {
+            return 0;
+        }
+        let report = retransform::retransform_edited(agent, jvm, &hot);
+        let classes = report.retransformed;
+        messages::info(format_args!(
+            "{classes} hot classes need their hit probes no more"
+        ));
+        classes
+    }
+
+    /// The internal names of classes with a hot probe, whose hit probes are spent from now on.
+    fn spend(&mut self, agent: &Agent) -> HashSet<String> {
+        self.heat.retain(|_, times| *times >= HOT);
+        let mut hot = HashSet::new();
+        if self.heat.is_empty() || process::is_debugged() {
+            return hot;
+        }
+        for (class, range) in agent.table.class_ranges() {
+            let is_hot = indices(&range).any(|index| self.heat.contains_key(&(range.array, index)));
+            if is_hot && self.may_change(&class) && spend_hit(agent, &range) > 0 {
+                hot.insert(class);
+            }
+        }
+        for class in &hot {
+            let last = self.classes.get(class);
+            let pause = last.map_or(FIRST_PAUSE, |last| last.pause * 4);
+            let next = Attempt::after(pause.min(LONGEST_CLASS_PAUSE));
+            self.classes.insert(class.clone(), next);
+        }
+        hot
+    }
+
+    fn may_change(&self, class: &str) -> bool {
+        let attempt = self.classes.get(class);
+        attempt.is_none_or(|attempt| attempt.is_due())
+    }
+}
+
+/// Notes which probes are hit again of those that are known to have been hit.
+fn watch(agent: &Agent, jvm: Jvm<'_>, heat: &mut Heat) -> Result<(), String> {
+    // Nobody reads or clears the arrays meanwhile.
+    let _exclusive = agent.snapshot.exclusive();
+    let known = |array| agent.snapshot.known(array);
+    probe_arrays::watch(jvm, known, |array, index| {
+        *heat.entry((array, index)).or_default() += 1;
+    })
+}
+
+/// Says of the hit probes of a class that they are spent; of how many that was not known.
+fn spend_hit(agent: &Agent, range: &ProbeRange) -> usize {
+    let known = agent.snapshot.known(range.array);
+    let hit = indices(range).filter(|index| known.get(*index).is_some_and(|byte| *byte != 0));
+    agent.table.spend(range.array, hit)
+}
+
+fn indices(range: &ProbeRange) -> std::ops::Range<usize> {
+    let base = usize::from(range.base);
+    base..base + range.count as usize
+}
+
+/// Gives classes the probes of these ranges again that were taken out of them. A method that is running keeps its code
+/// until it returns.
+pub(crate) fn put_back(agent: &Agent, jvm: Jvm<'_>, ranges: &[ProbeRange]) {
+    agent.table.forget_spent(ranges);
+    let lack_probes = |edits: &Edits| edits.without_spent;
+    if agent.instrumented.count(lack_probes) == 0 {
+        return;
+    }
+    let Report { failed, .. } = retransform::settle(agent, jvm, lack_probes, |_| false);
+    for (class, error) in failed {
+        messages::warning(
+            Code::Retransform,
+            format_args!("{class} lacks the probes that were hit before: {error}"),
+        );
+    }
+}

@@ -1,0 +1,61 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+
+/**
+ * One thread calls `step` as often as it can; another does what it is told: `rare N` calls one of the methods that are
+ * hot for nobody, `pause` and `go` stop and start the first, `end` ends the program.
+ */
+public class Hot {
+    static volatile boolean paused;
+    static volatile boolean ended;
+    static volatile boolean idle;
+    static volatile long sum;
+
+    static class Work {
+        static int step(int i) {
+            if (i % 3 == 0) return i + 1;
+            return i > 1_000_000_000 ? rare(i) : i ^ 2;
+        }
+
+        static int rare(int which) {
+            switch (which) {
+                case 1: return 10;
+                case 2: return 20;
+                default: return 30;
+            }
+        }
+    }
+
+    /** Returns again and again, so that its code is entered anew. */
+    static long burst() {
+        long found = 0;
+        for (int i = 0; i < 10_000; i++) found += Work.step(i);
+        return found;
+    }
+
+    static void work() {
+        while (!ended) {
+            idle = paused;
+            if (paused) Thread.yield();
+            else sum += burst();
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Thread worker = new Thread(Hot::work, "worker");
+        worker.start();
+        System.out.println("up");
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = input.readLine(); line != null && !line.equals("end"); line = input.readLine()) {
+            if (line.startsWith("rare ")) System.out.println(Work.rare(Integer.parseInt(line.substring(5))));
+            else {
+                paused = line.equals("pause");
+                while (idle != paused) Thread.yield();
+                System.out.println(line);
+            }
+        }
+        ended = true;
+        worker.join();
+        System.out.println(sum % burst() == 0 ? "whole bursts" : "wrong sum");
+    }
+}

@@ -1,0 +1,176 @@
+//! `cargo xtask bench coverage`: what coverage costs a program that has been running for a while.
+//!
+//! Programs that do the same work in round after round, each in a JVM of its own: without an agent, with JaCoCo, with
+//! Classhook's probes as they are inserted, and with those taken out of hot code again. After a while the CPU time of
+//! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
+//! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
+
+use crate::bench::quantile::quantile;
+use crate::jdks::{self, Jdk};
+use crate::workspace::{Workspace, output_of, say};
+use crate::{plugins, setup};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// How to measure.
+#[derive(clap::Args)]
+pub struct Options {
+    /// JVMs for each figure
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    processes: u32,
+    /// Seconds before the first round that counts
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    warm_up: u32,
+    /// Rounds of each JVM that count
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Only this program; may be repeated
+    #[arg(long, value_name = "NAME")]
+    program: Vec<String>,
+    /// Only the JDK of this release; may be repeated
+    #[arg(long, value_name = "RELEASE")]
+    jdk: Vec<u32>,
+}
+
+const STEADY: &str = include_str!("coverage/Steady.java");
+
+/// The programs, and the artifact that each needs.
+const PROGRAMS: [(&str, Option<&str>); 5] = [
+    ("h2", Some("h2")),
+    ("rhino", Some("rhino")),
+    ("saxon", Some("saxon")),
+    ("javac", None),
+    ("gson", Some("gson")),
+];
+
+/// What is put into the JVM.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    None,
+    Jacoco,
+    Probes,
+    Removed,
+}
+
+const VARIANTS: [(Variant, &str); 5] = [
+    (Variant::None, "no agent"),
+    (Variant::None, "no agent, again"),
+    (Variant::Jacoco, "JaCoCo 0.8.15"),
+    (Variant::Probes, "Classhook, self-remove=off"),
+    (Variant::Removed, "Classhook"),
+];
+
+/// Measures on each full JDK from 17 up and prints a table for each program.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    plugins::run(workspace)?;
+    let jacoco = setup::artifact(workspace, "jacoco-agent")?;
+    let is_wanted = |jdk: &Jdk| options.jdk.is_empty() || options.jdk.contains(&jdk.feature);
+    for jdk in jdks::measured()?.iter().filter(|jdk| is_wanted(jdk)) {
+        say(format!(
+            "bench coverage: {} JVMs each on {jdk}",
+            options.processes
+        ));
+        let bench = Bench::prepare(workspace, jdk, &jacoco, options)?;
+        for (program, artifact) in PROGRAMS {
+            if options.program.is_empty() || options.program.iter().any(|name| name == program) {
+                let jar = artifact.map(|name| setup::artifact(workspace, name));
+                bench.measure(program, jar.transpose()?.as_deref())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Bench<'a> {
+    jdk: &'a Jdk,
+    agent: PathBuf,
+    jacoco: &'a Path,
+    folder: PathBuf,
+    options: &'a Options,
+}
+
+impl<'a> Bench<'a> {
+    fn prepare(
+        workspace: &Workspace,
+        jdk: &'a Jdk,
+        jacoco: &'a Path,
+        options: &'a Options,
+    ) -> Result<Self> {
+        let name = format!("coverage-{}", jdk.feature);
+        let folder = workspace.target("bench").join(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        let source = folder.join("Steady.java");
+        std::fs::write(&source, STEADY)?;
+        let mut javac = Command::new(jdk.tool("javac"));
+        output_of(javac.arg("-d").arg(folder.join("classes")).arg(&source))?;
+        Ok(Self {
+            jdk,
+            agent: workspace.product("libclasshook.so"),
+            jacoco,
+            folder,
+            options,
+        })
+    }
+
+    fn measure(&self, program: &str, jar: Option<&Path>) -> Result<()> {
+        let mut times: [Vec<Duration>; VARIANTS.len()] = Default::default();
+        for _ in 0..self.options.processes {
+            for ((variant, title), times) in VARIANTS.iter().zip(&mut times) {
+                let found = self.once(program, jar, *variant);
+                times.extend(found.with_context(|| format!("{program}, {title}"))?);
+            }
+        }
+        let [none, ..] = &times;
+        let base = quantile(none, 50);
+        println!(
+            "\n{program} on JDK {}: CPU time of a round, ms",
+            self.jdk.feature
+        );
+        println!("{:<28}{:>9}{:>20}{:>8}", "", "median", "quartiles", "ratio");
+        for ((_, title), times) in VARIANTS.iter().zip(&times) {
+            let [low, median, high] = [25, 50, 75].map(|percent| quantile(times, percent));
+            let quartiles = format!("{low:.2} to {high:.2}");
+            println!(
+                "{title:<28}{median:>9.2}{quartiles:>20}{:>8.3}",
+                median / base
+            );
+        }
+        Ok(())
+    }
+
+    /// The times of the rounds of one JVM.
+    fn once(&self, program: &str, jar: Option<&Path>, variant: Variant) -> Result<Vec<Duration>> {
+        let out = self.folder.join("out");
+        if out.exists() {
+            std::fs::remove_dir_all(&out)?;
+        }
+        let mut java = Command::new(self.jdk.tool("java"));
+        java.env_remove("JAVA_TOOL_OPTIONS");
+        let (agent, out) = (self.agent.display(), out.display());
+        match variant {
+            Variant::None => {}
+            Variant::Jacoco => {
+                let jacoco = self.jacoco.display();
+                java.arg(format!("-javaagent:{jacoco}=destfile={out}/jacoco.exec"));
+            }
+            Variant::Probes => {
+                java.arg(format!("-agentpath:{agent}=output={out},self-remove=off"));
+            }
+            Variant::Removed => {
+                java.arg(format!("-agentpath:{agent}=output={out}"));
+            }
+        }
+        let classes = self.folder.join("classes");
+        let class_path = std::env::join_paths(jar.into_iter().chain([classes.as_path()]))?;
+        let numbers = [self.options.warm_up, self.options.rounds].map(|number| number.to_string());
+        java.arg("-cp").arg(class_path).args(["Steady", program]);
+        let printed = output_of(java.args(numbers))?;
+        let time = |line: &str| Ok(Duration::from_nanos(line.trim().parse()?));
+        printed.lines().map(time).collect()
+    }
+}
