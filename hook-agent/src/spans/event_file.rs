@@ -114,17 +114,17 @@ impl EventFile {
         }
         sums.due = Some(Instant::now() + SUMS);
         let counts = counters::take_changed(jvm, &mut sums.written);
-        let recorded = runtime::get().map(|runtime| {
-            let open = runtime.open_calls(spans, self.base(), clock::ticks(), all);
-            (runtime.changed_sums(spans), open)
-        });
+        let recorded = runtime::get().map(|runtime| (runtime, runtime.changed_sums(spans)));
         self.file.write(|writer| {
             writer.counts(counts);
-            if let Some((sums, open)) = recorded {
-                writer.aggregates(sums.iter().map(|(span, sum)| (*span, sum)));
-                open.iter()
-                    .for_each(|(call, is_virtual)| writer.call(call, *is_virtual));
-            }
+            let Some((runtime, sums)) = recorded else {
+                return;
+            };
+            writer.aggregates(sums.iter().map(|(span, sum)| (*span, sum)));
+            // Nobody writes calls that have ended meanwhile: the end of one that is open comes behind it.
+            let open = runtime.open_calls(spans, self.base(), clock::ticks(), all);
+            open.iter()
+                .for_each(|(call, is_virtual)| writer.call(call, *is_virtual));
         });
     }
 
