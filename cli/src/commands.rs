@@ -69,7 +69,7 @@ pub enum Command {
     /// Start a command, measure its code coverage, and report it
     Coverage(coverage::Coverage),
     /// Trace the calls of methods, in a command or in a running JVM, and report them
-    Trace(trace::Trace),
+    Trace(Box<trace::Trace>),
     /// Show methods by calls, time and errors per second, in a command or in a running JVM
     Top(top::Top),
     /// Show single calls that match a condition as they end, in a command or in a running JVM

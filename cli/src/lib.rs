@@ -35,6 +35,7 @@ pub mod jvm_tmp;
 pub mod launch;
 pub mod limits;
 pub mod live;
+pub mod otlp;
 pub mod outputs;
 pub mod plugin_compiler;
 pub mod plugins;

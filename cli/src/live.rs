@@ -1,4 +1,4 @@
-//! What is traced, shown while it is recorded: JSON lines, a table for each interval, metrics.
+//! What is traced, shown while it is recorded: JSON lines, a table for each interval, metrics, OpenTelemetry.
 //!
 //! A thread of this command reads what the agents append to their event files; the agents know nothing of it.
 
@@ -20,6 +20,7 @@ use trace::table::{self, Layout};
 
 pub use jvms::{Happening, Jvms, Which};
 
+use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -47,6 +48,8 @@ pub struct Show {
     pub interval: Option<Duration>,
     /// Metrics go here, anew in each interval.
     pub prometheus: Option<PathBuf>,
+    /// Spans and metrics go here.
+    pub otlp: Option<Target>,
     /// What tables are sorted by.
     pub order: Order,
     /// How many rows a table has.
@@ -57,15 +60,29 @@ impl Show {
     /// Whether anything is.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.json_lines.is_some() || self.interval.is_some() || self.prometheus.is_some()
+        self.json_lines.is_some() || self.has_more()
     }
+
+    /// Whether something else than lines is.
+    fn has_more(&self) -> bool {
+        self.interval.is_some() || self.prometheus.is_some() || self.otlp.is_some()
+    }
+}
+
+/// What was shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Streamed {
+    /// How many calls have JSON lines, if these were asked for.
+    pub calls: Option<u64>,
+    /// What became of spans and metrics, if these were sent.
+    pub delivery: Option<Delivery>,
 }
 
 /// The thread that shows a trace. It ends with this value.
 #[derive(Debug)]
 pub struct Live {
     signs: Arc<Signs>,
-    thread: Option<JoinHandle<Result<Option<u64>, Problem>>>,
+    thread: Option<JoinHandle<Result<Streamed, Problem>>>,
 }
 
 /// What the thread and the rest of the command tell one another.
@@ -81,7 +98,7 @@ impl Live {
     /// Begins to show the event files in a folder, which need not be there yet.
     ///
     /// # Errors
-    /// If the file for JSON lines cannot be written (`H0620`).
+    /// If the file for JSON lines cannot be written (`H0620`), or nothing can be sent (`H0661`).
     pub fn start(which: Which, folder: &Path, filter: Filter, show: Show) -> Result<Self, Problem> {
         let signs = Arc::new(Signs::default());
         let theirs = Arc::clone(&signs);
@@ -91,7 +108,11 @@ impl Live {
             if outcome.is_err() || shown.lines.as_ref().is_some_and(|lines| lines.closed) {
                 theirs.enough.store(true, Ordering::Relaxed);
             }
-            outcome.map(|()| shown.lines.map(|lines| lines.calls()))
+            let delivery = shown.deliver();
+            outcome.map(|()| Streamed {
+                calls: shown.lines.map(|lines| lines.calls()),
+                delivery,
+            })
         });
         Ok(Self {
             signs,
@@ -105,17 +126,17 @@ impl Live {
         self.signs.enough.load(Ordering::Relaxed)
     }
 
-    /// Shows the rest, when everything is recorded. How many calls have JSON lines, if these were asked for.
+    /// Shows the rest, when everything is recorded.
     ///
     /// # Errors
     /// If something could not be read or written.
-    pub fn finish(mut self) -> Result<Option<u64>, Problem> {
+    pub fn finish(mut self) -> Result<Streamed, Problem> {
         self.signs.ends.store(true, Ordering::Release);
         let outcome = self.thread.take().map(JoinHandle::join);
         match outcome {
             Some(Ok(outcome)) => outcome,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(None),
+            None => Ok(Streamed::default()),
         }
     }
 }
@@ -134,20 +155,26 @@ struct Shown {
     jvms: Jvms,
     show: Show,
     lines: Option<Lines>,
+    export: Option<Export>,
     /// When the last interval ended.
     begun: Instant,
 }
 
 impl Shown {
-    fn new(jvms: Jvms, show: Show) -> Result<Self, Problem> {
+    fn new(jvms: Jvms, mut show: Show) -> Result<Self, Problem> {
         let lines = match &show.json_lines {
             Some(path) => Some(Lines::open(path, show.compact)?),
+            None => None,
+        };
+        let export = match show.otlp.take() {
+            Some(target) => Some(Export::start(target)?),
             None => None,
         };
         Ok(Self {
             jvms,
             show,
             lines,
+            export,
             begun: Instant::now(),
         })
     }
@@ -179,17 +206,34 @@ impl Shown {
 
     /// Whether something else than lines is shown.
     fn has_more(&self) -> bool {
-        self.show.interval.is_some() || self.show.prometheus.is_some()
+        self.show.has_more() || self.export.is_some()
+    }
+
+    /// Sends the rest of what is to be sent; what became of it all.
+    fn deliver(&mut self) -> Option<Delivery> {
+        let export = self.export.take()?;
+        Some(export.end(self.jvms.all()))
     }
 
     /// Whether there is more to read at once.
     fn read(&mut self) -> Result<bool, Problem> {
-        let lines = &mut self.lines;
+        let (lines, export) = (&mut self.lines, &mut self.export);
         let more = self.jvms.read(&mut |jvm, trace, happening| {
             if let Some(lines) = lines {
                 lines.take(jvm, trace, happening);
             }
+            match (export.as_mut(), happening) {
+                (None, _) => {}
+                (Some(export), Happening::Begun) => export.begin(jvm, trace),
+                (Some(export), Happening::Call(call, is_virtual)) => {
+                    export.call(jvm, call, is_virtual);
+                }
+                (Some(export), Happening::Reset) => export.reset(jvm, trace),
+            }
         })?;
+        if let Some(export) = export {
+            export.turn(self.jvms.all());
+        }
         self.lines.as_mut().map_or(Ok(()), Lines::flush)?;
         Ok(more)
     }
@@ -212,6 +256,9 @@ impl Shown {
     }
 
     fn metrics(&mut self) -> Result<(), Problem> {
+        if let Some(export) = &self.export {
+            export.metrics(self.jvms.all());
+        }
         let Some(path) = &self.show.prometheus else {
             return Ok(());
         };

@@ -3,4 +3,5 @@
 pub mod agent;
 pub mod command;
 pub mod edited;
+pub mod receiver;
 pub mod traced;

@@ -6,6 +6,7 @@ mod exactness;
 mod live;
 mod load;
 mod native_methods;
+mod otlp;
 mod outputs;
 mod spans;
 mod top;

@@ -9,10 +9,12 @@
 //! | [`watched`] | one call at a time, for people or as a JSON object |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
 //! | [`stream`], [`rolling`], [`prometheus`] | the same lines as calls end, sums of intervals, metrics: while the trace goes on |
+//! | [`trees`], [`otlp`] | who called whom as calls end; spans and metrics for OpenTelemetry |
 //! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
 //!
 //! Everything here is a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
-//! What is made while a trace goes on takes it entry by entry ([`probes::events::Follower`]) and keeps no single calls.
+//! What is made while a trace goes on takes it entry by entry ([`probes::events::Follower`]) and keeps no single calls, but for those that
+//! wait for their caller.
 #![forbid(unsafe_code)]
 
 pub mod compact;
@@ -21,6 +23,7 @@ pub mod json_lines;
 pub mod losses;
 pub mod names;
 pub mod nesting;
+pub mod otlp;
 pub mod perfetto;
 pub mod prometheus;
 pub mod rates;
@@ -30,5 +33,6 @@ pub mod stacks;
 pub mod stream;
 pub mod summary;
 pub mod table;
+pub mod trees;
 mod values;
 pub mod watched;

@@ -8,7 +8,7 @@ use crate::losses::losses;
 use crate::summary::{Order, Row, Summary};
 
 /// Durations of the histogram's buckets end below these powers of two of nanoseconds: 1 µs to 69 s.
-const POWERS: [u32; 14] = [10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36];
+pub(crate) const POWERS: [u32; 14] = [10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36];
 
 /// A family of metrics with one value for each method.
 struct Family {

@@ -54,6 +54,13 @@ impl Rolling {
         &self.now
     }
 
+    /// When the latest sums were written, with the calls that had been open for a second: milliseconds since 1970, 0 if
+    /// none were.
+    #[must_use]
+    pub fn sums_ms(&self) -> u64 {
+        self.sums_ms
+    }
+
     /// What was added since the last time this was called, and in how many milliseconds; `None` if no sums were written
     /// meanwhile.
     pub fn since_last(&mut self) -> Option<(Trace, u64)> {

@@ -13,7 +13,8 @@ use crate::args::{Outputs, Settings};
 use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files::{self, Kind};
-use crate::live::{Live, Show, Which};
+use crate::live::{Live, Show, Streamed, Which};
+use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
@@ -34,6 +35,7 @@ Prints a table of all calls; --flame-graph, --folded, --perfetto and --json-line
 The event file stays in the output folder: `classhook report` makes the same of it later.
 With a PID the JVM is traced for the time of --for, or until Ctrl-C or its end, and then left as it was before.
 --json-lines, --interval and --prometheus show what is traced while the program runs.
+--otlp sends calls as spans, and sums as metrics, to an OpenTelemetry collector; the variables OTEL_… are obeyed.
 
 Examples:
   classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
@@ -41,6 +43,7 @@ Examples:
   classhook trace 4711 --methods 'com.acme.Store.*' --for 30s --perfetto trace.json
   classhook trace 4711 --methods 'com.acme.Store.*' --json-lines - | jq 'select(.duration > 1000000)'
   classhook trace 4711 --methods 'com.acme.**' --when 'duration > 100ms || threw' --perfetto slow.json
+  classhook trace 4711 --methods 'com.acme.**' --min-duration 5ms --otlp http://localhost:4318
   classhook trace --annotated '**.GetMapping' --aggregate --interval 5s -- java -jar app.jar";
 
 /// Traces the calls of methods and reports them.
@@ -82,6 +85,9 @@ pub struct Meanwhile {
     /// Write the sums in Prometheus' text format to this file, anew in each interval [default: 5s]
     #[arg(long, value_name = "FILE")]
     pub prometheus: Option<PathBuf>,
+    /// Where spans and metrics are sent.
+    #[command(flatten)]
+    pub otlp: OtlpOptions,
 }
 
 /// Which methods are traced, and what is kept of their calls.
@@ -239,18 +245,19 @@ impl Trace {
         Outputs::default().check(&self.outputs.files())?;
         let run = run_id();
         let settings = self.when.added(self.what.configured(&self.settings)?);
+        let target = self.meanwhile.otlp.target()?;
         match self.pid {
-            Some(pid) => self.visit(pid, &settings, &run),
-            None => self.start(&settings, &run),
+            Some(pid) => self.visit(pid, &settings, &run, target),
+            None => self.start(&settings, &run, target),
         }
     }
 
-    fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
+    fn start(&self, settings: &Settings, run: &str, target: Option<Target>) -> Result<u8, Problem> {
         let checked = options_of(settings, run)?;
-        let live = self.live(Which::Run(run.to_owned()), &checked.output)?;
+        let live = self.live(Which::Run(run.to_owned()), &checked.output, target)?;
         let code = checked.launch(&self.command)?;
         let reported =
-            finish(live).and_then(|streamed| self.report(run, &checked.output, streamed));
+            finish(live).and_then(|streamed| self.report(run, &checked.output, &streamed));
         match reported {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -261,12 +268,18 @@ impl Trace {
         }
     }
 
-    fn visit(&self, pid: i32, settings: &Settings, run: &str) -> Result<u8, Problem> {
+    fn visit(
+        &self,
+        pid: i32,
+        settings: &Settings,
+        run: &str,
+        target: Option<Target>,
+    ) -> Result<u8, Problem> {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
         self.what.warn_of_nothing(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot());
-        let live = self.live(which, folder)?;
+        let live = self.live(which, folder, target)?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.time, &enough)?;
         let ended = visit.end()?;
@@ -276,12 +289,12 @@ impl Trace {
         }
         let mut warnings = Warnings::default();
         let traces = of_visit(&ended, &mut warnings)?;
-        self.show(traces, warnings, streamed)?;
+        self.show(traces, warnings, &streamed)?;
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
     /// Reports the event files of this run.
-    fn report(&self, run: &str, output: &Path, streamed: Option<u64>) -> Result<(), Problem> {
+    fn report(&self, run: &str, output: &Path, streamed: &Streamed) -> Result<(), Problem> {
         let mut warnings = Warnings::default();
         let traces = of_run(run, output, &mut warnings)?;
         if traces.is_empty() {
@@ -296,20 +309,32 @@ impl Trace {
         &self,
         mut traces: Vec<events::Trace>,
         warnings: Warnings,
-        streamed: Option<u64>,
+        streamed: &Streamed,
     ) -> Result<(), Problem> {
         traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
         warnings.print();
-        self.outputs.make(&traces, streamed)
+        let made = self.outputs.make(&traces, streamed.calls);
+        let delivery = streamed.delivery.as_ref();
+        let delivered = delivery.map_or(Ok(()), Delivery::report);
+        if let (Err(_), Err(also)) = (&made, &delivered) {
+            complain(format_args!("{also}\n"));
+        }
+        made.and(delivered)
     }
 
     /// Begins to show what is asked for while the trace goes on, if anything is.
-    fn live(&self, which: Which, folder: &Path) -> Result<Option<Live>, Problem> {
+    fn live(
+        &self,
+        which: Which,
+        folder: &Path,
+        otlp: Option<Target>,
+    ) -> Result<Option<Live>, Problem> {
         let show = Show {
             json_lines: self.outputs.json_lines.clone(),
             compact: self.outputs.compact,
             interval: self.meanwhile.interval,
             prometheus: self.meanwhile.prometheus.clone(),
+            otlp,
             order: self.outputs.order(),
             rows: self.outputs.top,
         };
@@ -321,12 +346,9 @@ impl Trace {
     }
 }
 
-/// Ends what is shown meanwhile; how many calls were streamed, if they were asked for.
-fn finish(live: Option<Live>) -> Result<Option<u64>, Problem> {
-    match live {
-        Some(live) => live.finish(),
-        None => Ok(None),
-    }
+/// Ends what is shown meanwhile.
+fn finish(live: Option<Live>) -> Result<Streamed, Problem> {
+    live.map_or_else(|| Ok(Streamed::default()), Live::finish)
 }
 
 /// The class of a pattern `com.acme.Store.find*(I`.

@@ -1,0 +1,191 @@
+//! Spans and metrics for OpenTelemetry, sent by this command while it follows a trace; the JVM knows nothing of it.
+//!
+//! The messages are those of the standard (`opentelemetry-proto`). Its SDK is not used: it counts by itself, and has no
+//! way in for sums and histograms that the agent has counted, and it does not tell what a receiver rejected.
+
+mod client;
+mod delivery;
+mod endpoint;
+mod sender;
+
+pub use delivery::Delivery;
+pub use endpoint::{OtlpOptions, Target};
+
+use std::hash::{BuildHasher, RandomState};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use probes::events::{Call, Trace};
+use prost::Message;
+use trace::otlp::{Service, Spans, metrics};
+use trace::rolling::Rolling;
+use trace::trees::{Placed, Trees};
+
+use crate::problem::Problem;
+use sender::Sender;
+
+/// Spans in one request.
+const BATCH: usize = 512;
+/// Receivers take 4 MiB; a request that is longer than this is parted.
+const LONGEST: usize = 2 << 20;
+/// How often calls are looked through for those whose callers are known.
+const TURN: Duration = Duration::from_millis(250);
+/// If a JVM records nothing for so long, all callers that are open have been seen open.
+const SILENCE: Duration = Duration::from_secs(4);
+/// How long is waited for room.
+const ROOM: Duration = Duration::from_millis(5);
+
+/// Sends what is traced.
+#[derive(Debug)]
+pub struct Export {
+    target: Target,
+    sender: Sender,
+    jvms: Vec<OfJvm>,
+    looked: Instant,
+}
+
+#[derive(Debug)]
+struct OfJvm {
+    service: Service,
+    trees: Trees,
+    spans: Spans,
+    /// Since when sums are summed up, in milliseconds since 1970.
+    since_ms: u64,
+    /// When something was recorded last.
+    heard: Instant,
+}
+
+impl OfJvm {
+    fn new() -> Self {
+        let lot = || u128::from(RandomState::new().hash_one(0));
+        Self {
+            service: Service::default(),
+            trees: Trees::default(),
+            spans: Spans::new(lot() << 64 | lot()),
+            since_ms: 0,
+            heard: Instant::now(),
+        }
+    }
+}
+
+impl Export {
+    /// Begins with nothing.
+    ///
+    /// # Errors
+    /// If no thread can be had (`H0661`).
+    pub fn start(target: Target) -> Result<Self, Problem> {
+        Ok(Self {
+            sender: Sender::start(&target)?,
+            target,
+            jvms: Vec::new(),
+            looked: Instant::now(),
+        })
+    }
+
+    /// A JVM has begun to record, and says what it runs.
+    pub fn begin(&mut self, number: usize, trace: &Trace) {
+        let service = Service {
+            name: self.target.service_of(&trace.meta.command),
+            attributes: self.target.attributes.clone(),
+        };
+        let jvm = self.jvm(number);
+        jvm.service = service;
+        jvm.since_ms = trace.meta.start_ms;
+    }
+
+    /// Takes a call that ended or was seen open, and whether its thread is virtual.
+    pub fn call(&mut self, number: usize, call: &Call, is_virtual: bool) {
+        self.jvm(number).trees.take(call, is_virtual);
+    }
+
+    /// A JVM has forgotten everything so far.
+    pub fn reset(&mut self, number: usize, trace: &Trace) {
+        let jvm = self.jvm(number);
+        jvm.trees.reset();
+        jvm.since_ms = trace.meta.dump_ms.max(trace.meta.start_ms);
+    }
+
+    /// The JVM of this number, which has just recorded something.
+    fn jvm(&mut self, number: usize) -> &mut OfJvm {
+        while self.jvms.len() <= number {
+            self.jvms.push(OfJvm::new());
+        }
+        let jvm = &mut self.jvms[number];
+        jvm.heard = Instant::now();
+        jvm
+    }
+
+    /// Sends the calls whose callers are known, now and then.
+    pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) {
+        if self.looked.elapsed() < TURN {
+            return;
+        }
+        self.looked = Instant::now();
+        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
+            let trace = rolling.trace();
+            let now = match jvm.heard.elapsed() > SILENCE {
+                true => u64::MAX,
+                false => rolling.sums_ms().saturating_sub(trace.meta.start_ms) * 1_000_000,
+            };
+            jvm.trees.settle(now);
+            let dropped = jvm.trees.take_dropped();
+            self.sender.left_out(dropped);
+            send(&self.sender, jvm, trace);
+        }
+    }
+
+    /// Sends all sums so far.
+    pub fn metrics<'r>(&self, all: impl Iterator<Item = &'r mut Rolling>) {
+        for (number, (jvm, rolling)) in self.jvms.iter().zip(all).enumerate() {
+            let requests = metrics(&jvm.service, rolling.trace(), jvm.since_ms);
+            self.sender.metrics(number, requests);
+        }
+    }
+
+    /// Sends the rest, when everything is recorded; what became of it all.
+    #[must_use]
+    pub fn end<'r>(mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Delivery {
+        self.sender.begin_to_end();
+        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
+            jvm.trees.finish();
+            let dropped = jvm.trees.take_dropped();
+            self.sender.left_out(dropped);
+            while jvm.trees.placed() > 0 && !self.sender.is_over() {
+                if !send(&self.sender, jvm, rolling.trace()) {
+                    thread::sleep(ROOM);
+                }
+            }
+            self.sender.late(jvm.trees.placed() as u64);
+        }
+        self.sender.finish()
+    }
+}
+
+/// Queues calls that are placed, as far as there is room; whether there was any.
+fn send(sender: &Sender, jvm: &mut OfJvm, trace: &Trace) -> bool {
+    let room = sender.room();
+    let calls = jvm.trees.take_placed(room);
+    for calls in calls.chunks(BATCH) {
+        let request = |calls: &[Placed]| jvm.spans.request(&jvm.service, trace, calls);
+        parted(calls, &request, &mut |count, request| {
+            sender.spans(count, request)
+        });
+    }
+    room > 0
+}
+
+/// Hands over requests that are not too long.
+fn parted(
+    calls: &[Placed],
+    request: &impl Fn(&[Placed]) -> ExportTraceServiceRequest,
+    take: &mut impl FnMut(u64, ExportTraceServiceRequest),
+) {
+    let whole = request(calls);
+    if calls.len() < 2 || whole.encoded_len() <= LONGEST {
+        return take(calls.len() as u64, whole);
+    }
+    let (first, second) = calls.split_at(calls.len() / 2);
+    parted(first, request, take);
+    parted(second, request, take);
+}

@@ -1,0 +1,343 @@
+//! The thread that hands requests to the receiver, and the bounded queue in front of it.
+//!
+//! Whoever records never waits for the receiver. What finds no room, is refused, or is not taken within a short time
+//! after the end, is counted with its cause.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use prost::Message;
+use tokio::sync::Notify;
+
+use super::client::{Client, Failure, Remedy};
+use super::delivery::{Delivery, points};
+use super::endpoint::Target;
+use crate::problem::Problem;
+use crate::show::complain;
+use crate::warnings::Warning;
+
+/// Spans that wait to be sent, at most.
+const WAITING: u64 = 1 << 14;
+/// So long after the end what waits is given up.
+const GRACE: Duration = Duration::from_secs(10);
+/// The first pause before a request is sent again; each is twice as long as the one before.
+const PAUSE: Duration = Duration::from_millis(250);
+/// The longest of them.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// Hands over spans and metrics.
+#[derive(Debug)]
+pub struct Sender {
+    shared: Arc<Shared>,
+    /// Hears when the thread has ended.
+    ended: Receiver<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    spans_come: Notify,
+    metrics_come: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Requests that wait, with the number of their spans.
+    spans: VecDeque<(u64, ExportTraceServiceRequest)>,
+    /// Spans that wait or are just sent.
+    waiting: u64,
+    /// The newest metrics of each JVM, by number.
+    metrics: BTreeMap<usize, Vec<ExportMetricsServiceRequest>>,
+    /// Data points of metrics that are just sent.
+    sending: u64,
+    /// When everything is to be over.
+    ends: Option<Instant>,
+    /// No more will come.
+    is_all: bool,
+    /// Why a request was not taken, the last time.
+    last: Option<String>,
+    delivery: Delivery,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sender {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// If the system has none (`H0661`).
+    pub fn start(target: &Target) -> Result<Self, Problem> {
+        let failed = |error: std::io::Error| {
+            Problem::ours("H0661", "nothing can be sent: no thread can be had")
+                .with("found", error.to_string())
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(failed)?;
+        let shared = Arc::new(Shared::default());
+        shared.state().delivery.receiver = target.traces.receiver();
+        let theirs = Arc::clone(&shared);
+        let clients = [&target.traces, &target.metrics].map(|to| Client::new(to.clone()));
+        let (ends, ended) = mpsc::channel();
+        let run = move || {
+            let [mut traces, mut metrics] = clients;
+            let metrics_shared = Arc::clone(&theirs);
+            runtime.block_on(async move {
+                let metrics =
+                    tokio::spawn(async move { metrics_shared.send_metrics(&mut metrics).await });
+                theirs.send_spans(&mut traces).await;
+                let _ = metrics.await; // a panic in it was printed
+            });
+            runtime.shutdown_background(); // a name that is being looked up is not waited for
+            let _ = ends.send(()); // nobody waits any more
+        };
+        let builder = thread::Builder::new().name("otlp".to_owned());
+        builder.spawn(run).map_err(failed)?;
+        Ok(Self { shared, ended })
+    }
+
+    /// How many spans find room.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        let waiting = self.shared.state().waiting;
+        usize::try_from(WAITING.saturating_sub(waiting)).unwrap_or(0)
+    }
+
+    /// Queues spans, for which there is room.
+    pub fn spans(&self, count: u64, request: ExportTraceServiceRequest) {
+        let mut state = self.shared.state();
+        state.waiting += count;
+        state.spans.push_back((count, request));
+        drop(state);
+        self.shared.spans_come.notify_one();
+    }
+
+    /// Counts spans that never came here, because too many waited.
+    pub fn left_out(&self, count: u64) {
+        let cause = "calls came faster than the receiver took them";
+        self.shared.state().delivery.add_missing(cause, count);
+    }
+
+    /// Counts spans that were still to be sent when the time was over.
+    pub fn late(&self, count: u64) {
+        let mut state = self.shared.state();
+        let cause = state.late();
+        state.delivery.add_missing(&cause, count);
+    }
+
+    /// Queues the metrics of a JVM, in place of those that still wait.
+    pub fn metrics(&self, jvm: usize, requests: Vec<ExportMetricsServiceRequest>) {
+        self.shared.state().metrics.insert(jvm, requests);
+        self.shared.metrics_come.notify_one();
+    }
+
+    /// Everything is recorded: what is to be sent is sent within the time that begins now.
+    pub fn begin_to_end(&self) {
+        self.shared.state().ends = Some(Instant::now() + GRACE);
+        self.shared.spans_come.notify_one();
+        self.shared.metrics_come.notify_one();
+    }
+
+    /// Whether that time is over.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.shared.left().is_some_and(|left| left.is_zero())
+    }
+
+    /// Waits until all is sent, or given up; what became of it.
+    #[must_use]
+    pub fn finish(self) -> Delivery {
+        self.shared.state().is_all = true;
+        self.shared.spans_come.notify_one();
+        self.shared.metrics_come.notify_one();
+        let left = self.shared.left().unwrap_or(GRACE);
+        let _ = self.ended.recv_timeout(left); // what it has not done by then is counted below
+        let mut state = self.shared.state();
+        let state = &mut *state;
+        let cause = state.late();
+        state.delivery.add_missing(&cause, state.waiting);
+        let unsent = state.metrics.values().flatten().map(points).sum::<u64>();
+        state
+            .delivery
+            .add_missing_points(&cause, unsent + state.sending);
+        std::mem::take(&mut state.delivery)
+    }
+}
+
+impl Shared {
+    async fn send_spans(&self, client: &mut Client) {
+        loop {
+            let next = self.state().spans.pop_front();
+            let Some((count, request)) = next else {
+                if self.state().is_all {
+                    return;
+                }
+                self.spans_come.notified().await;
+                continue;
+            };
+            let outcome = self
+                .deliver(client, &request.encode_to_vec(), &self.spans_come)
+                .await;
+            let mut state = self.state();
+            state.waiting -= count;
+            match outcome {
+                Ok(answer) => state.delivery.spans_taken(count, &answered(&answer)),
+                Err(failure) => {
+                    state.delivery.add_missing(&failure.cause, count);
+                    if state.ends.is_some() && failure.remedy == Remedy::Reconnect {
+                        state.give_up_spans(&failure);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn send_metrics(&self, client: &mut Client) {
+        loop {
+            let next = self.state().metrics.pop_first();
+            let Some((jvm, requests)) = next else {
+                if self.state().is_all {
+                    return;
+                }
+                self.metrics_come.notified().await;
+                continue;
+            };
+            self.state().delivery.metrics_begin(jvm);
+            for request in requests {
+                let count = points(&request);
+                self.state().sending = count;
+                let outcome = self
+                    .deliver(client, &request.encode_to_vec(), &self.metrics_come)
+                    .await;
+                let mut state = self.state();
+                state.sending = 0;
+                match outcome {
+                    Ok(answer) => {
+                        state
+                            .delivery
+                            .metrics_taken(jvm, count, &metrics_answered(&answer))
+                    }
+                    Err(failure) => state.delivery.metrics_failed(jvm, count, &failure.cause),
+                }
+            }
+        }
+    }
+
+    /// Sends a request until it is taken, or there is no hope or no time left.
+    async fn deliver(
+        &self,
+        client: &mut Client,
+        message: &[u8],
+        come: &Notify,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut pause = PAUSE;
+        loop {
+            let failure = match client.send(message).await {
+                Ok(answer) => return Ok(answer.to_vec()),
+                Err(failure) => failure,
+            };
+            self.warn(&failure);
+            let wanted = match failure.remedy {
+                Remedy::Nothing => return Err(failure),
+                Remedy::Later(after) => after,
+                Remedy::Reconnect => None,
+            };
+            let left = self.left();
+            if left.is_some() && failure.remedy == Remedy::Reconnect {
+                return Err(failure); // there is no hope
+            }
+            if left.is_some_and(|left| left.is_zero()) {
+                let cause = self.state().late();
+                return Err(Failure { cause, ..failure });
+            }
+            let time = wanted.unwrap_or(pause).min(left.unwrap_or(Duration::MAX));
+            pause = (pause * 2).min(LONGEST);
+            match left {
+                // Something new, or the end, is heard: the pause is cut short only by the end.
+                None => self.rest(time, come).await,
+                Some(_) => tokio::time::sleep(time).await,
+            }
+        }
+    }
+
+    /// Pauses, but not beyond the end.
+    async fn rest(&self, time: Duration, come: &Notify) {
+        let until = Instant::now() + time;
+        while self.state().ends.is_none() && Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            let _ = tokio::time::timeout(left, come.notified()).await; // either is fine
+        }
+    }
+
+    /// How much time is left, once everything is recorded.
+    fn left(&self) -> Option<Duration> {
+        let ends = self.state().ends?;
+        Some(ends.saturating_duration_since(Instant::now()))
+    }
+
+    /// Notes a failure, and says the first at once.
+    fn warn(&self, failure: &Failure) {
+        let mut state = self.state();
+        let is_known = state.last.replace(failure.cause.clone()).is_some();
+        if is_known || state.ends.is_some() {
+            return;
+        }
+        let message = format!("{} does not take what is sent", state.delivery.receiver);
+        let again = match failure.remedy {
+            Remedy::Nothing => "the program goes on; the end says how much is missing",
+            _ => "it is tried again; the program goes on, and the end says how much is missing",
+        };
+        drop(state);
+        let warning = Warning::new("H0662", message).with("found", &*failure.cause);
+        complain(warning.with("help", again));
+    }
+}
+
+impl State {
+    /// Why what was still waiting is missing.
+    fn late(&self) -> String {
+        let late = format!("not taken within {GRACE:?} after the end");
+        match &self.last {
+            Some(cause) => format!("{late}: {cause}"),
+            None => late,
+        }
+    }
+
+    /// Nobody answers, and nobody will before the command ends.
+    fn give_up_spans(&mut self, failure: &Failure) {
+        self.spans.clear();
+        self.delivery.add_missing(&failure.cause, self.waiting);
+        self.waiting = 0;
+    }
+}
+
+/// Spans that the receiver did not keep, and its words.
+fn answered(answer: &[u8]) -> (u64, String) {
+    let answer = ExportTraceServiceResponse::decode(answer).unwrap_or_default();
+    let partial = answer.partial_success.unwrap_or_default();
+    let rejected = u64::try_from(partial.rejected_spans).unwrap_or(0);
+    (rejected, partial.error_message)
+}
+
+/// The same of data points.
+fn metrics_answered(answer: &[u8]) -> (u64, String) {
+    let answer = ExportMetricsServiceResponse::decode(answer).unwrap_or_default();
+    let partial = answer.partial_success.unwrap_or_default();
+    let rejected = u64::try_from(partial.rejected_data_points).unwrap_or(0);
+    (rejected, partial.error_message)
+}

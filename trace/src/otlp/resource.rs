@@ -1,0 +1,42 @@
+//! What the spans and metrics of a JVM say of it.
+
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use probes::Meta;
+
+use super::attributes::{number, text};
+use crate::names::printable;
+
+/// What is said of the service that a JVM is an instance of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// What else is known of it.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl Service {
+    /// The JVM as one instance of the service. The command line is left out: it may hold secrets.
+    pub(super) fn instance(&self, meta: &Meta) -> Resource {
+        let host = printable(&meta.host);
+        let id = format!("{host}-{}-{}", meta.pid, meta.start_ms);
+        let mut attributes = vec![
+            text("service.name", self.name.clone()),
+            text("service.instance.id", id),
+            text("host.name", host),
+            number("process.pid", meta.pid.into()),
+            text("process.runtime.description", printable(&meta.jvm)),
+            text("telemetry.sdk.name", "classhook"),
+            text("telemetry.sdk.language", "java"),
+            text("telemetry.sdk.version", env!("CARGO_PKG_VERSION")),
+        ];
+        for (key, value) in &self.attributes {
+            attributes.retain(|attribute| attribute.key != *key);
+            attributes.push(text(key, value));
+        }
+        Resource {
+            attributes,
+            ..Resource::default()
+        }
+    }
+}

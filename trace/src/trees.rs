@@ -1,0 +1,290 @@
+//! Who called whom while a trace goes on, for outputs that name the caller of each call.
+//!
+//! Calls come roughly in the order of their ends, so a call comes before the one that made it. It waits until its
+//! outermost caller has ended too, or has been open for so long that it has been seen open.
+
+use std::collections::{HashMap, VecDeque};
+
+use probes::events::{Call, Outcome};
+
+/// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
+const SEEN_OPEN: u64 = 3_000_000_000;
+/// Calls that wait, for their callers or to be taken out, at most: some 100 MB.
+const WAITING: usize = 1 << 20;
+
+/// The calls of one JVM that wait for their callers.
+#[derive(Debug, Default)]
+pub struct Trees {
+    threads: HashMap<u64, Thread>,
+    /// Calls whose callers are known.
+    placed: VecDeque<Placed>,
+    /// Calls that ended and were not taken out.
+    waiting: usize,
+    dropped: u64,
+}
+
+/// A call among the others of its thread. Thread and start identify a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    /// The call.
+    pub call: Call,
+    /// Whether its thread is virtual.
+    pub is_virtual: bool,
+    /// The start of the call that made it.
+    pub caller: Option<u64>,
+    /// The start of the outermost call around it, its own if there is none.
+    pub outermost: u64,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    /// Calls that ended.
+    ended: Vec<Call>,
+    /// Calls that were seen open, by start.
+    open: Vec<Call>,
+    is_virtual: bool,
+}
+
+impl Trees {
+    /// Adds a call as it ends, or is seen open. One too many is counted and left out.
+    pub fn take(&mut self, call: &Call, is_virtual: bool) {
+        let thread = self.threads.entry(call.thread).or_default();
+        thread.is_virtual = is_virtual;
+        if call.outcome == Outcome::Open {
+            let place = thread
+                .open
+                .binary_search_by_key(&call.start, |open| open.start);
+            match place {
+                Ok(at) => thread.open[at] = call.clone(),
+                Err(at) => thread.open.insert(at, call.clone()),
+            }
+            return;
+        }
+        // What began within it has ended as well.
+        let has_ended = |open: &Call| (call.start..call.end).contains(&open.start);
+        thread.open.retain(|open| !has_ended(open));
+        if self.waiting >= WAITING {
+            self.dropped += 1;
+            return;
+        }
+        self.waiting += 1;
+        thread.ended.push(call.clone());
+    }
+
+    /// Places the calls whose callers are known now: `now` is a time in nanoseconds since the trace began, and all that
+    /// ended before it was added.
+    pub fn settle(&mut self, now: u64) {
+        let settled = now.saturating_sub(SEEN_OPEN);
+        for thread in self.threads.values_mut() {
+            thread.settle(settled, &mut self.placed);
+        }
+        self.threads.retain(|_, thread| !thread.is_empty());
+    }
+
+    /// Places all calls, when no more will come; those that are still open come last.
+    pub fn finish(&mut self) {
+        self.settle(u64::MAX);
+        for mut thread in std::mem::take(&mut self.threads).into_values() {
+            self.waiting += thread.open.len();
+            thread.finish(&mut self.placed);
+        }
+    }
+
+    /// Takes out at most so many calls that are placed.
+    pub fn take_placed(&mut self, most: usize) -> Vec<Placed> {
+        let most = most.min(self.placed.len());
+        self.waiting -= most;
+        self.placed.drain(..most).collect()
+    }
+
+    /// Calls that are placed and were not taken out.
+    #[must_use]
+    pub fn placed(&self) -> usize {
+        self.placed.len()
+    }
+
+    /// How many calls were left out since the last time, because too many waited.
+    pub fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// Forgets everything that waits.
+    pub fn reset(&mut self) {
+        self.threads.clear();
+        self.placed.clear();
+        self.waiting = 0;
+    }
+}
+
+impl Thread {
+    fn is_empty(&self) -> bool {
+        self.ended.is_empty() && self.open.is_empty()
+    }
+
+    /// Takes out each call that ended before `settled`, has no caller that ended later, and what it called.
+    fn settle(&mut self, settled: u64, placed: &mut VecDeque<Placed>) {
+        if !self.ended.iter().any(|call| call.end < settled) {
+            return;
+        }
+        self.ended.sort_by_key(|call| call.start);
+        let mut kept = Vec::new();
+        let mut calls = std::mem::take(&mut self.ended).into_iter().peekable();
+        while let Some(top) = calls.next() {
+            let (end, is_settled) = (top.end, top.end < settled);
+            let below = std::iter::from_fn(|| calls.next_if(|call| call.start < end));
+            let tree = std::iter::once(top).chain(below);
+            match is_settled {
+                true => self.place(tree, placed),
+                false => kept.extend(tree),
+            }
+        }
+        self.ended = kept;
+    }
+
+    /// Places calls that lie within the first of them.
+    fn place(&self, tree: impl Iterator<Item = Call>, placed: &mut VecDeque<Placed>) {
+        let mut around: Vec<(u64, u64)> = Vec::new();
+        for call in tree {
+            if around.is_empty() {
+                let open = self.open.iter().filter(|open| open.start < call.start);
+                around.extend(open.map(|open| (open.start, u64::MAX)));
+            }
+            while around.pop_if(|(_, end)| *end < call.start).is_some() {}
+            placed.push_back(self.placed(call, &mut around));
+        }
+    }
+
+    /// Places the calls that have not ended: each was made by the one before.
+    fn finish(&mut self, placed: &mut VecDeque<Placed>) {
+        let mut around = Vec::new();
+        for call in std::mem::take(&mut self.open) {
+            placed.push_back(self.placed(call, &mut around));
+        }
+    }
+
+    /// A call within those `around` it, by start and end, to which it is added.
+    fn placed(&self, call: Call, around: &mut Vec<(u64, u64)>) -> Placed {
+        let caller = around.last().map(|(start, _)| *start);
+        around.push((call.start, call.end));
+        Placed {
+            is_virtual: self.is_virtual,
+            caller,
+            outermost: around[0].0,
+            call,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn call(start: u64, end: u64, outcome: Outcome) -> Call {
+        Call {
+            thread: 1,
+            span: 0,
+            start,
+            end,
+            outcome,
+            captures: Vec::new(),
+        }
+    }
+
+    fn ended(start: u64, end: u64) -> Call {
+        call(start, end, Outcome::Returned)
+    }
+
+    /// What is placed when all that ended before `now` was added.
+    fn settled(trees: &mut Trees, now: u64) -> Vec<Placed> {
+        trees.settle(now);
+        trees.take_placed(usize::MAX)
+    }
+
+    fn finished(trees: &mut Trees) -> Vec<Placed> {
+        trees.finish();
+        trees.take_placed(usize::MAX)
+    }
+
+    /// Caller and outermost caller by start.
+    fn places(placed: Vec<Placed>) -> BTreeMap<u64, (Option<u64>, u64)> {
+        let places = placed.iter();
+        places
+            .map(|placed| (placed.call.start, (placed.caller, placed.outermost)))
+            .collect()
+    }
+
+    /// `10(11(12), 21)`, and `40`, in any order.
+    #[test]
+    fn callers_are_found_whatever_the_order() {
+        let calls = [
+            ended(12, 14),
+            ended(11, 20),
+            ended(21, 25),
+            ended(10, 30),
+            ended(40, 41),
+        ];
+        for turn in 0..calls.len() {
+            let mut trees = Trees::default();
+            let mut turned = calls.clone();
+            turned.rotate_left(turn);
+            for call in &turned {
+                trees.take(call, false);
+            }
+            assert_eq!(settled(&mut trees, SECOND), []);
+            let expected = BTreeMap::from([
+                (10, (None, 10)),
+                (11, (Some(10), 10)),
+                (12, (Some(11), 10)),
+                (21, (Some(10), 10)),
+                (40, (None, 40)),
+            ]);
+            assert_eq!(places(settled(&mut trees, 4 * SECOND)), expected);
+            assert_eq!(trees.waiting, 0);
+        }
+    }
+
+    /// `5` is open from the beginning, `10` ends when what it called has waited for long.
+    #[test]
+    fn calls_within_open_ones_wait_for_no_more_than_seconds() {
+        let mut trees = Trees::default();
+        trees.take(&ended(20, 21), false);
+        trees.take(&call(5, SECOND, Outcome::Open), false);
+        trees.take(&call(10, SECOND, Outcome::Open), false);
+        assert_eq!(settled(&mut trees, 2 * SECOND), []);
+        let first = settled(&mut trees, 4 * SECOND);
+        assert_eq!(places(first), BTreeMap::from([(20, (Some(10), 5))]));
+        trees.take(&ended(30, 4 * SECOND), false);
+        trees.take(&ended(10, 5 * SECOND), false);
+        assert_eq!(
+            settled(&mut trees, 7 * SECOND),
+            [],
+            "10 ended too late for 30"
+        );
+        let then = BTreeMap::from([(10, (Some(5), 5)), (30, (Some(10), 5))]);
+        assert_eq!(places(settled(&mut trees, 9 * SECOND)), then);
+        let last = finished(&mut trees);
+        assert_eq!(last[0].call.outcome, Outcome::Open);
+        assert_eq!(places(last), BTreeMap::from([(5, (None, 5))]));
+    }
+
+    #[test]
+    fn calls_beyond_the_memory_for_them_are_counted() {
+        let mut trees = Trees::default();
+        for start in 0..WAITING as u64 + 7 {
+            trees.take(&ended(start * 10, start * 10 + 5), true);
+        }
+        assert_eq!((trees.take_dropped(), trees.take_dropped()), (7, 0));
+        trees.settle(u64::MAX);
+        assert_eq!(
+            (trees.take_placed(9).len(), trees.placed()),
+            (9, WAITING - 9)
+        );
+        assert_eq!(finished(&mut trees).len(), WAITING - 9);
+        trees.take(&ended(1, 2), true);
+        trees.reset();
+        assert_eq!(finished(&mut trees), []);
+    }
+}
