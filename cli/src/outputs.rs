@@ -39,6 +39,14 @@ impl SourceLookup for Sources {
     fn source(&self, package: &str, file: &str) -> Option<String> {
         self.find(package, file)
     }
+
+    fn path(&self, package: &str, file: &str) -> Option<String> {
+        Some(self.path_of(package, file)?.display().to_string())
+    }
+
+    fn folder(&self) -> Option<String> {
+        self.folder().map(|folder| folder.display().to_string())
+    }
 }
 
 impl Outputs {
@@ -118,9 +126,9 @@ impl Outputs {
         })?;
         file(&self.xml, &|out| report::xml::write(bundle, sessions, out))?;
         file(&self.csv, &|out| report::csv::write(bundle, out))?;
-        file(&self.lcov, &|out| report::lcov::write(bundle, out))?;
+        file(&self.lcov, &|out| report::lcov::write(bundle, sources, out))?;
         file(&self.cobertura, &|out| {
-            report::cobertura::write(bundle, sessions, out)
+            report::cobertura::write(bundle, sessions, sources, out)
         })?;
         if let Some(folder) = &self.html {
             atomic::folder(folder, &|folder: &Path| {

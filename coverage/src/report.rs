@@ -57,6 +57,27 @@ pub trait SourceLookup {
     /// that may be empty; none when there is no such file. Bytes that are no
     /// UTF-8 are replaced.
     fn source(&self, package: &str, file: &str) -> Option<String>;
+
+    /// The path of that file, for reports that name files; none when there is no such file, or it lies in an archive.
+    fn path(&self, package: &str, file: &str) -> Option<String> {
+        let _ = (package, file);
+        None
+    }
+
+    /// The folder to which relative paths of files are relative, if there are any.
+    fn folder(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The path of a source file; where it is not known, its place below the root of its package.
+fn path_of(sources: &dyn SourceLookup, package: &str, file: &str) -> String {
+    sources
+        .path(package, file)
+        .unwrap_or_else(|| match package {
+            "" => file.to_owned(),
+            package => format!("{package}/{file}"),
+        })
 }
 
 /// A lookup that knows no sources.

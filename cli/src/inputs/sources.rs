@@ -47,18 +47,47 @@ impl Sources {
     /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any root has it; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn find(&self, package: &str, file: &str) -> Option<String> {
-        let name = if package.is_empty() {
-            file.to_owned()
-        } else {
-            format!("{package}/{file}")
-        };
-        let is_plain = name.split('/').all(|part| !matches!(part, "" | "." | ".."));
-        let bytes = is_plain.then(|| self.roots.iter().find_map(|root| root.find(&name)))??;
+        let name = plain_name(package, file)?;
+        let bytes = self.roots.iter().find_map(|root| root.find(&name))?;
         Some(
             String::from_utf8(bytes)
                 .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         )
     }
+}
+
+impl Sources {
+    /// The path of `file` of `package`, relative to the working folder if it lies there; none of a file in an archive.
+    #[must_use]
+    pub fn path_of(&self, package: &str, file: &str) -> Option<PathBuf> {
+        let name = plain_name(package, file)?;
+        let path = self.roots.iter().find_map(|root| root.path_of(&name))?;
+        let path = std::path::absolute(path).ok()?;
+        let here = std::env::current_dir().ok();
+        let within = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
+        Some(within.unwrap_or(path))
+    }
+
+    /// The folder to which paths of files are relative: the working folder, if there are folders with sources.
+    #[must_use]
+    pub fn folder(&self) -> Option<PathBuf> {
+        let is_folder = |root: &SourceRoot| matches!(root, SourceRoot::Folder { .. });
+        self.roots
+            .iter()
+            .any(is_folder)
+            .then(std::env::current_dir)?
+            .ok()
+    }
+}
+
+/// The path of a file below the root of its package; none if it would lead elsewhere.
+fn plain_name(package: &str, file: &str) -> Option<String> {
+    let name = match package {
+        "" => file.to_owned(),
+        package => format!("{package}/{file}"),
+    };
+    let is_plain = name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    is_plain.then_some(name)
 }
 
 impl SourceRoot {
@@ -90,12 +119,7 @@ impl SourceRoot {
 
     fn find(&self, name: &str) -> Option<Vec<u8>> {
         match self {
-            Self::Folder { root, modules } => {
-                let roots = std::iter::once(root).chain(modules);
-                roots
-                    .map(|root| root.join(name))
-                    .find_map(|path| fs::read(path).ok())
-            }
+            Self::Folder { .. } => fs::read(self.path_of(name)?).ok(),
             Self::Archive {
                 origin,
                 archive,
@@ -106,6 +130,19 @@ impl SourceRoot {
                 archive::read_entry(origin, &mut archive, entry).ok()
             }
         }
+    }
+}
+
+impl SourceRoot {
+    /// The file below the folder or one of its direct sub-folders; archives have none.
+    fn path_of(&self, name: &str) -> Option<PathBuf> {
+        let Self::Folder { root, modules } = self else {
+            return None;
+        };
+        let roots = std::iter::once(root).chain(modules);
+        roots
+            .map(|root| root.join(name))
+            .find(|path| path.is_file())
     }
 }
 

@@ -3,14 +3,15 @@
 use std::io::{self, Write};
 
 use super::markup::Markup;
-use super::{Session, names};
+use super::{Session, SourceLookup, names, path_of};
 use crate::model::{
     BundleCoverage, ClassCoverage, Counter, Counters, Lines, MethodCoverage, PackageCoverage,
 };
 
 const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd""#;
 
-/// Writes the report; what was executed counts as executed once, and its
+/// Writes the report; files are named as `sources` does, those that it does not know
+/// `package/File.java`. What was executed counts as executed once, and its
 /// timestamp is the last dump of the sessions.
 ///
 /// # Errors
@@ -18,6 +19,7 @@ const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/c
 pub fn write(
     bundle: &BundleCoverage,
     sessions: &[Session],
+    sources: &dyn SourceLookup,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
@@ -46,13 +48,16 @@ pub fn write(
     ];
     xml.element("coverage", &attributes, |xml| {
         xml.element("sources", &[], |xml| {
-            xml.element("source", &[], |xml| xml.text("."))
+            let folder = sources.folder();
+            xml.element("source", &[], |xml| {
+                xml.text(folder.as_deref().unwrap_or("."))
+            })
         })?;
         xml.element("packages", &[], |xml| {
             bundle
                 .packages
                 .iter()
-                .try_for_each(|package| write_package(xml, package))
+                .try_for_each(|package| write_package(xml, package, sources))
         })
     })?;
     drop(xml);
@@ -75,7 +80,11 @@ fn rate(counter: Counter) -> String {
     format!("{:.4}", (ratio * 10_000.0).floor() / 10_000.0) // 1 only for all
 }
 
-fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io::Result<()> {
+fn write_package<W: Write>(
+    xml: &mut Markup<W>,
+    package: &PackageCoverage,
+    sources: &dyn SourceLookup,
+) -> io::Result<()> {
     let [line_rate, branch_rate, complexity] = &rates(&package.counters);
     let name = names::package(&package.name);
     let attributes = [
@@ -87,19 +96,19 @@ fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io
     xml.element("package", &attributes, |xml| {
         xml.element("classes", &[], |xml| {
             let mut classes = package.classes.iter().filter(|class| class.contains_code());
-            classes.try_for_each(|class| write_class(xml, class))
+            classes.try_for_each(|class| write_class(xml, class, sources))
         })
     })
 }
 
-fn write_class<W: Write>(xml: &mut Markup<W>, class: &ClassCoverage) -> io::Result<()> {
+fn write_class<W: Write>(
+    xml: &mut Markup<W>,
+    class: &ClassCoverage,
+    sources: &dyn SourceLookup,
+) -> io::Result<()> {
     let [line_rate, branch_rate, complexity] = &rates(&class.counters);
     let file = class.source_file.as_deref().unwrap_or_default();
-    let file = if class.package().is_empty() {
-        file.to_owned()
-    } else {
-        format!("{}/{file}", class.package())
-    };
+    let file = path_of(sources, class.package(), file);
     let name = jvms::names::binary(&class.name);
     let attributes = [
         ("name", name.as_str()),
@@ -176,7 +185,7 @@ fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::report::{NoSources, fixture};
 
     #[test]
     fn only_all_is_all() {
@@ -188,7 +197,13 @@ mod tests {
     #[test]
     fn report_of_a_small_program() {
         let mut bytes = Vec::new();
-        write(&fixture::bundle(), &fixture::sessions(), &mut bytes).unwrap();
+        write(
+            &fixture::bundle(),
+            &fixture::sessions(),
+            &NoSources,
+            &mut bytes,
+        )
+        .unwrap();
         let xml = String::from_utf8(bytes).unwrap();
         insta::assert_snapshot!(
             xml.replace("><", ">\n<")

@@ -3,16 +3,21 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::{SourceLookup, path_of};
 use crate::model::{
     BundleCoverage, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage,
 };
 
-/// Writes the report; files are named `package/File.java`, and what was executed
-/// counts as executed once. Classes that name no source file are left out.
+/// Writes the report; files are named as `sources` does, those that it does not know
+/// `package/File.java`, and what was executed counts as executed once. Classes that name no source file are left out.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write(
+    bundle: &BundleCoverage,
+    sources: &dyn SourceLookup,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let mut text = String::new();
     for package in &bundle.packages {
         for file in package
@@ -20,7 +25,7 @@ pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Re
             .iter()
             .filter(|file| !file.lines.is_empty())
         {
-            write_file(package, file, &mut text).map_err(io::Error::other)?;
+            write_file(package, file, sources, &mut text).map_err(io::Error::other)?;
         }
     }
     out.write_all(text.as_bytes())
@@ -29,9 +34,11 @@ pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Re
 fn write_file(
     package: &PackageCoverage,
     file: &SourceFileCoverage,
+    sources: &dyn SourceLookup,
     text: &mut String,
 ) -> std::fmt::Result {
-    writeln!(text, "TN:\nSF:{}", one_line(&path(file)))?;
+    let path = path_of(sources, &file.package, &file.name);
+    writeln!(text, "TN:\nSF:{}", one_line(&path))?;
     write_methods(package, file, text)?;
     for (number, line) in file.lines.iter() {
         write_branches(number, line, text)?;
@@ -103,14 +110,6 @@ fn write_branches(number: u32, line: &LineCoverage, text: &mut String) -> std::f
     Ok(())
 }
 
-fn path(file: &SourceFileCoverage) -> String {
-    if file.package.is_empty() {
-        file.name.clone()
-    } else {
-        format!("{}/{}", file.package, file.name)
-    }
-}
-
 /// Control characters would break the line-based format.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{FFFD}")
@@ -119,12 +118,12 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::report::{NoSources, fixture};
 
     #[test]
     fn report_of_a_small_program() {
         let mut bytes = Vec::new();
-        write(&fixture::bundle(), &mut bytes).unwrap();
+        write(&fixture::bundle(), &NoSources, &mut bytes).unwrap();
         insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
     }
 }
