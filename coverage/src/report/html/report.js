@@ -10,8 +10,11 @@ if (["light", "dark"].includes(stored.theme)) root.dataset.theme = stored.theme;
 
 const SHOWN = 20;
 let searchable = null;
-/** Called by classes.js: [name, link, covered percent] of every class. */
-function classes(all) { searchable = all; showClasses(); }
+/** Called by classes.js: [name, link, covered percent] of every class; each gets its name in lower case and the place of its last part. */
+function classes(all) {
+  searchable = all.map(([name, link, percent]) => ({ name, link, percent, text: name.toLowerCase(), own: name.lastIndexOf(".") + 1 }));
+  if (words().length) showClasses();
+}
 
 function themes(button) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -43,7 +46,9 @@ function sorting(table) {
     const sign = direction === "ascending" ? 1 : -1;
     const rows = [...body.rows].map((row) => [value(row, column), row]);
     rows.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
-    body.append(...rows.map(([, row]) => row));
+    const sorted = document.createDocumentFragment(); // the page is laid out once, not once for each row
+    sorted.append(...rows.map(([, row]) => row));
+    body.replaceChildren(sorted);
   }));
 }
 
@@ -52,20 +57,29 @@ const matches = (text, all) => all.every((word) => text.includes(word));
 
 function filtering(input) {
   const rows = [...document.querySelectorAll(".rows tbody tr")];
-  const names = rows.map((row) => `${row.cells[0].textContent} ${row.cells[0].title}`.toLowerCase());
+  let names = null;
   const output = document.querySelector("output");
   input.addEventListener("input", () => {
     const all = words();
     let shown = 0;
-    rows.forEach((row, index) => { row.hidden = !matches(names[index], all); shown += !row.hidden; });
+    names ??= rows.map((row) => `${row.cells[0].textContent} ${row.cells[0].title}`.toLowerCase());
+    rows.forEach((row, index) => {
+      const hidden = !matches(names[index], all);
+      if (row.hidden !== hidden) row.hidden = hidden;
+      shown += !hidden;
+    });
     output.textContent = all.length ? `${shown} of ${rows.length}` : "";
     if (!input.dataset.search) return;
     if (searchable) showClasses();
-    else if (!document.getElementById("classes")) {
-      const script = Object.assign(document.createElement("script"), { id: "classes", src: input.dataset.search });
-      document.head.append(script);
-    }
+    else load();
   });
+  // What is searched is there before the first letter is typed.
+  const load = () => {
+    if (!input.dataset.search || document.getElementById("classes")) return;
+    document.head.append(Object.assign(document.createElement("script"), { id: "classes", src: input.dataset.search }));
+  };
+  input.addEventListener("focus", load);
+  addEventListener("load", () => (window.requestIdleCallback ?? setTimeout)(load));
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === "ArrowDown") {
       const first = document.querySelector("#found a, .rows tbody tr:not([hidden]) a");
@@ -85,15 +99,15 @@ function filtering(input) {
 function showClasses() {
   const all = words();
   const place = document.getElementById("found");
-  const found = all.length ? searchable.filter(([name]) => matches(name.toLowerCase(), all)) : [];
+  const found = all.length ? searchable.filter(({ text }) => matches(text, all)) : [];
   // Classes whose own name begins with, or at least has, the last word come first; of those the shortest.
-  const rank = ([name]) => {
-    const at = name.slice(name.lastIndexOf(".") + 1).toLowerCase().indexOf(all.at(-1));
-    return (at === 0 ? 0 : at > 0 ? 1 : 2) * 1e4 + name.length;
+  const rank = ({ text, own }) => {
+    const at = text.indexOf(all.at(-1), own) - own;
+    return (at === 0 ? 0 : at > 0 ? 1 : 2) * 1e4 + text.length;
   };
-  found.sort((a, b) => rank(a) - rank(b));
+  const first = found.map((one) => [rank(one), one]).sort(([a], [b]) => a - b).slice(0, SHOWN);
   const list = document.createElement("ul");
-  for (const [name, link, percent] of found.slice(0, SHOWN)) {
+  for (const [, { name, link, percent }] of first) {
     const anchor = Object.assign(document.createElement("a"), { href: folder + link });
     const part = Object.assign(document.createElement("small"), { textContent: `${percent}%` });
     anchor.append(Object.assign(document.createElement("span"), { textContent: name }), part);
