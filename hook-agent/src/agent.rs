@@ -46,9 +46,10 @@ use instrumented::Instrumented;
 use loaders::Loaders;
 use patches::Patches;
 use plugins::Plugins;
-use probes::{Meta, ProbeTable, SnapshotWriter};
+use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
 use reconstituted::Reconstituted;
 use snapshot::Snapshot;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use thread_signal::ThreadSignal;
@@ -76,8 +77,10 @@ pub(crate) struct Agent {
     pub patches: Patches,
     /// Class loaders.
     pub loaders: Loaders,
-    /// Whether classes have a location.
+    /// Where classes came from.
     pub code_sources: CodeSources,
+    /// What was loaded, if nothing was selected; known when the JVM ends.
+    pub unselected: OnceLock<Unselected>,
     /// Methods longer than HotSpot compiles.
     pub huge_methods: HugeMethods,
     /// What went wrong.
@@ -122,6 +125,7 @@ impl Agent {
             patches: Patches::default(),
             loaders: Loaders::default(),
             code_sources: CodeSources::default(),
+            unselected: OnceLock::new(),
             failures: Failures::default(),
             snapshot: Snapshot::new(writer),
             signal: ThreadSignal::default(),

@@ -23,7 +23,7 @@
 //! | `class_hook` | one class on its way through the hook |
 //! | `self_removal` | takes probes out of hot code that have nothing left to tell |
 //! | `recorded` | arrays and spans → snapshot and event file |
-//! | `summary`, `shutdown` | what became of classes, and how the agent ends |
+//! | `summary`, `unselected`, `shutdown` | what became of classes, what was loaded if none was selected, and how the agent ends |
 //! | `agent_thread` | the thread that writes what was recorded |
 //! | `commands` | what the agent does when it is asked |
 //! | `control_thread`, `worker_thread` | the thread that listens, and the one that works on what takes its time |
@@ -64,4 +64,5 @@ mod spans;
 mod startup;
 mod structural_edits;
 mod summary;
+mod unselected;
 mod worker_thread;

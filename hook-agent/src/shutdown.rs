@@ -7,7 +7,7 @@ use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::retransform::{self, Report};
 use crate::summary::{self, Numbers};
-use crate::{current, patch, recorded, structural_edits};
+use crate::{current, patch, recorded, structural_edits, unselected};
 use probes::events::SpanMode;
 
 /// Exit status of a run that fails under `on-error=strict`.
@@ -32,6 +32,7 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
             );
         }
         let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
+        unselected::note(agent, jvm);
     }
     if complete(agent) && agent.is_strict() {
         process::exit_now(STRICT_STATUS);

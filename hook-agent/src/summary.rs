@@ -28,6 +28,7 @@ impl Numbers {
             failed: plugins.failed + failures.retransform,
             skipped_methods: plugins.skipped_methods,
             lost: 0,
+            unselected: agent.unselected.get().cloned().unwrap_or_default(),
         };
         Self {
             summary,

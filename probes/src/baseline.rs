@@ -1,13 +1,13 @@
-//! A snapshot of classes that were instrumented before any JVM ran them: it holds the classes and no hits.
+//! A snapshot that no JVM writes: of classes that were instrumented before they ran, without hits, or merged from others.
 //!
 //! Merged with the snapshots of JVMs it adds the class files, and the classes that were never loaded.
 
 use std::io::{self, Write};
 
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
-use crate::format::{Kind, MAGIC, Meta, Summary, write_header, write_record};
+use crate::format::{Failure, Kind, MAGIC, Meta, Summary, write_header, write_record};
 use crate::log::write_json;
-use crate::snapshot::write_class;
+use crate::snapshot::{write_class, write_hits};
 use crate::table::PendingClass;
 
 /// Writes such a snapshot from front to back; equal classes in equal order give equal bytes.
@@ -69,9 +69,56 @@ impl<W: Write> BaselineWriter<W> {
                 bytes: bytes.to_vec(),
             };
             self.next += probe_count;
-            self.write(Kind::Class, |out| write_class(out, &class, true))?;
+            self.write(Kind::Class, |out| {
+                write_class(out, &class, !class.bytes.is_empty())
+            })?;
         }
         Ok(())
+    }
+
+    /// Adds a class that ran: which of its probes were hit, and its class file if it is at hand.
+    ///
+    /// # Errors
+    /// As [`BaselineWriter::class`].
+    pub fn executed(
+        &mut self,
+        name: &str,
+        fingerprint: u64,
+        (plugin, probes): (&str, &[bool]),
+        bytes: Option<&[u8]>,
+    ) -> io::Result<()> {
+        let count = u32::try_from(probes.len()).unwrap_or(u32::MAX);
+        let bytes = bytes.unwrap_or_default();
+        self.class(name, fingerprint, [(plugin, count)], bytes)?;
+        let base = self.next - count;
+        let hit = probes.iter().zip(base..).filter(|(hit, _)| **hit);
+        let hit: Vec<u16> = hit
+            .filter_map(|(_, index)| u16::try_from(index).ok())
+            .collect();
+        match hit.is_empty() {
+            true => Ok(()),
+            false => {
+                let array = self.array;
+                self.write(Kind::Hits, |out| write_hits(out, array, &hit))
+            }
+        }
+    }
+
+    /// Adds a class that was loaded unchanged after a failure.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn failure(&mut self, failure: &Failure) -> io::Result<()> {
+        self.write(Kind::Failure, |out| write_json(out, failure))
+    }
+
+    /// Ends it before its end, as a JVM does that is killed: readers say that something may be missing.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn abandon(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
     }
 
     /// Ends it in good order, and gives the output back.
@@ -147,6 +194,30 @@ mod tests {
         let class = snapshot.classes[2].bytes.as_ref().unwrap();
         assert_eq!(class.inflate().unwrap(), b"second");
         assert_eq!(snapshot.summary.transformed, 2);
+    }
+
+    #[test]
+    fn hits_are_read_again_also_across_arrays() {
+        let mut bytes = Vec::new();
+        let mut writer = BaselineWriter::new(&mut bytes, &Meta::default()).unwrap();
+        let (mut many, few) = (vec![false; 32_000], vec![true, false, true, true]);
+        many[31_999] = true;
+        let class = |writer: &mut BaselineWriter<_>, name, id, probes: &[bool], bytes| {
+            writer
+                .executed(name, id, ("coverage", probes), bytes)
+                .unwrap();
+        };
+        class(&mut writer, "a/A", 1, &many, Some(&b"first"[..]));
+        class(&mut writer, "a/B", 2, &[true; 900], None);
+        class(&mut writer, "a/C", 3, &few, None);
+        writer.failure(&Failure::default()).unwrap();
+        writer.finish().unwrap();
+        let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+        assert_eq!(snapshot.classes[0].probes, many);
+        assert_eq!(snapshot.classes[1].probes, [true; 900]);
+        assert_eq!(snapshot.classes[2].probes, few);
+        assert!(snapshot.classes[0].bytes.is_some() && snapshot.classes[1].bytes.is_none());
+        assert_eq!(snapshot.failures.len(), 1);
     }
 
     #[test]

@@ -120,6 +120,23 @@ pub struct Meta {
     pub agent_version: String,
     /// The plugins that ran, `name@version`.
     pub plugins: Vec<String>,
+    /// The sessions of which a merged snapshot is the sum.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<Session>,
+}
+
+/// A run that was merged into a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// Its name in reports.
+    pub id: String,
+    /// When it began: milliseconds since 1970.
+    pub start_ms: i64,
+    /// When its data was taken: milliseconds since 1970.
+    pub dump_ms: i64,
+    /// What is missing of it, as a sentence; none if nothing is.
+    pub incomplete: Option<String>,
 }
 
 /// A class that was loaded unchanged although a plugin wanted it, and why.
@@ -174,6 +191,40 @@ pub struct Summary {
     pub skipped_methods: u64,
     /// Events that could not be kept.
     pub lost: u64,
+    /// What was loaded, if the selectors selected nothing.
+    #[serde(skip_serializing_if = "Unselected::is_empty")]
+    pub unselected: Unselected,
+}
+
+/// What a JVM had loaded in which no class was selected, so that a mistake in the selectors can be named.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unselected {
+    /// Names of classes of the application, with dots; not all if there are very many.
+    pub classes: Vec<String>,
+    /// Their loaders, as selectors name them.
+    pub loaders: Vec<String>,
+}
+
+impl Unselected {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty() && self.loaders.is_empty()
+    }
+
+    /// Adds those of another JVM.
+    pub fn add(&mut self, other: &Self) {
+        let lists = [
+            (&mut self.classes, &other.classes),
+            (&mut self.loaders, &other.loaders),
+        ];
+        for (mine, theirs) in lists {
+            mine.extend(theirs.iter().cloned());
+            mine.sort_unstable();
+            mine.dedup();
+        }
+    }
 }
 
 /// The first bytes of a file.

@@ -49,7 +49,7 @@ pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
 pub use baseline::BaselineWriter;
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
-pub use format::{Failure, Incomplete, Meta, Summary};
+pub use format::{Failure, Incomplete, Meta, Session, Summary, Unselected};
 pub use log::Flush;
 pub use merge::{Conflict, Merged, merge};
 pub use snapshot::{

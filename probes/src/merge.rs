@@ -111,5 +111,6 @@ impl Summary {
         self.failed = self.failed.saturating_add(other.failed);
         self.skipped_methods = self.skipped_methods.saturating_add(other.skipped_methods);
         self.lost = self.lost.saturating_add(other.lost);
+        self.unselected.add(&other.unselected);
     }
 }

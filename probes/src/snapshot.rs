@@ -6,8 +6,8 @@ mod decode;
 mod write;
 
 pub use contents::{ClassBytes, Snapshot, SnapshotClass};
-pub(crate) use write::write_class;
 pub use write::{SnapshotOptions, SnapshotWriter, end_copy};
+pub(crate) use write::{write_class, write_hits};
 
 use std::io::Read;
 use std::path::Path;

@@ -69,7 +69,7 @@ pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Prob
         transformed: classes.changed,
         failed: classes.failed,
         skipped_methods: classes.skipped_methods,
-        lost: 0,
+        ..Summary::default()
     };
     let copied = File::create(to).and_then(|mut to| {
         std::io::copy(&mut from.take(dump.length), &mut to)?;

@@ -199,7 +199,7 @@ fn compare_chunk(start: usize, old: &mut [i8], new: &[i8], fresh: &mut Vec<u16>)
     }
 }
 
-fn write_hits(out: &mut Vec<u8>, array: u16, indices: &[u16]) {
+pub(crate) fn write_hits(out: &mut Vec<u8>, array: u16, indices: &[u16]) {
     out.extend_from_slice(&array.to_le_bytes());
     let mut next = 0;
     for index in indices {
