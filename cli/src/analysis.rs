@@ -6,6 +6,7 @@ use coverage::analysis::{analyze, unmeasured};
 use coverage::class::ClassDescription;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, ClassCoverage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jvms::names::binary;
 use rayon::prelude::*;
 
 use crate::describe::describe;
@@ -14,6 +15,7 @@ use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::name;
+use crate::unmatched;
 use crate::warnings::{Warning, Warnings};
 
 /// From this many classes on, progress is shown.
@@ -35,7 +37,7 @@ pub struct Analysed {
 /// it. Whatever goes wrong with one class is a warning, and the report is made without that class.
 ///
 /// # Errors
-/// If a place cannot be read.
+/// If a place cannot be read, or the filter selects none of the classes (`H0671`).
 pub fn analyse_all(
     name: &str,
     recorded: &ExecutionDataStore,
@@ -48,6 +50,8 @@ pub fn analyse_all(
         filter,
         warnings,
         builder: BundleBuilder::default(),
+        any: false,
+        unselected: Vec::new(),
         done: HashSet::new(),
         progress: progress(),
     };
@@ -59,6 +63,17 @@ pub fn analyse_all(
         analysis.place(place)?;
     }
     analysis.progress.finish_and_clear();
+    if !analysis.any && !filter.is_everything() {
+        let mut seen = std::mem::take(&mut analysis.unselected);
+        seen.extend(recorded.unselected.classes.iter().cloned());
+        seen.sort_unstable();
+        seen.dedup();
+        return Err(unmatched::selection(
+            filter,
+            &seen,
+            &recorded.unselected.loaders,
+        ));
+    }
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
         bundle: analysis.builder.build(name),
@@ -70,6 +85,10 @@ struct Analysis<'r> {
     filter: &'r Filter,
     warnings: &'r mut Warnings,
     builder: BundleBuilder,
+    /// Whether any class is analysed.
+    any: bool,
+    /// Names of classes that are not selected, with dots.
+    unselected: Vec<String>,
     /// Ids of the classes analysed.
     done: HashSet<u64>,
     progress: ProgressBar,
@@ -79,7 +98,9 @@ struct Analysis<'r> {
 enum Outcome {
     /// Its counters, and what they leave out.
     Analysed(Box<ClassCoverage>, Option<Warning>),
-    /// Not selected, or nothing to report.
+    /// Not selected: its name.
+    NotSelected(String),
+    /// Nothing to report.
     LeftOut,
     Failed(Warning),
     /// A class file of a class that was recorded from other files, which are at hand: their ids.
@@ -153,6 +174,7 @@ impl Analysis<'_> {
                     .for_each(|warning| self.warnings.add(warning));
                 self.add(*class);
             }
+            Outcome::NotSelected(name) => self.unselected.push(name),
             Outcome::LeftOut => (),
             Outcome::Failed(warning) => self.warnings.add(warning),
             Outcome::OthersRan(warning, ids) => {
@@ -173,6 +195,7 @@ impl Analysis<'_> {
     }
 
     fn add(&mut self, class: ClassCoverage) {
+        self.any = true;
         if let Err(BundleError::DifferentClass {
             name,
             first,
@@ -253,8 +276,9 @@ fn analyse<'p>(
     probes: impl FnOnce(&ClassDescription) -> Result<Option<&'p Vec<bool>>, NoMatch>,
 ) -> Outcome {
     let class = match describe(bytes) {
-        Ok(class) if filter.wants(&class, place) && !class.is_module_or_package() => class,
-        Ok(_) => return Outcome::LeftOut,
+        Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
+        Ok(class) if filter.wants(&class, place) => class,
+        Ok(class) => return Outcome::NotSelected(binary(&class.name)),
         Err(error) => return Outcome::Failed(not_reported(origin, &error)),
     };
     match probes(&class) {

@@ -182,6 +182,9 @@ pub struct Material {
     /// Sources to show in HTML: a folder, a jar, or a src.zip; may be repeated
     #[arg(long, value_name = "PATH")]
     pub sources: Vec<PathBuf>,
+    /// Report nothing if one of the files of runs is damaged; else it is left out and named, and the exit code is 3
+    #[arg(long)]
+    pub strict_inputs: bool,
 }
 
 /// Which reports to write.

@@ -1,6 +1,7 @@
 //! The command line: the subcommands, one file each.
 
 pub mod attach;
+pub mod check;
 pub mod classes;
 pub mod compile_plugin;
 pub mod coverage;
@@ -10,6 +11,7 @@ pub mod enable;
 pub mod explain;
 pub mod inspect;
 pub mod instrument;
+pub mod merge;
 pub mod off;
 pub mod patch;
 pub mod patches;
@@ -59,7 +61,8 @@ Examples:
     java -agentpath:/path/to/libclasshook.so=output=out -jar app.jar
 
 `classhook help COMMAND` tells more of each command.
-Exit codes: the child's own; 2 for a mistake in what was asked for, 1 for ours, 3 if a run is strict and something failed.";
+Exit codes: the child's own; 2 for a mistake in what was asked for, 1 for ours, 3 if a run is strict and something failed,
+3 also if a report lacks something that was asked for, 4 if less is covered than --fail-under asks for.";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -76,6 +79,10 @@ pub enum Command {
     Watch(watch::Watch),
     /// Make reports of what was recorded
     Report(report::Report),
+    /// Check whether enough is covered
+    Check(check::Check),
+    /// Merge what several runs left into one snapshot
+    Merge(merge::Merge),
     /// List the JVMs of this machine
     Ps(ps::Ps),
     /// Load the agent into a JVM that is running
@@ -133,6 +140,8 @@ impl Command {
             Self::Top(top) => top.run(),
             Self::Watch(watch) => watch.run(),
             Self::Report(report) => report.run(),
+            Self::Check(check) => check.run(),
+            Self::Merge(merge) => merge.run(),
             Self::Ps(ps) => ps.run(),
             Self::Attach(attach) => attach.run(),
             Self::Status(status) => status.run(),

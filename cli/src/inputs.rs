@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod class_files;
 pub mod command_line;
+pub mod damaged_files;
 pub mod exec_files;
 pub mod execution_data;
 pub mod jrt;

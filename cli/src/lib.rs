@@ -8,6 +8,8 @@
 //! | `top` | [`commands::top`] | the same, shown by [`top`] |
 //! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
+//! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`minimums`] |
+//! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: `host::compiler` in a child process under limits |
@@ -27,6 +29,7 @@ pub mod checked_options;
 pub mod commands;
 pub mod compile_path;
 pub mod describe;
+pub mod forgotten_dashes;
 pub mod guard;
 pub mod inputs;
 pub mod instrument;
@@ -35,6 +38,7 @@ pub mod jvm_tmp;
 pub mod launch;
 pub mod limits;
 pub mod live;
+pub mod minimums;
 pub mod otlp;
 pub mod outputs;
 pub mod plugin_compiler;
@@ -53,6 +57,7 @@ pub mod warnings;
 pub mod watching;
 pub mod when;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -62,7 +67,16 @@ use commands::Classhook;
 /// Parses the command line, does what it asks for, and says what went wrong.
 #[must_use]
 pub fn main() -> ExitCode {
-    match Classhook::parse().command.run() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let parsed = Classhook::try_parse_from(&words);
+    let parsed = parsed.unwrap_or_else(|error| match forgotten_dashes::problem(&error, &words) {
+        Some(problem) => {
+            show::complain(format_args!("{problem}\n"));
+            std::process::exit(i32::from(problem.exit()))
+        }
+        None => error.exit(),
+    });
+    match parsed.command.run() {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
             show::complain(format_args!("{problem}\n"));

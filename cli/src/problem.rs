@@ -9,6 +9,9 @@ use host::HostError;
 /// The exit code of a command whose answer is not the whole: something that was asked for could not be had.
 pub const PARTIAL: u8 = 3;
 
+/// The exit code of a command that found less coverage than it was to.
+pub const SHORT: u8 = 4;
+
 /// An error that ends the command: a stable code, what was expected, what was found, what to do.
 ///
 /// Codes `H06xx` belong to the command line; others come from the libraries below it.
@@ -62,6 +65,15 @@ impl Problem {
         }
     }
 
+    /// Less is covered than was asked for; the command ends with 4.
+    #[must_use]
+    pub fn short(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            exit: SHORT,
+            error: HostError::new(code, message),
+        }
+    }
+
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
@@ -75,6 +87,14 @@ impl Problem {
     #[must_use]
     pub fn exit(&self) -> u8 {
         self.exit
+    }
+
+    /// The message and what was found, for a warning of something that goes on without.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        let found = self.error.notes().filter(|(label, _)| *label == "found");
+        let parts = std::iter::once(self.error.message()).chain(found.map(|(_, text)| text));
+        parts.collect::<Vec<_>>().join(": ")
     }
 
     /// A file that was named by the user and cannot be read (`H0612`).

@@ -12,6 +12,8 @@ use crate::problem::Problem;
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     selection: Selection,
+    /// All selectors, as they were written.
+    texts: Vec<String>,
 }
 
 impl Filter {
@@ -30,7 +32,10 @@ impl Filter {
                 "com.acme.**, @com.acme.Annotation, <:com.acme.Base, location:target/classes; `!` in front excludes",
             )
         })?;
-        Ok(Self { selection })
+        Ok(Self {
+            selection,
+            texts: parts(selectors).map(str::to_owned).collect(),
+        })
     }
 
     /// Parses the selectors of a report of what was recorded before, from class files in places or of none.
@@ -61,7 +66,13 @@ impl Filter {
     /// Whether everything is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
-        self.selection == Selection::default()
+        self.texts.is_empty()
+    }
+
+    /// The selectors, as they were written.
+    #[must_use]
+    pub fn texts(&self) -> &[String] {
+        &self.texts
     }
 
     /// Whether the report is about this class, whose file was found at `place`; none if the agent selected it.

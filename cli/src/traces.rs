@@ -10,6 +10,7 @@ use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, perfetto, records, table};
 
+use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::Problem;
@@ -78,18 +79,21 @@ impl From<Sort> for Order {
     }
 }
 
-/// Reads event files; of each only the classes that `filter` wants.
+/// Reads event files; of each only the classes that `filter` wants. Those that are damaged, of a newer version or no
+/// event files are noted in `damaged`.
 ///
 /// # Errors
-/// If one is damaged, of a newer version, or no event file.
+/// As [`DamagedFiles::unless_damaged`].
 pub fn read(
     paths: &[PathBuf],
     filter: &Filter,
+    damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
 ) -> Result<Vec<Trace>, Problem> {
     let mut traces = Vec::new();
     for path in paths {
-        traces.extend(run_files::read_events(path, warnings)?);
+        let read = run_files::read_events(path, warnings);
+        traces.extend(damaged.unless_damaged(path, read, warnings)?.flatten());
     }
     select(&mut traces, filter);
     Ok(traces)

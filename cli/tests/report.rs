@@ -412,3 +412,120 @@ fn mistakes_are_told_with_what_to_do() {
     fs::write(&file, damaged).unwrap();
     run([word("report"), file.into()]).refused("H0611", &["damaged at byte 16", "expected"]);
 }
+
+#[test]
+fn damaged_snapshot_in_a_folder_does_not_stop_the_report_of_the_others() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    fs::write(out.join("noise.hook"), b"no snapshot at all").unwrap();
+    let whole = fs::read_dir(&out).unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        (!path.ends_with("noise.hook")).then_some(path)
+    });
+    let mut bytes = fs::read(whole.unwrap()).unwrap();
+    bytes[40] ^= 0xFF; // within the first record, with whole ones behind it
+    fs::write(out.join("damaged.hook"), bytes).unwrap();
+    let report = bank.path("report.xml");
+    let words = |more: &[&str]| -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec!["report".into(), out.clone().into()];
+        words.extend(["--xml".into(), report.clone().into()]);
+        words.extend(more.iter().map(OsString::from));
+        words
+    };
+    let ran = run(words(&[]));
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&[
+        "warning[H0672]",
+        "noise.hook is left out",
+        "damaged.hook is left out",
+    ]);
+    assert_eq!(lines(&fs::read_to_string(&report).unwrap()), (0, 5));
+    fs::remove_file(&report).unwrap();
+    let ran = run(words(&["--strict-inputs"]));
+    assert_eq!(ran.code, Some(2), "{}", ran.error);
+    ran.says(&["error[H0611]"]);
+    assert!(!report.exists());
+}
+
+#[test]
+fn lcov_and_cobertura_name_files_that_exist() {
+    let modules = Compiled::new(&[
+        ("core/src/main/java/bank/Account.java", ACCOUNT),
+        ("app/src/main/java/bank/Never.java", NEVER),
+    ]);
+    let class = modules.class("bank/Account");
+    let out = modules.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let path = |name: &str| OsString::from(modules.path(name));
+    run([
+        "report".into(),
+        path("out"),
+        "--classes".into(),
+        path("classes"),
+        "--sources".into(),
+        path("src/core/src/main/java"),
+        "--sources".into(),
+        path("src/app/src/main/java"),
+        "--lcov".into(),
+        path("lcov.info"),
+        "--cobertura".into(),
+        path("cobertura.xml"),
+    ])
+    .well();
+    let read = |name: &str| fs::read_to_string(modules.path(name)).unwrap();
+    let lcov = read("lcov.info");
+    let named: Vec<&str> = lcov
+        .lines()
+        .filter_map(|line| line.strip_prefix("SF:"))
+        .collect();
+    assert_eq!(named.len(), 2, "{named:?}");
+    assert!(
+        named.iter().all(|path| Path::new(path).is_file()),
+        "{named:?}"
+    );
+    let cobertura = read("cobertura.xml");
+    let between = |text: &str, begin: &str, end: &str| -> Vec<String> {
+        let parts = text.split(begin).skip(1);
+        parts
+            .filter_map(|part| Some(part.split(end).next()?.to_owned()))
+            .collect()
+    };
+    let folder = between(&cobertura, "<source>", "</source>");
+    let files = between(&cobertura, "filename=\"", "\"");
+    assert_eq!((folder.len(), files.len()), (1, 2), "{cobertura}");
+    let exists = |file: &String| Path::new(&folder[0]).join(file).is_file();
+    assert!(files.iter().all(exists), "{folder:?} {files:?}");
+}
+
+#[test]
+fn what_to_type_is_told_where_dashes_are_forgotten() {
+    let ran = run(["coverage", "--xml", "c.xml", "mvn", "test"].map(OsString::from));
+    assert_eq!(ran.code, Some(2));
+    ran.says(&["error[H0674]", "classhook coverage --xml c.xml -- mvn test"]);
+}
+
+#[test]
+fn selectors_that_match_nothing_or_say_nothing_are_refused() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    for (select, told) in [
+        ("bank", "nearest  bank.** (1 classes)"),
+        ("bank.Acount", "nearest  bank.Account"),
+        ("loader:app", "no snapshot says by which loader"),
+        ("location:classes", "--classes"),
+    ] {
+        let words = [
+            "report".into(),
+            out.clone().into(),
+            "--select".into(),
+            OsString::from(select),
+        ];
+        let ran = run(words);
+        assert_eq!(ran.code, Some(2), "{}", ran.error);
+        ran.says(&[told]);
+    }
+}

@@ -9,13 +9,15 @@ use control::message::Dump;
 use probes::Meta;
 
 use super::dump;
-use super::report;
+use super::report::{self, Job};
 use crate::args::{Material, OnError, Outputs, Settings};
 use crate::attached::AttachedPlugin;
 use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
+use crate::minimums::FailUnder;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::show::{complain, say};
@@ -24,7 +26,8 @@ use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, all JVMs below it are measured and united: the forks of a build as well.
-The exit code is the command's own, 128 + signal if it was killed.
+The exit code is the command's own, 128 + signal if it was killed; if that is 0, 4 where less is covered than
+--fail-under asks for.
 
 With a PID, a JVM that is running is measured until the time is over, Ctrl-C is pressed or it ends; then it is as it was before.
 Classes that it has loaded already are measured, too. If the agent is in it for something else, that goes on.
@@ -61,6 +64,9 @@ pub struct Coverage {
     /// Which reports to write.
     #[command(flatten)]
     pub outputs: Outputs,
+    /// How much has to be covered.
+    #[command(flatten)]
+    pub rules: FailUnder,
     /// The command and its arguments, behind `--`
     #[arg(
         last = true,
@@ -101,7 +107,7 @@ impl Coverage {
         let report = of_run(run, &checked.output)
             .and_then(|found| self.report(&found, &checked.output, build.as_ref()));
         match report {
-            Ok(failed) if failed && code == 0 && self.is_strict() => Ok(PARTIAL),
+            Ok(reported) if code == 0 => Ok(reported),
             Ok(_) => Ok(code),
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -142,16 +148,10 @@ impl Coverage {
             None => ended.snapshot,
             Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
         };
-        let failed = self.report(&[snapshot], &output, None)?;
-        Ok(if ended.is_partial || failed && self.is_strict() {
-            PARTIAL
-        } else {
-            0
+        Ok(match self.report(&[snapshot], &output, None)? {
+            0 if ended.is_partial => PARTIAL,
+            code => code,
         })
-    }
-
-    fn is_strict(&self) -> bool {
-        self.settings.configuration().on_error == Some(OnError::Strict)
     }
 
     /// Mistakes in what the report needs are reported before a long run, not after it.
@@ -176,13 +176,13 @@ impl Coverage {
         material
     }
 
-    /// Reports on these snapshots; whether a class failed in them.
+    /// Reports on these snapshots; gives the exit code of a command that went well.
     fn report(
         &self,
         files: &[PathBuf],
         output: &Path,
         build: Option<&Build>,
-    ) -> Result<bool, Problem> {
+    ) -> Result<u8, Problem> {
         if files.is_empty() {
             let help = build.map_or("does the command start a JVM? a daemon that was running before (sbt) does not get the agent: start it anew", Build::without_agent);
             return Err(Problem::user("H0610", "nothing was recorded")
@@ -196,17 +196,18 @@ impl Coverage {
         if !outputs.any() {
             outputs.html = Some(output.join("html"));
         }
-        let mut warnings = Warnings::default();
-        let recorded = report::make(
+        let job = Job {
             files,
-            &Filter::new(&self.settings.plugins().select)?,
-            &self.material(build),
-            &outputs,
-            true,
-            &mut warnings,
-        )?;
-        recorded.is_complete()?;
-        Ok(!recorded.failures.is_empty())
+            filter: &Filter::new(&self.settings.plugins().select)?,
+            material: &self.material(build),
+            outputs: &outputs,
+            fail_under: &self.rules.fail_under,
+            summary: true,
+        };
+        let mut damaged = DamagedFiles::new(self.material.strict_inputs);
+        let made = report::make(&job, &mut damaged, &mut Warnings::default())?;
+        let is_strict = self.settings.configuration().on_error == Some(OnError::Strict);
+        made.end(is_strict)
     }
 }
 

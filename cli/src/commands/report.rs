@@ -11,9 +11,11 @@ use probes::Meta;
 
 use crate::analysis::{self, Analysed};
 use crate::args::{Material, Outputs};
+use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
+use crate::minimums::{self, FailUnder, Minimum, Verdict};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::show::{self, complain};
@@ -31,6 +33,7 @@ Of event files (.events) the table of traced methods is printed, and what shows 
 Examples:
   classhook report classhook
   classhook report out/*.hook --classes app.jar --sources src --html out/html --xml out/coverage.xml
+  classhook report out --lcov lcov.info --sources src --fail-under line=80,branch=70
   classhook report out --flame-graph flame.svg --perfetto trace.json
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
@@ -51,6 +54,9 @@ pub struct Report {
     /// Which reports to write.
     #[command(flatten)]
     pub outputs: Outputs,
+    /// How much has to be covered.
+    #[command(flatten)]
+    pub rules: FailUnder,
     /// What to make of traces.
     #[command(flatten)]
     pub trace: TraceOutputs,
@@ -66,14 +72,16 @@ impl Report {
         let files = run_files::find(&self.files)?;
         let filter = Filter::of_report(&self.select, !self.material.classes.is_empty())?;
         let mut warnings = Warnings::default();
+        let mut damaged = DamagedFiles::new(self.material.strict_inputs);
         let mut traced = Ok(());
-        let (events, files) = split(files)?;
+        let (events, files) = split(files);
         if !events.is_empty() {
-            let traces = traces::read(&events, &filter, &mut warnings)?;
+            let traces = traces::read(&events, &filter, &mut damaged, &mut warnings)?;
             if !self.outputs.any() && !files.iter().any(|path| holds_coverage(path)) {
+                let is_partial = damaged.any()?;
                 warnings.print();
                 self.trace.make(&traces, None)?;
-                return Ok(0);
+                return Ok(if is_partial { PARTIAL } else { 0 });
             }
             traced = self.trace.make(&traces, None);
             if traced
@@ -83,37 +91,35 @@ impl Report {
                 return traced.map(|()| 0);
             }
         }
-        let summary = !self.outputs.any();
-        let recorded = make(
-            &files,
-            &filter,
-            &self.material,
-            &self.outputs,
-            summary,
-            &mut warnings,
-        )?;
-        both(traced, recorded.is_complete()).map(|()| 0)
+        let job = Job {
+            files: &files,
+            filter: &filter,
+            material: &self.material,
+            outputs: &self.outputs,
+            fail_under: &self.rules.fail_under,
+            summary: !self.outputs.any(),
+        };
+        let made = make(&job, &mut damaged, &mut warnings)?;
+        both(traced.map(|()| 0), made.end(false))
     }
 }
 
 /// The last of two problems; the first is printed if there are both.
-fn both(first: Result<(), Problem>, last: Result<(), Problem>) -> Result<(), Problem> {
-    if let (Err(problem), Err(_)) = (&first, &last) {
-        complain(format_args!("{problem}\n"));
+fn both(first: Result<u8, Problem>, last: Result<u8, Problem>) -> Result<u8, Problem> {
+    match (first, last) {
+        (Err(first), Err(last)) => {
+            complain(format_args!("{first}\n"));
+            Err(last)
+        }
+        (Err(problem), Ok(_)) => Err(problem),
+        (Ok(_), last) => last,
     }
-    last.and(first)
 }
 
-/// Event files, and what may hold coverage.
-fn split(files: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
-    let (mut events, mut others) = (Vec::new(), Vec::new());
-    for path in files {
-        match run_files::kind(&path)? {
-            Kind::Events => events.push(path),
-            Kind::Snapshot | Kind::Exec => others.push(path),
-        }
-    }
-    Ok((events, others))
+/// Event files, and what may hold coverage, or cannot be read at all.
+fn split(files: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let is_events = |path: &PathBuf| matches!(run_files::kind(path), Ok(Kind::Events));
+    files.into_iter().partition(is_events)
 }
 
 /// Every JVM leaves a snapshot, also one that was only traced.
@@ -122,53 +128,108 @@ fn holds_coverage(path: &Path) -> bool {
     Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
 }
 
+/// What is to be made of which files.
+pub(super) struct Job<'a> {
+    pub(super) files: &'a [PathBuf],
+    pub(super) filter: &'a Filter,
+    pub(super) material: &'a Material,
+    pub(super) outputs: &'a Outputs,
+    pub(super) fail_under: &'a [Minimum],
+    /// Whether the table is printed.
+    pub(super) summary: bool,
+}
+
+/// What came of it.
+pub(super) struct Made {
+    /// Whether a class ran without probes.
+    any_failed: bool,
+    /// Whether a file is left out.
+    is_partial: bool,
+    /// That a JVM could not write all that it recorded.
+    complete: Result<(), Problem>,
+    /// Whether enough is covered.
+    verdict: Verdict,
+}
+
+impl Made {
+    /// The exit code of a report that is there.
+    ///
+    /// # Errors
+    /// If it is incomplete, or less is covered than is asked for.
+    pub(super) fn end(self, is_strict: bool) -> Result<u8, Problem> {
+        let is_partial = self.is_partial || self.any_failed && is_strict;
+        let code = if is_partial { PARTIAL } else { 0 };
+        both(
+            self.complete.map(|()| code),
+            self.verdict.problem().map(|()| code),
+        )
+    }
+}
+
 /// Reads files of runs, analyses them, writes and prints; the summary also if a report cannot be written.
 pub(super) fn make(
-    files: &[PathBuf],
-    filter: &Filter,
-    material: &Material,
-    outputs: &Outputs,
-    summary: bool,
+    job: &Job<'_>,
+    damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
-) -> Result<ExecutionDataStore, Problem> {
-    let sources = Sources::open(&material.sources)?;
-    let recorded = ExecutionDataStore::read(files, warnings)?;
-    let Analysed { bundle, elsewhere } = analysis::analyse_all(
-        outputs.title(),
-        &recorded,
-        &material.classes,
-        filter,
-        warnings,
-    )?;
-    warn_of_failures(&recorded, &bundle, material, warnings);
+) -> Result<Made, Problem> {
+    let sources = Sources::open(&job.material.sources)?;
+    let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
+    let is_partial = damaged.any()?;
+    let (title, places) = (job.outputs.title(), &job.material.classes);
+    let analysed = analysis::analyse_all(title, &recorded, places, job.filter, warnings)?;
+    warn_of_failures(&recorded, &analysed.bundle, job.material, warnings);
     warnings.print();
+    let verdict = minimums::check(job.fail_under, &analysed.bundle)?;
     let mut written = Vec::new();
-    let outcome = outputs.write(&bundle, &recorded, &sources, &mut written);
+    let bundle = &analysed.bundle;
+    let outcome = job.outputs.write(bundle, &recorded, &sources, &mut written);
+    print(job, &recorded, &analysed, &written, &verdict)?;
+    let complete = recorded.is_complete();
+    if let Err(problem) = outcome {
+        if let Err(incomplete) = complete {
+            complain(format_args!("{incomplete}\n"));
+        }
+        return Err(problem);
+    }
+    Ok(Made {
+        any_failed: !recorded.failures.is_empty(),
+        is_partial,
+        complete,
+        verdict,
+    })
+}
+
+/// Prints the table, what it is not about, the files written, and what falls short.
+fn print(
+    job: &Job<'_>,
+    recorded: &ExecutionDataStore,
+    analysed: &Analysed,
+    written: &[PathBuf],
+    verdict: &Verdict,
+) -> Result<(), Problem> {
+    let places = &job.material.classes;
     let mut out = std::io::stdout().lock();
     let mut print = || -> std::io::Result<()> {
-        if summary {
-            table::write_with(&bundle, &layout(), &mut out)?;
+        if job.summary {
+            table::write_with(&analysed.bundle, &layout(), &mut out)?;
             for missing in recorded.missing() {
                 writeln!(out, "incomplete: {missing}")?;
             }
         }
-        if !material.classes.is_empty() && elsewhere > 0 {
-            writeln!(out, "{}", not_in(&material.classes, elsewhere))?;
+        if !places.is_empty() && analysed.elsewhere > 0 {
+            writeln!(out, "{}", not_in(places, analysed.elsewhere))?;
         }
-        written
-            .iter()
-            .try_for_each(|path| writeln!(out, "wrote {}", show::path(path)))
+        for path in written {
+            writeln!(out, "wrote {}", show::path(path))?;
+        }
+        write!(out, "{}", verdict.table())
     };
     match print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
-        // Whoever read a part of the table has had enough.
-        _ => match both(recorded.is_complete(), outcome) {
-            Err(problem) if problem.exit() != PARTIAL => Err(problem),
-            _ => Ok(recorded),
-        },
+        _ => Ok(()), // whoever read a part of the table has had enough
     }
 }
 

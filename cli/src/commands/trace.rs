@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{Outputs, Settings};
 use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files::{self, Kind};
 use crate::live::{Live, Show, Streamed, Which};
 use crate::otlp::{Delivery, OtlpOptions, Target};
@@ -380,10 +381,14 @@ fn of_run(
     if !folder.is_dir() {
         return Ok(traces);
     }
+    let mut damaged = DamagedFiles::default();
     for path in run_files::in_folder(folder)? {
         let mut warned = Warnings::default();
-        if run_files::kind(&path)? == Kind::Events
-            && let Some(trace) = run_files::read_events(&path, &mut warned)?
+        if !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Events) {
+            continue; // also one that is no file of a run at all
+        }
+        let read = run_files::read_events(&path, &mut warned);
+        if let Some(Some(trace)) = damaged.unless_damaged(&path, read, warnings)?
             && trace.meta.run == run
         {
             warnings.merge(warned);

@@ -1,20 +1,21 @@
 //! Several files of runs merged: which probes of which class file were hit, in which sessions.
 
-use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use coverage::report::{ExecutionData, Session};
-use probes::{ClassBytes, Incomplete, Merged, Meta};
+use probes::{ClassBytes, Incomplete, Merged, Meta, Unselected};
 
 use super::class_files::Loader;
 use super::command_line::program_of;
+use super::damaged_files::DamagedFiles;
 use super::exec_files;
 use super::run_files::{self, Kind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
 /// The plugin whose probes are coverage.
-const PLUGIN: &str = "coverage";
+pub const PLUGIN: &str = "coverage";
 
 /// A class that was loaded, and what was executed of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,12 @@ pub struct ExecutionDataStore {
     pub classes: Vec<MeasuredClass>,
     /// Classes that were loaded unchanged after a failure.
     pub failures: Vec<probes::Failure>,
+    /// Whether a JVM was killed, or still ran.
+    pub unfinished: bool,
+    /// Other plugins than `coverage` that have recorded something, which is in no report.
+    pub other_plugins: BTreeSet<String>,
+    /// What was loaded where nothing was selected.
+    pub unselected: Unselected,
     /// The JVM of the first snapshot.
     pub loader: Loader,
     by_id: HashMap<u64, usize>,
@@ -45,26 +52,38 @@ pub struct ExecutionDataStore {
 }
 
 impl ExecutionDataStore {
-    /// Reads and unites files of runs.
+    /// Reads and unites files of runs; those that are damaged, of a newer version or no files of a run are noted in
+    /// `damaged`.
     ///
     /// # Errors
-    /// If one is damaged, of a newer version, or no file of a run.
-    pub fn read(paths: &[PathBuf], warnings: &mut Warnings) -> Result<Self, Problem> {
+    /// As [`DamagedFiles::unless_damaged`].
+    pub fn read(
+        paths: &[PathBuf],
+        damaged: &mut DamagedFiles,
+        warnings: &mut Warnings,
+    ) -> Result<Self, Problem> {
         let mut recorded = Self::default();
         let mut snapshots = Vec::new();
         for path in paths {
-            match run_files::kind(path)? {
+            let Some(kind) = kind_of(path, damaged, warnings)? else {
+                continue;
+            };
+            match kind {
                 Kind::Snapshot => snapshots.push(path),
                 Kind::Events => {} // no coverage in there
                 Kind::Exec => {
-                    let (sessions, data) = exec_files::read(path)?;
+                    let read = exec_files::read(path);
+                    let Some((sessions, data)) = damaged.unless_damaged(path, read, warnings)?
+                    else {
+                        continue;
+                    };
                     recorded.sessions.extend(sessions);
                     data.into_iter()
                         .for_each(|data| recorded.add(data.into(), warnings));
                 }
             }
         }
-        recorded.add_snapshots(&snapshots, warnings)?;
+        recorded.add_snapshots(&snapshots, damaged, warnings)?;
         Ok(recorded)
     }
 
@@ -72,16 +91,19 @@ impl ExecutionDataStore {
     fn add_snapshots(
         &mut self,
         paths: &[&PathBuf],
+        damaged: &mut DamagedFiles,
         warnings: &mut Warnings,
     ) -> Result<(), Problem> {
         let mut problem = None;
         let mut without_classes = HashSet::new();
         let snapshots = paths.iter().map_while(|path| {
-            run_files::read_snapshot(path, warnings)
+            let read = run_files::read_snapshot(path, warnings);
+            damaged
+                .unless_damaged(path, read, warnings)
                 .map_err(|error| problem = Some(error))
                 .ok()
         });
-        let noted = snapshots.flatten().inspect(|snapshot| {
+        let noted = snapshots.flatten().flatten().inspect(|snapshot| {
             if snapshot.classes.is_empty() {
                 without_classes.insert((snapshot.meta.pid, snapshot.meta.start_ms));
             }
@@ -109,8 +131,10 @@ impl ExecutionDataStore {
             classes,
             failures,
             conflicts,
-            ..
+            summary,
+            complete,
         } = merged;
+        self.unselected = summary.unselected;
         self.loader = sessions
             .iter()
             .map(loader)
@@ -124,6 +148,14 @@ impl ExecutionDataStore {
         });
         self.sessions
             .extend(measured.map(|(meta, incomplete)| session(meta, incomplete.as_ref())));
+        let merged = sessions.iter().flat_map(|meta| &meta.sessions);
+        self.sessions.extend(merged.map(|session| Session {
+            id: session.id.clone(),
+            start_ms: session.start_ms,
+            dump_ms: session.dump_ms,
+            incomplete: session.incomplete.clone(),
+        }));
+        self.unfinished |= !complete;
         self.failures = failures;
         for conflict in conflicts {
             warnings.add(different_probes(
@@ -132,10 +164,12 @@ impl ExecutionDataStore {
                 conflict.left_out,
             ));
         }
-        for class in classes
+        let (measured, others): (Vec<_>, Vec<_>) = classes
             .into_iter()
-            .filter(|class| is_coverage(&class.plugin))
-        {
+            .partition(|class| is_coverage(&class.plugin));
+        self.other_plugins
+            .extend(others.into_iter().map(|class| class.plugin));
+        for class in measured {
             let (name, id) = (class.name, class.fingerprint);
             self.add(
                 MeasuredClass {
@@ -224,6 +258,18 @@ impl ExecutionDataStore {
             probes: class.probes.clone(),
         };
         self.classes.iter().map(data).collect()
+    }
+}
+
+/// What kind of file of a run this is; none if it is left out.
+fn kind_of(
+    path: &Path,
+    damaged: &mut DamagedFiles,
+    warnings: &mut Warnings,
+) -> Result<Option<Kind>, Problem> {
+    match run_files::kind(path) {
+        Ok(kind) => Ok(Some(kind)),
+        Err(problem) => damaged.unless_damaged(path, Err(problem), warnings),
     }
 }
 

@@ -102,6 +102,29 @@ fn coverage_unites_the_jvms_below_a_script() {
 }
 
 #[test]
+fn selection_that_matches_nothing_is_an_error_with_the_nearest_name() {
+    let bank = Bank::new(&jdks::newest());
+    for (select, nearest) in [
+        ("bank.Telller", "nearest  bank.Teller"),
+        ("bank", "nearest  bank.** (1 classes)"),
+        ("loader:foo", "nearest  loaders: app"),
+        ("com.nosuch.**", "1 classes are there to select from"),
+    ] {
+        let run = bank.coverage(&["--select", select, "--xml", "none.xml"], "jvm 1 return");
+        run.assert_exit(2);
+        run.assert_stderr("error[H0671]: the selection matches no class");
+        run.assert_stderr(nearest);
+        assert!(!bank.path("none.xml").exists(), "{}", run.report());
+    }
+    let run = bank.coverage(
+        &["--select", "com.nosuch.**", "--classes", "classes"],
+        "jvm 1 return",
+    );
+    run.assert_exit(2)
+        .assert_stderr("2 classes are there to select from");
+}
+
+#[test]
 fn java_itself_is_given_the_agent_and_its_exit_code_is_handed_on() {
     for jdk in jdks::main_two() {
         let bank = Bank::new(&jdk);

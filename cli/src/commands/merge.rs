@@ -1,0 +1,127 @@
+//! `classhook merge`: many files of runs become one snapshot.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use probes::{BaselineWriter, Meta};
+
+use crate::inputs::damaged_files::DamagedFiles;
+use crate::inputs::execution_data::{ExecutionDataStore, PLUGIN};
+use crate::inputs::run_files;
+use crate::outputs::atomic;
+use crate::problem::{PARTIAL, Problem};
+use crate::show::{path, show};
+use crate::warnings::{Warning, Warnings};
+
+const AFTER_HELP: &str = "\
+The snapshot that is written holds what was executed in any of the runs, their class files and their sessions.
+Reports of it are those of all the files together. What JaCoCo's .exec files lack, class files, it lacks, too.
+
+Examples:
+  classhook merge out/*.hook --to all.hook
+  classhook merge unit-tests integration-tests jacoco.exec --to all.hook && classhook report all.hook --html html";
+
+/// Merges what runs left into one snapshot.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Merge {
+    /// Snapshots (.hook) and JaCoCo's files (.exec), or folders that hold them
+    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
+    pub files: Vec<PathBuf>,
+    /// The snapshot to write
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Merge nothing if one of the files is damaged; else it is left out and named, and the exit code is 3
+    #[arg(long)]
+    pub strict_inputs: bool,
+}
+
+impl Merge {
+    /// Reads, writes, and says what was merged.
+    ///
+    /// # Errors
+    /// If nothing can be read, or the snapshot cannot be written.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let files = run_files::find(&self.files)?;
+        let mut warnings = Warnings::default();
+        let mut damaged = DamagedFiles::new(self.strict_inputs);
+        let recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
+        let is_partial = damaged.any()?;
+        if recorded.classes.is_empty() {
+            return Err(
+                Problem::user("H0610", "there is no coverage to merge").with(
+                    "expected",
+                    "snapshots or .exec files with at least one class",
+                ),
+            );
+        }
+        if !recorded.other_plugins.is_empty() {
+            warnings.add(other_plugins(&recorded));
+        }
+        warnings.print();
+        atomic::file(&self.to, &|out| write(&recorded, out))?;
+        show(&format!(
+            "merged {} files into {}: {} classes, {} sessions\n",
+            files.len(),
+            path(&self.to),
+            recorded.classes.len(),
+            recorded.sessions.len()
+        ))?;
+        recorded.is_complete()?;
+        Ok(if is_partial { PARTIAL } else { 0 })
+    }
+}
+
+fn other_plugins(recorded: &ExecutionDataStore) -> Warning {
+    let names: Vec<&str> = recorded.other_plugins.iter().map(String::as_str).collect();
+    Warning::new("H0675", "only what the plugin coverage recorded is merged")
+        .with("found", format!("results of {}", names.join(", ")))
+        .with(
+            "help",
+            "keep these files for what the other plugins recorded",
+        )
+}
+
+fn write(recorded: &ExecutionDataStore, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = BaselineWriter::new(out, &meta(recorded))?;
+    for class in &recorded.classes {
+        let bytes = class
+            .bytes
+            .as_ref()
+            .map(|bytes| bytes.inflate())
+            .transpose();
+        let bytes = bytes.map_err(io::Error::other)?;
+        let probes = (PLUGIN, class.probes.as_slice());
+        writer.executed(&class.name, class.id, probes, bytes.as_deref())?;
+    }
+    for failure in &recorded.failures {
+        writer.failure(failure)?;
+    }
+    match recorded.unfinished {
+        true => writer.abandon().map(drop),
+        false => writer.finish().map(drop),
+    }
+}
+
+/// No JVM wrote the merged snapshot, so it has no process id; the newest JVM decides about multi-release jars.
+fn meta(recorded: &ExecutionDataStore) -> Meta {
+    let sessions = recorded.sessions.iter().map(|session| probes::Session {
+        id: session.id.clone(),
+        start_ms: session.start_ms,
+        dump_ms: session.dump_ms,
+        incomplete: session.incomplete.clone(),
+    });
+    let home = recorded.loader.java_home.as_ref();
+    Meta {
+        command: "classhook merge".to_owned(),
+        agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+        java_feature: recorded.loader.java_feature,
+        java_home: home
+            .map(|home| home.display().to_string())
+            .unwrap_or_default(),
+        plugins: vec![PLUGIN.to_owned()],
+        sessions: sessions.collect(),
+        ..Meta::default()
+    }
+}

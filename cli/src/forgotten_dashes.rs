@@ -1,0 +1,160 @@
+//! A command that was typed without `--` in front of it.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{Arg, Command, CommandFactory};
+
+use crate::commands::Classhook;
+use crate::problem::Problem;
+
+/// What to type, if `words` were refused because they name a command to start without `--` in front of it.
+#[must_use]
+pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
+    let may_be = [
+        ErrorKind::InvalidValue,
+        ErrorKind::ValueValidation,
+        ErrorKind::UnknownArgument,
+        ErrorKind::ArgumentConflict,
+        ErrorKind::MissingRequiredArgument,
+    ];
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.to_str())
+        .collect::<Option<_>>()?;
+    if !may_be.contains(&error.kind()) || words.contains(&"--") {
+        return None;
+    }
+    let classhook = Classhook::command();
+    let (first, name) = words
+        .iter()
+        .enumerate()
+        .skip(1)
+        .find(|(_, word)| !word.starts_with('-'))?;
+    let command = classhook.find_subcommand(name)?;
+    if !command.get_positionals().any(Arg::is_last_set) {
+        return None;
+    }
+    let start = first + 1 + first_operand(command, words.get(first + 1..)?)?;
+    let (before, started) = words.split_at(start);
+    let program = started.first()?;
+    if program.parse::<i32>().is_ok() {
+        return None;
+    }
+    let shown = |words: &[&str]| {
+        words
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let before = before.get(1..).unwrap_or_default();
+    let message =
+        format!("`{program}` stands where no command can be: commands to start stand behind `--`");
+    let help = format!("classhook {} -- {}", shown(before), shown(started));
+    Some(Problem::user("H0674", message).with("help", help))
+}
+
+/// Where the first word stands that is neither an option nor an option's value.
+fn first_operand(command: &Command, words: &[&str]) -> Option<usize> {
+    let mut words = words.iter().enumerate();
+    while let Some((index, word)) = words.next() {
+        let option = match (word.strip_prefix("--"), word.strip_prefix('-')) {
+            (Some(long), _) => {
+                let name = long.split('=').next();
+                let found = command.get_arguments().find(|arg| arg.get_long() == name)?;
+                (!long.contains('=')).then_some(found)
+            }
+            (None, Some(short)) if !short.is_empty() => {
+                let letter = short.chars().next();
+                let found = command
+                    .get_arguments()
+                    .find(|arg| arg.get_short() == letter)?;
+                (short.chars().count() == 1).then_some(found)
+            }
+            _ => return Some(index),
+        };
+        if option.is_some_and(|option| option.get_action().takes_values()) {
+            words.next();
+        }
+    }
+    None
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:=,@%+-".contains(letter);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn told(line: &[&str]) -> Option<String> {
+        let words: Vec<OsString> = std::iter::once(&"classhook")
+            .chain(line)
+            .map(OsString::from)
+            .collect();
+        let error = Classhook::try_parse_from(&words).err()?;
+        problem(&error, &words).map(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn what_to_type_is_told() {
+        for (line, expected) in [
+            (
+                &["coverage", "mvn", "test"][..],
+                "classhook coverage -- mvn test",
+            ),
+            (
+                &["coverage", "--xml", "a b.xml", "mvn", "test"],
+                "classhook coverage --xml 'a b.xml' -- mvn test",
+            ),
+            (
+                &["coverage", "--xml=c.xml", "java", "-jar", "app.jar"],
+                "classhook coverage --xml=c.xml -- java -jar app.jar",
+            ),
+            (
+                &["coverage", "-o", "out", "./gradlew", "check"],
+                "classhook coverage -o out -- ./gradlew check",
+            ),
+            (
+                &["run", "java", "-jar", "app.jar"],
+                "classhook run -- java -jar app.jar",
+            ),
+            (&["run", "ant"], "classhook run -- ant"),
+            (
+                &["trace", "--methods", "a.**", "--count", "java", "A"],
+                "classhook trace --methods 'a.**' --count -- java A",
+            ),
+            (&["top", "mvn"], "classhook top -- mvn"),
+        ] {
+            let told = told(line).unwrap_or_default();
+            assert!(told.contains("error[H0674]"), "{line:?}: {told}");
+            assert!(
+                told.contains(&format!("help     {expected}")),
+                "{line:?}: {told}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_mistakes_are_clap_s() {
+        for line in [
+            &["coverage", "--no-such", "x", "--", "mvn"][..],
+            &["coverage", "--no-such", "mvn"],
+            &["coverage", "4711", "--for", "soon"],
+            &["report"],
+            &["status", "mvn"],
+            &["--help"],
+        ] {
+            assert_eq!(told(line), None, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Files of runs that cannot be read: they are left out and named, or end the command.
+
+use std::path::Path;
+
+use crate::problem::Problem;
+use crate::warnings::{Warning, Warnings};
+
+/// What came of the files of runs that a command reads.
+#[derive(Debug, Default)]
+pub struct DamagedFiles {
+    /// Whether the first one ends the command.
+    strict: bool,
+    /// Why the first one could not be read.
+    first: Option<Problem>,
+    /// Whether any could be read.
+    any_read: bool,
+}
+
+impl DamagedFiles {
+    /// None so far.
+    #[must_use]
+    pub fn new(strict: bool) -> Self {
+        Self {
+            strict,
+            ..Self::default()
+        }
+    }
+
+    /// What was read of a file; none, and a warning, if it is left out.
+    ///
+    /// # Errors
+    /// If it cannot be read, and that ends the command.
+    pub fn unless_damaged<T>(
+        &mut self,
+        path: &Path,
+        read: Result<T, Problem>,
+        warnings: &mut Warnings,
+    ) -> Result<Option<T>, Problem> {
+        let problem = match read {
+            Ok(read) => {
+                self.any_read = true;
+                return Ok(Some(read));
+            }
+            Err(problem) if self.strict => return Err(problem),
+            Err(problem) => problem,
+        };
+        let warning = Warning::new("H0672", format!("{} is left out", path.display()));
+        let warning = warning.with("cause", problem.cause());
+        let help = "--strict-inputs makes this an error";
+        warnings.add(warning.with("help", help));
+        self.first.get_or_insert(problem);
+        Ok(None)
+    }
+
+    /// Whether any file is left out.
+    ///
+    /// # Errors
+    /// If no file could be read: why not the first.
+    pub fn any(&self) -> Result<bool, Problem> {
+        match &self.first {
+            Some(problem) if !self.any_read => Err(problem.clone()),
+            first => Ok(first.is_some()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn damaged() -> Result<u8, Problem> {
+        Err(Problem::user("H0611", "cannot read a.hook").with("found", "no record"))
+    }
+
+    #[test]
+    fn damaged_file_is_left_out_unless_it_is_the_only_one() {
+        let (mut files, mut warnings) = (DamagedFiles::default(), Warnings::default());
+        let path = Path::new("a.hook");
+        assert_eq!(
+            files.unless_damaged(path, damaged(), &mut warnings),
+            Ok(None)
+        );
+        assert!(files.any().is_err());
+        assert_eq!(
+            files.unless_damaged(path, Ok(1), &mut warnings),
+            Ok(Some(1))
+        );
+        assert_eq!(files.any(), Ok(true));
+        let mut text = Vec::new();
+        warnings.write(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            text.contains("warning[H0672]: a.hook is left out"),
+            "{text}"
+        );
+        assert!(text.contains("cannot read a.hook: no record"), "{text}");
+    }
+
+    #[test]
+    fn damaged_file_ends_a_strict_command() {
+        let (mut files, mut warnings) = (DamagedFiles::new(true), Warnings::default());
+        let read = files.unless_damaged(Path::new("a.hook"), damaged(), &mut warnings);
+        assert!(read.is_err() && warnings.is_empty());
+    }
+}

@@ -1,0 +1,397 @@
+//! How much has to be covered: rules over the whole, packages and classes, and what falls short of them.
+
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+
+use clap::Args;
+use coverage::model::{BundleCoverage, Counter, CounterKind, Counters};
+use globs::Glob;
+use jvms::names::binary;
+
+use crate::problem::Problem;
+use crate::show::name;
+use crate::unmatched;
+
+/// The rules of a command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FailUnder {
+    /// Least coverage in percent, else the exit code is 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; may be repeated
+    #[arg(long, value_name = "RULES", value_delimiter = ',')]
+    pub fail_under: Vec<Minimum>,
+}
+
+/// Percent, in ten-thousandths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Percent(u32);
+
+/// All.
+const ALL: Percent = Percent(100 * 10_000);
+
+/// What a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Scope {
+    /// Everything together.
+    Whole,
+    /// Each package of this name.
+    Packages(Glob, String),
+    /// Each class of this name.
+    Classes(Glob, String),
+}
+
+/// One rule: how much of one counter must be covered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Minimum {
+    scope: Scope,
+    counter: CounterKind,
+    percent: Percent,
+}
+
+impl FromStr for Minimum {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (what, percent) = text
+            .rsplit_once('=')
+            .ok_or("expected `COUNTER=PERCENT`, such as `line=80`")?;
+        let percent = percent.trim().parse()?;
+        let what = what.trim();
+        let scoped = what
+            .split_once(':')
+            .filter(|(scope, _)| matches!(*scope, "bundle" | "package" | "class"));
+        let Some((scope, rest)) = scoped else {
+            let counter = counter(what)?;
+            return Ok(Self {
+                scope: Scope::Whole,
+                counter,
+                percent,
+            });
+        };
+        if scope == "bundle" {
+            let counter = counter(rest)?;
+            return Ok(Self {
+                scope: Scope::Whole,
+                counter,
+                percent,
+            });
+        }
+        let (glob, counter) = match rest.rsplit_once(':') {
+            Some((glob, word)) => (glob, counter(word)?),
+            None => (rest, CounterKind::Line),
+        };
+        globs::check_class(glob).map_err(|problem| format!("`{glob}` {problem}"))?;
+        let (compiled, glob) = (Glob::of_class(glob), glob.to_owned());
+        let scope = match scope {
+            "package" => Scope::Packages(compiled, glob),
+            _ => Scope::Classes(compiled, glob),
+        };
+        Ok(Self {
+            scope,
+            counter,
+            percent,
+        })
+    }
+}
+
+fn counter(word: &str) -> Result<CounterKind, String> {
+    let found = CounterKind::ALL
+        .into_iter()
+        .find(|kind| kind.name().eq_ignore_ascii_case(word));
+    found.ok_or_else(|| {
+        format!("`{word}` is no counter: expected instruction, branch, line, complexity, method or class, or `package:GLOB` or `class:GLOB`")
+    })
+}
+
+impl FromStr for Percent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no percentage: expected a number from 0 to 100, such as 80 or 99.5"
+            )
+        };
+        let digits = text.strip_suffix('%').unwrap_or(text);
+        let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(part) || whole.len() > 3 || part.len() > 4 {
+            return Err(wrong());
+        }
+        let number = format!("{whole}{part:0<4}").parse().map_err(|_| wrong())?;
+        Some(Self(number))
+            .filter(|percent| *percent <= ALL)
+            .ok_or_else(wrong)
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.0 / 10_000, self.0 % 10_000);
+        match part {
+            0 => write!(f, "{whole}%"),
+            part => write!(f, "{whole}.{}%", format!("{part:04}").trim_end_matches('0')),
+        }
+    }
+}
+
+impl Percent {
+    /// How much of a counter is covered, cut; none if there is nothing to cover.
+    fn of(counter: Counter) -> Option<Self> {
+        let covered = u64::from(counter.covered) * u64::from(ALL.0);
+        let percent = covered.checked_div(u64::from(counter.total()))?;
+        u32::try_from(percent).ok().map(Self)
+    }
+
+    /// With two digits behind the point, cut.
+    fn short(self) -> Self {
+        Self(self.0 / 100 * 100)
+    }
+}
+
+/// Something that is covered less than a rule wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shortfall {
+    what: String,
+    kind: CounterKind,
+    least: Percent,
+    found: Percent,
+    counter: Counter,
+}
+
+/// Whether all rules hold, and the table of what falls short.
+///
+/// # Errors
+/// If a rule is about packages or classes of which there are none (`H0671`).
+pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Verdict, Problem> {
+    let mut short = Vec::new();
+    for rule in rules {
+        let subjects = rule.subjects(bundle);
+        if subjects.is_empty() {
+            return Err(rule.about_nothing(bundle));
+        }
+        let falls_short = |(what, counters): (String, Counters)| {
+            let counter = counters.of(rule.counter);
+            let found = Percent::of(counter).filter(|found| *found < rule.percent)?;
+            let (kind, least) = (rule.counter, rule.percent);
+            Some(Shortfall {
+                what,
+                kind,
+                least,
+                found,
+                counter,
+            })
+        };
+        short.extend(subjects.into_iter().filter_map(falls_short));
+    }
+    let rules = rules.len();
+    Ok(Verdict { rules, short })
+}
+
+/// What came of the rules.
+#[derive(Debug)]
+pub struct Verdict {
+    rules: usize,
+    short: Vec<Shortfall>,
+}
+
+impl Verdict {
+    /// The table of what falls short; that all rules hold, if nothing does; empty without rules.
+    #[must_use]
+    pub fn table(&self) -> String {
+        if self.short.is_empty() {
+            return match self.rules {
+                0 => String::new(),
+                1 => "the rule holds\n".to_owned(),
+                count => format!("all {count} rules hold\n"),
+            };
+        }
+        let longest = self.short.iter().map(|it| it.what.chars().count()).max();
+        let width = longest.unwrap_or(0).max("falls short".len());
+        let mut text = format!(
+            "{:<width$}  counter      least    found  covered\n",
+            "falls short"
+        );
+        for it in &self.short {
+            let counter = it.kind.name().to_lowercase();
+            let (least, found) = (it.least.to_string(), it.found.short().to_string());
+            let (covered, total) = (it.counter.covered, it.counter.total());
+            let _ = writeln!(
+                text,
+                "{:<width$}  {counter:<11}{least:>7}{found:>9}  {covered} of {total}",
+                it.what
+            ); // a string takes everything
+        }
+        text
+    }
+
+    /// The problem that something falls short, if it does.
+    ///
+    /// # Errors
+    /// `H0673`, with which the command ends with 4.
+    pub fn problem(&self) -> Result<(), Problem> {
+        match self.short.len() {
+            0 => Ok(()),
+            count => {
+                let message =
+                    format!("coverage falls short of what --fail-under asks for, {count} times");
+                Err(Problem::short("H0673", message))
+            }
+        }
+    }
+}
+
+impl Minimum {
+    /// What the rule is about, with its counters.
+    fn subjects(&self, bundle: &BundleCoverage) -> Vec<(String, Counters)> {
+        match &self.scope {
+            Scope::Whole => vec![("total".to_owned(), bundle.counters)],
+            Scope::Packages(glob, _) => {
+                let packages = bundle.packages.iter().filter(|it| glob.matches(&it.name));
+                packages.map(|it| (shown(&it.name), it.counters)).collect()
+            }
+            Scope::Classes(glob, _) => {
+                let classes = bundle.classes().filter(|it| glob.matches(&it.name));
+                let measured = classes.filter(|it| it.contains_code());
+                measured.map(|it| (shown(&it.name), it.counters)).collect()
+            }
+        }
+    }
+
+    fn about_nothing(&self, bundle: &BundleCoverage) -> Problem {
+        let (what, glob, names): (_, _, Vec<String>) = match &self.scope {
+            Scope::Packages(_, glob) => (
+                "package",
+                glob.as_str(),
+                bundle.packages.iter().map(|it| binary(&it.name)).collect(),
+            ),
+            Scope::Classes(_, glob) => (
+                "class",
+                glob.as_str(),
+                bundle.classes().map(|it| binary(&it.name)).collect(),
+            ),
+            Scope::Whole => ("class", "", Vec::new()),
+        };
+        let problem = Problem::user("H0671", format!("a rule of --fail-under matches no {what}"))
+            .with("found", format!("{what}:{glob}"));
+        match unmatched::within(glob, &names).or_else(|| unmatched::nearest(glob, &names)) {
+            Some(nearest) => problem.with("nearest", nearest),
+            None => problem,
+        }
+    }
+}
+
+/// A name as a line of the table shows it.
+fn shown(internal: &str) -> String {
+    match internal {
+        "" => "(unnamed package)".to_owned(),
+        internal => name(&binary(internal)).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coverage::model::{BundleBuilder, ClassCoverage, MethodCoverage};
+
+    use super::*;
+
+    /// A class with this many lines, one instruction each.
+    fn class(id: u64, name: &str, missed: u32, covered: u32) -> ClassCoverage {
+        let mut method = MethodCoverage::new("run", "()V", None);
+        for line in 1..=missed + covered {
+            let one = if line <= missed {
+                Counter::MISSED
+            } else {
+                Counter::COVERED
+            };
+            method.increment(one, Counter::EMPTY, Some(line));
+        }
+        method.close();
+        let mut class = ClassCoverage::new(id, name);
+        class.add_method(method);
+        class
+    }
+
+    fn bundle() -> BundleCoverage {
+        let mut builder = BundleBuilder::default();
+        builder.add(class(1, "com/acme/core/Sum", 1, 9)).unwrap();
+        builder
+            .add(class(2, "com/acme/core/Unused", 10, 0))
+            .unwrap();
+        builder
+            .add(class(3, "com/acme/web/Page", 0, 10_000))
+            .unwrap();
+        builder.build("x")
+    }
+
+    fn short(rules: &[&str]) -> Vec<(String, String)> {
+        let rules: Vec<Minimum> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let verdict = check(&rules, &bundle()).unwrap();
+        let found = verdict.short.into_iter();
+        found
+            .map(|it| (it.what, it.found.short().to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn rules_are_about_the_whole_packages_and_classes() {
+        assert_eq!(
+            short(&["line=99", "instruction=99.8", "bundle:class=50"]),
+            []
+        );
+        assert_eq!(short(&["line=100"]), [("total".into(), "99.89%".into())]);
+        assert_eq!(
+            short(&["class:com.acme.**=90"]),
+            [("com.acme.core.Unused".to_owned(), "0%".to_owned())]
+        );
+        assert_eq!(
+            short(&[
+                "package:com.acme.core:instruction=50",
+                "package:com.acme.*=10"
+            ]),
+            [("com.acme.core".to_owned(), "45%".to_owned())]
+        );
+        assert_eq!(short(&["branch=100"]), [], "nothing to cover is enough");
+    }
+
+    #[test]
+    fn what_falls_short_is_shown_as_less_than_the_rule() {
+        let rules = ["class:com.acme.core.Sum=90.0001".parse().unwrap()];
+        let verdict = check(&rules, &bundle()).unwrap();
+        let table = verdict.table();
+        assert!(
+            table.contains("com.acme.core.Sum  line       90.0001%      90%  9 of 10"),
+            "{table}"
+        );
+        assert_eq!(verdict.problem().unwrap_err().exit(), 4);
+        let rules = ["line=1".parse().unwrap()];
+        assert_eq!(
+            check(&rules, &bundle()).unwrap().table(),
+            "the rule holds\n"
+        );
+    }
+
+    #[test]
+    fn rules_about_nothing_and_mistakes_are_refused() {
+        let rules = ["class:com.acme=90".parse().unwrap()];
+        let error = check(&rules, &bundle()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("nearest  com.acme.** (3 classes)"),
+            "{error}"
+        );
+        for (text, told) in [
+            ("line", "COUNTER=PERCENT"),
+            ("lines=80", "is no counter"),
+            ("line=101", "from 0 to 100"),
+            ("line=-1", "from 0 to 100"),
+            ("line=8e1", "from 0 to 100"),
+            ("class:=80", "names nothing"),
+            ("class:a.**:lines=80", "is no counter"),
+        ] {
+            let error = text.parse::<Minimum>().unwrap_err();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+        assert_eq!("99.50%".parse::<Percent>().unwrap().to_string(), "99.5%");
+    }
+}

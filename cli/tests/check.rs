@@ -1,0 +1,188 @@
+//! `classhook check` and `merge`, and `--fail-under` of reports.
+
+#[path = "support/command.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::fs;
+
+use probes::{Meta, Snapshot};
+use support::{Compiled, Hits, Ran, run, snapshot};
+
+const ACCOUNT: &str = "package bank;
+public class Account {
+    int balance;
+    void add(int amount) {
+        if (amount < 0) {
+            throw new IllegalArgumentException();
+        }
+        balance += amount;
+    }
+}
+";
+const NEVER: &str = "package bank;
+public class Never {
+    static int twice(int x) {
+        return 2 * x;
+    }
+}
+";
+
+/// A folder with a snapshot in which `Account` ran.
+fn bank() -> Compiled {
+    let bank = Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Never.java", NEVER)]);
+    let class = bank.class("bank/Account");
+    snapshot(&bank.path("out"), meta(1), true, &[(&class, Hits::All)]);
+    bank
+}
+
+fn meta(pid: u32) -> Meta {
+    Meta {
+        pid,
+        host: "box".into(),
+        start_ms: 5,
+        ..Meta::default()
+    }
+}
+
+/// Runs the command in the folder; `out` and `classes` are paths there.
+fn classhook(bank: &Compiled, words: &[&str]) -> Ran {
+    let place = |word: &&str| match *word {
+        "out" | "classes" | "report.xml" | "all.hook" | "one" | "two" | "jacoco.exec" => {
+            bank.path(word).into_os_string()
+        }
+        word => OsString::from(word),
+    };
+    run(words.iter().map(place))
+}
+
+#[test]
+fn rules_that_hold_end_with_0_and_others_with_4_and_a_table() {
+    let bank = bank();
+    let rules = "line=100,branch=100,class:bank.**=99.5%,package:bank:method=100";
+    let ran = classhook(&bank, &["check", "out", "--fail-under", rules]);
+    ran.prints(&["all 4 rules hold"]);
+    let ran = classhook(
+        &bank,
+        &[
+            "check",
+            "out",
+            "--classes",
+            "classes",
+            "--fail-under",
+            "line=80",
+            "--fail-under",
+            "class:bank.**:class=1",
+        ],
+    );
+    assert_eq!(ran.code, Some(4), "{}", ran.error);
+    ran.says(&["error[H0673]: coverage falls short of what --fail-under asks for, 2 times"]);
+    let rows: Vec<Vec<&str>> = ran
+        .out
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert!(
+        rows.contains(&vec!["total", "line", "80%", "71.42%", "5", "of", "7"]),
+        "{}",
+        ran.out
+    );
+    assert!(
+        rows.contains(&vec!["bank.Never", "class", "1%", "0%", "0", "of", "1"]),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn reports_are_written_also_if_they_fall_short() {
+    let bank = bank();
+    let ran = classhook(
+        &bank,
+        &[
+            "report",
+            "out",
+            "--classes",
+            "classes",
+            "--xml",
+            "report.xml",
+            "--fail-under",
+            "line=72",
+        ],
+    );
+    assert_eq!(ran.code, Some(4), "{}", ran.error);
+    assert!(bank.path("report.xml").is_file());
+    assert!(
+        ran.out.contains("wrote ") && ran.out.contains("falls short"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn rules_that_make_no_sense_are_refused() {
+    let bank = bank();
+    let ran = classhook(&bank, &["check", "out", "--fail-under", "lines=80"]);
+    assert_eq!(ran.code, Some(2));
+    ran.says(&["`lines` is no counter"]);
+    let ran = classhook(&bank, &["check", "out", "--fail-under", "class:bank=80"]);
+    ran.refused("H0671", &["bank.** (1 classes)"]);
+    classhook(&bank, &["check", "out"]).refused("H0673", &["--fail-under"]);
+}
+
+#[test]
+fn merged_snapshot_is_the_sum_of_all_files() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    snapshot(
+        &bank.path("one"),
+        meta(1),
+        true,
+        &[(&class, Hits::Only(&[0]))],
+    );
+    snapshot(
+        &bank.path("two"),
+        meta(2),
+        true,
+        &[(&class, Hits::Only(&[1, 2, 3]))],
+    );
+    classhook(&bank, &["report", "two", "--exec", "jacoco.exec"]).well();
+    for second in ["two", "jacoco.exec"] {
+        let ran = classhook(&bank, &["merge", "one", second, "--to", "all.hook"]);
+        ran.prints(&["merged 2 files into", "1 classes, 2 sessions"]);
+        let ran = classhook(&bank, &["check", "all.hook", "--fail-under", "line=100"]);
+        ran.prints(&["the rule holds"]);
+        classhook(&bank, &["report", "all.hook", "--xml", "report.xml"]).well();
+        let merged = fs::read_to_string(bank.path("report.xml")).unwrap();
+        classhook(&bank, &["report", "one", second, "--xml", "report.xml"]).well();
+        assert_eq!(merged, fs::read_to_string(bank.path("report.xml")).unwrap());
+    }
+    let again = classhook(&bank, &["merge", "all.hook", "one", "--to", "all.hook"]);
+    again.prints(&["1 classes, 3 sessions"]);
+}
+
+#[test]
+fn merged_snapshot_says_what_its_parts_say() {
+    let bank = bank();
+    fs::create_dir(bank.path("one")).unwrap();
+    let whole = fs::read_dir(bank.path("out"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let bytes = fs::read(whole).unwrap();
+    // The writer was killed before the record that ends the file.
+    let end = bytes.len() - 60;
+    fs::write(bank.path("one/killed.hook"), &bytes[..end]).unwrap();
+    fs::write(bank.path("one/noise.hook"), "no snapshot").unwrap();
+    let ran = classhook(&bank, &["merge", "one", "--to", "all.hook"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&["warning[H0672]", "noise.hook is left out", "warning[H0615]"]);
+    assert!(!Snapshot::read(&bank.path("all.hook")).unwrap().complete);
+    let strict = classhook(
+        &bank,
+        &["merge", "one", "--strict-inputs", "--to", "all.hook"],
+    );
+    strict.refused("H0611", &["noise.hook"]);
+}
