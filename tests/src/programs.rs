@@ -119,21 +119,33 @@ impl Program {
     /// The JDKs of this run: the newest that the program runs on, and in rotation one of the others; with
     /// [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
     pub fn jdks(&self) -> Vec<Jdk> {
+        let mut others = self.every_jdk();
+        if rotation::everything() {
+            return others;
+        }
+        let newest = others.pop();
+        self.in_turn(others).into_iter().chain(newest).collect()
+    }
+
+    /// The JDK of this run, where one is enough: each in rotation; with [`rotation::everything`] all of them.
+    pub fn jdk_in_turn(&self) -> Vec<Jdk> {
+        let all = self.every_jdk();
+        if rotation::everything() {
+            return all;
+        }
+        self.in_turn(all).into_iter().collect()
+    }
+
+    fn every_jdk(&self) -> Vec<Jdk> {
         let runs_on = |jdk: &&Jdk| {
             self.releases.contains(&jdk.feature) && (jdk.full || !self.main.contains('/'))
         };
-        let mut found: Vec<Jdk> = jdks::all().iter().filter(runs_on).cloned().collect();
-        if rotation::everything() || found.len() <= 2 {
-            return found;
-        }
-        let newest = found.pop();
-        let other = rotation::turn(&self.name, found.len());
-        found
-            .into_iter()
-            .nth(other)
-            .into_iter()
-            .chain(newest)
-            .collect()
+        jdks::all().iter().filter(runs_on).cloned().collect()
+    }
+
+    fn in_turn(&self, jdks: Vec<Jdk>) -> Option<Jdk> {
+        let turn = rotation::turn(&self.name, jdks.len());
+        jdks.into_iter().nth(turn)
     }
 
     /// The JDK's module that holds it.
