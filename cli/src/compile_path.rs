@@ -57,6 +57,14 @@ impl CompilePath {
         Ok(path)
     }
 
+    /// Adds folders and jars, which are searched last.
+    ///
+    /// # Errors
+    /// As [`CompilePath::new`].
+    pub fn extend(&mut self, places: impl IntoIterator<Item = PathBuf>) -> Result<(), Problem> {
+        places.into_iter().try_for_each(|place| self.add(place))
+    }
+
     /// Folders and jars, in the order in which they are searched.
     #[must_use]
     pub fn places(&self) -> &[PathBuf] {

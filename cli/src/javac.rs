@@ -30,10 +30,14 @@ struct Facts {
 /// The oldest release that every compiler compiles for.
 const OLDEST: u16 = 8;
 
+/// Says where the loaders of classes, given by their names with dots, have classes from.
+pub type Places<'p> = &'p mut dyn FnMut(&[String]) -> Result<Vec<PathBuf>, Problem>;
+
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
 ///
 /// `class_path` is used in place of the JVM's own class path and module path. Of either, jars within jars and folders
-/// of classes within them are unpacked. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
+/// of classes within them are unpacked. Where the JVM's own path does not have the classes, or does not do for them,
+/// `places` are searched behind it. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
 /// or the first in `PATH`; another one than the JVM's own compiles for the JVM's release.
 /// Where the class path has one of these classes compiled for an older release, they are compiled for that:
 /// how a compiler gives inner classes access to each other differs, and the members of a class with it.
@@ -44,19 +48,51 @@ pub fn compile(
     pid: i32,
     sources: &[PathBuf],
     class_path: Option<&OsString>,
+    places: Places<'_>,
 ) -> Result<TempDir, Problem> {
     let facts = Facts::of(pid)?;
     let (javac, own) = facts.compiler()?;
-    let path = match class_path {
+    let mut path = match class_path {
         Some(given) => CompilePath::new(std::env::split_paths(given), [])?,
         None => CompilePath::new(facts.class_path, facts.module_path)?,
+    };
+    let names = class_names(sources)?;
+    let is_there = |name: &String| {
+        let file = PathBuf::from(format!("{}.class", name.replace('.', "/")));
+        path.places()
+            .iter()
+            .any(|place| release_in(place, &file).is_some())
+    };
+    let mut may_ask = class_path.is_none();
+    if may_ask && !names.iter().all(is_there) {
+        path.extend(places(&names)?)?;
+        may_ask = false;
+    }
+    let release = (!own).then_some(&facts.release);
+    let compiled = |path: &CompilePath| {
+        let compiler = Compiler {
+            javac: &javac,
+            path,
+            sources,
+        };
+        compiler.run(release)
+    };
+    let classes = match compiled(&path) {
+        Err(refused) if may_ask && lacks_something(&refused) => {
+            let known = path.places().len();
+            path.extend(places(&names)?)?;
+            if path.places().len() == known {
+                return Err(refused);
+            }
+            compiled(&path)?
+        }
+        outcome => outcome?,
     };
     let compiler = Compiler {
         javac: &javac,
         path: &path,
         sources,
     };
-    let classes = compiler.run((!own).then_some(&facts.release))?;
     let jvms: u16 = facts.release.parse().unwrap_or(u16::MAX);
     match former_release(classes.path(), path.places()) {
         Some(former) if former < jvms => compiler.run(Some(&former.max(OLDEST).to_string())),
@@ -142,7 +178,7 @@ impl Compiler<'_> {
 
     fn refused(&self, said: &str) -> Problem {
         let path = format!(
-            "sources are compiled on the JVM's class path and module path, {} places, of which {} were unpacked from others; --class-path names another path, as for classes that a loader of the application's own has from elsewhere",
+            "sources are compiled on the JVM's class path and module path, and on what the loaders of their classes have loaded from elsewhere: {} places, of which {} were unpacked from others; --class-path names another path",
             self.path.places().len(),
             self.path.unpacked(),
         );
@@ -156,11 +192,32 @@ fn temporary() -> Result<TempDir, Problem> {
     tempfile::tempdir().map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))
 }
 
+/// Whether the compiler may have seen too little.
+fn lacks_something(refused: &Problem) -> bool {
+    let said = refused.to_string();
+    let signs = ["cannot find symbol", "does not exist", "cannot access"];
+    signs.iter().any(|sign| said.contains(sign))
+}
+
 /// The module that the compiler says the package of a source belongs to.
 fn named_module(said: &str) -> Option<&str> {
     let (_, behind) = said.split_once("package exists in another module: ")?;
     let end = behind.find(|c: char| !(c.is_alphanumeric() || "._".contains(c)));
     Some(&behind[..end.unwrap_or(behind.len())])
+}
+
+/// The classes that sources are named after.
+fn class_names(sources: &[PathBuf]) -> Result<Vec<String>, Problem> {
+    let name = |source: &PathBuf| {
+        let text = std::fs::read(source).map_err(|error| Problem::unreadable(source, &error))?;
+        let package = package(&String::from_utf8_lossy(&text));
+        let class = source.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(match package.as_str() {
+            "" => class.into_owned(),
+            package => format!("{package}.{class}"),
+        })
+    };
+    sources.iter().map(name).collect()
 }
 
 /// The package that a source declares; empty for the unnamed one.

@@ -38,6 +38,7 @@ pub mod jvm_tmp;
 pub mod launch;
 pub mod limits;
 pub mod live;
+pub mod loader_places;
 pub mod minimums;
 pub mod otlp;
 pub mod outputs;

@@ -13,6 +13,7 @@ use crate::args::{Settings, Target};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac;
+use crate::loader_places;
 use crate::problem::Problem;
 use crate::show::{self, show, show_json};
 use crate::warnings::{Warning, Warnings};
@@ -71,9 +72,12 @@ impl Patch {
     /// # Errors
     /// If the classes cannot be read or compiled, the JVM cannot be reached, or the patch is refused (`H0720`).
     pub fn run(&self) -> Result<u8, Problem> {
-        let request = Request::Patch(self.request()?);
-        let mut agent = self.agent()?;
-        let answer = agent.ask(&request)?;
+        let mut agent = LazyAgent::default();
+        let request = match self.request(&mut agent) {
+            Ok(request) => Request::Patch(request),
+            Err(problem) => return Err(agent.leave(problem)),
+        };
+        let answer = agent.get(self)?.ask(&request)?;
         if self.target.json {
             show_json(&answer)?;
         }
@@ -92,24 +96,7 @@ impl Patch {
         Ok(0)
     }
 
-    /// The agent, which is loaded if it is not there.
-    fn agent(&self) -> Result<Agent, Problem> {
-        let pid = self.target.pid;
-        if let Ok(agent) = Agent::find(pid)? {
-            return Ok(agent);
-        }
-        let settings = Settings {
-            output: self.output.clone(),
-            ..Settings::default()
-        };
-        agent::load(
-            pid,
-            &CheckedOptions::new(&settings, &["none".into()], None)?,
-        )?;
-        Agent::connect(pid)
-    }
-
-    fn request(&self) -> Result<PatchRequest, Problem> {
+    fn request(&self, agent: &mut LazyAgent) -> Result<PatchRequest, Problem> {
         let mut found = Vec::new();
         let mut read = |place: &str| {
             class_files::read(place, &Loader::newest(), &mut |classes| {
@@ -130,7 +117,11 @@ impl Patch {
         }
         self.classes.iter().try_for_each(|place| read(place))?;
         if !self.source.is_empty() {
-            let folder = javac::compile(self.target.pid, &self.source, self.class_path.as_ref())?;
+            let mut places = |classes: &[String]| {
+                loader_places::of(agent.get(self)?, classes, self.loader.as_deref())
+            };
+            let class_path = self.class_path.as_ref();
+            let folder = javac::compile(self.target.pid, &self.source, class_path, &mut places)?;
             read(&folder.path().to_string_lossy())?;
         }
         if found.is_empty() {
@@ -191,6 +182,53 @@ impl Patch {
             text.push_str(&line(class));
         }
         text
+    }
+}
+
+/// The agent, once it is needed.
+#[derive(Debug, Default)]
+struct LazyAgent {
+    agent: Option<Agent>,
+    /// It was not in the JVM before.
+    is_new: bool,
+}
+
+impl LazyAgent {
+    /// The agent, which is loaded if it is not there.
+    fn get(&mut self, patch: &Patch) -> Result<&mut Agent, Problem> {
+        let agent = match self.agent.take() {
+            Some(agent) => agent,
+            None => self.find(patch)?,
+        };
+        Ok(self.agent.insert(agent))
+    }
+
+    fn find(&mut self, patch: &Patch) -> Result<Agent, Problem> {
+        let pid = patch.target.pid;
+        if let Ok(agent) = Agent::find(pid)? {
+            return Ok(agent);
+        }
+        let settings = Settings {
+            output: patch.output.clone(),
+            ..Settings::default()
+        };
+        agent::load(
+            pid,
+            &CheckedOptions::new(&settings, &["none".into()], None)?,
+        )?;
+        self.is_new = true;
+        Agent::connect(pid)
+    }
+
+    /// Nothing will be patched: an agent that was loaded for that leaves.
+    fn leave(self, problem: Problem) -> Problem {
+        let Some(mut agent) = self.agent.filter(|_| self.is_new) else {
+            return problem;
+        };
+        match agent.ask(&Request::Off) {
+            Ok(_) => problem,
+            Err(stays) => problem.with("agent", format!("stays in the JVM: {stays}")),
+        }
     }
 }
 

@@ -115,3 +115,92 @@ fn patch_of_another_shape_that_waited_leaves_the_class_as_it_is() {
         assert!(left.stderr.contains("Nested"), "{}", left.stderr);
     }
 }
+
+/// A class of a plug-in, whose parts have private members of each other's.
+const GREETER: &str = r#"package plug;
+public class Greeter {
+    private static class Inner {
+        private String word = "original";
+    }
+
+    public static String answer() {
+        return shared.Words.hello() + " " + new Inner().word;
+    }
+}
+"#;
+
+/// What it uses of the parent loader.
+const WORDS: &str = r#"package shared;
+public class Words {
+    public static String hello() {
+        return "hello";
+    }
+}
+"#;
+
+/// A source in a folder of its own.
+fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+    std::fs::create_dir_all(folder).expect("a folder");
+    let file = folder.join(name);
+    std::fs::write(&file, text).expect("written");
+    file
+}
+
+/// `Plugins`, whose loaders have a jar each; neither is on the class path.
+fn plugins(jdk: &Jdk, release: &str, folder: &Path) -> Servant {
+    let part = |name: &str| folder.join(name).join("lib dir");
+    let source = |name: &str, class: &str, text: &str| written(&part(name), class, text);
+    let words = source("shared", "Words.java", WORDS);
+    let greeter = source("plugins", "Greeter.java", GREETER);
+    let words = javac::compile(jdk, &[&words], &part("shared"), &["--release", release]);
+    let path = words.to_string_lossy();
+    let options = ["--release", release, "-cp", &path];
+    let greeter = javac::compile(jdk, &[&greeter], &part("plugins"), &options);
+    let jar = |classes: &Path, name: &str| {
+        javac::jar(jdk, classes, ".", "", &part(name).join("classes.jar"))
+    };
+    let (shared, own) = (jar(&words, "shared"), jar(&greeter, "plugins"));
+    let main = javac::compile(jdk, &[&file("Plugins")], folder, &["--release", "11"]);
+    let java = Java::new(jdk).options(&LATE).class_path(&[main]);
+    Servant::of(&java.main("Plugins").argument(shared).argument(own))
+}
+
+#[test]
+fn source_of_a_plug_in_is_compiled_against_what_its_loaders_have() {
+    for jdk in jdks::main_two() {
+        for release in ["8", "17"] {
+            let folder = scratch();
+            let mut program = plugins(&jdk, release, folder.path());
+            assert_eq!(program.ask("plug.Greeter"), "hello original");
+            let text = GREETER.replace("original", "patched");
+            let source = written(&folder.path().join("new"), "Greeter.java", &text);
+            let words = ["patch", "--source", &source.to_string_lossy()];
+            classhook(&program, folder.path(), &jdk, &words).assert_success();
+            assert_eq!(
+                program.ask("plug.Greeter"),
+                "hello patched",
+                "release {release} on {jdk}"
+            );
+            assert_eq!(program.end().code, Some(0));
+        }
+    }
+}
+
+#[test]
+fn source_that_does_not_compile_leaves_no_agent_behind() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let mut program = plugins(&jdk, "17", folder.path());
+    assert_eq!(program.ask("plug.Greeter"), "hello original");
+    let text = GREETER.replace("hello()", "farewell()");
+    let source = written(&folder.path().join("new"), "Greeter.java", &text);
+    let words = ["patch", "--source", &source.to_string_lossy()];
+    let run = classhook(&program, folder.path(), &jdk, &words);
+    run.assert_exit(2)
+        .assert_stderr("error[H0726]")
+        .assert_stderr("farewell");
+    let status = classhook(&program, folder.path(), &jdk, &["status"]);
+    status.assert_exit(2).assert_stderr("error[H0701]");
+    assert_eq!(program.ask("plug.Greeter"), "hello original");
+    assert_eq!(program.end().code, Some(0));
+}
