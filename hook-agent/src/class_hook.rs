@@ -11,7 +11,7 @@ use crate::originals;
 use crate::patch::{dry_run, in_force};
 use crate::retransform;
 use host::untouched::is_untouched;
-use host::{ClassRequest, CodeLocation, Loader, Outcome};
+use host::{ClassRequest, CodeLocation, Loader};
 
 /// The `ClassFileLoadHook` event: rejects what no plugin wants, then asks the plugins.
 ///
@@ -151,17 +151,10 @@ fn transform(
     if set.pipeline.has_huge_methods() {
         agent.huge_methods.crossed();
     }
-    let (is_edited, handed_over) = match outcome {
-        Outcome::Unchanged => (requested.spent > 0, false),
-        Outcome::Changed => {
-            let handed_over = hand_over(load, request.name, &out);
-            (handed_over, handed_over)
-        }
-        Outcome::Failed(failure) => {
-            agent.failures.class_failed(&failure);
-            (false, false)
-        }
-    };
+    let failures = outcome.failures().iter();
+    failures.for_each(|failure| agent.failures.class_failed(failure));
+    let handed_over = outcome.is_changed() && hand_over(load, request.name, &out);
+    let is_edited = handed_over || !outcome.is_changed() && requested.spent > 0;
     if agent.table.wants_arrays() {
         agent.signal.wake();
     }

@@ -1,6 +1,6 @@
 //! What a pipeline did so far, for the summary at exit.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub(crate) struct Journal {
 #[derive(Default)]
 struct Entries {
     summary: Summary,
-    /// Classes that failed, so that each is reported once.
-    failed: HashSet<String>,
+    /// Classes that plugins failed on, so that each is counted once, and told once of each plugin.
+    failed: HashMap<String, Vec<String>>,
 }
 
 impl Journal {
@@ -44,47 +44,55 @@ impl Journal {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A class is done: none if no plugin wanted it, else whether it was changed.
-    pub(crate) fn done(&self, changed: Option<bool>, time: Duration) -> Outcome {
-        let Some(changed) = changed else {
-            return Outcome::Unchanged;
-        };
+    /// A class that a plugin wanted is done; `failed` says what went wrong with the plugins whose edits it has not.
+    pub(crate) fn done(
+        &self,
+        request: &ClassRequest<'_>,
+        changed: bool,
+        failed: Vec<Trouble>,
+        time: Duration,
+    ) -> Outcome {
         let mut entries = self.entries();
-        entries.summary.classes += 1;
-        entries.summary.changed += u64::from(changed);
-        entries.summary.time += time;
-        if changed {
-            Outcome::Changed
-        } else {
-            Outcome::Unchanged
+        let Entries {
+            summary,
+            failed: known,
+        } = &mut *entries;
+        summary.classes += 1;
+        summary.changed += u64::from(changed);
+        summary.time += time;
+        if failed.is_empty() {
+            return if changed {
+                Outcome::Changed
+            } else {
+                Outcome::Unchanged
+            };
         }
-    }
-
-    /// A class is left unchanged, though a plugin wanted it.
-    pub(crate) fn failed(&self, request: &ClassRequest<'_>, trouble: Trouble) -> Outcome {
-        let failure = Failure {
-            code: trouble.fault.code,
-            plugin: trouble.plugin,
-            class: class_name(request.name),
-            method: trouble.method,
-            bci: trouble.fault.bci,
-            cause: trouble.fault.cause,
-            help: trouble.fault.help,
-        };
-        let mut entries = self.entries();
-        entries.summary.classes += 1;
-        if entries.failed.insert(failure.class.clone()) {
-            entries.summary.failed += 1;
-            if entries.summary.failures.len() < Summary::KEPT {
-                entries.summary.failures.push(failure.clone());
+        let class = class_name(request.name);
+        let told = known.entry(class.clone()).or_insert_with(|| {
+            summary.failed += 1;
+            Vec::new()
+        });
+        let failures = failed
+            .into_iter()
+            .map(|trouble| trouble.of(&class, changed));
+        let failures: Vec<Failure> = failures.collect();
+        for failure in &failures {
+            if told.contains(&failure.plugin) {
+                continue;
+            }
+            told.push(failure.plugin.clone());
+            if summary.failures.len() < Summary::KEPT {
+                summary.failures.push(failure.clone());
             }
         }
-        Outcome::Failed(failure)
+        Outcome::Failed { changed, failures }
     }
 
     /// Keeps the plugins' notes about a class.
     pub(crate) fn keep_notes(&self, planned: &PlannedClass) {
-        let PlannedClass { class, requests } = planned;
+        let PlannedClass {
+            class, requests, ..
+        } = planned;
         if requests.iter().all(|asked| asked.request.notes.is_empty()) {
             return;
         }

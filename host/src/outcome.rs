@@ -57,11 +57,33 @@ pub enum Outcome {
     Unchanged,
     /// `out` holds the new class file.
     Changed,
-    /// Something went wrong; the class must be loaded unchanged, `out` is empty.
-    Failed(Failure),
+    /// Something went wrong with at least one plugin, whose edits are left out.
+    Failed {
+        /// Whether `out` holds the class file with the edits of the others; it is empty if not.
+        changed: bool,
+        /// What went wrong, by plugin.
+        failures: Vec<Failure>,
+    },
 }
 
-/// Why a class was left unchanged though a plugin wanted it.
+impl Outcome {
+    /// Whether `out` holds a new class file.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        matches!(self, Self::Changed | Self::Failed { changed: true, .. })
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        match self {
+            Self::Failed { failures, .. } => failures,
+            Self::Changed | Self::Unchanged => &[],
+        }
+    }
+}
+
+/// Why a class was left without the edits of a plugin that wanted it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Stable code, `H03xx` (see `docs/errors.md`).
@@ -70,6 +92,8 @@ pub struct Failure {
     pub plugin: String,
     /// Internal name of the class, for display.
     pub class: String,
+    /// Whether the class has the edits of other plugins.
+    pub changed: bool,
     /// Name and descriptor of the method the plugin was last seen in.
     pub method: Option<String>,
     /// The instruction that the failing request was about.
@@ -89,7 +113,11 @@ impl fmt::Display for Failure {
             "" => write!(f, "{class} could not be instrumented")?,
             plugin => write!(f, "plugin `{plugin}` failed on {class}")?,
         }
-        f.write_str("; the class was loaded unchanged")?;
+        f.write_str(if self.changed {
+            "; the class was loaded with the edits of the others alone"
+        } else {
+            "; the class was loaded unchanged"
+        })?;
         let at = self.place();
         let notes = [
             ("at", at.as_deref()),
@@ -135,9 +163,9 @@ pub struct Summary {
     pub classes: u64,
     /// Of these, changed.
     pub changed: u64,
-    /// Of these, failed (each class counted once).
+    /// Of these, without the edits of a plugin that failed (each class counted once).
     pub failed: u64,
-    /// The first failures, one per class, at most [`Summary::KEPT`].
+    /// The first failures, one per class and plugin, at most [`Summary::KEPT`].
     pub failures: Vec<Failure>,
     /// How many methods were left as they are while the rest of their class was changed.
     pub skipped_methods: u64,

@@ -89,7 +89,8 @@ impl Pipeline {
     /// Asks the plugins about one class and splices what they want into `out`.
     ///
     /// Runs on a stack of its own. Never panics and never blocks on anything but
-    /// other transforms; whatever goes wrong is an [`Outcome::Failed`].
+    /// other transforms; whatever goes wrong is an [`Outcome::Failed`], and costs
+    /// the edits of the plugin that it went wrong with.
     pub fn transform(
         &self,
         request: &ClassRequest<'_>,
@@ -206,14 +207,13 @@ impl Pipeline {
             },
         };
         let done = done.unwrap_or_else(|text| Err(Trouble::of_class("H0305", text)));
-        let changed = done.and_then(|done| {
-            let changed = done.map(|done| finish(done, out, observer, journal));
-            changed.transpose()
-        });
-        match changed {
-            Ok(changed) => journal.done(changed, time + begun.elapsed()),
-            Err(trouble) => journal.failed(request, trouble),
-        }
+        let failed = match done {
+            Ok(None) => return Outcome::Unchanged,
+            Ok(Some(done)) => finish(done, out, observer, journal),
+            Err(trouble) => vec![trouble],
+        };
+        let changed = !out.is_empty();
+        journal.done(request, changed, failed, time + begun.elapsed())
     }
 
     /// What was done so far.
@@ -281,7 +281,7 @@ impl Pipeline {
         storage: Storage<'_>,
         buffers: &mut ScratchBuffers,
     ) -> Result<Option<DoneClass>, Trouble> {
-        let Some(planned) = self.ask(request)? else {
+        let Some(mut planned) = self.ask(request)? else {
             return Ok(None);
         };
         let mut bytes = Cow::Borrowed(request.bytes);
@@ -293,7 +293,7 @@ impl Pipeline {
             bytes = with_prefixed_natives(original, request.bytes);
         }
         let mut out = Vec::new();
-        let spliced = apply(&planned, &bytes, storage, buffers, &mut out);
+        let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
         let spliced = spliced.map(|spliced| (spliced, out));
         Ok(Some(DoneClass { planned, spliced }))
     }
@@ -339,25 +339,33 @@ impl Pipeline {
     }
 }
 
-/// Notes what came of a class and hands it over; says whether it is changed.
+/// Notes what came of a class and hands it over; gives what went wrong.
 fn finish(
     done: DoneClass,
     out: &mut Vec<u8>,
     mut observer: Option<&mut dyn Observer>,
     journal: &Journal,
-) -> Result<bool, Trouble> {
-    let DoneClass { planned, spliced } = done;
+) -> Vec<Trouble> {
+    let DoneClass {
+        mut planned,
+        spliced,
+    } = done;
+    let mut failed = std::mem::take(&mut planned.failed);
     journal.keep_notes(&planned);
     if let Some(observer) = observer.as_deref_mut() {
         observer.planned(&planned);
     }
-    let (spliced, bytes) = spliced?;
-    if let Some(observer) = observer {
-        observer.spliced(&spliced);
+    match spliced {
+        Ok((spliced, bytes)) => {
+            if let Some(observer) = observer {
+                observer.spliced(&spliced);
+            }
+            journal.keep(&planned.class, spliced);
+            *out = bytes;
+        }
+        Err(trouble) => failed.push(trouble),
     }
-    journal.keep(&planned.class, spliced);
-    *out = bytes;
-    Ok(!out.is_empty())
+    failed
 }
 
 /// The class that plugins are shown: that of the file, where the JVM hands over the same as it reconstitutes it.
@@ -391,26 +399,26 @@ impl std::fmt::Debug for Pipeline {
 
 /// The structural edits of a class with the class file that they make, and what comes of the whole plan.
 fn divide(
-    planned: PlannedClass,
+    mut planned: PlannedClass,
     bytes: &[u8],
     table: &ProbeTable,
     buffers: &mut ScratchBuffers,
 ) -> (Option<(StructuralEdits, Vec<u8>)>, DoneClass) {
-    let class = planned.class.class();
     let mut edits = StructuralEdits::of_natives(natives::to_prefix(&planned));
-    let mut edited = edits.apply(class);
+    let mut edited = edits.apply(planned.class.class());
     if edited.is_none() {
         edits.natives.clear();
     }
     let (base, mut out) = (edited.as_deref().unwrap_or(bytes), Vec::new());
-    let spliced = apply(&planned, base, Storage::Shared(table), buffers, &mut out);
+    let storage = Storage::Shared(table);
+    let spliced = apply(&mut planned, base, storage, buffers, &mut out);
     if spliced.is_ok() && planned.structural_edits().next().is_some() {
         let class_edits = planned.structural_edits().cloned().collect();
         let all = StructuralEdits {
             natives: edits.natives.clone(),
             class_edits,
         };
-        if let Some(bytes) = all.apply(class) {
+        if let Some(bytes) = all.apply(planned.class.class()) {
             (edits, edited) = (all, Some(bytes));
         }
     }

@@ -57,7 +57,9 @@ pub(crate) struct MergedPlan {
 
 /// One plan of all plugins.
 pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<MergedPlan, Trouble> {
-    let PlannedClass { class, requests } = planned;
+    let PlannedClass {
+        class, requests, ..
+    } = planned;
     if matches!(storage, Storage::Own(_)) {
         expect_hits_alone(requests)?;
     }

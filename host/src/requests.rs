@@ -24,15 +24,20 @@ pub(crate) struct PlannedClass {
     pub(crate) class: TransformedClass,
     /// What each plugin asked for.
     pub(crate) requests: Vec<PluginRequest>,
+    /// What went wrong with those whose requests are left out.
+    pub(crate) failed: Vec<Trouble>,
 }
 
 impl PlannedClass {
-    /// Asks each plugin about the class.
+    /// Asks each plugin about the class; what one does wrong costs the others nothing.
+    ///
+    /// # Errors
+    /// If the class was lost to a fault.
     pub(crate) fn ask<'p>(
         mut class: TransformedClass,
         plugins: impl Iterator<Item = &'p Arc<Plugin>>,
     ) -> Result<Self, Trouble> {
-        let mut requests = Vec::new();
+        let (mut requests, mut failed) = (Vec::new(), Vec::new());
         for plugin in plugins {
             let (given_back, result) = plugin.transform(class);
             let method = |fault: &Fault| {
@@ -45,17 +50,19 @@ impl PlannedClass {
                     plugin: Arc::clone(plugin),
                     request,
                 }),
-                Err(fault) => {
-                    return Err(Trouble {
-                        plugin: plugin.name.clone(),
-                        method: method(&fault),
-                        fault,
-                    });
-                }
+                Err(fault) => failed.push(Trouble {
+                    plugin: plugin.name.clone(),
+                    method: method(&fault),
+                    fault,
+                }),
             }
             class = given_back.ok_or_else(|| Trouble::unreadable(&"it was lost on the way"))?;
         }
-        Ok(Self { class, requests })
+        Ok(Self {
+            class,
+            requests,
+            failed,
+        })
     }
 
     /// The structural edits that the plugins ask for: all edits of the class itself but new bodies of methods.

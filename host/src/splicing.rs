@@ -42,14 +42,43 @@ impl Spliced {
     }
 }
 
-/// Gives the probes their indices and splices; `out` stays empty if there is nothing to do.
+/// Gives the probes their indices and splices; `out` stays empty if there is nothing to do. A plugin whose edits do not
+/// go with those of the plugins before it is left out, and added to the failed ones.
 pub(crate) fn apply(
+    planned: &mut PlannedClass,
+    bytes: &[u8],
+    mut storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, Trouble> {
+    let together = apply_all(planned, bytes, storage.again(), buffers, out);
+    if together.is_ok() || planned.requests.len() < 2 {
+        return together;
+    }
+    for asked in std::mem::take(&mut planned.requests) {
+        planned.requests.push(asked);
+        let goes_on = apply_all(planned, bytes, storage.again(), buffers, out);
+        if let Err(trouble) = goes_on
+            && let Some(asked) = planned.requests.pop()
+        {
+            planned.failed.push(Trouble {
+                plugin: asked.plugin.name.clone(),
+                ..trouble
+            });
+        }
+    }
+    apply_all(planned, bytes, storage, buffers, out)
+}
+
+/// The edits of all plugins, or none.
+fn apply_all(
     planned: &PlannedClass,
     bytes: &[u8],
     storage: Storage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
 ) -> Result<Spliced, Trouble> {
+    out.clear();
     let original = &planned.class;
     let spans = match storage {
         Storage::Shared(table) => Some(table.spans()),

@@ -12,6 +12,19 @@ pub(crate) enum Storage<'t> {
     Own(&'t mut Vec<ClassProbes>),
 }
 
+impl Storage<'_> {
+    /// The same, for another attempt.
+    pub(crate) fn again(&mut self) -> Storage<'_> {
+        match self {
+            Self::Shared(table) => Storage::Shared(table),
+            Self::Own(probes) => {
+                probes.clear();
+                Storage::Own(probes)
+            }
+        }
+    }
+}
+
 /// The field of a helper class that holds its array, `static final byte[32768]`.
 pub const HITS_FIELD: &str = "hits";
 

@@ -1,8 +1,9 @@
-//! Why a class ends unchanged.
+//! Why a class ends without the edits of a plugin.
 
 use crate::instance::Fault;
+use crate::outcome::Failure;
 
-/// Why a class ends unchanged, before it is made a [`Failure`](crate::Failure).
+/// Why a class ends without the edits of a plugin, or of any, before it is made a [`Failure`].
 #[derive(Debug)]
 pub(crate) struct Trouble {
     /// Name of the plugin; empty when no plugin is to blame.
@@ -20,6 +21,25 @@ impl Trouble {
             plugin: String::new(),
             fault: Fault::new(code, cause),
             method: None,
+        }
+    }
+
+    /// As it is told of this class; `changed` says whether it has edits of other plugins.
+    pub(crate) fn of(self, class: &str, changed: bool) -> Failure {
+        let Self {
+            plugin,
+            fault,
+            method,
+        } = self;
+        Failure {
+            code: fault.code,
+            plugin,
+            class: class.to_owned(),
+            changed,
+            method,
+            bci: fault.bci,
+            cause: fault.cause,
+            help: fault.help,
         }
     }
 

@@ -4,7 +4,7 @@ use classhook_sdk::Error;
 use classhook_testkit::{Harness, Transformed};
 use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Explained, Explanation, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeLocation, Config, Explained, Explanation, Loader, Pipeline};
 use plugin_requests::{REQUESTS, Requests};
 use probes::ProbeTable;
 
@@ -49,12 +49,12 @@ fn in_production(request: &str, retransforming: bool) -> Answer {
     let table = ProbeTable::new();
     table.set_arrays(2);
     let (outcome, explanation) = pipeline.explain(&class, &table, &mut Vec::new());
-    match outcome {
-        Outcome::Failed(failure) => Answer::Refused {
+    match outcome.failures().first() {
+        Some(failure) => Answer::Refused {
             code: failure.code.to_owned(),
-            message: failure.cause,
+            message: failure.cause.clone(),
         },
-        _ => Answer::Planned(explained(&explanation)),
+        None => Answer::Planned(explained(&explanation)),
     }
 }
 

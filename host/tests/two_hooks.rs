@@ -165,7 +165,7 @@ fn a_failure_counts_once_and_is_reported_by_the_second_hook() {
         let victim = loaded(b"Victim", &bytes, None);
         assert_eq!(pipeline.prepare(&victim, &table), None);
         let outcome = pipeline.transform(&victim, &table, &mut Vec::new());
-        let Outcome::Failed(failure) = outcome else {
+        let [failure] = outcome.failures() else {
             panic!("{outcome:?}")
         };
         assert!(failure.cause.contains("failed on purpose"), "{failure}");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use host::{Explained, Outcome, Pipeline};
+use host::{Explained, Pipeline};
 use probes::ProbeTable;
 use rewriter::{ClassFile, print};
 
@@ -70,10 +70,11 @@ impl Explain {
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut bytes);
         let mut text = format!("// {}\n", show::name(&found.origin));
         let mut exit = 0;
-        if let Outcome::Failed(failure) = &outcome {
+        for failure in outcome.failures() {
             complain(format_args!("{failure}\n"));
             exit = 1;
-        } else if explanation.asked.is_empty() {
+        }
+        if exit == 0 && explanation.asked.is_empty() {
             let _ = writeln!(text, "// `{}` does not select this class", self.plugin);
         }
         let written = if self.diff {

@@ -183,22 +183,21 @@ fn spliced(
     let name = class.this_class();
     let request = plugins::request(name.as_bytes(), class.bytes());
     let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
-    match outcome {
-        Outcome::Unchanged => {
-            verdict.count(20, "left unchanged by the plugin");
-            return Ok(());
-        }
-        Outcome::Failed(failure) => {
-            verdict.count(21, "failed in the plugin or the rewriter");
-            verdict.warn(
-                "H0634",
-                format!("{} cannot be instrumented", found.origin),
-                &failure.cause,
-            );
-            return Ok(());
-        }
-        Outcome::Changed => verdict.count(22, "changed, and passed the self-check"),
+    for failure in outcome.failures() {
+        verdict.count(21, "failed in the plugin or the rewriter");
+        verdict.warn(
+            "H0634",
+            format!("{} cannot be instrumented", found.origin),
+            &failure.cause,
+        );
     }
+    if outcome == Outcome::Unchanged {
+        verdict.count(20, "left unchanged by the plugin");
+    }
+    if !outcome.is_changed() {
+        return Ok(());
+    }
+    verdict.count(22, "changed, and passed the self-check");
     for _ in &explanation.skipped {
         verdict.count(23, "methods left unchanged in changed classes");
     }

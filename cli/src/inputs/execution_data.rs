@@ -37,7 +37,7 @@ pub struct ExecutionDataStore {
     pub sessions: Vec<Session>,
     /// The classes, each id once, in order of first appearance.
     pub classes: Vec<MeasuredClass>,
-    /// Classes that were loaded unchanged after a failure.
+    /// Classes without probes of coverage after a failure.
     pub failures: Vec<probes::Failure>,
     /// Whether a JVM was killed, or still ran.
     pub unfinished: bool,
@@ -156,7 +156,9 @@ impl ExecutionDataStore {
             incomplete: session.incomplete.clone(),
         }));
         self.unfinished |= !complete;
-        self.failures = failures;
+        let ours =
+            |failure: &probes::Failure| failure.plugin.is_empty() || is_coverage(&failure.plugin);
+        self.failures = failures.into_iter().filter(ours).collect();
         for conflict in conflicts {
             warnings.add(different_probes(
                 &conflict.name,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::{CodeLocation, Outcome, Pipeline, class_array};
+use host::{CodeLocation, Pipeline, class_array};
 use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
 
@@ -91,14 +91,14 @@ impl Instrumenter {
         {
             return Ok(None);
         }
-        match self.pipeline.instrument(&request, &mut probes, &mut out) {
-            Outcome::Unchanged => return Ok(None),
-            Outcome::Failed(failure) => {
-                tally.failed += 1;
-                record.warnings.push(failed(origin, failure));
-                return Ok(None);
-            }
-            Outcome::Changed => {}
+        let outcome = self.pipeline.instrument(&request, &mut probes, &mut out);
+        tally.failed += u64::from(!outcome.failures().is_empty());
+        let failures = outcome.failures().iter();
+        record
+            .warnings
+            .extend(failures.map(|failure| failed(origin, failure)));
+        if !outcome.is_changed() {
+            return Ok(None);
         }
         tally.instrumented += 1;
         if self.keep {
@@ -128,20 +128,27 @@ fn already(origin: &str) -> Warning {
     .with("help", "instrument the original files, not the output")
 }
 
-fn failed(origin: &str, failure: host::Failure) -> Warning {
+fn failed(origin: &str, failure: &host::Failure) -> Warning {
     let who = match failure.plugin.as_str() {
         "" => String::new(),
         plugin => format!("plugin `{plugin}` failed: "),
     };
-    let message = format!("{who}{origin} was kept as it is");
-    let warning = Warning::new(failure.code, message);
-    let warning = match failure.method {
-        Some(method) => warning.with("at", method),
-        None => warning,
+    let what = if failure.changed {
+        "has the edits of the others alone"
+    } else {
+        "was kept as it is"
     };
-    let warning = warning.with("cause", failure.cause);
-    match failure.help {
-        Some(help) => warning.with("help", help),
-        None => warning,
-    }
+    let message = format!("{who}{origin} {what}");
+    let notes = [
+        ("at", failure.method.as_ref()),
+        ("cause", Some(&failure.cause)),
+        ("help", failure.help.as_ref()),
+    ];
+    let notes = notes
+        .into_iter()
+        .filter_map(|(label, text)| Some((label, text?)));
+    notes.fold(
+        Warning::new(failure.code, message),
+        |warning, (label, text)| warning.with(label, text.clone()),
+    )
 }

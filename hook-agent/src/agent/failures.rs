@@ -34,7 +34,7 @@ pub(crate) struct Counts {
 }
 
 impl Failures {
-    /// Notes that the pipeline failed on a class, which loads unchanged.
+    /// Notes that a class loads without the edits of a plugin.
     pub fn class_failed(&self, failure: &Failure) {
         self.note(
             || messages::host_failure(failure),

@@ -72,8 +72,6 @@ fn write(agent: &Agent, request: &ClassRequest<'_>, text: &mut String) -> Result
     let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
     let written = print::plan(&class, &class_edits, &remarks, &explanation.skipped, text);
     debug_assert!(written.is_ok(), "a string takes everything");
-    Ok(match outcome {
-        Outcome::Failed(failure) => failure.to_string(),
-        Outcome::Changed | Outcome::Unchanged => String::new(),
-    })
+    let failures: Vec<String> = outcome.failures().iter().map(ToString::to_string).collect();
+    Ok(failures.join("\n"))
 }

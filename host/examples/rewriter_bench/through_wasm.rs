@@ -48,7 +48,7 @@ impl crate::Worker for Worker<'_> {
         match pipeline.transform(&request, table, &mut self.out) {
             Outcome::Changed => Some(self.out.len()),
             Outcome::Unchanged => Some(bytes.len()),
-            Outcome::Failed(_) => None,
+            Outcome::Failed { .. } => None,
         }
     }
 }

@@ -10,7 +10,7 @@ pub struct Snapshot {
     pub meta: Meta,
     /// The instrumented classes in order of registration.
     pub classes: Vec<SnapshotClass>,
-    /// Classes loaded unchanged after a failure.
+    /// Classes loaded without the edits of a plugin after a failure.
     pub failures: Vec<Failure>,
     /// The numbers written at the end; all 0 if the JVM was killed.
     pub summary: Summary,

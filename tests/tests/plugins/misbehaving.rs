@@ -249,3 +249,39 @@ fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
     assert_eq!(servant.ask("steps a"), "sum 1");
     assert_eq!(servant.end().code, Some(0));
 }
+
+/// Coverage has the classes that another plugin fails on, whatever it does there.
+#[test]
+fn coverage_keeps_the_classes_that_another_plugin_fails_on() {
+    let folder = scratch();
+    let classes = compile(folder.path());
+    let jdk = &jdks::newest();
+    let expected = program(jdk, &classes).run();
+    for deed in ["trap", "allocate", "flood", "fail"] {
+        let options = configuration(folder.path(), deed, "warn");
+        let file = folder.path().join("classhook.toml");
+        let text = std::fs::read_to_string(&file).expect("just written");
+        let both = text.replacen(
+            "[[plugin]]",
+            "[[plugin]]\nuse = \"coverage\"\n\n[[plugin]]",
+            1,
+        );
+        std::fs::write(&file, both).expect("the test's folder is writable");
+        let _ = std::fs::remove_dir_all(folder.path().join("out"));
+        let run = program(jdk, &classes).agent(Some(&options)).run();
+        assert_eq!(run.stdout, expected.stdout, "{}", run.report());
+        let snapshots = javac::files_with_extension(&folder.path().join("out"), "hook");
+        let snapshot = Snapshot::read(&snapshots[0]).expect("a readable snapshot");
+        for victim in VICTIMS {
+            let headline = format!(
+                "plugin `misbehaving` failed on {victim}; the class was loaded with the edits of the others alone"
+            );
+            assert_eq!(run.stderr.matches(&headline).count(), 1, "{}", run.report());
+            let mut found = snapshot.classes.iter().filter(|class| class.name == victim);
+            let covered = found.next().filter(|class| class.plugin == "coverage");
+            let covered = covered.unwrap_or_else(|| panic!("{victim}: {}", run.report()));
+            assert!(covered.probes.contains(&true), "{victim}: {}", run.report());
+            assert!(found.next().is_none(), "{victim}: {}", run.report());
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Plugins stand or fall alone: what one does wrong costs the others nothing.
+
+use host::compiler::InProcess;
+use host::config::{LogLevel, PluginConfig};
+use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
+use probes::ProbeTable;
+
+const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
+
+fn table() -> ProbeTable {
+    let table = ProbeTable::new();
+    table.set_arrays(1);
+    table
+}
+
+/// A plugin of `tests/plugins` under a name of its own.
+fn plugin(name: &str, component: &str, config: serde_json::Value) -> PluginConfig {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(format!("../target/bundled/tests/{component}.wasm"));
+    assert!(path.exists(), "run `cargo xtask plugins` first");
+    PluginConfig {
+        name: name.to_owned(),
+        grant: ["probes", "rewrite", "structure"]
+            .map(str::to_owned)
+            .to_vec(),
+        config,
+        ..PluginConfig::file(path)
+    }
+}
+
+fn asking(name: &str, request: &str) -> PluginConfig {
+    plugin(name, "requests", serde_json::json!({ "request": request }))
+}
+
+fn transform(plugins: Vec<PluginConfig>, table: &ProbeTable) -> (Outcome, Vec<u8>, Vec<String>) {
+    let mut config = Config {
+        plugins,
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Off;
+    let pipeline = Pipeline::new(&config, &InProcess).expect("plugins");
+    let class = ClassRequest {
+        name: b"Natives",
+        loader: &Loader::App,
+        location: CodeLocation::Unread,
+        bytes: NATIVES,
+        original: None,
+        retransforming: false,
+    };
+    let mut out = Vec::new();
+    let (outcome, requested) = pipeline.transform_by(&class, table, &mut out);
+    assert_eq!(
+        pipeline.summary().failed,
+        u64::from(!outcome.failures().is_empty())
+    );
+    assert_eq!(pipeline.summary().failures, outcome.failures());
+    (outcome, out, requested.plugins)
+}
+
+/// Plugin and code of each failure.
+fn told(outcome: &Outcome) -> Vec<(&str, &str)> {
+    let failures = outcome.failures().iter();
+    failures.map(|it| (it.plugin.as_str(), it.code)).collect()
+}
+
+#[test]
+fn a_plugin_that_fails_leaves_the_class_to_the_others() {
+    let good = || asking("good", "hits");
+    let (plain, expected, _) = transform(vec![good()], &table());
+    assert_eq!(plain, Outcome::Changed);
+    for (request, code) in [
+        ("forged-site", "H0317"),
+        ("many-edits", "H0315"),
+        ("large-annotation", "H0311"),
+    ] {
+        for order in [[true, false], [false, true]] {
+            let all = order.map(|first| {
+                if first {
+                    good()
+                } else {
+                    asking("bad", request)
+                }
+            });
+            let (outcome, out, by) = transform(all.to_vec(), &table());
+            assert!(outcome.is_changed(), "{request}: {outcome:?}");
+            assert_eq!(told(&outcome), [("bad", code)], "{request}");
+            assert_eq!(
+                (out == expected, by),
+                (true, vec!["good".to_owned()]),
+                "{request}"
+            );
+            let text = outcome.failures()[0].to_string();
+            let said = "plugin `bad` failed on Natives; the class was loaded with the edits of the others alone";
+            assert!(text.contains(said), "{text}");
+        }
+    }
+}
+
+#[test]
+fn every_plugin_that_fails_is_told() {
+    let all = vec![asking("one", "forged-site"), asking("two", "no-method")];
+    let (outcome, out, by) = transform(all, &table());
+    assert!(!outcome.is_changed() && out.is_empty() && by.is_empty());
+    assert_eq!(told(&outcome), [("one", "H0317"), ("two", "H0317")]);
+}
+
+/// Each of them alone would do; together the one behind is left out.
+#[test]
+fn of_two_plugins_that_want_the_same_the_first_has_it() {
+    let all = || {
+        vec![
+            asking("one", "structure"),
+            asking("two", "structure"),
+            asking("good", "hits"),
+        ]
+    };
+    let (outcome, out, by) = transform(all(), &table());
+    assert_eq!(told(&outcome).len(), 1, "{outcome:?}");
+    assert_eq!(outcome.failures()[0].plugin, "two");
+    assert_eq!(by, ["one", "good"]);
+    let class = rewriter::ClassFile::read(&out).expect("a class");
+    assert!(class.fields().any(|field| field.name() == "added"));
+    let (_, expected, _) = transform(
+        vec![asking("one", "structure"), asking("good", "hits")],
+        &table(),
+    );
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn a_plugin_without_room_for_its_probes_costs_no_other_plugin_its_edits() {
+    let all = vec![asking("one", "hits"), asking("two", "structure")];
+    let (outcome, _, by) = transform(all, &ProbeTable::new());
+    assert_eq!(told(&outcome), [("one", "H0304")]);
+    assert_eq!((outcome.is_changed(), by), (true, vec!["two".to_owned()]));
+}
