@@ -20,7 +20,7 @@ pub fn plugins(plugins: &[Plugin]) -> String {
         let state = match plugin.state {
             PluginState::On => "on",
             PluginState::Off => "off",
-            PluginState::Failed => "off after failing repeatedly",
+            PluginState::Failed => "off, as it failed on most classes or took too long",
         };
         let select = match plugin.select.as_slice() {
             [] => "the default selection".to_owned(),

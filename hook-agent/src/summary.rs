@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::failures::REPORTED;
 use crate::messages::{self, Code};
+use host::SwitchedOff;
 use probes::Summary;
 
 /// What became of classes, and how often the agent itself failed.
@@ -138,10 +139,8 @@ fn print_failures(plugins: &host::Summary, own_failures: u64) {
             plugins.failed - REPORTED as u64
         ));
     }
-    for plugin in &plugins.switched_off {
-        messages::coded_warning(format_args!(
-            "  plugin {plugin} was switched off after failing repeatedly"
-        ));
+    for SwitchedOff { plugin, cause } in &plugins.switched_off {
+        messages::coded_warning(format_args!("  plugin {plugin} was switched off: {cause}"));
     }
     if own_failures > 0 {
         messages::coded_warning(format_args!(

@@ -79,10 +79,10 @@ pub struct Call {
 }
 
 impl Call {
-    /// Nothing asked for yet.
-    pub fn new(class: TransformedClass) -> Self {
+    /// Nothing asked for yet; of the classes of an instance it has this number.
+    pub fn new(class: TransformedClass, number: u32) -> Self {
         Self {
-            transformation: Transformation::new(class.class),
+            transformation: Transformation::new(class.class, number),
             origin: class.origin,
         }
     }

@@ -1,18 +1,31 @@
 //! A plugin at work: one store, one instance, one class at a time.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
 use plan_rules::{PlanRequest, Transformation};
 use wasmtime::component::Resource;
-use wasmtime::{Store, Trap};
+use wasmtime::{Store, Trap, WasmBacktrace};
 
 use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::class::{Call, TransformedClass};
 use crate::config::LogLevel;
-use crate::state::{DEADLINE, MAX_MEMORY, State};
+use crate::log_budget::LogBudget;
+use crate::state::{DEADLINE, MAX_HANDLES, MAX_MEMORY, State};
 
 /// An instance is given up after so many classes …
 const MAX_CLASSES: u32 = 5_000;
 /// … or when its memory has grown by so many bytes.
 const MAX_GROWTH: usize = 16 << 20;
+
+/// Most selectors of one plugin, and bytes of all together.
+const MAX_SELECTORS: usize = 4_096;
+const MAX_SELECTOR_BYTES: usize = 256 << 10;
+/// Frames of a stack of which so many are told that it may be one of endless recursion.
+const DEEP: usize = 20;
+/// Most bytes of one text that is told.
+const MAX_CAUSE_BYTES: usize = 2 << 10;
 
 /// What a failed call is told as.
 #[derive(Debug, Clone)]
@@ -36,6 +49,7 @@ pub struct Instance {
     classes: u32,
     first_memory: usize,
     trapped: bool,
+    time: Duration,
 }
 
 impl Instance {
@@ -45,9 +59,13 @@ impl Instance {
         name: &str,
         config: &str,
         level: LogLevel,
+        log: &Arc<LogBudget>,
     ) -> Result<(Self, Vec<String>), Fault> {
-        let mut store = Store::new(pre.engine(), State::new(name, level));
+        let state = State::new(name, level, Arc::clone(log));
+        let mut store = Store::new(pre.engine(), state);
         store.limiter(|state| state);
+        store.set_hostcall_fuel(MAX_MEMORY);
+        store.set_max_component_handles(MAX_HANDLES);
         store.epoch_deadline_callback(|mut store| Ok(store.data_mut().tick()));
         begin(&mut store, None);
         let plugin = pre
@@ -59,10 +77,11 @@ impl Instance {
         let selectors = match configured {
             Err(error) => return Err(explain(&error, store.data_mut())),
             Ok(Err(text)) => return Err(Fault::new("H0111", text)),
-            Ok(Ok(selectors)) => selectors,
+            Ok(Ok(selectors)) => expect_few(selectors)?,
         };
         store.data_mut().flush();
-        let first_memory = store.data().memory;
+        let time = store.data().time();
+        let first_memory = store.data().memory();
         Ok((
             Self {
                 store,
@@ -70,6 +89,7 @@ impl Instance {
                 classes: 0,
                 first_memory,
                 trapped: false,
+                time,
             },
             selectors,
         ))
@@ -81,7 +101,7 @@ impl Instance {
         class: TransformedClass,
     ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
         self.classes += 1;
-        begin(&mut self.store, Some(Call::new(class)));
+        begin(&mut self.store, Some(Call::new(class, self.classes)));
         let transformer = self.plugin.classhook_plugin_transformer();
         let called = transformer.call_transform(
             &mut self.store,
@@ -98,6 +118,7 @@ impl Instance {
             }
         };
         state.flush();
+        self.time += state.time();
         match state.call.take().map(Call::finish) {
             Some((class, request)) => (Some(class), result.map(|()| request)),
             None => (
@@ -107,11 +128,31 @@ impl Instance {
         }
     }
 
+    /// CPU time that it has taken since this was asked last, its making included.
+    pub fn take_time(&mut self) -> Duration {
+        std::mem::take(&mut self.time)
+    }
+
     /// Whether the instance may see another class.
     pub fn is_good(&self) -> bool {
-        let grown = self.store.data().memory.saturating_sub(self.first_memory);
+        let grown = self.store.data().memory().saturating_sub(self.first_memory);
         !self.trapped && self.classes < MAX_CLASSES && grown <= MAX_GROWTH
     }
+}
+
+/// Expects no more selectors than can be asked for each class that is loaded.
+fn expect_few(selectors: Vec<String>) -> Result<Vec<String>, Fault> {
+    let (count, bytes) = (
+        selectors.len(),
+        selectors.iter().map(String::len).sum::<usize>(),
+    );
+    if count <= MAX_SELECTORS && bytes <= MAX_SELECTOR_BYTES {
+        return Ok(selectors);
+    }
+    let cause = format!(
+        "expected at most {MAX_SELECTORS} selectors of {MAX_SELECTOR_BYTES} bytes in all, found {count} of {bytes}"
+    );
+    Err(Fault::new("H0315", cause))
 }
 
 fn begin(store: &mut Store<State>, call: Option<Call>) {
@@ -124,7 +165,7 @@ impl Fault {
     pub fn new(code: &'static str, cause: String) -> Self {
         Self {
             code,
-            cause,
+            cause: shortened(cause),
             help: None,
             method: None,
             bci: None,
@@ -145,13 +186,51 @@ fn gave_up(text: String, state: &State) -> Fault {
             ..Fault::new("H0316", format!("it returned an error: {text}"))
         },
         Some(refused) => Fault {
-            code: refused.code,
-            cause: refused.message.clone(),
             help: refused.help.map(str::to_owned),
             method,
             bci: refused.bci,
+            ..Fault::new(refused.code, refused.message.clone())
         },
     }
+}
+
+/// The function in which a call failed, if it has a name.
+fn place(error: &wasmtime::Error) -> String {
+    let backtrace = error.downcast_ref::<WasmBacktrace>();
+    let innermost = backtrace.and_then(|found| found.frames().first());
+    let name = innermost.and_then(|frame| frame.func_name());
+    name.map_or_else(String::new, |name| format!(" in {name}"))
+}
+
+/// Whether a call failed in functions that call themselves, or each other: few functions fill the upper part of the
+/// stack that is told.
+fn is_recursion(error: &wasmtime::Error) -> bool {
+    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else {
+        return false;
+    };
+    let frames = backtrace.frames();
+    let functions: BTreeSet<u32> = frames.iter().map(|frame| frame.func_index()).collect();
+    frames.len() >= DEEP && functions.len() * 2 <= frames.len()
+}
+
+/// A text of a plugin as far as it is told.
+pub fn shortened(mut text: String) -> String {
+    let length = text.len();
+    if length > MAX_CAUSE_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_CAUSE_BYTES));
+        text.push_str(&format!(" … ({length} bytes in all)"));
+    }
+    text
+}
+
+/// The limits that wasmtime watches over, by its words for them.
+fn too_much(cause: &str) -> Option<String> {
+    if cause.contains("fuel allocated for hostcalls has been exhausted") {
+        let most = MAX_MEMORY >> 20;
+        return Some(format!("it handed over more than {most} MiB at once"));
+    }
+    let handles = cause.contains("handle limit exceeded");
+    handles.then(|| format!("it held more than {MAX_HANDLES} handles at once"))
 }
 
 /// Says what a trap means.
@@ -178,7 +257,7 @@ fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
         )
     } else if let Some(text) = panic {
         ("H0311", text, "")
-    } else if matches!(trap, Some(Trap::MemoryOutOfBounds)) {
+    } else if matches!(trap, Some(Trap::MemoryOutOfBounds)) && is_recursion(error) {
         let cause = "it accessed memory out of bounds: probably endless recursion (a Rust plugin's stack ends at address 0)";
         (
             "H0314",
@@ -187,18 +266,15 @@ fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
         )
     } else {
         let cause = trap.map_or_else(|| error.root_cause().to_string(), ToString::to_string);
-        ("H0311", format!("it trapped: {cause}"), "")
+        match too_much(&cause) {
+            Some(cause) => ("H0313", cause, "keep less, or look at fewer classes"),
+            None => ("H0311", format!("it trapped: {cause}{}", place(error)), ""),
+        }
     };
-    let help = (!help.is_empty()).then(|| help.to_owned());
-    let bci = None;
+    let call = state.call.as_ref();
     Fault {
-        code,
-        cause,
-        help,
-        method: state
-            .call
-            .as_ref()
-            .and_then(|call| call.transformation.last_method()),
-        bci,
+        help: (!help.is_empty()).then(|| help.to_owned()),
+        method: call.and_then(|call| call.transformation.last_method()),
+        ..Fault::new(code, cause)
     }
 }

@@ -156,6 +156,15 @@ pub struct MethodRemark {
     pub text: String,
 }
 
+/// A plugin that was switched off, since it failed on most classes or took too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchedOff {
+    /// Its name.
+    pub plugin: String,
+    /// Why, in words.
+    pub cause: String,
+}
+
 /// What a pipeline has done so far, for the exit summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -181,8 +190,8 @@ pub struct Summary {
     pub check_time: Duration,
     /// Notes of plugins about methods that they left out on purpose, at most [`Summary::KEPT`].
     pub notes: Vec<String>,
-    /// Plugins that were switched off after failing repeatedly.
-    pub switched_off: Vec<String>,
+    /// Plugins that were switched off.
+    pub switched_off: Vec<SwitchedOff>,
     /// Whether `on-error` is `strict` and something failed: the run must fail too.
     pub strict_failure: bool,
 }

@@ -21,7 +21,7 @@ use crate::engine::{self, Ticker};
 use crate::error::HostError;
 use crate::journal::Journal;
 use crate::natives;
-use crate::outcome::{ClassRequest, Loader, Outcome, Summary};
+use crate::outcome::{ClassRequest, Loader, Outcome, Summary, SwitchedOff};
 use crate::plugin::{Plugin, PluginState};
 use crate::prepared::{DoneClass, Prepared, PreparedClasses};
 use crate::requests::PlannedClass;
@@ -222,7 +222,11 @@ impl Pipeline {
         let mut summary = self.journal.summary();
         let failed = |plugin: &&Arc<Plugin>| plugin.state() == PluginState::Failed;
         let off = self.plugins.iter().filter(failed);
-        summary.switched_off = off.map(|plugin| plugin.name.clone()).collect();
+        let off = off.map(|plugin| SwitchedOff {
+            plugin: plugin.name.clone(),
+            cause: plugin.cause().unwrap_or_default(),
+        });
+        summary.switched_off = off.collect();
         summary.strict_failure = self.strict && summary.failed > 0;
         summary
     }

@@ -1,8 +1,9 @@
 //! One plugin of a pipeline: what it wants to see, and its instances.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use conditions::Program;
 use globs::Glob;
@@ -17,12 +18,12 @@ use crate::component;
 use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance};
+use crate::log_budget::LogBudget;
 use crate::outcome::Loader;
+use crate::record::Record;
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::State;
 
-/// Failures in a row after which a plugin is switched off.
-const MAX_FAILURES: u32 = 3;
 /// Most instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
 
@@ -49,8 +50,10 @@ pub struct Plugin {
     boot: bool,
     pool: Mutex<Pool>,
     returned: Condvar,
-    failures_in_a_row: AtomicU32,
-    /// Switched off after failing repeatedly.
+    /// What it has written to standard error.
+    log: Arc<LogBudget>,
+    record: Mutex<Record>,
+    /// Switched off after failing on most classes, or taking too long.
     failed: AtomicBool,
     /// Switched off by the user.
     disabled: AtomicBool,
@@ -82,7 +85,7 @@ pub enum PluginState {
     On,
     /// The user switched it off.
     Disabled,
-    /// It failed repeatedly and was switched off.
+    /// It failed on most classes or took too long, and was switched off.
     Failed,
 }
 
@@ -105,7 +108,8 @@ impl Plugin {
         let user = parse_selection(&config.name, &config.select)?;
         let pre = component::load(config, engine, compilation)?;
         let json = config.config.to_string();
-        let (first, selectors) = Instance::new(&pre, &config.name, &json, level)
+        let log = Arc::new(LogBudget::default());
+        let (first, selectors) = Instance::new(&pre, &config.name, &json, level, &log)
             .map_err(|fault| not_configured(config, file, fault))?;
         let own = parse_selection(&config.name, &selectors)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -131,7 +135,8 @@ impl Plugin {
                 limit: cores.min(MAX_INSTANCES),
             }),
             returned: Condvar::new(),
-            failures_in_a_row: AtomicU32::new(0),
+            log,
+            record: Mutex::default(),
             failed: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
         })
@@ -224,8 +229,17 @@ impl Plugin {
         self.disabled.store(!enabled, Ordering::Relaxed);
         if enabled {
             self.failed.store(false, Ordering::Relaxed);
-            self.failures_in_a_row.store(0, Ordering::Relaxed);
+            *self.record() = Record::default();
         }
+    }
+
+    /// Why it was switched off, if it was.
+    pub fn cause(&self) -> Option<String> {
+        self.record().cause().map(str::to_owned)
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs one class through an instance. The class is given back unless it was lost to a fault.
@@ -235,24 +249,34 @@ impl Plugin {
     ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
         let mut instance = match self.take() {
             Ok(instance) => instance,
-            Err(fault) => return (Some(class), Err(self.count(fault))),
+            Err(fault) => return (Some(class), self.judge(Err(fault), Duration::ZERO)),
         };
         let (class, result) = instance.transform(class);
+        let time = instance.take_time();
         self.give_back(instance);
-        match result {
-            Ok(request) => {
-                self.failures_in_a_row.store(0, Ordering::Relaxed);
-                (class, Ok(request))
-            }
-            Err(fault) => (class, Err(self.count(fault))),
-        }
+        (class, self.judge(result, time))
     }
 
-    fn count(&self, fault: Fault) -> Fault {
-        if self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES {
-            self.failed.store(true, Ordering::Relaxed);
-        }
-        fault
+    /// Adds a class to the record; a plugin that is switched off now has its edits left out, and says why.
+    fn judge(
+        &self,
+        result: Result<PlanRequest, Fault>,
+        time: Duration,
+    ) -> Result<PlanRequest, Fault> {
+        let verdict = self.record().add(result.is_err(), time).map(str::to_owned);
+        let Some(verdict) = verdict else {
+            return result;
+        };
+        self.failed.store(true, Ordering::Relaxed);
+        let told = format!("it is switched off now: {verdict}");
+        let Err(mut fault) = result else {
+            return Err(Fault::new("H0318", told));
+        };
+        fault.help = Some(match fault.help {
+            Some(help) => format!("{help}\n{told}"),
+            None => told,
+        });
+        Err(fault)
     }
 
     /// An idle instance, or a new one, or the next one to be given back.
@@ -273,7 +297,8 @@ impl Plugin {
         pool.live += 1;
         drop(pool);
         let slot = Slot(self);
-        let (instance, _) = Instance::new(&self.pre, &self.name, &self.config, self.level)?;
+        let (instance, _) =
+            Instance::new(&self.pre, &self.name, &self.config, self.level, &self.log)?;
         std::mem::forget(slot);
         Ok(instance)
     }

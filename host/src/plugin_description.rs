@@ -1,8 +1,10 @@
 //! What can be known of a plugin without showing it a class.
 
+use std::sync::Arc;
+
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
-use crate::config::{CAPABILITIES, PluginConfig, PluginSource};
+use crate::config::{CAPABILITIES, LogLevel, PluginConfig, PluginSource};
 use crate::digest::sha256_hex;
 use crate::error::HostError;
 use crate::instance::Instance;
@@ -67,7 +69,7 @@ pub fn describe(
         .map(|(name, item)| interface(name, abilities::functions(&item.ty, &engine)))
         .collect();
     let pre = component::prepare(&everything, &component, &engine)?;
-    let selectors = Instance::new(&pre, &config.name, "{}", crate::config::LogLevel::Off)
+    let selectors = Instance::new(&pre, &config.name, "{}", LogLevel::Off, &Arc::default())
         .map(|(_, selectors)| selectors)
         .map_err(|fault| fault.cause);
     let (size, digest) = bytes_of(config)?;

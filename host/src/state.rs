@@ -1,21 +1,30 @@
 //! What a plugin's store holds beside its memory: the call that is going on, limits, log.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use plan_rules::Transformation;
+use plan_rules::{AnnotationBuilder, SnippetBuilder, Transformation};
+use rewriter::span::Capture;
 use rustix::time::{ClockId, clock_gettime};
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime::{ResourceLimiter, UpdateDeadline};
 
 use crate::class::Call;
 use crate::config::LogLevel;
+use crate::log_budget::{LogBudget, Room, left_out};
 
-/// Most linear memory of one instance, in bytes.
+/// Most memory of one instance in bytes, with what the host keeps for it; and most that one call hands to the host.
 pub const MAX_MEMORY: usize = 64 << 20;
+/// Most handles of an instance at once, `method-view`s included: as many as two classes can have methods.
+pub const MAX_HANDLES: usize = 1 << 17;
+/// Bytes that an element of a table counts for.
+const TABLE_ELEMENT: usize = 16;
 /// CPU time of the thread that one class may take.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 /// Most `capture`s, `snippet`s and `annotation`s that exist at once.
 const MAX_RESOURCES: usize = 1_024;
+/// Bytes that each counts for beside what it says.
+const RESOURCE_BYTES: usize = 256;
 /// Log lines kept per call, and bytes of each.
 const MAX_LINES: u32 = 100;
 const MAX_LINE_BYTES: usize = 4 << 10;
@@ -32,20 +41,24 @@ pub struct State {
     pub out_of_time: bool,
     /// Set when memory was refused.
     pub out_of_memory: bool,
-    /// Linear memory now, in bytes.
-    pub memory: usize,
+    /// Linear memory and tables now, in bytes.
+    memory: usize,
+    /// Bytes that the plugin's `capture`s, `snippet`s and `annotation`s count for.
+    kept: usize,
     /// What the plugin's `capture`s, `snippet`s and `annotation`s say.
-    pub resources: ResourceTable,
+    resources: ResourceTable,
     /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
     pub last_error: Option<String>,
     started: Duration,
     lines: u32,
     level: LogLevel,
+    /// What all instances of the plugin may still write.
+    log: Arc<LogBudget>,
 }
 
 impl State {
     /// Of a new instance.
-    pub fn new(plugin: &str, level: LogLevel) -> Self {
+    pub fn new(plugin: &str, level: LogLevel, log: Arc<LogBudget>) -> Self {
         Self {
             plugin: plugin.to_owned(),
             call: None,
@@ -53,11 +66,13 @@ impl State {
             out_of_time: false,
             out_of_memory: false,
             memory: 0,
+            kept: 0,
             resources: resources(),
             last_error: None,
             started: Duration::ZERO,
             lines: 0,
             level,
+            log,
         }
     }
 
@@ -71,7 +86,59 @@ impl State {
 
     /// The call of `transform` that is going on.
     pub fn call(&mut self) -> wasmtime::Result<&mut Call> {
+        self.expect_memory()?;
         self.call.as_mut().ok_or_else(outside)
+    }
+
+    /// Linear memory, tables, and what the host keeps for the plugin, in bytes.
+    pub fn memory(&self) -> usize {
+        let call = self.call.as_ref();
+        let asked = call.map_or(0, |call| call.transformation.bytes());
+        self.memory + self.kept + asked
+    }
+
+    /// Expects the plugin to be within its memory, what the host keeps for it included.
+    fn expect_memory(&mut self) -> wasmtime::Result<()> {
+        if self.memory() <= MAX_MEMORY {
+            return Ok(());
+        }
+        self.out_of_memory = true;
+        Err(wasmtime::Error::msg(
+            "what it asked for takes too much memory",
+        ))
+    }
+
+    /// Keeps a new resource of the plugin's.
+    pub fn keep<T: Kept>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
+        self.kept += RESOURCE_BYTES + value.bytes();
+        self.expect_memory()?;
+        Ok(self.resources.push(value)?)
+    }
+
+    /// A resource of the plugin's.
+    pub fn kept<T: Kept>(&self, resource: &Resource<T>) -> wasmtime::Result<&T> {
+        Ok(self.resources.get(resource)?)
+    }
+
+    /// Changes a resource of the plugin's.
+    pub fn change<T: Kept, R>(
+        &mut self,
+        resource: &Resource<T>,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> wasmtime::Result<R> {
+        let found = self.resources.get_mut(resource)?;
+        let before = found.bytes();
+        let result = change(found);
+        self.kept = (self.kept + found.bytes()).saturating_sub(before);
+        self.expect_memory()?;
+        Ok(result)
+    }
+
+    /// Forgets a resource that the plugin gives up.
+    pub fn forget<T: Kept>(&mut self, resource: Resource<T>) -> wasmtime::Result<()> {
+        let gone = self.resources.delete(resource)?;
+        self.kept = self.kept.saturating_sub(RESOURCE_BYTES + gone.bytes());
+        Ok(())
     }
 
     /// What the plugin asks for in the class at hand.
@@ -80,18 +147,30 @@ impl State {
     }
 
     /// A resource of the plugin's, and what it asks for in the class at hand.
-    pub fn resource_and_transformation<T: 'static>(
+    pub fn resource_and_transformation<T: Kept>(
         &mut self,
         resource: &Resource<T>,
     ) -> wasmtime::Result<(&T, &mut Transformation)> {
+        self.expect_memory()?;
         let found = self.resources.get(resource)?;
         let call = self.call.as_mut().ok_or_else(outside)?;
         Ok((found, &mut call.transformation))
     }
 
+    /// Counts memory that grows from `current` to `desired` bytes, if there is room for it.
+    fn grow(&mut self, current: usize, desired: usize) -> bool {
+        let more = desired.saturating_sub(current);
+        if self.memory().saturating_add(more) > MAX_MEMORY {
+            self.out_of_memory = true;
+            return false;
+        }
+        self.memory += more;
+        true
+    }
+
     /// At a tick of the epoch: goes on while this thread has not used up its time.
     pub fn tick(&mut self) -> UpdateDeadline {
-        if thread_time().saturating_sub(self.started) < DEADLINE {
+        if self.time() < DEADLINE {
             return UpdateDeadline::Continue(1);
         }
         self.out_of_time = true;
@@ -125,11 +204,47 @@ impl State {
     fn print(&mut self, level: u8, text: &str) {
         let plugin = escape::line(&self.plugin);
         for line in text.lines() {
-            if self.keeps(level) && self.lines < MAX_LINES {
-                self.lines += 1;
-                eprintln!("classhook: plugin `{plugin}`: {}", escape::line(line));
+            if !self.keeps(level) || self.lines >= MAX_LINES {
+                continue;
+            }
+            self.lines += 1;
+            let line = escape::line(line);
+            match self.log.take(&line) {
+                Room::Yes => eprintln!("classhook: plugin `{plugin}`: {line}"),
+                Room::NoLonger => eprintln!("classhook: plugin `{plugin}`: {}", left_out()),
+                Room::No => return,
             }
         }
+    }
+
+    /// CPU time that the call has taken so far.
+    pub fn time(&self) -> Duration {
+        thread_time().saturating_sub(self.started)
+    }
+}
+
+/// What the host keeps for a plugin between its calls.
+pub trait Kept: Send + 'static {
+    /// Bytes that it counts for.
+    fn bytes(&self) -> usize;
+}
+
+impl Kept for Capture {
+    /// A byte for each argument that it names.
+    fn bytes(&self) -> usize {
+        256
+    }
+}
+
+impl Kept for SnippetBuilder {
+    fn bytes(&self) -> usize {
+        SnippetBuilder::bytes(self)
+    }
+}
+
+impl Kept for AnnotationBuilder {
+    fn bytes(&self) -> usize {
+        AnnotationBuilder::bytes(self)
     }
 }
 
@@ -169,22 +284,17 @@ impl ResourceLimiter for State {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let total = self.memory - current.min(self.memory) + desired;
-        if total > MAX_MEMORY {
-            self.out_of_memory = true;
-            return Ok(false);
-        }
-        self.memory = total;
-        Ok(true)
+        Ok(self.grow(current, desired))
     }
 
     fn table_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(desired <= 100_000)
+        let bytes = |elements: usize| elements.saturating_mul(TABLE_ELEMENT);
+        Ok(self.grow(bytes(current), bytes(desired)))
     }
 
     fn instances(&self) -> usize {

@@ -323,3 +323,15 @@ fn grants_of_a_bundled_plugin_come_besides_what_it_needs() {
     );
     assert_eq!(grant(&options("plugin=a.wasm,grant=probes")), "probes");
 }
+
+/// The lines of all keys are known after one look at the text.
+#[test]
+fn many_keys_are_read_in_little_time() {
+    let mut text = "[[plugin]]\nuse = \"coverage\"\n[plugin.config]\n".to_owned();
+    (0..40_000).for_each(|key| text.push_str(&format!("key{key} = {key}\n")));
+    let begun = std::time::Instant::now();
+    let config = load(&text).unwrap();
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    let lines = &config.plugins[0].config_lines;
+    assert!(lines.contains(&("key39999".to_owned(), 40_003)));
+}

@@ -159,7 +159,6 @@ fn a_class_without_structural_edits_is_asked_about_once_too() {
 fn a_failure_counts_once_and_is_reported_by_the_second_hook() {
     let pipeline = pipeline("misbehaving", serde_json::json!({ "deed": "fail" }));
     let table = table();
-    // Two classes: three failures in a row would switch the plugin off.
     for _ in 0..2 {
         let bytes = victim();
         let victim = loaded(b"Victim", &bytes, None);

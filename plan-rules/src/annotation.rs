@@ -13,15 +13,17 @@ pub struct AnnotationBuilder {
 
 impl AnnotationBuilder {
     /// Without elements; by the field descriptor of its interface.
-    #[must_use]
-    pub fn new(descriptor: String) -> Self {
-        Self {
-            bytes: ELEMENT_BYTES + descriptor.len(),
-            annotation: Annotation {
-                descriptor,
-                elements: Vec::new(),
-            },
-        }
+    ///
+    /// # Errors
+    /// As [`AnnotationBuilder::put`].
+    pub fn new(descriptor: String) -> Result<Self, String> {
+        let bytes = ELEMENT_BYTES + descriptor.len();
+        expect_room(bytes)?;
+        let annotation = Annotation {
+            descriptor,
+            elements: Vec::new(),
+        };
+        Ok(Self { annotation, bytes })
     }
 
     /// Adds an element.
@@ -66,21 +68,27 @@ impl AnnotationBuilder {
     }
 
     /// Bytes that it counts for.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     fn add(&mut self, name: String, value: ElementValue, bytes: usize) -> Result<(), String> {
-        self.bytes += ELEMENT_BYTES + name.len() + bytes;
-        if self.bytes > MAX_ANNOTATION_BYTES {
-            return Err(format!(
-                "expected at most {MAX_ANNOTATION_BYTES} bytes in one annotation, found {}",
-                self.bytes
-            ));
-        }
+        let bytes = self.bytes + ELEMENT_BYTES + name.len() + bytes;
+        expect_room(bytes)?;
+        self.bytes = bytes;
         self.annotation.elements.push((name, value));
         Ok(())
     }
+}
+
+fn expect_room(bytes: usize) -> Result<(), String> {
+    if bytes <= MAX_ANNOTATION_BYTES {
+        return Ok(());
+    }
+    Err(format!(
+        "expected at most {MAX_ANNOTATION_BYTES} bytes in one annotation, found {bytes}"
+    ))
 }
 
 /// Annotations that become the array of another, as far as that may hold them.
@@ -123,10 +131,10 @@ mod tests {
 
     #[test]
     fn an_annotation_that_doubles_by_nesting_ends() {
-        let mut nested = AnnotationBuilder::new("La/A;".to_owned());
+        let mut nested = AnnotationBuilder::new("La/A;".to_owned()).expect("short");
         let text = ElementValue::String("x".repeat(1 << 18));
         assert_eq!(nested.put("text".to_owned(), text), Ok(()));
-        let mut outer = AnnotationBuilder::new("La/A;".to_owned());
+        let mut outer = AnnotationBuilder::new("La/A;".to_owned()).expect("short");
         assert_eq!(outer.nest("one".to_owned(), &nested), Ok(()));
         let all = [&nested; 5];
         let refused = outer.nest_array("many".to_owned(), NestedArray::of(all.into_iter()));

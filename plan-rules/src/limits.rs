@@ -2,6 +2,8 @@
 
 /// Most edits: as many as one array holds probes.
 pub const MAX_EDITS: usize = 1 << 15;
+/// Most edits of the class itself: members, interfaces, annotations, attributes, names and bodies.
+pub const MAX_CLASS_EDITS: usize = 1 << 11;
 /// Most bytes of tags.
 pub const MAX_TAG_BYTES: usize = 1 << 20;
 /// Most bytes of code and structure, before they are spliced.
@@ -19,5 +21,9 @@ pub const MAX_ANNOTATION_BYTES: usize = 1 << 20;
 
 /// Bytes counted for one operation of a snippet or change of an instruction, beside its text.
 pub(crate) const OPERATION_BYTES: usize = 64;
+/// Bytes counted for one label of a snippet.
+pub(crate) const LABEL_BYTES: usize = 8;
+/// Bytes counted for one edit, tag or note, beside its text.
+pub(crate) const EDIT_BYTES: usize = 64;
 /// Bytes counted for one element of an annotation or one member, beside its text.
 pub(crate) const ELEMENT_BYTES: usize = 64;

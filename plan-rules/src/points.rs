@@ -8,13 +8,29 @@ use crate::class::CheckedClass;
 use crate::limits::MAX_SITES;
 use crate::refusal::RefusedRequest;
 
-/// The insertion points handed out; a token is a position here.
-#[derive(Debug, Default)]
+/// The insertion points handed out; a token is the number of the class and a position here.
+#[derive(Debug)]
 pub(crate) struct InsertionPoints {
+    /// The token of the first.
+    first: u64,
     points: Vec<InsertionPoint>,
 }
 
 impl InsertionPoints {
+    /// None yet; no other class in the plugin's hands has this number.
+    pub(crate) fn of_class(number: u32) -> Self {
+        Self {
+            first: u64::from(number) << 32,
+            points: Vec::new(),
+        }
+    }
+
+    /// The tokens of the points from this position on.
+    fn tokens_from(&self, position: usize) -> Range<u64> {
+        let token = |position: usize| self.first + position as u64;
+        token(position)..token(self.points.len())
+    }
+
     /// Hands out insertion points, if each of them exists.
     ///
     /// The error names the site that does not, if it is about one.
@@ -37,7 +53,7 @@ impl InsertionPoints {
             Ok(())
         });
         match made {
-            Ok(()) => Ok(first as u64..self.points.len() as u64),
+            Ok(()) => Ok(self.tokens_from(first)),
             Err(error) => {
                 self.points.truncate(first);
                 let bci = at.and_then(|point| instruction_at(point.location));
@@ -54,12 +70,17 @@ impl InsertionPoints {
         let first = self.points.len();
         self.expect_room(1)?;
         self.points.extend(wanted.take(MAX_SITES - first));
-        Ok(first as u64..self.points.len() as u64)
+        Ok(self.tokens_from(first))
+    }
+
+    /// Bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.points.len() * size_of::<InsertionPoint>()
     }
 
     /// The location behind a token.
     pub(crate) fn find(&self, token: u64) -> Option<InsertionPoint> {
-        let at = usize::try_from(token).ok()?;
+        let at = usize::try_from(token.checked_sub(self.first)?).ok()?;
         self.points.get(at).copied()
     }
 

@@ -2,7 +2,7 @@
 
 use rewriter::{Label, MemberName, Snippet, SnippetError};
 
-use crate::limits::{MAX_LABELS, OPERATION_BYTES};
+use crate::limits::{LABEL_BYTES, MAX_LABELS, OPERATION_BYTES};
 
 /// A snippet that is being assembled; every operation counts for the limits, whether it is refused or not.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +69,7 @@ impl SnippetBuilder {
         if self.labels.len() == MAX_LABELS {
             return Self::NO_LABEL;
         }
+        self.bytes += LABEL_BYTES;
         let label = self.snippet.new_label();
         self.labels.push(label);
         u32::try_from(self.labels.len() - 1).unwrap_or(Self::NO_LABEL)
@@ -80,7 +81,8 @@ impl SnippetBuilder {
     }
 
     /// Bytes that it counts for.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 }

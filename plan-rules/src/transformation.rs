@@ -13,8 +13,8 @@ use crate::annotation::AnnotationBuilder;
 use crate::attributes::is_predefined;
 use crate::class::{CheckedClass, Checker};
 use crate::limits::{
-    ELEMENT_BYTES, MAX_CODE_BYTES, MAX_EDITS, MAX_NOTE_BYTES, MAX_NOTES, MAX_TAG_BYTES,
-    OPERATION_BYTES,
+    EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS, MAX_NOTE_BYTES,
+    MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
 };
 use crate::numbers;
 use crate::points::{InsertionPoints, instruction_at};
@@ -40,14 +40,14 @@ pub struct Transformation {
 }
 
 impl Transformation {
-    /// Nothing asked for yet.
+    /// Nothing asked for yet. Sites are valid in the class of this number alone.
     #[must_use]
-    pub fn new(mut class: CheckedClass) -> Self {
+    pub fn new(mut class: CheckedClass, number: u32) -> Self {
         class.begin();
         Self {
             class,
             request: PlanRequest::default(),
-            points: InsertionPoints::default(),
+            points: InsertionPoints::of_class(number),
             refused: None,
             method: None,
             tag_bytes: 0,
@@ -83,6 +83,16 @@ impl Transformation {
     #[must_use]
     pub fn request(&self) -> &PlanRequest {
         &self.request
+    }
+
+    /// Bytes that all of it takes, insertion points included.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let PlanRequest { tags, notes, .. } = &self.request;
+        let notes: usize =
+            notes.iter().map(|note| note.text.len()).sum::<usize>() + notes.len() * EDIT_BYTES;
+        let edits = (self.request.edits() + tags.len()) * EDIT_BYTES;
+        self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes
     }
 
     /// The last refusal.
@@ -461,13 +471,17 @@ impl Transformation {
 
     fn edit_class(&mut self, edit: ClassEdit, bytes: usize) -> Answer {
         self.expect_room(1, 0)?;
-        let code_bytes = self.with_code(bytes)?;
+        if self.request.plan.class_edits().len() == MAX_CLASS_EDITS {
+            let message = format!("expected at most {MAX_CLASS_EDITS} edits of the class itself");
+            let help = "add fewer members, each with more in it";
+            return Err(self.refuse(RefusedRequest::limit(message, Some(help))));
+        }
+        // What is refused counts, too: the checker remembers it.
+        self.code_bytes = self.with_code(bytes)?;
         let loaded = self.class.is_retransforming();
         self.check(None, |checker| checker.check_class_edit(&edit, loaded))?;
         let added = self.request.plan.edit_class(edit);
-        added.map_err(|error| self.refuse_full(&error))?;
-        self.code_bytes = code_bytes;
-        Ok(())
+        added.map_err(|error| self.refuse_full(&error))
     }
 
     fn add_code(&mut self, points: Vec<InsertionPoint>, code: &Snippet) -> Answer {
@@ -539,7 +553,7 @@ impl Transformation {
     /// The location behind a token, or why there is none.
     fn known_point(&mut self, token: u64) -> Answer<InsertionPoint> {
         self.point(token).ok_or_else(|| {
-            let cause = format!("site {token} was not made by a view of this class");
+            let cause = format!("site {token:#x} was not made by a view of this class");
             self.refuse_unsuitable(&cause)
         })
     }

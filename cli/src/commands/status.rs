@@ -155,7 +155,7 @@ mod tests {
         );
         assert!(
             text.contains(
-                "plugin mine: off after failing repeatedly, 0 classes changed, com.** !com.x\n"
+                "plugin mine: off, as it failed on most classes or took too long, 0 classes changed, com.** !com.x\n"
             ),
             "{text}"
         );

@@ -74,7 +74,13 @@ struct FilePlugin {
 
 /// Parses and checks the text of a configuration file.
 fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
-    let source = Source { text, path };
+    let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let newlines: Vec<usize> = newlines.map(|(at, _)| at).collect();
+    let source = Source {
+        text,
+        path,
+        newlines: &newlines,
+    };
     let file: File = toml::from_str(text).map_err(|error| source.syntax(&error))?;
     let mut config = Config {
         agent: source.agent(file.agent)?,
@@ -98,6 +104,8 @@ fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
 struct Source<'a> {
     text: &'a str,
     path: &'a Path,
+    /// Where lines end.
+    newlines: &'a [usize],
 }
 
 impl Source<'_> {
@@ -281,12 +289,7 @@ impl Source<'_> {
 
     /// Line of the start of `span`, from 1.
     fn line(self, span: &Range<usize>) -> usize {
-        1 + self
-            .text
-            .bytes()
-            .take(span.start)
-            .filter(|byte| *byte == b'\n')
-            .count()
+        1 + self.newlines.partition_point(|at| *at < span.start)
     }
 
     fn folder(&self) -> &Path {

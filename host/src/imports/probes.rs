@@ -45,7 +45,7 @@ impl HostPlan for State {
         capture: Resource<Capture>,
         tag: Vec<u8>,
     ) -> Answer<ProbeId> {
-        let capture = self.resources.get(&capture)?.clone();
+        let capture = self.kept(&capture)?.clone();
         let method = MethodIndex(method);
         let number = self.transformation()?.span(method, capture, &tag);
         answer(number.map(|value| ProbeId { value }))
@@ -63,41 +63,34 @@ impl HostPlan for State {
 
 impl HostCapture for State {
     fn new(&mut self) -> Result<Resource<Capture>> {
-        Ok(self.resources.push(Capture::default())?)
+        self.keep(Capture::default())
     }
 
     fn argument(&mut self, of: Resource<Capture>, index: u8) -> Result<()> {
-        self.resources.get_mut(&of)?.argument(index);
-        Ok(())
+        self.change(&of, |capture| capture.argument(index))
     }
 
     fn arguments(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.resources.get_mut(&of)?.arguments = Arguments::All;
-        Ok(())
+        self.change(&of, |capture| capture.arguments = Arguments::All)
     }
 
     fn return_value(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.resources.get_mut(&of)?.returned = true;
-        Ok(())
+        self.change(&of, |capture| capture.returned = true)
     }
 
     fn thrown_class(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.resources.get_mut(&of)?.thrown = true;
-        Ok(())
+        self.change(&of, |capture| capture.thrown = true)
     }
 
     fn limit(&mut self, of: Resource<Capture>, bytes: u32) -> Result<()> {
-        self.resources.get_mut(&of)?.limit = bytes.min(MAX_LIMIT);
-        Ok(())
+        self.change(&of, |capture| capture.limit = bytes.min(MAX_LIMIT))
     }
 
     fn sum_up(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.resources.get_mut(&of)?.sum_up = true;
-        Ok(())
+        self.change(&of, |capture| capture.sum_up = true)
     }
 
     fn drop(&mut self, of: Resource<Capture>) -> Result<()> {
-        self.resources.delete(of)?;
-        Ok(())
+        self.forget(of)
     }
 }

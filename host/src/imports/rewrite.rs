@@ -21,7 +21,7 @@ impl State {
         of: &Resource<SnippetBuilder>,
         add: impl FnOnce(&mut SnippetBuilder) -> std::result::Result<(), String>,
     ) -> Answer {
-        let added = add(self.resources.get_mut(of)?);
+        let added = self.change(of, add)?;
         let transformation = self.transformation()?;
         answer(added.map_err(|cause| transformation.refuse_unsuitable(&cause)))
     }
@@ -56,7 +56,7 @@ impl State {
         self.extend_snippet(of, |code| code.add_at(label, add))
     }
 
-    fn change(&mut self, at: &[Site], change: &Change) -> Answer {
+    fn change_at(&mut self, at: &[Site], change: &Change) -> Answer {
         answer(self.transformation()?.change(tokens(at), change))
     }
 }
@@ -89,7 +89,7 @@ impl Host for State {
         before: Resource<SnippetBuilder>,
         after: Resource<SnippetBuilder>,
     ) -> Answer {
-        let after = self.resources.get(&after)?.clone();
+        let after = self.kept(&after)?.clone();
         let (before, transformation) = self.resource_and_transformation(&before)?;
         answer(transformation.wrap(tokens(&at), before, &after))
     }
@@ -103,7 +103,7 @@ impl Host for State {
         of_interface: bool,
     ) -> Answer {
         let method = member_name(target, of_interface);
-        self.change(&at, &Change::Call(CallTarget { opcode, method }))
+        self.change_at(&at, &Change::Call(CallTarget { opcode, method }))
     }
 
     fn redirect_field(
@@ -114,7 +114,7 @@ impl Host for State {
         target: MemberRef,
     ) -> Answer {
         let field = member_name(target, false);
-        self.change(&at, &Change::Field { opcode, field })
+        self.change_at(&at, &Change::Field { opcode, field })
     }
 
     fn redirect_allocation(
@@ -124,12 +124,12 @@ impl Host for State {
         target: MemberRef,
         of_interface: bool,
     ) -> Answer {
-        self.change(&at, &Change::Factory(member_name(target, of_interface)))
+        self.change_at(&at, &Change::Factory(member_name(target, of_interface)))
     }
 
     fn allocate(&mut self, _: Resource<PlanHandle>, at: Vec<Site>, name: String) -> Answer {
         let (class, cast) = (name, false);
-        self.change(&at, &Change::New { class, cast })
+        self.change_at(&at, &Change::New { class, cast })
     }
 
     fn allocate_with_cast(
@@ -139,7 +139,7 @@ impl Host for State {
         name: String,
     ) -> Answer {
         let (class, cast) = (name, true);
-        self.change(&at, &Change::New { class, cast })
+        self.change_at(&at, &Change::New { class, cast })
     }
 
     fn remove(
@@ -148,13 +148,13 @@ impl Host for State {
         at: Vec<Site>,
         value: Option<Constant>,
     ) -> Answer {
-        self.change(&at, &Change::Remove(value.map(constant)))
+        self.change_at(&at, &Change::Remove(value.map(constant)))
     }
 }
 
 impl HostSnippet for State {
     fn new(&mut self) -> Result<Resource<SnippetBuilder>> {
-        Ok(self.resources.push(SnippetBuilder::default())?)
+        self.keep(SnippetBuilder::default())
     }
 
     fn load_this(&mut self, of: Resource<SnippetBuilder>) -> Answer {
@@ -222,7 +222,7 @@ impl HostSnippet for State {
     }
 
     fn new_label(&mut self, of: Resource<SnippetBuilder>) -> Result<u32> {
-        Ok(self.resources.get_mut(&of)?.new_label())
+        self.change(&of, SnippetBuilder::new_label)
     }
 
     fn place(&mut self, of: Resource<SnippetBuilder>, label: u32) -> Answer {
@@ -234,7 +234,6 @@ impl HostSnippet for State {
     }
 
     fn drop(&mut self, of: Resource<SnippetBuilder>) -> Result<()> {
-        self.resources.delete(of)?;
-        Ok(())
+        self.forget(of)
     }
 }

@@ -52,7 +52,7 @@ impl State {
         of: &Resource<AnnotationBuilder>,
         add: impl FnOnce(&mut AnnotationBuilder) -> std::result::Result<(), String>,
     ) -> Result<()> {
-        add(self.resources.get_mut(of)?).map_err(wasmtime::Error::msg)
+        self.change(of, add)?.map_err(wasmtime::Error::msg)
     }
 }
 
@@ -170,7 +170,8 @@ impl Host for State {
 
 impl HostAnnotation for State {
     fn new(&mut self, kind: String) -> Result<Resource<AnnotationBuilder>> {
-        Ok(self.resources.push(AnnotationBuilder::new(kind))?)
+        let annotation = AnnotationBuilder::new(kind).map_err(wasmtime::Error::msg)?;
+        self.keep(annotation)
     }
 
     fn put(&mut self, of: Resource<AnnotationBuilder>, name: String, value: Element) -> Result<()> {
@@ -193,7 +194,7 @@ impl HostAnnotation for State {
         name: String,
         value: Resource<AnnotationBuilder>,
     ) -> Result<()> {
-        let value = self.resources.get(&value)?.clone();
+        let value = self.kept(&value)?.clone();
         self.extend_annotation(&of, |annotation| annotation.nest(name, &value))
     }
 
@@ -203,14 +204,13 @@ impl HostAnnotation for State {
         name: String,
         values: Vec<Resource<AnnotationBuilder>>,
     ) -> Result<()> {
-        let values = values.iter().map(|value| self.resources.get(value));
-        let values: Vec<_> = values.collect::<std::result::Result<_, _>>()?;
+        let values = values.iter().map(|value| self.kept(value));
+        let values: Vec<_> = values.collect::<Result<_>>()?;
         let values = NestedArray::of(values.into_iter());
         self.extend_annotation(&of, |annotation| annotation.nest_array(name, values))
     }
 
     fn drop(&mut self, of: Resource<AnnotationBuilder>) -> Result<()> {
-        self.resources.delete(of)?;
-        Ok(())
+        self.forget(of)
     }
 }

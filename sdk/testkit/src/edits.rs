@@ -98,7 +98,7 @@ fn element(value: &Element) -> ElementValue {
 /// An annotation, one element after the other; the text says why a plugin is stopped over it.
 fn annotation_of(annotation: &edit::Annotation) -> Result<AnnotationBuilder, String> {
     let (kind, elements) = annotation.parts();
-    let mut result = AnnotationBuilder::new(kind.to_owned());
+    let mut result = AnnotationBuilder::new(kind.to_owned())?;
     for (name, value) in elements {
         let name = name.clone();
         match value {

@@ -45,7 +45,7 @@ impl PlanRecord {
     /// Nothing asked for yet.
     pub fn new(class: CheckedClass) -> Self {
         let state = State {
-            transformation: Transformation::new(class),
+            transformation: Transformation::new(class, 1),
             text: String::new(),
             trap: None,
         };

@@ -2,6 +2,7 @@
 //!
 //! What it makes of `Changed$Target` is what `tests/java/edits/Changed.java` prints.
 
+mod hoard;
 mod places;
 mod wrong;
 

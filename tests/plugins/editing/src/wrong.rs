@@ -36,6 +36,7 @@ pub fn edit(name: &str, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
             annotation.put("state", Element::Enum(state));
             plan.annotate_class(true, &annotation)?;
         }
+        "hoard" => crate::hoard::hoard(text, class)?,
         "type" => plan.rename_type("Changed", text)?,
         "member" => {
             let secret = Member::of_class("Changed$Target", "secret", "I");

@@ -52,6 +52,14 @@ enum Deed {
     Select,
     /// Wants two probes at every entry, in every class.
     More,
+    /// Takes much time, but less than a class may take.
+    Linger,
+    /// Fails with a text of ten megabytes.
+    FailAtLength,
+    /// Writes to memory that it has not.
+    OutOfBounds,
+    /// Puts probes at a site of the class before.
+    KeepSites,
 }
 
 /// The plugin.
@@ -137,6 +145,16 @@ impl Misbehaving {
                 return Err(text.into());
             }
             Deed::PanicEarly | Deed::Refuse | Deed::Select | Deed::More => {}
+            Deed::Linger => linger(),
+            Deed::FailAtLength => return Err("x".repeat(10_000_000).into()),
+            Deed::OutOfBounds => out_of_bounds(),
+            Deed::KeepSites => {
+                let entry = class.methods_with_code().next().map(|it| it.entry());
+                let kept = KEPT.with(|kept| kept.replace(entry.map(|site| site.token)));
+                if let Some(token) = kept {
+                    plan.hit(&[Site { token }], b"")?;
+                }
+            }
             Deed::Fail => {
                 set_entries(class, plan)?;
                 return Err("failed on purpose".into());
@@ -155,6 +173,24 @@ fn set_entries(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         plan.hit(&entries, b"entry")?;
     }
     Ok(())
+}
+
+thread_local! {
+    /// A site of the class before.
+    static KEPT: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+}
+
+/// Takes time, but less than 250 ms on any machine; there is no clock here.
+fn linger() {
+    for round in 0..60_000_000_u32 {
+        black_box(round);
+    }
+}
+
+/// Local variables larger than the stack, which begins at address 0: they lie at no address.
+#[inline(never)]
+fn out_of_bounds() {
+    black_box([black_box(1_u8); 4 << 20]);
 }
 
 fn allocate() {

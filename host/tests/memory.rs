@@ -1,0 +1,75 @@
+//! What the host keeps for a plugin counts against the plugin's limit.
+
+use host::compiler::InProcess;
+use host::config::{LogLevel, PluginConfig};
+use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
+use probes::ProbeTable;
+
+const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
+
+/// `tests/plugins/editing`, which hoards this.
+fn hoarding(what: &str) -> Pipeline {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../target/bundled/tests/editing.wasm");
+    assert!(path.exists(), "run `cargo xtask plugins` first");
+    let plugin = PluginConfig {
+        grant: ["probes", "rewrite", "structure"]
+            .map(str::to_owned)
+            .to_vec(),
+        config: serde_json::json!({ "structure": false, "wrong": format!("hoard {what}") }),
+        ..PluginConfig::file(path)
+    };
+    let mut config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Off;
+    Pipeline::new(&config, &InProcess).expect("a plugin")
+}
+
+fn transform(pipeline: &Pipeline) -> Outcome {
+    let class = ClassRequest {
+        name: b"Changed$Target",
+        loader: &Loader::App,
+        location: CodeLocation::Unread,
+        bytes: NATIVES,
+        original: None,
+        retransforming: false,
+    };
+    let table = ProbeTable::new();
+    pipeline.transform(&class, &table, &mut Vec::new())
+}
+
+/// Bytes of memory that this process has in use.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages = text
+        .split(' ')
+        .nth(1)
+        .and_then(|it| it.parse::<usize>().ok());
+    pages.expect("the second number") * 4096
+}
+
+/// One test, so that no other takes memory meanwhile.
+#[test]
+fn what_is_hoarded_is_counted() {
+    let begun = resident();
+    for (what, cause) in [
+        ("annotations", "more than 64 MiB of memory"),
+        ("views", "more than 131072 handles at once"),
+    ] {
+        let pipeline = hoarding(what);
+        let outcome = transform(&pipeline);
+        let [failure] = outcome.failures() else {
+            panic!("{what}: {outcome:?}")
+        };
+        assert_eq!(failure.code, "H0313", "{what}: {failure}");
+        assert!(failure.cause.contains(cause), "{what}: {failure}");
+    }
+    let pipeline = hoarding("slowly");
+    for _ in 0..300 {
+        assert_eq!(transform(&pipeline), Outcome::Unchanged);
+    }
+    let grown = resident().saturating_sub(begun) >> 20;
+    assert!(grown < 200, "{grown} MiB");
+}
