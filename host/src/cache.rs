@@ -25,6 +25,7 @@ use wasmtime::component::Component;
 use crate::bundled::Bundled;
 use crate::compile_limits::MAX_CODE;
 use crate::compiler::Code;
+use crate::digest::sha256_hex;
 use crate::regular_file;
 
 const KEY_BYTES: usize = 32;
@@ -35,6 +36,12 @@ pub const MAX_CACHE: u64 = 512 << 20;
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// Ends the names of files of code.
 const EXTENSION: &str = "code";
+/// The same of the causes why plugins were not compiled.
+const REFUSED: &str = "refused";
+/// Most bytes of such a file.
+const MAX_REFUSAL: u64 = 1 << 16;
+/// Characters of the digest of the limits in its name.
+const LIMITS_DIGITS: usize = 16;
 
 /// A folder of sealed code.
 #[derive(Debug)]
@@ -128,16 +135,54 @@ impl Cache {
         self.folder.join(format!("{digest}-{version}.{EXTENSION}"))
     }
 
-    fn read(&self, engine: &Engine, file: &Path) -> Option<Component> {
-        let most = MAX_CODE + SEAL_BYTES as u64;
+    /// What was found and expected of a plugin that was beyond one of these limits.
+    pub(crate) fn refusal(&self, digest: &str, limits: &str) -> Option<(String, String)> {
+        let file = self.refusal_file(digest, limits);
+        let bytes = self.sealed(&file, MAX_REFUSAL)?;
+        serde_json::from_slice(bytes.get(SEAL_BYTES..)?).ok()
+    }
+
+    /// Remembers the same.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub(crate) fn refuse(
+        &self,
+        digest: &str,
+        limits: &str,
+        cause: &(String, String),
+    ) -> io::Result<()> {
+        let file = self.refusal_file(digest, limits);
+        self.write(&file, &serde_json::to_vec(cause)?)?;
+        self.make_room(&file);
+        Ok(())
+    }
+
+    fn refusal_file(&self, digest: &str, limits: &str) -> PathBuf {
+        let version = env!("CARGO_PKG_VERSION");
+        let limits = sha256_hex(limits.as_bytes());
+        let limits = limits.get(..LIMITS_DIGITS).unwrap_or_default();
+        self.folder
+            .join(format!("{digest}-{version}-{limits}.{REFUSED}"))
+    }
+
+    /// Seal and content of a file that a process of this user sealed.
+    fn sealed(&self, file: &Path, most: u64) -> Option<Vec<u8>> {
+        let most = most + SEAL_BYTES as u64;
         let (mut opened, metadata) = regular_file::open(file, most).ok()?;
         private(&metadata, 0o600).ok()?;
         let bytes = regular_file::read(&mut opened, most).ok()?;
-        let (seal, code) = bytes.split_first_chunk::<SEAL_BYTES>()?;
-        if *seal != self.seal(file, code) {
+        let (seal, content) = bytes.split_first_chunk::<SEAL_BYTES>()?;
+        if *seal != self.seal(file, content) {
             return None;
         }
         let _ = opened.set_modified(SystemTime::now()); // where that cannot be noted, it counts as older
+        Some(bytes)
+    }
+
+    fn read(&self, engine: &Engine, file: &Path) -> Option<Component> {
+        let bytes = self.sealed(file, MAX_CODE)?;
+        let code = bytes.get(SEAL_BYTES..)?;
         // SAFETY: the seal says that a process of this user wrote these bytes under this name, which holds the
         // plugin's digest; wasmtime itself refuses other versions and settings.
         unsafe { Component::deserialize(engine, code) }.ok()
@@ -152,7 +197,7 @@ impl Cache {
         for (used, length, file) in files {
             let extension = file.extension().unwrap_or_default();
             let abandoned = extension == "tmp" && used.elapsed().is_ok_and(|age| age > ABANDONED);
-            let too_much = extension == EXTENSION && total > self.limit && file != kept;
+            let too_much = extension != "tmp" && total > self.limit && file != kept;
             if abandoned || too_much {
                 let _ = fs::remove_file(&file);
                 total -= length;
@@ -165,7 +210,7 @@ impl Cache {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let ours = |path: &Path| {
             let extension = path.extension().and_then(OsStr::to_str);
-            matches!(extension, Some(EXTENSION | "tmp"))
+            matches!(extension, Some(EXTENSION | REFUSED | "tmp"))
         };
         let files = entries.filter(|entry| ours(&entry.path()));
         let file = |entry: fs::DirEntry| {
@@ -333,6 +378,22 @@ mod tests {
         fs::remove_file(&key).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &key, mode).unwrap();
         Cache::open(folder.path()).unwrap_err();
+    }
+
+    #[test]
+    fn refusals_are_those_of_a_digest_and_limits_and_sealed() {
+        let folder = private_folder();
+        let cache = Cache::open(folder.path()).unwrap();
+        let cause = ("9 functions".to_owned(), "at most 8".to_owned());
+        cache.refuse(DIGEST, "few", &cause).unwrap();
+        assert_eq!(cache.refusal(DIGEST, "few"), Some(cause));
+        assert_eq!(cache.refusal(DIGEST, "more"), None);
+        assert_eq!(cache.refusal("4567", "few"), None);
+        let file = cache.refusal_file(DIGEST, "few");
+        let mut bytes = fs::read(&file).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&file, bytes).unwrap();
+        assert_eq!(cache.refusal(DIGEST, "few"), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::cache::{self, Cache};
-use crate::compiler::{COMMAND, Compiler};
+use crate::compile_limits::Limits;
+use crate::compiler::{COMMAND, Code, Compiler, beyond, lasting};
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 
@@ -14,6 +15,8 @@ use crate::plugin_file::PluginFile;
 pub struct Compilation<'a> {
     caches: Vec<Cache>,
     compiler: &'a dyn Compiler,
+    /// Plugins that were beyond a limit before are tried again.
+    anew: bool,
 }
 
 impl std::fmt::Debug for Compilation<'_> {
@@ -28,14 +31,48 @@ impl<'a> Compilation<'a> {
     pub fn new(cache: Option<&Path>, compiler: &'a dyn Compiler) -> Self {
         let first = cache.and_then(|folder| Cache::existing(folder).ok());
         let caches = first.into_iter().chain(Cache::of_user()).collect();
-        Self { caches, compiler }
+        Self {
+            caches,
+            compiler,
+            anew: false,
+        }
     }
 
     /// With this cache alone.
     #[must_use]
     pub fn with(cache: Cache, compiler: &'a dyn Compiler) -> Self {
         let caches = vec![cache];
-        Self { caches, compiler }
+        Self {
+            caches,
+            compiler,
+            anew: false,
+        }
+    }
+
+    /// The same, where plugins that were beyond a limit before are tried again.
+    #[must_use]
+    pub fn anew(self) -> Self {
+        Self { anew: true, ..self }
+    }
+
+    /// Compiles a plugin, unless it is known to be beyond a limit.
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+        let limits = Limits::of(plugin.wasm.len()).all();
+        let mut caches = self.caches.iter().filter(|_| !self.anew);
+        let known = caches.find_map(|cache| cache.refusal(&plugin.digest, &limits));
+        if let Some((found, expected)) = known {
+            let help = format!(
+                "this is known from an earlier try; `{COMMAND} compile-plugin FILE` tries again"
+            );
+            return Err(beyond(plugin, &found, &expected).with("help", help));
+        }
+        let outcome = self.compiler.compile(plugin);
+        if let Some(cause) = outcome.as_ref().err().and_then(lasting) {
+            // A full disk costs only the next start another try.
+            let mut caches = self.caches.iter();
+            caches.any(|cache| cache.refuse(&plugin.digest, &limits, &cause).is_ok());
+        }
+        outcome
     }
 
     /// The component, from a cache if it is there, else compiled and put there.
@@ -51,7 +88,7 @@ impl<'a> Compilation<'a> {
         if let Some(found) = cached.find_map(|cache| cache.find(engine, &plugin.digest)) {
             return Ok((found, Kept::Before));
         }
-        let code = self.compiler.compile(plugin)?;
+        let code = self.compile(plugin)?;
         let component = cache::load_compiled(engine, &code).map_err(|error| {
             let message = format!("plugin `{}` was compiled for another version", plugin.name);
             let help =

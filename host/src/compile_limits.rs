@@ -38,6 +38,14 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// A text that is another one if any limit is.
+    #[must_use]
+    pub fn all(&self) -> String {
+        format!("{self}, {MAX_FUNCTIONS} functions, {MAX_LOCALS} locals, {MAX_CODE} bytes of code")
+    }
+}
+
 impl std::fmt::Display for Limits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (cpu, wall) = (self.cpu.as_secs(), self.wall.as_secs());

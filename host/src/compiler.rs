@@ -15,5 +15,6 @@ mod service;
 
 pub use code::{Code, Compiler};
 pub use process::{COMMAND, CompilerProcess, SUBCOMMAND, cause_of_end};
+pub(crate) use process::{beyond, lasting};
 #[cfg(feature = "compiler")]
 pub use service::{InProcess, precompile, serve};

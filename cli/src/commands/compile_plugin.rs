@@ -32,14 +32,14 @@ pub struct CompilePlugin {
 }
 
 impl CompilePlugin {
-    /// Compiles what is not in the cache, and says which that was.
+    /// Compiles what is not in the cache, and says which that was. What was beyond a limit before is tried again.
     ///
     /// # Errors
     /// If a file is no component (`H0106`), is beyond a limit (`H0117`), or there is no cache to keep code in (`H0653`).
     pub fn run(&self) -> Result<u8, Problem> {
         let cache =
             Cache::of_user().ok_or_else(|| no_cache("none that belongs to this user alone"))?;
-        let compilation = Compilation::with(cache, &PluginCompiler);
+        let compilation = Compilation::with(cache, &PluginCompiler).anew();
         let mut text = String::new();
         for file in &self.files {
             let kept = compile_ahead(&PluginConfig::file(file.clone()), &compilation)?;

@@ -21,6 +21,11 @@ pub const COMMAND: &str = "classhook";
 /// The command's subcommand that compiles what comes on its standard input.
 pub const SUBCOMMAND: &str = "plugin-compiler";
 
+/// Why a child was ended that used less than its limits, and yet took too long: the machine may have been busy.
+const LATE: &str = "it took longer than the time allowed in all";
+/// The code of a plugin that is beyond a limit.
+const BEYOND: &str = "H0117";
+
 /// How often it is seen whether a child that said nothing has ended.
 const TURN: Duration = Duration::from_millis(10);
 
@@ -137,7 +142,8 @@ fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
     while let Ok(None) = child.try_wait() {
         if Instant::now() >= deadline {
             let _ = child.kill(); // it may just have ended
-            break;
+            let _ = child.wait();
+            return Some(LATE);
         }
         std::thread::sleep(TURN);
     }
@@ -162,12 +168,24 @@ pub(super) fn invalid(plugin: &PluginFile, cause: &str) -> HostError {
         .with("help", "build or fetch the plugin again")
 }
 
-fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostError {
+/// What was found and expected of a plugin that will be beyond the same limit again; none for another error.
+pub(crate) fn lasting(error: &HostError) -> Option<(String, String)> {
+    let note = |wanted: &str| {
+        let mut notes = error.notes();
+        let found = notes.find(|(label, _)| *label == wanted);
+        found.map(|(_, text)| text.to_owned())
+    };
+    let (found, expected) = (note("found")?, note("expected")?);
+    (error.code() == BEYOND && found != LATE).then_some((found, expected))
+}
+
+/// A plugin that is beyond a limit.
+pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostError {
     let message = format!(
         "plugin `{}` cannot be compiled within the limits",
         plugin.name
     );
-    HostError::new("H0117", message)
+    HostError::new(BEYOND, message)
         .with("expected", expected)
         .with("found", found)
         .with("help", "make the plugin smaller, with fewer and shorter functions; docs/options.md lists the limits")
@@ -229,7 +247,7 @@ mod tests {
 
     #[test]
     fn child_that_takes_too_long_is_ended() {
-        let late = Err(Some("it used more than the time allowed"));
+        let late = Err(Some(LATE));
         let short = Duration::from_millis(50);
         assert_eq!(answer("exec /bin/sleep 1000", short), late);
         assert_eq!(answer("exec /bin/sleep 1000 > /dev/null", short), late);
@@ -242,6 +260,15 @@ mod tests {
         let time = Err(Some("it used more than the time allowed"));
         assert_eq!(answer("kill -XCPU $$", LONG), time);
         assert_eq!(answer("exit 1", LONG), Err(None));
+    }
+
+    #[test]
+    fn only_what_another_try_would_not_change_lasts() {
+        let (_folder, plugin) = plugin();
+        let expected = Some(("9 functions".to_owned(), "8".to_owned()));
+        assert_eq!(lasting(&beyond(&plugin, "9 functions", "8")), expected);
+        assert_eq!(lasting(&beyond(&plugin, LATE, "8")), None);
+        assert_eq!(lasting(&invalid(&plugin, "no magic number")), None);
     }
 
     #[test]

@@ -282,13 +282,27 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
             compiler.display()
         );
         let program = java(&jdks::newest()).agent(Some(&options));
-        let run = life(&program, &folder.path().join("cache")).run();
-        assert_ran(&run, 0);
-        run.assert_stderr("compiling the plugin `bomb`")
-            .assert_stderr("error[H0117]")
-            .assert_stderr(cause)
-            .assert_stderr("the JVM goes on without Classhook");
+        let cache = folder.path().join(limit);
+        for tries in [1, 0] {
+            let run = life(&program, &cache).run();
+            assert_ran(&run, 0);
+            run.assert_stderr("error[H0117]")
+                .assert_stderr(cause)
+                .assert_stderr("the JVM goes on without Classhook");
+            let said = run.stderr.matches("compiling the plugin `bomb`").count();
+            assert_eq!(said, tries, "{}", run.report());
+        }
     }
+    let compiler = limited(folder.path(), "-t 1");
+    let again = Java::program(&compiler)
+        .variable("XDG_CACHE_HOME", folder.path().join("-t 1"))
+        .argument("compile-plugin")
+        .argument(&plugin)
+        .run();
+    again
+        .assert_exit(2)
+        .assert_stderr("compiling the plugin `bomb`")
+        .assert_stderr("error[H0117]");
 }
 
 #[test]
