@@ -18,6 +18,9 @@ use crate::show::{name, say};
 /// How often the time on the terminal is renewed.
 const TURN: Duration = Duration::from_millis(100);
 
+/// The last of the three streams that each process has.
+const STDERR: i32 = 2;
+
 /// Compiles by this command, and says so meanwhile.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PluginCompiler;
@@ -54,8 +57,9 @@ fn begin(plugin: &PluginFile) -> ProgressBar {
 /// # Errors
 /// If it cannot limit itself, or has nobody to answer (`H0654`).
 pub fn serve() -> Result<u8, Problem> {
+    let closed = close_inherited();
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    let served = host::compiler::serve(&mut input, &mut output, &restrict);
+    let served = closed.and_then(|()| host::compiler::serve(&mut input, &mut output, &restrict));
     served.map(|()| 0).map_err(|error| {
         Problem::ours(
             "H0654",
@@ -63,6 +67,18 @@ pub fn serve() -> Result<u8, Problem> {
         )
         .with("found", error.to_string())
     })
+}
+
+/// Closes what the JVM had open besides the three streams: files of Java are inherited. It is done here and not before
+/// the program is loaded, because only a JVM that is copied whole (`fork`) could, and large ones cannot be.
+fn close_inherited() -> io::Result<()> {
+    let entries = fs::read_dir("/proc/self/fd")?.flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let inherited: Vec<i32> = numbers.filter(|number| *number > STDERR).collect();
+    for number in inherited {
+        let _ = nix::unistd::close(number); // the folder itself is closed by now
+    }
+    Ok(())
 }
 
 /// Where memory runs out, the system is to end this process and not the JVM that waits for it.

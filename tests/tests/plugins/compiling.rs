@@ -294,7 +294,7 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
         }
     }
     let compiler = limited(folder.path(), "-t 1");
-    let again = Java::program(&compiler)
+    let again = Java::program(compiler)
         .variable("XDG_CACHE_HOME", folder.path().join("-t 1"))
         .argument("compile-plugin")
         .argument(&plugin)
@@ -333,6 +333,36 @@ fn component_with_too_many_locals_is_refused_by_the_command() {
         .assert_stderr("50000 locals in a function")
         .assert_stderr("at most 10000");
     assert!(!output.exists(), "nothing was started");
+}
+
+/// A JVM has files and sockets open that processes inherit.
+#[test]
+fn process_that_compiles_closes_what_it_inherits() {
+    let script = format!(
+        "exec 9>&1 >/dev/null; exec {} plugin-compiler",
+        classhook().display()
+    );
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut inherited = child.stdout.take().expect("a pipe");
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let ended = std::io::Read::read_to_end(&mut inherited, &mut Vec::new());
+        let _ = tell.send(ended.is_ok());
+    });
+    // It waits for a component, which does not come.
+    let closed = told.recv_timeout(std::time::Duration::from_secs(20));
+    assert!(
+        child.try_wait().expect("our own child").is_none(),
+        "it waits"
+    );
+    child.kill().expect("our own child");
+    child.wait().expect("an end");
+    assert_eq!(closed, Ok(true), "the pipe is still open");
 }
 
 /// Also where another program was to be found in its place.
