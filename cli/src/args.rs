@@ -105,6 +105,9 @@ pub struct Settings {
     /// Folder for snapshots [default: classhook]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// How long event files may become; set by the commands that have options for it.
+    #[arg(skip)]
+    pub event_files: EventFiles,
     /// Options that can be changed later.
     #[command(flatten)]
     pub change: Change,
@@ -128,6 +131,7 @@ impl From<Change> for Settings {
     fn from(change: Change) -> Self {
         Self {
             output: None,
+            event_files: EventFiles::default(),
             change,
         }
     }
@@ -148,6 +152,46 @@ impl From<PluginSettings> for Settings {
             plugins,
             ..Configuration::default()
         })
+    }
+}
+
+/// How long event files may become.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct EventFiles {
+    /// How long an event file may become: 500M, 2G; at least 8M
+    #[arg(long, value_name = "SIZE")]
+    pub max_size: Option<String>,
+    /// What becomes of single calls when an event file is that long; sums go on [default: drop-oldest]
+    #[arg(long, value_name = "MODE", requires = "max_size")]
+    pub when_full: Option<WhenFull>,
+}
+
+/// What becomes of single calls when an event file is as long as it may become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WhenFull {
+    /// The oldest are taken out of it
+    DropOldest,
+    /// No more of them are written
+    Stop,
+}
+
+impl WhenFull {
+    /// The agent option's value.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DropOldest => "drop-oldest",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+impl EventFiles {
+    /// The agent's settings with these among them.
+    #[must_use]
+    pub fn added(&self, mut settings: Settings) -> Settings {
+        settings.event_files = self.clone();
+        settings
     }
 }
 

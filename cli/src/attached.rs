@@ -290,6 +290,7 @@ fn enter(
     let of_the_agent = [
         ("--config", settings.configuration().file.is_some()),
         ("--output", settings.output.is_some() && plugin == "trace"), // events are not copied
+        ("--max-size", settings.event_files.max_size.is_some()),
         ("--on-error", settings.configuration().on_error.is_some()),
         ("--log", settings.change.log.is_some()),
     ];

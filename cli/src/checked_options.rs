@@ -105,6 +105,7 @@ pub fn check(
         grant: configuration.plugins.grant.clone(),
         settings: configuration.plugins.plugin_settings.clone(),
         watch: configuration.plugins.watch.clone(),
+        event_files: settings.event_files.clone(),
         on_error: configuration.on_error.map(OnError::as_str),
         log: settings.change.log.clone(),
         run,

@@ -259,6 +259,25 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
     ))
 }
 
+/// Whether so many calls are all that were ever in the event files.
+///
+/// # Errors
+/// `H0651` if the oldest were dropped before they were read.
+pub fn is_streamed(traces: &[Trace], streamed: u64) -> Result<(), Problem> {
+    let all = |trace: &Trace| trace.calls.len() as u64 + trace.lost.oldest;
+    let missing = traces.iter().map(all).sum::<u64>().saturating_sub(streamed);
+    if missing == 0 || traces.iter().all(|trace| trace.lost.oldest == 0) {
+        return Ok(());
+    }
+    let found = format!("{missing} calls were dropped from the event file before they were read");
+    Err(Problem::partial("H0651", "the JSON lines are incomplete")
+        .with("found", found)
+        .with(
+            "help",
+            "allow longer event files (--max-size), or trace fewer methods",
+        ))
+}
+
 /// Sums cannot be made into what shows single calls, nor can nothing.
 fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
     let has_some = |trace: &Trace| {

@@ -116,7 +116,7 @@ impl Agent {
             jvmti,
             settings: config.agent.clone(),
             table: probe_table::table(),
-            event_file: EventFile::new(meta, config.agent.output.clone()),
+            event_file: EventFile::new(meta, &config.agent),
             huge_methods: HugeMethods::new(config.agent.compile_huge),
             plugins: Plugins::new(config, pipeline),
             instrumented: Instrumented::default(),

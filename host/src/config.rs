@@ -9,5 +9,5 @@ mod watch;
 
 pub use options::OPTIONS_HELP;
 pub use settings::{
-    Agent, BUNDLED, CAPABILITIES, Config, LogLevel, OnError, PluginConfig, PluginSource,
+    Agent, BUNDLED, CAPABILITIES, Config, LogLevel, OnError, PluginConfig, PluginSource, WhenFull,
 };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host::compiler::InProcess;
-use host::config::{LogLevel, OPTIONS_HELP, OnError, PluginSource};
+use host::config::{LogLevel, OPTIONS_HELP, OnError, PluginSource, WhenFull};
 use host::{Config, HostError};
 
 fn load(text: &str) -> Result<Config, HostError> {
@@ -98,11 +98,40 @@ fn an_empty_file_and_empty_options_mean_coverage_of_the_application() {
 }
 
 #[test]
+fn event_files_may_have_a_limit() {
+    let agent = |options: &str| Config::from_options(options).unwrap().agent;
+    assert_eq!((agent("").max_size, agent("").when_full), (None, None));
+    let limited = agent("max-size=9M,when-full=stop");
+    assert_eq!(limited.max_size, Some(9 << 20));
+    assert_eq!(limited.when_full, Some(WhenFull::Stop));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("classhook.toml");
+    std::fs::write(&file, "[agent]\nmax-size = \"1G\"\n").unwrap();
+    let limited = agent(&format!("config={},when-full=drop-oldest", file.display()));
+    assert_eq!(limited.max_size, Some(1 << 30));
+    assert_eq!(limited.when_full, Some(WhenFull::DropOldest));
+    for (options, part) in [
+        ("when-full=stop", "`max-size` with it"),
+        (
+            "max-size=9M,when-full=halt",
+            "expected `drop-oldest` or `stop`",
+        ),
+        ("max-size=9", "no less than `8M`"),
+    ] {
+        let error = Config::from_options(options).unwrap_err().to_string();
+        assert!(error.contains("H0105") && error.contains(part), "{error}");
+    }
+    std::fs::write(&file, "[agent]\n\nmax-size = \"1\"\n").unwrap();
+    let error = Config::load(&file).unwrap_err().to_string();
+    assert!(error.contains("classhook.toml:3"), "{error}");
+}
+
+#[test]
 fn mistakes_in_a_file_are_placed_and_explained() {
     for (text, expected) in [
         (
             "[agent]\noutptu = \"x\"\n",
-            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run`, `control`, `self-check`, `compile-huge` or `self-remove`\n  help     did you mean `output`?\n  \
+            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run`, `max-size`, `when-full`, `control`, `self-check`, `compile-huge` or `self-remove`\n  help     did you mean `output`?\n  \
              at       classhook.toml:2\n  found    outptu = \"x\"",
         ),
         (

@@ -25,6 +25,14 @@ pub enum WriteError {
         /// Why not.
         source: io::Error,
     },
+    /// An event file has the length that was asked for and cannot be made shorter.
+    #[error("cannot make {} shorter: {source}; it becomes longer than asked for (max-size)", path.display())]
+    Shorten {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
 }
 
 /// Why a snapshot cannot be read.

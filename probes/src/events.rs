@@ -18,6 +18,7 @@
 //! | 10 | reset | empty: forget all calls, aggregates, counts and losses so far |
 //! | 11 | end | empty: the writer ended in good order |
 //! | 12 | incomplete | [`Incomplete`](crate::Incomplete) as JSON: if no record follows, what came after is missing |
+//! | 13 | compacted | JSON: how many bytes were ever written before what follows |
 //!
 //! A call is: thread varint, span varint, flags byte, start varint (zigzag, from the start of the call before it in
 //! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
@@ -32,9 +33,11 @@
 //! for `#` (a call stack) the number of frames as varint, and of each the numbers of the names of class and method and
 //! the line, 0 if not known, as varints; for `N` (null) and `?` (not there, or there was no room) nothing.
 
+mod compact;
 mod decode;
 mod follow;
 mod histogram;
+mod limit;
 mod read;
 mod value;
 mod write;
@@ -98,6 +101,33 @@ pub struct SpanInfo {
     /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
+}
+
+/// How long an event file may become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeLimit {
+    /// Its length, in bytes.
+    pub bytes: u64,
+    /// What happens when it has that length.
+    pub when_full: WhenFull,
+}
+
+/// What happens to single calls when an event file is as long as it may become; sums go on in any case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenFull {
+    /// The oldest are taken out of it.
+    #[default]
+    DropOldest,
+    /// No more of them are written.
+    Stop,
+}
+
+/// What was written so far was made shorter, and another file took the place of the one before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Compacted {
+    /// How many bytes were ever written up to here.
+    end: u64,
 }
 
 /// A thread that made calls.
@@ -165,6 +195,12 @@ pub struct Lost {
     /// Calls that match the condition of their span, and are left out because more of them came than are wanted.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond_limit: u64,
+    /// Calls that were taken out of the events, the oldest first, because of [`WhenFull::DropOldest`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub oldest: u64,
+    /// Calls that are left out of the events because of [`WhenFull::Stop`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub over_size: u64,
 }
 
 impl Lost {
@@ -175,6 +211,8 @@ impl Lost {
             filtered: self.filtered,
             undecided: self.undecided,
             beyond_limit: self.beyond_limit,
+            oldest: self.oldest,
+            over_size: self.over_size,
             ..Self::default()
         };
         *self == left_out
@@ -203,6 +241,8 @@ impl Lost {
             filtered: combine(self.filtered, other.filtered),
             undecided: combine(self.undecided, other.undecided),
             beyond_limit: combine(self.beyond_limit, other.beyond_limit),
+            oldest: combine(self.oldest, other.oldest),
+            over_size: combine(self.over_size, other.over_size),
         }
     }
 }
@@ -223,11 +263,12 @@ enum Kind {
     Reset = 10,
     End = 11,
     Incomplete = 12,
+    Compacted = 13,
 }
 
 impl Kind {
     fn from_number(number: u16) -> Option<Self> {
-        const ALL: [Kind; 12] = [
+        const ALL: [Kind; 13] = [
             Kind::Meta,
             Kind::Span,
             Kind::Name,
@@ -240,6 +281,7 @@ impl Kind {
             Kind::Reset,
             Kind::End,
             Kind::Incomplete,
+            Kind::Compacted,
         ];
         ALL.into_iter().find(|kind| *kind as u16 == number)
     }

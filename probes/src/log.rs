@@ -127,6 +127,18 @@ impl Log {
         self.length
     }
 
+    /// The open file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Goes on with another file of this name, which holds this many bytes of whole records.
+    pub fn replace(&mut self, file: File, length: u64) {
+        (self.file, self.length) = (file, length);
+        (self.torn, self.mark) = (false, None);
+        self.starts.clear();
+    }
+
     /// Bytes that wait to be written.
     pub fn pending(&self) -> usize {
         self.queue.len()

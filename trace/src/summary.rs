@@ -21,6 +21,21 @@ pub struct Summary {
     pub lost: Lost,
     /// JVMs whose event files end too early.
     pub incomplete: Vec<Gap>,
+    /// JVMs whose event files are as long as they may become.
+    pub limited: Vec<Limited>,
+}
+
+/// What an event file has no single calls of, because it is as long as it may become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limited {
+    /// The JVM.
+    pub pid: u32,
+    /// How many calls.
+    pub calls: u64,
+    /// Whether these are the oldest; else they are those that came later.
+    pub oldest: bool,
+    /// When single calls begin or end, if there are any: milliseconds since the trace began.
+    pub at_ms: Option<u64>,
 }
 
 /// What is missing of a JVM.
@@ -102,6 +117,7 @@ impl Summary {
             open: open as u64,
             lost,
             incomplete: traces.iter().filter_map(Gap::of).collect(),
+            limited: traces.iter().flat_map(Limited::of).collect(),
         }
     }
 }
@@ -116,6 +132,42 @@ impl Gap {
             after_ms: incomplete.since_ms.saturating_sub(trace.meta.start_ms),
             cause: printable(&incomplete.cause),
         })
+    }
+}
+
+impl Limited {
+    /// Of a trace.
+    fn of(trace: &Trace) -> impl Iterator<Item = Self> + use<> {
+        let ends = || trace.calls.iter().map(|call| call.end / 1_000_000);
+        let kinds = [
+            (trace.lost.oldest, true, ends().min()),
+            (trace.lost.over_size, false, ends().max()),
+        ];
+        let pid = trace.meta.pid;
+        let kinds = kinds.into_iter().filter(|(calls, ..)| *calls > 0);
+        kinds.map(move |(calls, oldest, at_ms)| Self {
+            pid,
+            calls,
+            oldest,
+            at_ms,
+        })
+    }
+}
+
+impl fmt::Display for Limited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, calls, .. } = self;
+        let plural = if *calls == 1 { "" } else { "s" };
+        write!(f, "{calls} call{plural} of the JVM {pid}")?;
+        if let Some(at) = self.at_ms {
+            let side = if self.oldest { "before" } else { "after" };
+            let at = at as f64 / 1_000.0;
+            write!(f, " that ended {side} {at:.1} s after the trace began")?;
+        }
+        write!(
+            f,
+            ", counted here: the event file is as long as it may become (--max-size)"
+        )
     }
 }
 

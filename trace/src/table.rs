@@ -138,6 +138,9 @@ fn below(summary: &Summary, text: &mut String) {
         );
     }
     lost(&summary.lost, text);
+    for limited in &summary.limited {
+        let _ = writeln!(text, "left out: {limited}");
+    }
     for gap in &summary.incomplete {
         let _ = writeln!(text, "incomplete: {gap}");
     }

@@ -175,6 +175,29 @@ fn a_table_of_any_width_has_every_column_and_whole_names() {
 }
 
 #[test]
+fn what_is_left_out_for_the_size_of_the_file_is_below_the_table() {
+    let mut shorter = shop();
+    (shorter.lost.oldest, shorter.lost.over_size) = (12, 1);
+    let ends = || shorter.calls.iter().map(|call| call.end / 100_000_000);
+    let [first, last] = [ends().min(), ends().max()].map(|tenths| tenths.unwrap() as f64 / 10.0);
+    let text = shown(&[shorter.clone()], Order::Own, &Layout::default());
+    let rest = "s after the trace began, counted here: the event file is as long as it may become (--max-size)\n";
+    for expected in [
+        format!("\nleft out: 12 calls of the JVM 4711 that ended before {first:.1} {rest}"),
+        format!("\nleft out: 1 call of the JVM 4711 that ended after {last:.1} {rest}"),
+    ] {
+        assert!(text.contains(&expected), "{expected} in {text}");
+    }
+    assert!(!text.contains("lost: "), "{text}");
+    shorter.calls.clear();
+    let text = shown(&[shorter], Order::Own, &Layout::default());
+    assert!(
+        text.contains("\nleft out: 12 calls of the JVM 4711, counted here"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_could_not_be_written_is_in_every_output() {
     let mut cut = shop();
     cut.incomplete = Some(Incomplete {

@@ -6,7 +6,7 @@ use control::message::Change;
 
 use crate::agent::{Agent, already_there, load};
 use crate::answers;
-use crate::args::{Plugins, Settings};
+use crate::args::{EventFiles, Plugins, Settings};
 use crate::checked_options::CheckedOptions;
 use crate::problem::{PARTIAL, Problem};
 use crate::progress;
@@ -37,6 +37,9 @@ pub struct Attach {
     /// Which plugins work.
     #[command(flatten)]
     pub plugins: Plugins,
+    /// How long event files may become.
+    #[command(flatten)]
+    pub event_files: EventFiles,
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
@@ -48,7 +51,8 @@ impl Attach {
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
     pub fn run(&self) -> Result<u8, Problem> {
-        let plan = CheckedOptions::new(&self.settings, &self.plugins.names, None)?;
+        let settings = self.event_files.added(self.settings.clone());
+        let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         if let Ok(agent) = Agent::find(self.pid)? {
             return self.reload(agent);
         }
@@ -74,16 +78,16 @@ impl Attach {
     }
 
     fn reload(&self, mut agent: Agent) -> Result<u8, Problem> {
-        if self.settings.output.is_some() {
-            return Err(already_there()
-                .with(
-                    "found",
-                    "it goes on recording where it does, and --output names another place",
-                )
-                .with(
-                    "help",
-                    "leave --output out to give it the other settings, or `classhook off` it first",
-                ));
+        let of_the_agent = [
+            ("--output", self.settings.output.is_some()),
+            ("--max-size", self.event_files.max_size.is_some()),
+        ];
+        if let Some((option, _)) = of_the_agent.iter().find(|(_, given)| *given) {
+            let found = format!("it goes on recording as it does, and {option} says otherwise");
+            let help = format!(
+                "leave {option} out to give it the other settings, or `classhook off` it first"
+            );
+            return Err(already_there().with("found", found).with("help", help));
         }
         let (options, _compiled) =
             CheckedOptions::change(&self.settings, &self.plugins.names, self.pid)?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::{Plugins, Start};
+use crate::args::{EventFiles, Plugins, Start};
 use crate::checked_options::CheckedOptions;
 use crate::problem::Problem;
 
@@ -23,6 +23,9 @@ pub struct Run {
     /// Which plugins work.
     #[command(flatten)]
     pub plugins: Plugins,
+    /// How long event files may become.
+    #[command(flatten)]
+    pub event_files: EventFiles,
     /// What starting a command needs.
     #[command(flatten)]
     pub start: Start,
@@ -34,7 +37,8 @@ impl Run {
     /// # Errors
     /// If options, configuration, agent or command are wrong.
     pub fn run(&self) -> Result<u8, Problem> {
-        let checked = CheckedOptions::new(&self.start.settings, &self.plugins.names, None)?;
+        let settings = self.event_files.added(self.start.settings.clone());
+        let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         checked.launch(&self.start.command)
     }
 }

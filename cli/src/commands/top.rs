@@ -16,7 +16,7 @@ use trace::names::printable;
 use trace::summary::{Order, Summary};
 
 use crate::agent::Agent;
-use crate::args::Settings;
+use crate::args::{EventFiles, Settings};
 use crate::attached::AttachedPlugin;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{What, nothing_traced, options_of};
@@ -76,6 +76,9 @@ pub struct Top {
     /// How many rows a table has that is printed
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub rows: usize,
+    /// How long event files may become.
+    #[command(flatten)]
+    pub event_files: EventFiles,
     /// The options of the agent; without --output nothing is left on disk.
     #[command(flatten)]
     pub settings: Settings,
@@ -107,7 +110,7 @@ impl Top {
             aggregate: !self.calls,
             ..What::default()
         };
-        let settings = what.configured(&self.settings)?;
+        let settings = self.event_files.added(what.configured(&self.settings)?);
         match self.pid {
             Some(pid) => self.visit(pid, settings, what),
             None => self.start(settings),

@@ -9,7 +9,7 @@ use host::{Config, Pipeline};
 use probes::events;
 use serde_json::{Map, Value, json};
 
-use crate::args::{Outputs, Settings};
+use crate::args::{EventFiles, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Ended};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::damaged_files::DamagedFiles;
@@ -63,6 +63,9 @@ pub struct Trace {
     /// What is shown while the program runs.
     #[command(flatten)]
     pub meanwhile: Meanwhile,
+    /// How long event files may become.
+    #[command(flatten)]
+    pub event_files: EventFiles,
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
@@ -247,6 +250,7 @@ impl Trace {
         let run = run_id();
         let settings = self.when.added(self.what.configured(&self.settings)?);
         let target = self.meanwhile.otlp.target()?;
+        let settings = self.event_files.added(settings);
         match self.pid {
             Some(pid) => self.visit(pid, &settings, &run, target),
             None => self.start(&settings, &run, target),
@@ -314,7 +318,10 @@ impl Trace {
     ) -> Result<(), Problem> {
         traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
         warnings.print();
-        let made = self.outputs.make(&traces, streamed.calls);
+        let made = self.outputs.make(&traces, streamed.calls).and_then(|()| {
+            let calls = streamed.calls;
+            calls.map_or(Ok(()), |calls| traces::is_streamed(&traces, calls))
+        });
         let delivery = streamed.delivery.as_ref();
         let delivered = delivery.map_or(Ok(()), Delivery::report);
         if let (Err(_), Err(also)) = (&made, &delivered) {

@@ -9,7 +9,7 @@ use probes::events::Lost;
 use trace::losses::losses;
 
 use super::trace::{PLUGIN, What, options_of};
-use crate::args::Settings;
+use crate::args::{EventFiles, Settings};
 use crate::attached::AttachedPlugin;
 use crate::checked_options::run_id;
 use crate::live::Which;
@@ -57,6 +57,9 @@ pub struct Watch {
     /// Print one JSON object per call
     #[arg(long)]
     pub json_lines: bool,
+    /// How long event files may become.
+    #[command(flatten)]
+    pub event_files: EventFiles,
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
@@ -115,7 +118,8 @@ impl Watch {
             limit: self.text,
             ..What::default()
         };
-        let mut settings = self.when.added(what.configured(&self.settings)?);
+        let settings = self.when.added(what.configured(&self.settings)?);
+        let mut settings = self.event_files.added(settings);
         let watch = &mut settings.change.configuration.plugins.watch;
         watch.show.get_or_insert_with(|| SHOWN.to_owned());
         watch.calls = Some(self.limit);
@@ -195,6 +199,7 @@ impl Watch {
             filtered,
             undecided,
             beyond_limit,
+            over_size,
             ..
         } = seen.lost;
         let calls = |number: u64| match number {
@@ -221,6 +226,12 @@ impl Watch {
             say(format_args!(
                 "{} more matched, beyond {beyond}",
                 calls(beyond_limit)
+            ));
+        }
+        if over_size > 0 {
+            say(format_args!(
+                "{} more are not shown: the event file is as long as it may become (--max-size)",
+                calls(over_size)
             ));
         }
     }

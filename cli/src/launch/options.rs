@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::args::Watch;
+use crate::args::{EventFiles, Watch, WhenFull};
 
 /// The options of the agent; what is not set is left to the configuration file and the agent's defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct AgentOptions {
     pub settings: Option<String>,
     /// Which single calls are kept, and with which values.
     pub watch: Watch,
+    /// How long event files may become.
+    pub event_files: EventFiles,
     /// `warn` or `strict`.
     pub on_error: Option<&'static str>,
     /// The agent's log level.
@@ -73,6 +75,11 @@ impl AgentOptions {
             ("show", self.watch.show.as_deref()),
             ("calls", calls.as_deref()),
             ("calls-per-second", per_second.as_deref()),
+            ("max-size", self.event_files.max_size.as_deref()),
+            (
+                "when-full",
+                self.event_files.when_full.map(WhenFull::as_str),
+            ),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
@@ -115,6 +122,10 @@ mod tests {
                 calls: Some(5),
                 per_second: Some(6),
             },
+            event_files: EventFiles {
+                max_size: Some("9M".into()),
+                when_full: Some(WhenFull::Stop),
+            },
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
@@ -123,7 +134,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -10,8 +10,9 @@ use crate::messages::{self, Code};
 use crate::probe_table::table;
 use crate::spans::recorder::Recorder;
 use crate::spans::{counters, recorder, runtime};
+use host::config::{self, Agent};
 use probes::Meta;
-use probes::events::EventWriter;
+use probes::events::{EventWriter, SizeLimit, WhenFull};
 use probes::spans::Drained;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 
 /// How often sums and counts are written.
 const SUMS: Duration = Duration::from_secs(1);
+
+/// In so many passes all is read that can wait, also if one thread has written it.
+const PASSES: usize = 128;
 
 /// The event file of one agent.
 #[derive(Debug)]
@@ -43,6 +47,7 @@ struct File {
 struct State {
     meta: Meta,
     folder: PathBuf,
+    limit: Option<SizeLimit>,
     writer: Option<EventWriter>,
     /// The file cannot be made, which was reported, or is complete.
     closed: bool,
@@ -57,11 +62,19 @@ struct Sums {
 }
 
 impl EventFile {
-    /// Time begins now; the file will lie in `folder`.
-    pub fn new(meta: Meta, folder: PathBuf) -> Self {
+    /// Time begins now; the file will lie in the output folder.
+    pub fn new(meta: Meta, settings: &Agent) -> Self {
+        let limit = settings.max_size.map(|bytes| SizeLimit {
+            bytes,
+            when_full: match settings.when_full.unwrap_or_default() {
+                config::WhenFull::DropOldest => WhenFull::DropOldest,
+                config::WhenFull::Stop => WhenFull::Stop,
+            },
+        });
         let state = State {
             meta,
-            folder,
+            folder: settings.output.clone(),
+            limit,
             ..State::default()
         };
         runtime::start_clock();
@@ -132,6 +145,7 @@ impl EventFile {
     pub fn complete(&self) {
         let recorder = lock(&self.recorder).take();
         drop(recorder); // waits for its end
+        self.file.drain_rest();
         let mut state = self.file.state();
         state.closed = true;
         let Some(mut writer) = state.writer.take() else {
@@ -189,6 +203,15 @@ impl File {
         self.write(|_| ())
     }
 
+    /// Writes everything that the threads of the application have written before this was called.
+    fn drain_rest(&self) {
+        for _ in 0..PASSES {
+            if self.drain() != Drained::Part {
+                return;
+            }
+        }
+    }
+
     /// Writes what the threads of the application have written since the last time, and what `more` adds.
     fn write(&self, more: impl FnOnce(&mut EventWriter)) -> Drained {
         let spans = table().spans();
@@ -239,7 +262,7 @@ impl State {
                         "recording spans to {}",
                         writer.path().display()
                     ));
-                    self.writer = Some(writer);
+                    self.writer = Some(writer.with_limit(self.limit));
                 }
                 Err(error) => {
                     self.closed = true;

@@ -9,7 +9,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::settings::{Agent, Config, PluginConfig};
 use super::suggest;
-use super::values::{check_grant, check_selector, parse_log, parse_on_error, parse_switch};
+use super::values::{
+    check_grant, check_selector, parse_log, parse_on_error, parse_size, parse_switch,
+    parse_when_full,
+};
 use super::watch::WatchTexts;
 use crate::error::HostError;
 
@@ -50,6 +53,8 @@ struct FileAgent {
     on_error: Option<Spanned<String>>,
     log: Option<Spanned<String>>,
     run: Option<String>,
+    max_size: Option<Spanned<String>>,
+    when_full: Option<Spanned<String>>,
     control: Option<Spanned<String>>,
     self_check: Option<Spanned<String>>,
     compile_huge: Option<Spanned<String>>,
@@ -126,6 +131,14 @@ impl Source<'_> {
         if let Some(value) = agent.on_error {
             result.on_error =
                 parse_on_error(value.get_ref()).map_err(|error| self.at(error, &value.span()))?;
+        }
+        if let Some(value) = agent.max_size {
+            let size = parse_size("max-size", value.get_ref());
+            result.max_size = Some(size.map_err(|error| self.at(error, &value.span()))?);
+        }
+        if let Some(value) = agent.when_full {
+            let when_full = parse_when_full(value.get_ref());
+            result.when_full = Some(when_full.map_err(|error| self.at(error, &value.span()))?);
         }
         let switches = [
             ("control", agent.control, &mut result.control),

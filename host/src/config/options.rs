@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::settings::{Config, PluginConfig};
 use super::suggest;
-use super::values::{check_grant, check_selector, parse_log, parse_on_error, parse_switch};
+use super::values::{
+    check_grant, check_selector, parse_log, parse_on_error, parse_size, parse_switch,
+    parse_when_full,
+};
 use super::watch::WatchTexts;
 use crate::error::HostError;
 
@@ -34,6 +37,9 @@ A comma or backslash inside a value is written \\, or \\\\.
                      this.size, stack(10)
   calls=NUMBER       how many of these calls are kept
   calls-per-second=NUMBER  how many are kept within one second
+  max-size=SIZE      how long an event file may become: 500M, 2G; no less than 8M
+  when-full=MODE     what then becomes of single calls; sums go on. drop-oldest: the
+                     oldest are taken out (default); stop: no more are written
   on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
   run=ID             an id stored in the snapshot
   control=on|off     whether `classhook status PID` and the like can reach the
@@ -60,7 +66,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 25] = [
     "config",
     "output",
     "plugin",
@@ -71,6 +77,8 @@ const KEYS: [&str; 23] = [
     "show",
     "calls",
     "calls-per-second",
+    "max-size",
+    "when-full",
     "on-error",
     "run",
     "control",
@@ -108,6 +116,13 @@ fn parse(options: &str) -> Result<Config, HostError> {
         apply(&mut config, &mut lists, key, value)?;
     }
     lists.apply(&mut config)?;
+    if config.agent.when_full.is_some() && config.agent.max_size.is_none() {
+        return Err(HostError::new(
+            "H0105",
+            "`when-full` says what happens at a size that is not given",
+        )
+        .with("expected", "`max-size` with it"));
+    }
     Ok(config)
 }
 
@@ -184,6 +199,8 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "calls-per-second" => {
             lists.watch.per_second = Some(parse_number("calls-per-second", value)?);
         }
+        "max-size" => config.agent.max_size = Some(parse_size("max-size", value)?),
+        "when-full" => config.agent.when_full = Some(parse_when_full(value)?),
         "on-error" => config.agent.on_error = parse_on_error(value)?,
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_switch("control", value)?,

@@ -31,6 +31,10 @@ pub struct Agent {
     pub log: LogLevel,
     /// An id stored in the snapshot, to find the files of one run again.
     pub run: Option<String>,
+    /// How long an event file may become, in bytes.
+    pub max_size: Option<u64>,
+    /// What happens when it has that length; counts with `max_size` alone.
+    pub when_full: Option<WhenFull>,
     /// Whether the agent can be spoken to while it runs.
     pub control: bool,
     /// Whether what was spliced is checked before it is used.
@@ -57,6 +61,16 @@ pub enum OnError {
     Warn,
     /// It is reported and the run fails with exit code 3.
     Strict,
+}
+
+/// What happens to single calls when an event file is as long as it may become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenFull {
+    /// The oldest are taken out of it.
+    #[default]
+    DropOldest,
+    /// No more of them are written.
+    Stop,
 }
 
 /// What is written to standard error, least first.
@@ -124,6 +138,8 @@ impl Default for Agent {
             on_error: OnError::Warn,
             log: LogLevel::Warn,
             run: None,
+            max_size: None,
+            when_full: None,
             control: true,
             self_check: true,
             compile_huge: true,

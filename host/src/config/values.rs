@@ -1,6 +1,6 @@
 //! Values as they are written in `classhook.toml` and in the agent's option string.
 
-use super::settings::{CAPABILITIES, LogLevel, OnError};
+use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
 use crate::error::HostError;
 use crate::selector::Selection;
@@ -19,6 +19,30 @@ pub(super) fn parse_switch(key: &'static str, value: &str) -> Result<bool, HostE
         "off" => Ok(false),
         _ => Err(wrong_value(key, value, &["on", "off"])),
     }
+}
+
+pub(super) fn parse_when_full(value: &str) -> Result<WhenFull, HostError> {
+    match value {
+        "drop-oldest" => Ok(WhenFull::DropOldest),
+        "stop" => Ok(WhenFull::Stop),
+        _ => Err(wrong_value("when-full", value, &["drop-oldest", "stop"])),
+    }
+}
+
+/// The least that an event file may be limited to: what is written in one go is a small part of it.
+const LEAST_SIZE: u64 = 8 << 20;
+
+/// Bytes: `500M`, `2G`.
+pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostError> {
+    let units = [("K", 10), ("M", 20), ("G", 30), ("", 0)];
+    let size = units.into_iter().find_map(|(unit, shift)| {
+        let number: u64 = value.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(1 << shift)
+    });
+    size.filter(|size| *size >= LEAST_SIZE).ok_or_else(|| {
+        HostError::new("H0105", format!("`{key}` cannot be `{value}`"))
+            .with("expected", "a number of bytes, with K, M or G behind it for binary thousands, millions or billions, and no less than `8M`")
+    })
 }
 
 pub(super) fn parse_log(value: &str) -> Result<LogLevel, HostError> {
@@ -63,4 +87,22 @@ fn wrong_value(key: &str, value: &str, expected: &[&str]) -> HostError {
         value,
         expected,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_and_a_least_one() {
+        let size = |text| parse_size("max-size", text).ok();
+        assert_eq!(size("8388608"), Some(8 << 20));
+        assert_eq!(
+            ["8192K", "8M", "2G"].map(size),
+            [8 << 20, 8 << 20, 2 << 30].map(Some)
+        );
+        for wrong in ["", "M", "7M", "8m", "8MB", "-8M", "99999999999G", "8 M"] {
+            assert_eq!(size(wrong), None, "{wrong}");
+        }
+    }
 }

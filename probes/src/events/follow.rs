@@ -1,23 +1,24 @@
 //! Reading an event file while it grows.
 
 use std::collections::VecDeque;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::MAGIC;
 use super::decode::{Decoder, Entry};
+use super::{Compacted, Kind, MAGIC};
 use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH};
 use crate::log::MAX_TAKEN_BACK;
-use crate::log::read::{Framed, Record, check_header, corrupt, framed_at, hex};
+use crate::log::read::{Framed, Record, check_header, corrupt, framed_at, hex, read_json};
 
 /// Bytes of a batch, unless one record is longer.
 const BATCH: usize = 1 << 20;
 
 /// Reads what is appended to an event file, batch by batch, and keeps no record.
 ///
+/// Where the writer makes its file shorter, which is another one then, reading goes on in that.
 /// A record that is not whole is waited for. Where the writer takes records back because its disk is full, and writes
 /// them again later, they are handed over once.
 ///
@@ -47,6 +48,10 @@ pub struct Follower {
     decoder: Decoder,
     /// Where the next record begins; 0 until the header was read.
     offset: u64,
+    /// The file's offsets and this make offsets in all that was ever written.
+    shift: u64,
+    /// The file is read a second time from its begin, because parts of it were not there any more.
+    again: bool,
     /// What is read from there; its length is what a batch takes.
     buffer: Vec<u8>,
     /// The last records that were handed over, as far as the writer can take them back.
@@ -86,6 +91,8 @@ impl Follower {
                 path,
                 decoder: Decoder::default(),
                 offset: 0,
+                shift: 0,
+                again: false,
                 buffer: Vec::new(),
                 last: VecDeque::new(),
                 taken_back: VecDeque::new(),
@@ -100,10 +107,66 @@ impl Follower {
     /// See [`SnapshotError`]; a record that is not whole is none, but one that is damaged is, also at the end. After an
     /// error the same is read again.
     pub fn read(&mut self, take: &mut impl FnMut(Entry)) -> Result<Followed, SnapshotError> {
-        match self.read_batch(take) {
+        let has_moved = self.has_moved();
+        let outcome = match self.read_batch(take) {
             // The writer may have cut the file back while it was read.
             Err(SnapshotError::Corrupt { .. }) => self.read_batch(take),
             outcome => outcome,
+        };
+        if has_moved && outcome.as_ref().is_ok_and(|read| *read == Followed::All) {
+            self.move_on()?;
+            return Ok(Followed::More);
+        }
+        outcome
+    }
+
+    /// Whether another file took the place of this one, which then does not grow any more.
+    fn has_moved(&self) -> bool {
+        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let ours = self.file.metadata().map(identity);
+        let theirs = fs::metadata(&self.path).map(identity);
+        matches!((ours, theirs), (Ok(ours), Ok(theirs)) if ours != theirs)
+    }
+
+    /// Goes on in the file that took the place of this one, which was read to its end: behind what is in both.
+    fn move_on(&mut self) -> Result<(), SnapshotError> {
+        let mut next = Self::open(&self.path)?;
+        let (tail, end) = next.find_tail()?.unwrap_or((0, 0));
+        let read = self.offset.wrapping_add(self.shift);
+        next.shift = end.wrapping_sub(tail);
+        next.decoder = std::mem::take(&mut self.decoder);
+        if self.offset == 0 {
+            next.offset = 0;
+        } else if read >= end {
+            next.offset = read.wrapping_sub(next.shift);
+        } else {
+            (next.offset, next.again) = (HEADER_LENGTH as u64, true);
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Where the part begins that was not made shorter, and how many bytes were ever written before it.
+    fn find_tail(&mut self) -> Result<Option<(u64, u64)>, SnapshotError> {
+        if !self.read_header()? {
+            return Ok(None);
+        }
+        let mut wanted = BATCH;
+        loop {
+            let read = self.fill(wanted).map_err(|source| self.failed(source))?;
+            let mut at = 0;
+            while let Framed::Whole(record) = framed_at(&self.buffer[..read], at) {
+                at = record.end;
+                if record.kind == Kind::Compacted as u16 {
+                    let compacted: Compacted = read_json(&record)?;
+                    return Ok(Some((self.offset + at as u64, compacted.end)));
+                }
+            }
+            match at {
+                _ if read < wanted => return Ok(None),
+                0 => wanted *= 2,
+                _ => self.offset += at as u64,
+            }
         }
     }
 
@@ -165,7 +228,12 @@ impl Follower {
                             offset: begin as usize + record.offset,
                             ..record
                         };
-                        self.decoder.take(&in_file, take)?;
+                        let again = self.again;
+                        self.decoder.take(&in_file, &mut |entry| {
+                            if !again || !matches!(entry, Entry::Meta(_)) {
+                                take(entry);
+                            }
+                        })?;
                     }
                     at = record.end;
                     self.offset = handed.end;

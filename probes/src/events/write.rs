@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::limit::Limit;
 use super::{
-    Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SHOWN, SpanInfo,
-    StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
+    Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SHOWN, SizeLimit,
+    SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
@@ -35,12 +36,17 @@ pub struct EventWriter {
     calls: Vec<u8>,
     count: u64,
     last_start: u64,
+    /// How many of them have ended.
+    ended: u64,
     /// Calls that found no room while nothing could be written.
     unwritten: u64,
     /// When writing may be tried again after it failed.
     retry: Option<Instant>,
     /// Writing began to fail before a flush was asked for.
     failed: Option<WriteError>,
+    limit: Option<Limit>,
+    /// What is lost, as it was added last.
+    lost: Lost,
 }
 
 impl EventWriter {
@@ -64,10 +70,20 @@ impl EventWriter {
             calls: Vec::new(),
             count: 0,
             last_start: 0,
+            ended: 0,
             unwritten: 0,
             retry: None,
             failed: None,
+            limit: None,
+            lost: Lost::default(),
         })
+    }
+
+    /// The same with a file that does not become longer than this; what goes for it is told by [`EventWriter::limited`].
+    #[must_use]
+    pub fn with_limit(mut self, limit: Option<SizeLimit>) -> Self {
+        self.limit = limit.map(Limit::new);
+        self
     }
 
     /// The event file.
@@ -102,6 +118,7 @@ impl EventWriter {
         self.encode(&mut out, call, is_virtual);
         self.calls = out;
         self.count += 1;
+        self.ended += u64::from(call.outcome != Outcome::Open);
         if self.count >= CALLS || self.calls.len() >= CALLS_LENGTH {
             self.end_calls();
         }
@@ -111,19 +128,30 @@ impl EventWriter {
     fn end_calls(&mut self) {
         if self.is_clogged() {
             self.unwritten += self.count;
-        } else if self.count > 0 {
+        } else if self.count > 0 && self.takes_calls() {
             let calls = std::mem::take(&mut self.calls);
             self.log
                 .enqueue(Kind::Calls as u16, |out| out.extend_from_slice(&calls));
             self.calls = calls;
         }
         self.calls.clear();
-        (self.count, self.last_start) = (0, 0);
+        (self.count, self.last_start, self.ended) = (0, 0, 0);
         if self.log.pending() >= WRITE_LENGTH
             && let Err(error) = self.write()
         {
             self.failed = Some(error);
         }
+    }
+
+    /// Whether the calls that were added are written; those that are not are counted.
+    fn takes_calls(&mut self) -> bool {
+        let length = self.log.length() + self.log.pending() as u64;
+        let Some(limit) = &mut self.limit else {
+            return true;
+        };
+        let takes = limit.takes_calls(length);
+        limit.over_size += if takes { 0 } else { self.ended };
+        takes
     }
 
     fn encode(&mut self, out: &mut Vec<u8>, call: &Call, is_virtual: bool) {
@@ -284,13 +312,23 @@ impl EventWriter {
 
     /// Adds what was lost since the start or the last reset.
     pub fn lost(&mut self, lost: &Lost) {
+        self.lost = *lost;
         self.enqueue(Kind::Lost, |out| write_json(out, lost));
     }
 
     /// Forgets all calls, aggregates, counts and losses so far.
     pub fn reset(&mut self) {
         self.enqueue(Kind::Reset, |_| ());
-        self.unwritten = 0;
+        (self.unwritten, self.lost) = (0, Lost::default());
+        self.limit.iter_mut().for_each(Limit::reset);
+    }
+
+    /// Calls since the start or the last reset that are not in the file because of its size: the oldest, taken out of it,
+    /// and those that were not written to it.
+    #[must_use]
+    pub fn limited(&self) -> (u64, u64) {
+        let limit = self.limit.as_ref();
+        limit.map_or((0, 0), |limit| (limit.oldest, limit.over_size))
     }
 
     /// Calls since the start or the last reset that were dropped because nothing could be written.
@@ -331,6 +369,7 @@ impl EventWriter {
     pub fn complete(&mut self) -> Result<(), WriteError> {
         self.end_calls();
         self.failed = None;
+        self.limit.iter_mut().for_each(Limit::end);
         self.log.report_again();
         self.time();
         self.enqueue(Kind::End, |_| ());
@@ -351,7 +390,17 @@ impl EventWriter {
         }
         let outcome = self.log.write();
         self.retry = self.log.is_stalled().then(|| Instant::now() + RETRY);
-        outcome
+        let kept = match &mut self.limit {
+            Some(limit) => limit.keep(&mut self.log, &self.lost),
+            None => Ok(()),
+        };
+        outcome.and_then(|flush| match kept {
+            Ok(()) => Ok(flush),
+            Err(source) => Err(WriteError::Shorten {
+                path: self.log.path().to_owned(),
+                source,
+            }),
+        })
     }
 
     fn time(&mut self) {

@@ -129,8 +129,11 @@ impl Runtime {
             }
         }
         self.threads.recycle(&ended);
+        let (oldest, over_size) = out.limited();
         let lost = Lost {
             unwritten: out.unwritten(),
+            oldest,
+            over_size,
             ..lost_by(&logs).since(&reported.lost_before)
         };
         if lost != reported.lost {

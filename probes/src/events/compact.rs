@@ -1,0 +1,334 @@
+//! Makes an event file shorter while it is written: sums that later ones replace go, and the oldest calls if it is
+//! asked for.
+//!
+//! A new file is written beside the old one, a few mebibytes at a time, and renamed over it when it has caught up, so
+//! whoever is killed meanwhile leaves a whole file.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::decode::{Decoder, Entry};
+use super::{Compacted, Kind, Lost, MAGIC, Outcome};
+use crate::error::SnapshotError;
+use crate::format::{HEADER_LENGTH, write_header, write_record};
+use crate::log::read::{Fields, Framed, Record, framed_at};
+use crate::log::write_json;
+
+/// Bytes of the old file that are read in one step.
+const STEP: usize = 4 << 20;
+/// What the name of the new file ends in until it has the old one's.
+const SUFFIX: &str = ".new";
+
+/// Which calls of the old file are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// Those in the front part.
+    Oldest,
+    /// Those before the last reset.
+    Forgotten,
+}
+
+/// A file that is being made shorter.
+#[derive(Debug)]
+pub(super) struct Compaction {
+    old: File,
+    new: File,
+    /// Where the new file is; none when it has the old one's name.
+    path: Option<PathBuf>,
+    leave: Leave,
+    /// How far the old file is read.
+    read: u64,
+    /// What lies behind this is kept as it is.
+    tail: u64,
+    /// With [`Leave::Forgotten`], where the last reset lies as far as is known.
+    reset: u64,
+    /// What was written of the new file, and what waits.
+    written: u64,
+    waiting: Vec<u8>,
+    merged: Merged,
+    /// The old file's offsets and this make offsets in all that was ever written.
+    shift: u64,
+    /// The same of the new file, from its tail on.
+    new_shift: Option<u64>,
+    /// Calls that ended, are left out, and were not forgotten on request.
+    dropped: u64,
+    is_forgotten: bool,
+}
+
+/// What the front part says, each thing in the words of its last record.
+#[derive(Debug, Default)]
+struct Merged {
+    decoder: Decoder,
+    aggregates: BTreeMap<u32, Vec<u8>>,
+    counts: BTreeMap<u32, Vec<u8>>,
+    lost: Vec<u8>,
+    time: Vec<u8>,
+}
+
+/// The file that takes the old one's place.
+#[derive(Debug)]
+pub(super) struct Shorter {
+    pub file: File,
+    pub length: u64,
+    pub shift: u64,
+}
+
+impl Compaction {
+    /// Begins with a file of `length` bytes, of which as much as `keep` says is kept as it is from the end on.
+    pub fn begin(
+        old: &File,
+        path: &Path,
+        (length, keep): (u64, u64),
+        leave: Leave,
+        shift: u64,
+    ) -> io::Result<Self> {
+        let mut name = OsString::from(path);
+        name.push(SUFFIX);
+        let path = PathBuf::from(name);
+        let _ = fs::remove_file(&path); // of a try that was given up
+        let new = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .mode(old.metadata()?.mode())
+            .open(&path)?;
+        let mut begun = Self {
+            old: old.try_clone()?,
+            new,
+            path: Some(path),
+            leave,
+            read: 0,
+            tail: length - keep.min(length),
+            reset: 0,
+            written: 0,
+            waiting: Vec::new(),
+            merged: Merged::default(),
+            shift,
+            new_shift: None,
+            dropped: 0,
+            is_forgotten: false,
+        };
+        begun.restart()?;
+        Ok(begun)
+    }
+
+    /// Begins with the first record.
+    fn restart(&mut self) -> io::Result<()> {
+        self.new.set_len(0)?;
+        self.written = 0;
+        self.waiting.clear();
+        write_header(&mut self.waiting, MAGIC);
+        self.read = HEADER_LENGTH as u64;
+        self.merged = Merged::default();
+        self.new_shift = None;
+        Ok(())
+    }
+
+    /// The calls so far were forgotten on request.
+    pub fn forget(&mut self) {
+        self.dropped = 0;
+        self.is_forgotten = true;
+    }
+
+    /// How many calls are left out, as far as is known.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Goes on for some mebibytes; whether all of the old file's `length` bytes are done.
+    pub fn step(&mut self, length: u64) -> io::Result<bool> {
+        let wanted = usize::try_from(length - self.read).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; wanted.min(STEP)];
+        self.old.read_exact_at(&mut buffer, self.read)?;
+        let mut at = 0;
+        while at < buffer.len() {
+            match framed_at(&buffer, at) {
+                Framed::Whole(record) => {
+                    self.enter_tail()?;
+                    let raw = &buffer[at..record.end];
+                    let start = self.read;
+                    self.read += raw.len() as u64;
+                    if !self.take(&record, raw, start).map_err(io::Error::other)? {
+                        self.restart()?;
+                        return Ok(false);
+                    }
+                    at = record.end;
+                }
+                Framed::Part(needed) if at == 0 && needed <= wanted => {
+                    buffer.resize(needed, 0);
+                    self.old.read_exact_at(&mut buffer, self.read)?;
+                }
+                Framed::Part(_) if at > 0 => break,
+                _ => return Err(io::Error::other("the event file is damaged")),
+            }
+        }
+        self.flush()?;
+        if self.read == length {
+            self.tail = self.tail.min(length);
+            self.enter_tail()?;
+        }
+        Ok(self.read == length)
+    }
+
+    /// Takes a record that begins at `start`; false if all must be read again, because calls are forgotten.
+    fn take(&mut self, record: &Record<'_>, raw: &[u8], start: u64) -> Result<bool, SnapshotError> {
+        let kind = Kind::from_number(record.kind);
+        if kind == Some(Kind::Reset) {
+            self.dropped = 0;
+            if self.leave == Leave::Forgotten && start > self.reset {
+                self.reset = start;
+                return Ok(false);
+            }
+        }
+        if self.new_shift.is_some() {
+            self.waiting.extend_from_slice(raw);
+            return Ok(true);
+        }
+        match kind {
+            Some(Kind::Calls) if self.leave == Leave::Forgotten && start > self.reset => {
+                self.waiting.extend_from_slice(raw);
+            }
+            Some(Kind::Calls) if self.leave == Leave::Oldest && !self.is_forgotten => {
+                let dropped = &mut self.dropped;
+                let mut count = |entry| {
+                    let has_ended =
+                        matches!(entry, Entry::Call(call, _) if call.outcome != Outcome::Open);
+                    *dropped += u64::from(has_ended);
+                };
+                self.merged.decoder.take(record, &mut count)?;
+            }
+            Some(Kind::Calls | Kind::Incomplete | Kind::Compacted | Kind::End) | None => {}
+            Some(Kind::Aggregate | Kind::Counts | Kind::Lost | Kind::Time) => {
+                self.merged.take(kind, record)?;
+            }
+            Some(Kind::Meta | Kind::Span | Kind::Name | Kind::Thread | Kind::Reset) => {
+                if kind == Some(Kind::Reset) {
+                    self.merged.forget();
+                }
+                self.merged.decoder.take(record, &mut |_| ())?;
+                self.waiting.extend_from_slice(raw);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes what the front part says, once it is read.
+    fn enter_tail(&mut self) -> io::Result<()> {
+        if self.new_shift.is_some() || self.read < self.tail {
+            return Ok(());
+        }
+        self.merged.write(&mut self.waiting);
+        let compacted = Compacted {
+            end: self.read.wrapping_add(self.shift),
+        };
+        write_record(&mut self.waiting, Kind::Compacted as u16, |out| {
+            write_json(out, &compacted);
+        });
+        self.flush()?;
+        self.new_shift = Some(compacted.end.wrapping_sub(self.written));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.new.write_all(&self.waiting)?;
+        self.written += self.waiting.len() as u64;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Gives the new file the old one's place, with what is lost by now at its end.
+    pub fn finish(mut self, path: &Path, lost: &Lost) -> io::Result<Shorter> {
+        write_record(&mut self.waiting, Kind::Lost as u16, |out| {
+            write_json(out, lost);
+        });
+        self.flush()?;
+        let new = self.path.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        fs::rename(new, path)?;
+        self.path = None;
+        Ok(Shorter {
+            file: self.new.try_clone()?,
+            length: self.written,
+            shift: self.new_shift.unwrap_or(self.shift),
+        })
+    }
+}
+
+impl Drop for Compaction {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path); // it is given up
+        }
+    }
+}
+
+impl Merged {
+    fn take(&mut self, kind: Option<Kind>, record: &Record<'_>) -> Result<(), SnapshotError> {
+        match kind {
+            Some(Kind::Aggregate) => keep_last(&mut self.aggregates, record, after_aggregate),
+            Some(Kind::Counts) => {
+                keep_last(&mut self.counts, record, |fields| fields.varint().map(drop))
+            }
+            Some(Kind::Lost) => {
+                self.lost = record.payload.to_vec();
+                Ok(())
+            }
+            _ => {
+                self.time = record.payload.to_vec();
+                Ok(())
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.aggregates.clear();
+        self.counts.clear();
+        self.lost.clear();
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let all = |parts: &BTreeMap<u32, Vec<u8>>| parts.values().flatten().copied().collect();
+        let records: [(Kind, Vec<u8>); 4] = [
+            (Kind::Aggregate, all(&self.aggregates)),
+            (Kind::Counts, all(&self.counts)),
+            (Kind::Lost, self.lost.clone()),
+            (Kind::Time, self.time.clone()),
+        ];
+        let filled = records.iter().filter(|(_, payload)| !payload.is_empty());
+        for (kind, payload) in filled {
+            write_record(out, *kind as u16, |out| out.extend_from_slice(payload));
+        }
+    }
+}
+
+/// Keeps the bytes of each span, whose number comes first; `skip` passes over what follows it.
+fn keep_last(
+    parts: &mut BTreeMap<u32, Vec<u8>>,
+    record: &Record<'_>,
+    skip: fn(&mut Fields<'_>) -> Result<(), SnapshotError>,
+) -> Result<(), SnapshotError> {
+    let mut fields = Fields::of(record);
+    while !fields.rest.is_empty() {
+        let before = fields.rest;
+        let span = fields.varint32()?;
+        skip(&mut fields)?;
+        let part = &before[..before.len() - fields.rest.len()];
+        parts.insert(span, part.to_vec());
+    }
+    Ok(())
+}
+
+/// Passes over the sums of a span.
+fn after_aggregate(fields: &mut Fields<'_>) -> Result<(), SnapshotError> {
+    for _ in 0..6 {
+        fields.varint()?;
+    }
+    for _ in 0..fields.varint()? {
+        fields.varint()?;
+        fields.varint()?;
+    }
+    Ok(())
+}
