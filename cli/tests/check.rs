@@ -9,28 +9,9 @@ use std::fs;
 use probes::{Meta, Snapshot};
 use support::{Compiled, Hits, Ran, run, snapshot};
 
-const ACCOUNT: &str = "package bank;
-public class Account {
-    int balance;
-    void add(int amount) {
-        if (amount < 0) {
-            throw new IllegalArgumentException();
-        }
-        balance += amount;
-    }
-}
-";
-const NEVER: &str = "package bank;
-public class Never {
-    static int twice(int x) {
-        return 2 * x;
-    }
-}
-";
-
 /// A folder with a snapshot in which `Account` ran.
 fn bank() -> Compiled {
-    let bank = Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Never.java", NEVER)]);
+    let bank = support::bank();
     let class = bank.class("bank/Account");
     snapshot(&bank.path("out"), meta(1), true, &[(&class, Hits::All)]);
     bank

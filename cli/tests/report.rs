@@ -8,30 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use probes::Meta;
-use support::{Compiled, Hits, Ran, run, snapshot};
-
-const ACCOUNT: &str = "package bank;
-public class Account {
-    int balance;
-    void add(int amount) {
-        if (amount < 0) {
-            throw new IllegalArgumentException();
-        }
-        balance += amount;
-    }
-}
-";
-const NEVER: &str = "package bank;
-public class Never {
-    static int twice(int x) {
-        return 2 * x;
-    }
-}
-";
-
-fn bank() -> Compiled {
-    Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Never.java", NEVER)])
-}
+use support::{ACCOUNT, Compiled, Hits, NEVER, Ran, bank, run, snapshot};
 
 /// Runs `report` with these words and reads the XML that it writes.
 fn xml(bank: &Compiled, words: &[&dyn AsRef<std::ffi::OsStr>]) -> (String, Ran) {

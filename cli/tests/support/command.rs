@@ -10,6 +10,30 @@ use cli::describe::describe;
 use coverage::analysis::probe_count;
 use probes::{ARRAY_LENGTH, Meta, ProbeTable, SnapshotOptions, SnapshotWriter, Summary};
 
+pub const ACCOUNT: &str = "package bank;
+public class Account {
+    int balance;
+    void add(int amount) {
+        if (amount < 0) {
+            throw new IllegalArgumentException();
+        }
+        balance += amount;
+    }
+}
+";
+pub const NEVER: &str = "package bank;
+public class Never {
+    static int twice(int x) {
+        return 2 * x;
+    }
+}
+";
+
+/// A small bank, compiled.
+pub fn bank() -> Compiled {
+    Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Never.java", NEVER)])
+}
+
 /// A folder with the classes of some Java sources, and those sources.
 pub struct Compiled {
     pub root: tempfile::TempDir,

@@ -119,7 +119,10 @@ fn names_of_files_are_shown_escaped() {
 #[test]
 fn plugin_cannot_speak_as_the_agent_does() {
     let folder = scratch();
-    let component = workspace::target("bundled/tests/misbehaving.wasm");
+    // Under this name, so that reports of coverage tell what it could not do.
+    let component = folder.path().join("coverage.wasm");
+    let misbehaving = workspace::target("bundled/tests/misbehaving.wasm");
+    std::fs::copy(misbehaving, &component).expect("a copy");
     let source = test_file("java/Misbehaved.java");
     let newest = jdks::newest();
     let classes = javac::compile(&newest, &[&source], folder.path(), &["--release", "11"]);
@@ -134,9 +137,8 @@ fn plugin_cannot_speak_as_the_agent_does() {
         .agent(Some(&format!("config={}", file.display())))
         .main("Misbehaved")
         .run();
-    run.assert_success().assert_stderr(
-        r"classhook: plugin `misbehaving`: classhook: error[H0001]: forged \u001b[2J",
-    );
+    run.assert_success()
+        .assert_stderr(r"classhook: plugin `coverage`: classhook: error[H0001]: forged \u001b[2J");
     assert_harmless(&run.stderr);
     let snapshots = javac::files_with_extension(&folder.path().join("out"), "hook");
     let run = classhook(&["report", &snapshots[0].to_string_lossy()]);

@@ -192,7 +192,9 @@ mod tests {
             .chain(missing)
             .map(|(name, doc)| format!("| `{name}` | {} |", doc.trim_end_matches('.')))
             .collect();
-        let documented: Vec<&str> = text
+        let (_, section) = text.split_once("\n## Filters\n").expect("the section");
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let documented: Vec<&str> = section
             .lines()
             .filter(|line| line.starts_with("| `"))
             .collect();
