@@ -1,5 +1,13 @@
-//! What the fuzz targets run. The functions are those of the rewriter's tests,
+//! What the fuzz targets run. The functions are those of the tests of the rewriter and of conditions,
 //! where a smoke test runs them on every build.
+
+#[path = "../../conditions/tests/suite/asked.rs"]
+pub mod asked;
+#[expect(dead_code, reason = "shared with the suite")]
+#[path = "../../conditions/tests/suite/imagined.rs"]
+mod imagined;
+#[path = "../../conditions/tests/suite/naive.rs"]
+mod naive;
 
 #[path = "../../rewriter/tests/suite/exercise.rs"]
 pub mod exercise;
