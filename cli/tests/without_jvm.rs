@@ -123,7 +123,7 @@ fn inspect_of_a_plugin_names_its_capabilities() {
         "plugin coverage",
         "  digest: sha256:",
         "    classhook:plugin/probes@0.1.0  (capability `probes`: sets probes in the classes you select)",
-        "      [method]plan.hit",
+        "      hit",
         "    classhook:plugin/transformer@0.1.0",
         "  selects: ",
     ] {

@@ -20,7 +20,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 6] = [
+const ABILITIES: [Ability; 7] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -31,6 +31,10 @@ const ABILITIES: [Ability; 6] = [
     },
     Ability {
         interface: "classhook:plugin/class-file",
+        grant: None,
+    },
+    Ability {
+        interface: "classhook:plugin/plans",
         grant: None,
     },
     Ability {
@@ -268,7 +272,9 @@ mod tests {
             ("host", "log-enabled"),
             ("class-file", "[method]class-view.name"),
             ("class-file", "[method]method-view.at"),
+            ("plans", "[method]plan.note"),
             ("probes", "[constructor]capture"),
+            ("probes", "hit"),
             ("structure", "rename-type"),
         ] {
             let interface = format!("classhook:plugin/{interface}");

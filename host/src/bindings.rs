@@ -8,7 +8,7 @@ wasmtime::component::bindgen!({
     with: {
         "classhook:plugin/class-file.class-view": crate::handles::ClassHandle,
         "classhook:plugin/class-file.method-view": crate::handles::MethodHandle,
-        "classhook:plugin/probes.plan": crate::handles::PlanHandle,
+        "classhook:plugin/plans.plan": crate::handles::PlanHandle,
         "classhook:plugin/probes.capture": rewriter::span::Capture,
         "classhook:plugin/rewrite.snippet": plan_rules::SnippetBuilder,
         "classhook:plugin/structure.annotation": plan_rules::AnnotationBuilder,

@@ -3,6 +3,7 @@
 mod class_file;
 mod convert;
 mod host;
+mod plans;
 mod probes;
 mod rewrite;
 mod structure;

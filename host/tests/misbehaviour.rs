@@ -370,12 +370,12 @@ fn abilities_that_do_not_exist_are_named() {
             .contains("needs    classhook:plugin/patchy@0.1.0\n"),
         "{error}"
     );
-    let error = refusal(&renamed(&wasm, "[method]plan.hit", "[method]plan.hug"));
+    let error = refusal(&renamed(&wasm, "[method]plan.note", "[method]plan.nose"));
     assert_eq!(error.code(), "H0107", "{error}");
     assert!(
         error
             .to_string()
-            .contains("needs    classhook:plugin/probes@0.1.0, plan.hug\n"),
+            .contains("needs    classhook:plugin/plans@0.1.0, plan.nose\n"),
         "{error}"
     );
     let error = refusal(&renamed(&wasm, "plugin/transformer", "plugin/transmitter"));

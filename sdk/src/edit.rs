@@ -134,7 +134,7 @@ pub enum Target {
     Method(u16),
 }
 
-/// An edit as [`crate::source::NativeCode`] takes it.
+/// An edit as [`crate::source::NativePlan`] takes it.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Plan")]

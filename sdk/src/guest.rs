@@ -3,7 +3,7 @@
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
-use crate::bindings::classhook::plugin::{class_file, host, probes};
+use crate::bindings::classhook::plugin::{class_file, host, plans};
 use crate::class::Class;
 use crate::error::Error;
 use crate::plan::Plan;
@@ -32,7 +32,7 @@ macro_rules! export {
 
                 fn transform(
                     of: &$crate::bindings::classhook::plugin::class_file::ClassView,
-                    to: &$crate::bindings::classhook::plugin::probes::Plan,
+                    to: &$crate::bindings::classhook::plugin::plans::Plan,
                 ) -> ::std::result::Result<(), ::std::string::String> {
                     INSTANCE.with(|cell| $crate::guest::transform(cell.get(), of, to))
                 }
@@ -83,7 +83,7 @@ fn without_position(error: &serde_json::Error) -> String {
 pub fn transform<T: Transformer>(
     instance: Option<&T>,
     of: &class_file::ClassView,
-    to: &probes::Plan,
+    to: &plans::Plan,
 ) -> Result<(), String> {
     let instance = instance.ok_or("transform was called before configure")?;
     instance

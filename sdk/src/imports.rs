@@ -1,12 +1,12 @@
 //! The WIT interface behind the SDK's traits.
 
-use crate::bindings::classhook::plugin::{class_file, probes, rewrite, structure};
+use crate::bindings::classhook::plugin::{class_file, plans, probes, rewrite, structure};
 use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
 use crate::snippet::{Part, Snippet};
-use crate::source::{ClassSource, CodeSink, MethodSource, PlanSink};
+use crate::source::{ClassSource, MethodSource, PlanSink, Side};
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
 };
 
 impl ClassSource for class_file::ClassView {
@@ -101,26 +101,17 @@ impl MethodSource for class_file::MethodView {
     }
 }
 
-impl PlanSink for probes::Plan {
-    fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.hit(at, tag)
-    }
-    fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.count(at, tag)
-    }
-    fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure> {
-        self.span(method, &capture_of(capture), tag)
-    }
+impl PlanSink for plans::Plan {
     fn note(&self, at: Site, text: &str) {
         self.note(at, text);
     }
-    fn code_sink(&self) -> CodeSink<'_> {
-        CodeSink::Host(self)
+    fn side(&self) -> Side<'_> {
+        Side::Host(self)
     }
 }
 
 /// The host's own copy of what a span keeps.
-fn capture_of(capture: &Capture) -> probes::Capture {
+pub(crate) fn capture_of(capture: &Capture) -> probes::Capture {
     let resource = probes::Capture::new();
     if capture.all_arguments {
         resource.arguments();

@@ -1,12 +1,12 @@
 //! What a plugin can do to a class.
 
-use crate::bindings::classhook::plugin::{rewrite, structure};
+use crate::bindings::classhook::plugin::{probes, rewrite, structure};
 use crate::capture::Capture;
 use crate::class::MethodView;
 use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
-use crate::imports::{annotation_of, code_of};
+use crate::imports::{annotation_of, capture_of, code_of};
 use crate::snippet::{Member, Snippet};
-use crate::source::{CodeSink, PlanSink};
+use crate::source::{PlanSink, Side};
 use crate::wit::{Failure, ProbeId, Site};
 
 /// Edits to one class: recorded and checked call by call, applied only if
@@ -29,7 +29,10 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When a site does not exist or a limit is reached (32,768 edits, 1 MiB of tags per class).
     pub fn hit(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.sink.hit(at, tag)
+        match self.sink.side() {
+            Side::Host(plan) => probes::hit(plan, at, tag),
+            Side::Native(plan) => plan.hit(at, tag),
+        }
     }
 
     /// A 64-bit counter per site. Returns the probes in the order of the sites.
@@ -39,7 +42,10 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::hit`].
     pub fn count(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
-        self.sink.count(at, tag)
+        match self.sink.side() {
+            Side::Host(plan) => probes::count(plan, at, tag),
+            Side::Native(plan) => plan.count(at, tag),
+        }
     }
 
     /// The time from the entry of a method to its end, normal or by an exception, with what `capture` asks for.
@@ -52,7 +58,11 @@ impl<'a> Plan<'a> {
         capture: &Capture,
         tag: &[u8],
     ) -> Result<ProbeId, Failure> {
-        self.sink.span(method.index(), capture, tag)
+        let index = method.index();
+        match self.sink.side() {
+            Side::Host(plan) => probes::span(plan, index, &capture_of(capture), tag),
+            Side::Native(plan) => plan.span(index, capture, tag),
+        }
     }
 
     /// Inserts code at each of the sites (capability `rewrite`).
@@ -60,9 +70,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When the code does not fit one of the sites; it is then inserted nowhere.
     pub fn insert(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::insert(plan, at, &code_of(code)?),
-            CodeSink::Native(plan) => plan.edit(&Edit::Insert(at, code)),
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::insert(plan, at, &code_of(code)?),
+            Side::Native(plan) => plan.edit(&Edit::Insert(at, code)),
         }
     }
 
@@ -71,9 +81,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When the body does not fit the method, or the method got another one before.
     pub fn replace_body(&mut self, method: &MethodView<'_>, code: &Snippet) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::replace_body(plan, method.index(), &code_of(code)?),
-            CodeSink::Native(plan) => plan.edit(&Edit::Body(method.index(), code)),
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::replace_body(plan, method.index(), &code_of(code)?),
+            Side::Native(plan) => plan.edit(&Edit::Body(method.index(), code)),
         }
     }
 
@@ -83,9 +93,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When the code does not fit one of them; it is then inserted nowhere.
     pub fn wrap(&mut self, at: &[Site], before: &Snippet, after: &Snippet) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::wrap(plan, at, &code_of(before)?, &code_of(after)?),
-            CodeSink::Native(plan) => plan.edit(&Edit::Wrap(at, before, after)),
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::wrap(plan, at, &code_of(before)?, &code_of(after)?),
+            Side::Native(plan) => plan.edit(&Edit::Wrap(at, before, after)),
         }
     }
 
@@ -115,11 +125,11 @@ impl<'a> Plan<'a> {
         opcode: u8,
         target: &Member,
     ) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => {
                 rewrite::redirect_call(plan, at, opcode, &target.reference(), target.interface)
             }
-            CodeSink::Native(plan) => {
+            Side::Native(plan) => {
                 plan.edit(&Edit::Change(at, Change::Call(opcode, target.clone())))
             }
         }
@@ -135,9 +145,9 @@ impl<'a> Plan<'a> {
         opcode: u8,
         target: &Member,
     ) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::redirect_field(plan, at, opcode, &target.reference()),
-            CodeSink::Native(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::redirect_field(plan, at, opcode, &target.reference()),
+            Side::Native(plan) => {
                 plan.edit(&Edit::Change(at, Change::Field(opcode, target.clone())))
             }
         }
@@ -149,11 +159,11 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::redirect_call`].
     pub fn redirect_allocation(&mut self, at: &[Site], target: &Member) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => {
                 rewrite::redirect_allocation(plan, at, &target.reference(), target.interface)
             }
-            CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::Factory(target.clone()))),
+            Side::Native(plan) => plan.edit(&Edit::Change(at, Change::Factory(target.clone()))),
         }
     }
 
@@ -164,9 +174,9 @@ impl<'a> Plan<'a> {
     /// As [`Plan::redirect_call`], and where the class file does not say that it is a subclass: see
     /// [`Plan::allocate_with_cast`].
     pub fn allocate(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::allocate(plan, at, name),
-            CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::New(name.to_owned()))),
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::allocate(plan, at, name),
+            Side::Native(plan) => plan.edit(&Edit::Change(at, Change::New(name.to_owned()))),
         }
     }
 
@@ -176,9 +186,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::redirect_call`].
     pub fn allocate_with_cast(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::allocate_with_cast(plan, at, name),
-            CodeSink::Native(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::allocate_with_cast(plan, at, name),
+            Side::Native(plan) => {
                 plan.edit(&Edit::Change(at, Change::NewWithCast(name.to_owned())))
             }
         }
@@ -190,9 +200,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::redirect_call`].
     pub fn remove(&mut self, at: &[Site], value: Option<&Constant>) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => rewrite::remove(plan, at, value),
-            CodeSink::Native(plan) => plan.edit(&Edit::Change(at, Change::Remove(value.cloned()))),
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::remove(plan, at, value),
+            Side::Native(plan) => plan.edit(&Edit::Change(at, Change::Remove(value.cloned()))),
         }
     }
 
@@ -202,15 +212,15 @@ impl<'a> Plan<'a> {
     /// When there is one of that name and type, or the JVM would refuse it: a loaded class takes none
     /// ([`crate::Class::is_retransforming`]).
     pub fn add_field(&mut self, field: &Field) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::add_field(
+        match self.sink.side() {
+            Side::Host(plan) => structure::add_field(
                 plan,
                 field.access_flags,
                 &field.name,
                 &field.descriptor,
                 field.value.as_ref(),
             ),
-            CodeSink::Native(plan) => plan.edit(&Edit::AddField(field)),
+            Side::Native(plan) => plan.edit(&Edit::AddField(field)),
         }
     }
 
@@ -225,14 +235,12 @@ impl<'a> Plan<'a> {
         descriptor: &str,
         body: Option<&Snippet>,
     ) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => {
                 let body = body.map(code_of).transpose()?;
                 structure::add_method(plan, access_flags, name, descriptor, body.as_ref())
             }
-            CodeSink::Native(plan) => {
-                plan.edit(&Edit::AddMethod(access_flags, name, descriptor, body))
-            }
+            Side::Native(plan) => plan.edit(&Edit::AddMethod(access_flags, name, descriptor, body)),
         }
     }
 
@@ -241,9 +249,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::add_field`].
     pub fn add_interface(&mut self, name: &str) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::add_interface(plan, name),
-            CodeSink::Native(plan) => plan.edit(&Edit::AddInterface(name)),
+        match self.sink.side() {
+            Side::Host(plan) => structure::add_interface(plan, name),
+            Side::Native(plan) => plan.edit(&Edit::AddInterface(name)),
         }
     }
 
@@ -252,9 +260,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When the class has such an annotation.
     pub fn annotate_class(&mut self, visible: bool, value: &Annotation) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::annotate_class(plan, visible, &annotation_of(value)),
-            CodeSink::Native(plan) => plan.edit(&Edit::Annotate(Target::Class, visible, value)),
+        match self.sink.side() {
+            Side::Host(plan) => structure::annotate_class(plan, visible, &annotation_of(value)),
+            Side::Native(plan) => plan.edit(&Edit::Annotate(Target::Class, visible, value)),
         }
     }
 
@@ -269,11 +277,11 @@ impl<'a> Plan<'a> {
         visible: bool,
         value: &Annotation,
     ) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => {
                 structure::annotate_field(plan, name, descriptor, visible, &annotation_of(value))
             }
-            CodeSink::Native(plan) => {
+            Side::Native(plan) => {
                 let target = Target::Field(name.to_owned(), descriptor.to_owned());
                 plan.edit(&Edit::Annotate(target, visible, value))
             }
@@ -291,13 +299,11 @@ impl<'a> Plan<'a> {
         value: &Annotation,
     ) -> Result<(), Failure> {
         let index = method.index();
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => {
                 structure::annotate_method(plan, index, visible, &annotation_of(value))
             }
-            CodeSink::Native(plan) => {
-                plan.edit(&Edit::Annotate(Target::Method(index), visible, value))
-            }
+            Side::Native(plan) => plan.edit(&Edit::Annotate(Target::Method(index), visible, value)),
         }
     }
 
@@ -307,9 +313,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::add_field`].
     pub fn rename_member(&mut self, member: &Member, name: &str) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::rename_member(plan, &member.reference(), name),
-            CodeSink::Native(plan) => plan.edit(&Edit::Rename(member, name)),
+        match self.sink.side() {
+            Side::Host(plan) => structure::rename_member(plan, &member.reference(), name),
+            Side::Native(plan) => plan.edit(&Edit::Rename(member, name)),
         }
     }
 
@@ -319,9 +325,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Plan::add_field`], and for the class itself, which keeps its name.
     pub fn rename_type(&mut self, name: &str, to: &str) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::rename_type(plan, name, to),
-            CodeSink::Native(plan) => plan.edit(&Edit::RenameType(name, to)),
+        match self.sink.side() {
+            Side::Host(plan) => structure::rename_type(plan, name, to),
+            Side::Native(plan) => plan.edit(&Edit::RenameType(name, to)),
         }
     }
 
@@ -331,9 +337,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// When the class has such an attribute, or the JVM gives the name a meaning (JVMS 4.7).
     pub fn add_class_attribute(&mut self, name: &str, contents: &[u8]) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::add_class_attribute(plan, name, contents),
-            CodeSink::Native(plan) => plan.edit(&Edit::AddAttribute(Target::Class, name, contents)),
+        match self.sink.side() {
+            Side::Host(plan) => structure::add_class_attribute(plan, name, contents),
+            Side::Native(plan) => plan.edit(&Edit::AddAttribute(Target::Class, name, contents)),
         }
     }
 
@@ -348,11 +354,11 @@ impl<'a> Plan<'a> {
         name: &str,
         contents: &[u8],
     ) -> Result<(), Failure> {
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => {
                 structure::add_field_attribute(plan, field, descriptor, name, contents)
             }
-            CodeSink::Native(plan) => {
+            Side::Native(plan) => {
                 let target = Target::Field(field.to_owned(), descriptor.to_owned());
                 plan.edit(&Edit::AddAttribute(target, name, contents))
             }
@@ -370,9 +376,9 @@ impl<'a> Plan<'a> {
         contents: &[u8],
     ) -> Result<(), Failure> {
         let index = method.index();
-        match self.sink.code_sink() {
-            CodeSink::Host(plan) => structure::add_method_attribute(plan, index, name, contents),
-            CodeSink::Native(plan) => {
+        match self.sink.side() {
+            Side::Host(plan) => structure::add_method_attribute(plan, index, name, contents),
+            Side::Native(plan) => {
                 plan.edit(&Edit::AddAttribute(Target::Method(index), name, contents))
             }
         }

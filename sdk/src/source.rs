@@ -54,35 +54,33 @@ pub trait MethodSource {
     fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
 }
 
-/// The resource `plan`; see `wit/plugin.wit` for each method.
+/// The resource `plan`.
+pub trait PlanSink {
+    /// A line for people.
+    fn note(&self, at: Site, text: &str);
+    /// Where requests go.
+    fn side(&self) -> Side<'_>;
+}
+
+/// Where requests go. What asks for a capability is no method of [`PlanSink`]: what a plugin imports is what its code
+/// can reach, and every method of a trait object can be reached.
+pub enum Side<'a> {
+    /// The host, in whose interfaces each function is called from one place.
+    Host(&'a crate::bindings::classhook::plugin::plans::Plan),
+    /// The test kit.
+    Native(&'a dyn NativePlan),
+}
+
+/// A plan outside of WebAssembly; see `wit/plugin.wit` for each method.
 #[allow(
     missing_docs,
     clippy::missing_errors_doc,
     reason = "documented in wit/plugin.wit"
 )]
-pub trait PlanSink {
+pub trait NativePlan {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
-    fn note(&self, at: Site, text: &str);
-    /// Where code that is inserted goes.
-    fn code_sink(&self) -> CodeSink<'_>;
-}
-
-/// The functions of `rewrite` and `structure`, all of which take a plan. They are no methods of [`PlanSink`]: what a
-/// plugin imports is what its code can reach, and every method of a trait object can be reached.
-pub enum CodeSink<'a> {
-    /// The host, asked only by plugins that change something.
-    Host(&'a crate::bindings::classhook::plugin::probes::Plan),
-    /// The test kit.
-    Native(&'a dyn NativeCode),
-}
-
-/// Changing what a class does and is, outside of WebAssembly.
-pub trait NativeCode {
-    /// Records the edit.
-    ///
-    /// # Errors
-    /// When it does not suit the class.
+    /// Changes what a class does or is.
     fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;
 }

@@ -168,7 +168,7 @@ impl Default for Config {
 /// What a plugin is granted without a word: what it needs, if it is bundled.
 fn needed(source: &PluginSource) -> Vec<String> {
     let needed: &[&str] = match source {
-        PluginSource::Bundled(name) if name == "patch" => &["probes", "rewrite"],
+        PluginSource::Bundled(name) if name == "patch" => &["rewrite"],
         PluginSource::Bundled(name) if name == "trace" => &["probes", "natives"],
         PluginSource::Bundled(_) => &["probes"],
         PluginSource::File(_) => &[],

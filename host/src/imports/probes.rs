@@ -6,18 +6,16 @@ use wasmtime::Result;
 use wasmtime::component::Resource;
 
 use super::convert::{Answer, answer, tokens};
-use crate::bindings::classhook::plugin::probes::{Host, HostCapture, HostPlan};
+use crate::bindings::classhook::plugin::probes::{Host, HostCapture};
 use crate::bindings::classhook::plugin::types::{ProbeId, Site};
 use crate::handles::PlanHandle;
 use crate::state::State;
-
-impl Host for State {}
 
 fn probe_ids(numbers: std::ops::Range<u32>) -> Vec<ProbeId> {
     numbers.map(|value| ProbeId { value }).collect()
 }
 
-impl HostPlan for State {
+impl Host for State {
     fn hit(
         &mut self,
         _: Resource<PlanHandle>,
@@ -49,15 +47,6 @@ impl HostPlan for State {
         let method = MethodIndex(method);
         let number = self.transformation()?.span(method, capture, &tag);
         answer(number.map(|value| ProbeId { value }))
-    }
-
-    fn note(&mut self, _: Resource<PlanHandle>, at: Site, text: String) -> Result<()> {
-        self.transformation()?.note(at.token, text);
-        Ok(())
-    }
-
-    fn drop(&mut self, _: Resource<PlanHandle>) -> Result<()> {
-        Ok(())
     }
 }
 

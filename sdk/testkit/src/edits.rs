@@ -2,15 +2,13 @@
 
 use classhook_sdk::edit::{self, Constant, Edit, Element, Value};
 use classhook_sdk::snippet::{Member, Part, Snippet};
-use classhook_sdk::source::NativeCode;
-use classhook_sdk::wit::Failure;
 use plan_rules::{AnnotationBuilder, NestedArray, RefusedRequest, SnippetBuilder, Transformation};
 use rewriter::{
     Action, CallTarget, Change, ElementValue, InsertionPoint, Literal, Location, MemberName,
     MethodIndex, NewField, Target,
 };
 
-use crate::plan::{Denied, PlanRecord, State, tokens};
+use crate::plan::{Denied, State, tokens};
 
 type Answer<T = ()> = Result<T, Denied>;
 type Granted = Result<(), RefusedRequest>;
@@ -189,7 +187,7 @@ impl State {
         Ok(())
     }
 
-    fn edit(&mut self, edit: &Edit<'_>) -> Answer {
+    pub(crate) fn edit(&mut self, edit: &Edit<'_>) -> Answer {
         let asked = &mut self.transformation;
         match edit {
             Edit::Insert(at, code) => {
@@ -243,10 +241,4 @@ impl State {
 /// Whether code runs there when an instruction has completed.
 fn is_behind(point: InsertionPoint) -> bool {
     matches!(point.location, Location::FallThrough(_))
-}
-
-impl NativeCode for PlanRecord {
-    fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure> {
-        self.ask(|state| state.edit(edit))
-    }
 }

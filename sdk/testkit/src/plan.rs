@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use classhook_sdk::Capture;
-use classhook_sdk::source::{CodeSink, PlanSink};
+use classhook_sdk::edit::Edit;
+use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use classhook_sdk::wit::{Failure, ProbeId, Site};
 use plan_rules::{CheckedClass, PlanRequest, RefusedRequest, Transformation};
 use rewriter::span::{self, Arguments};
@@ -172,6 +173,20 @@ pub(crate) fn tokens(at: &[Site]) -> impl ExactSizeIterator<Item = u64> {
 }
 
 impl PlanSink for PlanRecord {
+    fn side(&self) -> Side<'_> {
+        Side::Native(self)
+    }
+
+    fn note(&self, at: Site, text: &str) {
+        let state = &mut *self.state.borrow_mut();
+        let kept = state.transformation.note(at.token, text.to_owned());
+        if let Some(text) = kept.map(|note| format!("note {}", note.text)) {
+            state.say_at(at, &text, b"");
+        }
+    }
+}
+
+impl NativePlan for PlanRecord {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
         self.probes(at, tag, Action::Hit, |asked| asked.hit(tokens(at), tag))
     }
@@ -194,15 +209,7 @@ impl PlanSink for PlanRecord {
         })
     }
 
-    fn code_sink(&self) -> CodeSink<'_> {
-        CodeSink::Native(self)
-    }
-
-    fn note(&self, at: Site, text: &str) {
-        let state = &mut *self.state.borrow_mut();
-        let kept = state.transformation.note(at.token, text.to_owned());
-        if let Some(text) = kept.map(|note| format!("note {}", note.text)) {
-            state.say_at(at, &text, b"");
-        }
+    fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure> {
+        self.ask(|state| state.edit(edit))
     }
 }

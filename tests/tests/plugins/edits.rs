@@ -44,7 +44,7 @@ fn settings(folder: &Path, structure: bool) -> PathBuf {
     let file = folder.join("classhook.toml");
     let text = format!(
         "[agent]\noutput = \"out\"\n\n[[plugin]]\nuse = {component:?}\n\
-         grant = [\"probes\", \"rewrite\", \"structure\"]\n\n[plugin.config]\nstructure = {structure}\n"
+         grant = [\"rewrite\", \"structure\"]\n\n[plugin.config]\nstructure = {structure}\n"
     );
     std::fs::write(&file, text).expect("the test's folder is writable");
     file

@@ -1,0 +1,22 @@
+//! The interface `plans`: what a plugin's edits to one class are collected in.
+
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+use crate::bindings::classhook::plugin::plans::{Host, HostPlan};
+use crate::bindings::classhook::plugin::types::Site;
+use crate::handles::PlanHandle;
+use crate::state::State;
+
+impl Host for State {}
+
+impl HostPlan for State {
+    fn note(&mut self, _: Resource<PlanHandle>, at: Site, text: String) -> Result<()> {
+        self.transformation()?.note(at.token, text);
+        Ok(())
+    }
+
+    fn drop(&mut self, _: Resource<PlanHandle>) -> Result<()> {
+        Ok(())
+    }
+}
