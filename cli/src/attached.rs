@@ -1,6 +1,7 @@
 //! A plugin attached to a running JVM for a while; the JVM's agent and plugins are restored afterwards, also if this
 //! command is killed: the agent gives it a lease, which ends with the connection.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::agent::{self, Agent};
 use crate::answers::failures;
 use crate::args::Settings;
 use crate::checked_options::{CheckedOptions, check};
+use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
 use crate::show::{self, complain, say};
@@ -22,12 +24,38 @@ use crate::warnings::Warning;
 /// How much longer than asked for a plugin stays at most, if this command is stopped.
 const LATE: Duration = Duration::from_secs(1);
 
+/// A plugin that is to be attached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visitor {
+    /// A bundled plugin's name, or a component's file, absolute.
+    reference: OsString,
+    /// Its name in the agent.
+    name: String,
+}
+
+impl Visitor {
+    /// A bundled plugin.
+    #[must_use]
+    pub fn bundled(name: &str) -> Self {
+        Self {
+            reference: name.into(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// Any plugin, as `reference` is in the options of an agent.
+    #[must_use]
+    pub fn new(reference: OsString, name: String) -> Self {
+        Self { reference, name }
+    }
+}
+
 /// A plugin attached to a running JVM.
 #[derive(Debug)]
 pub struct AttachedPlugin {
     agent: Agent,
     pid: i32,
-    plugin: &'static str,
+    plugin: String,
     interrupt: Interrupt,
     /// Whether the agent was there before.
     guest: bool,
@@ -57,14 +85,15 @@ impl AttachedPlugin {
     /// settings are wrong.
     pub fn begin(
         pid: i32,
-        plugin: &'static str,
+        visitor: &Visitor,
         settings: &Settings,
         run: &str,
     ) -> Result<Self, Problem> {
+        let plugin = visitor.name.as_str();
         let plugins = if settings.configuration().file.is_some() {
             vec![]
         } else {
-            vec![plugin.into()]
+            vec![visitor.reference.clone()]
         };
         let mut checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
         let (mut agent, guest) = match Agent::find(pid)? {
@@ -83,7 +112,8 @@ impl AttachedPlugin {
         };
         let mut interrupt;
         if guest {
-            let request = enter(&mut agent, &status, plugin, settings)?;
+            let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
+            let request = enter(&mut agent, &status, visitor, settings, &compiled)?;
             lease(&mut agent, plugin, None)?;
             interrupt = Interrupt::new()?;
             let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
@@ -97,7 +127,7 @@ impl AttachedPlugin {
             snapshot: agent.path(&status.snapshot),
             agent,
             pid,
-            plugin,
+            plugin: visitor.name.clone(),
             interrupt,
             guest,
             begun,
@@ -109,7 +139,7 @@ impl AttachedPlugin {
     /// How many classes held edits of the plugin when it had come.
     #[must_use]
     pub fn instrumented(&self) -> usize {
-        instrumented(&self.begun, self.plugin)
+        instrumented(&self.begun, &self.plugin)
     }
 
     /// The names of all loaded classes, with dots.
@@ -159,7 +189,7 @@ impl AttachedPlugin {
     /// If the agent does not answer.
     pub fn lease_for(&mut self, time: Option<Duration>) -> Result<(), Problem> {
         match time {
-            Some(_) => lease(&mut self.agent, self.plugin, time),
+            Some(_) => lease(&mut self.agent, &self.plugin, time),
             None => Ok(()),
         }
     }
@@ -195,9 +225,9 @@ impl AttachedPlugin {
 
     fn leave(&mut self, ended: &mut Ended) -> Result<(), Problem> {
         let status: Status = self.agent.ask_for(&Request::Status)?;
-        ended.instrumented = Some(instrumented(&status, self.plugin));
+        ended.instrumented = Some(instrumented(&status, &self.plugin));
         ended.is_partial = self.report_trouble(&status);
-        let plugin = self.plugin.to_owned();
+        let plugin = self.plugin.clone();
         let release = Request::Release { plugin };
         let released: Released = progress::ask(&mut self.agent, &release, &mut self.interrupt)?;
         complain(failures(&show::answer(&released)?.failed));
@@ -284,12 +314,17 @@ fn instrumented(status: &Status, plugin: &str) -> usize {
 fn enter(
     agent: &mut Agent,
     status: &Status,
-    plugin: &'static str,
+    visitor: &Visitor,
     settings: &Settings,
+    compiled: &Precompiled,
 ) -> Result<Request, Problem> {
+    let plugin = visitor.name.as_str();
     let of_the_agent = [
         ("--config", settings.configuration().file.is_some()),
-        ("--output", settings.output.is_some() && plugin == "trace"), // events are not copied
+        (
+            "--output",
+            settings.output.is_some() && plugin != "coverage",
+        ), // events are not copied
         ("--max-size", settings.event_files.max_size.is_some()),
         ("--on-error", settings.configuration().on_error.is_some()),
         ("--log", settings.change.log.is_some()),
@@ -318,8 +353,8 @@ fn enter(
     let settings = settings.plugins().clone().into();
     let (options, _) = check(&settings, &[], None)?;
     Ok(Request::Enable {
-        plugin: plugin.to_owned(),
+        plugin: visitor.reference.to_string_lossy().into_owned(),
         options: Some(options.to_text().to_string_lossy().into_owned()),
-        cache: None,
+        cache: compiled.cache().map(Path::to_owned),
     })
 }

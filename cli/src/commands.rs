@@ -15,6 +15,7 @@ pub mod merge;
 pub mod off;
 pub mod patch;
 pub mod patches;
+pub mod plugin;
 pub mod ps;
 pub mod reload;
 pub mod report;
@@ -117,6 +118,8 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Read classes, or what a plugin makes of them, with independent readers
     Verify(verify::Verify),
+    /// Make, build, test and run plugins of one's own
+    Plugin(plugin::Plugin),
     /// Compile plugins before JVMs ask for them
     CompilePlugin(compile_plugin::CompilePlugin),
     /// Compile the plugin on standard input for the commands above and for the agent
@@ -159,6 +162,7 @@ impl Command {
             Self::Explain(explain) => explain.run(),
             Self::Inspect(inspect) => inspect.run(),
             Self::Verify(verify) => verify.run(),
+            Self::Plugin(plugin) => plugin.run(),
             Self::CompilePlugin(compile) => compile.run(),
             Self::PluginCompiler => plugin_compiler::serve(),
             Self::GuardedReaders => guard::serve(),

@@ -12,6 +12,7 @@
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
+//! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: templates and SDK that the command carries, and cargo |
 //! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: `host::compiler` in a child process under limits |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
@@ -43,6 +44,7 @@ pub mod minimums;
 pub mod otlp;
 pub mod outputs;
 pub mod plugin_compiler;
+pub mod plugin_project;
 pub mod plugins;
 pub mod precompiled;
 pub mod problem;

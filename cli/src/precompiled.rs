@@ -1,5 +1,6 @@
 //! Plugins that are compiled before an agent needs them, so that no JVM waits for it.
 
+use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use attach::Process;
 use host::cache::Cache;
 use host::compilation::Compilation;
-use host::config::PluginSource;
+use host::config::{PluginConfig, PluginSource};
 use host::{Config, compile_ahead};
 use rustix::process::geteuid;
 use tempfile::TempDir;
@@ -47,6 +48,22 @@ impl Precompiled {
             return Ok(Self::default());
         };
         in_cache(config, cache).map(|compiled| compiled.until_dropped(folder))
+    }
+
+    /// For the JVM `pid` and one plugin, a bundled one's name or an absolute path.
+    ///
+    /// # Errors
+    /// As [`Precompiled::for_children`].
+    pub fn for_plugin(plugin: &OsStr, pid: i32) -> Result<Self, Problem> {
+        let path = Path::new(plugin);
+        let file = path
+            .is_absolute()
+            .then(|| PluginConfig::file(path.to_owned()));
+        let alone = Config {
+            plugins: file.into_iter().collect(),
+            ..Config::default()
+        };
+        Self::for_jvm(&alone, pid)
     }
 
     /// For the JVM `pid`, whose user and file system may be others.

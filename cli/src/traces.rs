@@ -4,14 +4,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use probes::events::Trace;
+use probes::events::{SpanInfo, Trace};
 use trace::stacks::Stacks;
 use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, perfetto, records, table};
 
+use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::run_files;
+use crate::inputs::run_files::{self, Kind};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -99,13 +100,68 @@ pub fn read(
     Ok(traces)
 }
 
+/// What was traced in the JVMs of one run.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn of_run(run: &str, folder: &Path, warnings: &mut Warnings) -> Result<Vec<Trace>, Problem> {
+    let mut traces = Vec::new();
+    if !folder.is_dir() {
+        return Ok(traces);
+    }
+    let mut damaged = DamagedFiles::default();
+    for path in run_files::in_folder(folder)? {
+        let mut warned = Warnings::default();
+        if !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Events) {
+            continue; // also one that is no file of a run at all
+        }
+        let read = run_files::read_events(&path, &mut warned);
+        if let Some(Some(trace)) = damaged.unless_damaged(&path, read, warnings)?
+            && trace.meta.run == run
+        {
+            warnings.merge(warned);
+            traces.push(trace);
+        }
+    }
+    Ok(traces)
+}
+
+/// What was traced in the JVM that was visited: its event file is named as its snapshot, but for the last part.
+///
+/// # Errors
+/// If the files cannot be read.
+pub fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<Trace>, Problem> {
+    let folder = ended.snapshot.parent().unwrap_or(Path::new("."));
+    let mut traces = Vec::new();
+    for path in run_files::in_folder(folder)? {
+        let is_its = run_files::jvm_of(&path) == run_files::jvm_of(&ended.snapshot);
+        if !is_its || run_files::kind(&path)? != Kind::Events {
+            continue;
+        }
+        let mut warned = Warnings::default();
+        if let Some(trace) = run_files::read_events(&path, &mut warned)? {
+            // An agent that goes on has not completed its file, and need not.
+            if ended.dump.is_none() || trace.truncated {
+                warnings.merge(warned);
+            }
+            traces.push(trace);
+        }
+    }
+    Ok(traces)
+}
+
 /// Takes out the classes that `filter` does not want.
 pub fn select(traces: &mut [Trace], filter: &Filter) {
     for trace in traces {
-        trace.spans.retain(|_, span| filter.wants_name(&span.class));
-        let spans = &trace.spans;
-        trace.calls.retain(|call| spans.contains_key(&call.span));
+        retain(trace, |span| filter.wants_name(&span.class));
     }
+}
+
+/// Takes out the spans that are not wanted, and their calls.
+pub fn retain(trace: &mut Trace, is_wanted: impl Fn(&SpanInfo) -> bool) {
+    trace.spans.retain(|_, span| is_wanted(span));
+    let spans = &trace.spans;
+    trace.calls.retain(|call| spans.contains_key(&call.span));
 }
 
 impl TraceOutputs {

@@ -1,5 +1,6 @@
 //! What plugins may edit, and what becomes of those that misbehave.
 
+mod authors;
 mod compiling;
 mod edits;
 mod misbehaving;

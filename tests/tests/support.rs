@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod command;
+pub mod documents;
 pub mod edited;
 pub mod receiver;
 pub mod traced;

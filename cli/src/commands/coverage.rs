@@ -11,7 +11,7 @@ use probes::Meta;
 use super::dump;
 use super::report::{self, Job};
 use crate::args::{Material, OnError, Outputs, Settings};
-use crate::attached::AttachedPlugin;
+use crate::attached::{AttachedPlugin, Visitor};
 use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::damaged_files::DamagedFiles;
@@ -118,7 +118,8 @@ impl Coverage {
     }
 
     fn visit(&self, pid: i32, run: &str) -> Result<u8, Problem> {
-        let mut visit = AttachedPlugin::begin(pid, "coverage", &self.settings, run)?;
+        let mut visit =
+            AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &self.settings, run)?;
         let output = visit.output.clone();
         if visit.instrumented() == 0 {
             let warning = Warning::new("H0650", "no class that is loaded is measured");

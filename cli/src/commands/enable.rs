@@ -5,8 +5,6 @@ use std::path::Path;
 
 use clap::Args;
 use control::Request;
-use host::Config;
-use host::config::PluginConfig;
 
 use crate::answers;
 use crate::args::{PluginSettings, Target};
@@ -46,7 +44,7 @@ impl Enable {
     /// If there is no agent to ask, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Problem> {
         let plugin = checked_options::plugin_reference(&self.plugin)?;
-        let compiled = Precompiled::for_jvm(&alone(&plugin), self.target.pid)?;
+        let compiled = Precompiled::for_plugin(&plugin, self.target.pid)?;
         let request = self.request(&plugin, &compiled)?;
         let code = progress::answer(&self.target, &request, answers::change)?;
         unmatched::warn(self.target.pid)?;
@@ -65,17 +63,5 @@ impl Enable {
             options,
             cache: compiled.cache().map(Path::to_owned),
         })
-    }
-}
-
-/// What is to be compiled for this plugin: itself, if it is a file.
-fn alone(plugin: &OsStr) -> Config {
-    let path = Path::new(plugin);
-    let file = path
-        .is_absolute()
-        .then(|| PluginConfig::file(path.to_owned()));
-    Config {
-        plugins: file.into_iter().collect(),
-        ..Config::default()
     }
 }

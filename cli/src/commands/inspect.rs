@@ -93,7 +93,8 @@ fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
     Ok(exit)
 }
 
-fn plugin_text(plugin: &PluginDescription) -> String {
+/// What a plugin is, imports and exports.
+pub(super) fn plugin_text(plugin: &PluginDescription) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "plugin {}", name(&plugin.name));
     let _ = writeln!(text, "  size: {} bytes", plugin.size);

@@ -17,7 +17,7 @@ use trace::summary::{Order, Summary};
 
 use crate::agent::Agent;
 use crate::args::{EventFiles, Settings};
-use crate::attached::AttachedPlugin;
+use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{What, nothing_traced, options_of};
 use crate::jvm_tmp::JvmTmp;
@@ -128,7 +128,12 @@ impl Top {
         if let Some(folder) = &folder {
             settings.output = Some(folder.theirs.clone());
         }
-        let mut visit = AttachedPlugin::begin(pid, super::trace::PLUGIN, &settings, &run)?;
+        let mut visit = AttachedPlugin::begin(
+            pid,
+            &Visitor::bundled(super::trace::PLUGIN),
+            &settings,
+            &run,
+        )?;
         what.warn_of_nothing(&mut visit)?;
         let (which, beside) = Which::recorded_in(visit.snapshot());
         let sampler = self.sampler(which, beside)?;

@@ -10,10 +10,8 @@ use probes::events;
 use serde_json::{Map, Value, json};
 
 use crate::args::{EventFiles, Outputs, Settings};
-use crate::attached::{AttachedPlugin, Ended};
+use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::run_files::{self, Kind};
 use crate::live::{Live, Show, Streamed, Which};
 use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
@@ -281,7 +279,7 @@ impl Trace {
         target: Option<Target>,
     ) -> Result<u8, Problem> {
         options_of(settings, run)?;
-        let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
+        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), settings, run)?;
         self.what.warn_of_nothing(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot());
         let live = self.live(which, folder, target)?;
@@ -293,7 +291,7 @@ impl Trace {
             return Err(nothing_traced(pid, &self.what.methods));
         }
         let mut warnings = Warnings::default();
-        let traces = of_visit(&ended, &mut warnings)?;
+        let traces = traces::of_visit(&ended, &mut warnings)?;
         self.show(traces, warnings, &streamed)?;
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
@@ -301,7 +299,7 @@ impl Trace {
     /// Reports the event files of this run.
     fn report(&self, run: &str, output: &Path, streamed: &Streamed) -> Result<(), Problem> {
         let mut warnings = Warnings::default();
-        let traces = of_run(run, output, &mut warnings)?;
+        let traces = traces::of_run(run, output, &mut warnings)?;
         if traces.is_empty() {
             return Err(Problem::user("H0610", "nothing was recorded")
                 .with("expected", format!("at least one event file of this run in {}", output.display()))
@@ -376,54 +374,6 @@ pub(super) fn options_of(settings: &Settings, run: &str) -> Result<CheckedOption
     let config = Config::from_options(&options.to_string_lossy())?;
     Pipeline::new(&config, &PluginCompiler)?;
     Ok(checked)
-}
-
-/// What was traced in the JVMs of one run.
-fn of_run(
-    run: &str,
-    folder: &Path,
-    warnings: &mut Warnings,
-) -> Result<Vec<events::Trace>, Problem> {
-    let mut traces = Vec::new();
-    if !folder.is_dir() {
-        return Ok(traces);
-    }
-    let mut damaged = DamagedFiles::default();
-    for path in run_files::in_folder(folder)? {
-        let mut warned = Warnings::default();
-        if !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Events) {
-            continue; // also one that is no file of a run at all
-        }
-        let read = run_files::read_events(&path, &mut warned);
-        if let Some(Some(trace)) = damaged.unless_damaged(&path, read, warnings)?
-            && trace.meta.run == run
-        {
-            warnings.merge(warned);
-            traces.push(trace);
-        }
-    }
-    Ok(traces)
-}
-
-/// What was traced in the JVM that was visited: its event file is named as its snapshot, but for the last part.
-fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<events::Trace>, Problem> {
-    let folder = ended.snapshot.parent().unwrap_or(Path::new("."));
-    let mut traces = Vec::new();
-    for path in run_files::in_folder(folder)? {
-        let is_its = run_files::jvm_of(&path) == run_files::jvm_of(&ended.snapshot);
-        if !is_its || run_files::kind(&path)? != Kind::Events {
-            continue;
-        }
-        let mut warned = Warnings::default();
-        if let Some(trace) = run_files::read_events(&path, &mut warned)? {
-            // An agent that goes on has not completed its file, and need not.
-            if ended.dump.is_none() || trace.truncated {
-                warnings.merge(warned);
-            }
-            traces.push(trace);
-        }
-    }
-    Ok(traces)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use trace::losses::losses;
 
 use super::trace::{PLUGIN, What, options_of};
 use crate::args::{EventFiles, Settings};
-use crate::attached::AttachedPlugin;
+use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::run_id;
 use crate::live::Which;
 use crate::problem::{PARTIAL, Problem};
@@ -173,7 +173,7 @@ impl Watch {
         run: &str,
     ) -> Result<u8, Problem> {
         options_of(settings, run)?;
-        let mut visit = AttachedPlugin::begin(pid, PLUGIN, settings, run)?;
+        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), settings, run)?;
         let what = What {
             methods: methods.to_vec(),
             ..What::default()

@@ -1,11 +1,11 @@
 //! What the documents tell a reader to type works as told.
 
+use crate::support::documents::{blocks, shell};
 use e2e_tests::java::Java;
-use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::jdks;
 use e2e_tests::{scratch, workspace};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 /// A folder that looks like the checkout: examples, what was built, and room for what commands write.
 fn checkout() -> tempfile::TempDir {
@@ -20,37 +20,6 @@ fn checkout() -> tempfile::TempDir {
     let products = products.parent().expect("a folder");
     symlink(products, folder.path().join("target/release")).expect("linked");
     folder
-}
-
-/// Runs a script with this JDK first in `PATH`, and returns what it printed.
-#[track_caller]
-fn shell(jdk: &Jdk, folder: &Path, script: &str) -> String {
-    let path = std::env::var("PATH").expect("PATH is text");
-    let output = Command::new("bash")
-        .args(["-euo", "pipefail", "-c", script])
-        .current_dir(folder)
-        .env("PATH", format!("{}:{path}", jdk.home.join("bin").display()))
-        .env("JAVA_HOME", &jdk.home)
-        .output()
-        .expect("bash is installed");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "on {jdk}:\n{script}\n{text}\n{errors}"
-    );
-    text
-}
-
-/// The blocks of a document in one language.
-fn blocks(document: &str, language: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(workspace::root().join(document)).expect("the document");
-    let fence = format!("```{language}\n");
-    let blocks = text.split(&fence).skip(1);
-    blocks
-        .filter_map(|block| block.split("```").next())
-        .map(str::to_owned)
-        .collect()
 }
 
 #[track_caller]

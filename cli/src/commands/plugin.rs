@@ -1,0 +1,65 @@
+//! `classhook plugin`: plugins of one's own.
+
+pub mod build;
+pub mod inspect;
+pub mod list;
+pub mod new;
+pub mod run;
+pub mod test;
+
+use clap::{Args, Subcommand};
+
+use crate::problem::Problem;
+
+const AFTER_HELP: &str = "\
+A project is a crate of Rust; cargo compiles it, for WebAssembly with the target wasm32-unknown-unknown.
+Where PLUGIN is a folder, the project in it is built first.
+
+Examples:
+  classhook plugin new call-counter
+  classhook plugin test call-counter --classes app.jar
+  classhook plugin run call-counter -- java -jar app.jar
+  classhook plugin run call-counter 4711 --for 30s";
+
+/// Makes, builds, tests and runs plugins.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Plugin {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a project with a plugin that counts calls, its tests, and the SDK
+    New(new::New),
+    /// Compile a project to a component
+    Build(build::Build),
+    /// Show what a plugin imports, needs and is
+    Inspect(inspect::Inspect),
+    /// Run a project's tests, then its component over classes
+    Test(test::Test),
+    /// Run a command, or visit a running JVM, with a plugin, and show what it found
+    Run(Box<run::Run>),
+    /// List the plugins that are at hand
+    List(list::List),
+}
+
+impl Plugin {
+    /// Does what was asked for; the result is the exit code.
+    ///
+    /// # Errors
+    /// What went wrong, and whose mistake it was.
+    pub fn run(&self) -> Result<u8, Problem> {
+        match &self.command {
+            Command::New(new) => new.run(),
+            Command::Build(build) => build.run(),
+            Command::Inspect(inspect) => inspect.run(),
+            Command::Test(test) => test.run(),
+            Command::Run(run) => run.run(),
+            Command::List(list) => list.run(),
+        }
+    }
+}

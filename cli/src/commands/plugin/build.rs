@@ -1,0 +1,64 @@
+//! `classhook plugin build`: a project's component.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use host::PluginDescription;
+
+use crate::plugin_project::{PluginSource, build, needed};
+use crate::problem::Problem;
+use crate::show::{self, show};
+
+const AFTER_HELP: &str = "\
+The component is the file NAME.wasm in cargo's folder `target`. It is loaded once, so that what does not fit is found here.
+
+Examples:
+  classhook plugin build
+  classhook plugin build call-counter";
+
+/// Compiles a project to a component.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Build {
+    /// The project's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+}
+
+impl Build {
+    /// Builds, and says what the component is.
+    ///
+    /// # Errors
+    /// As [`build::build`], and if the component does not load (`H01xx`).
+    pub fn run(&self) -> Result<u8, Problem> {
+        let component = build::build(&self.folder)?;
+        let description = PluginSource::Built(component.clone()).describe()?;
+        show(&summary(&component, &description))?;
+        Ok(0)
+    }
+}
+
+/// File, size, and what it wants.
+pub(super) fn summary(component: &Path, plugin: &PluginDescription) -> String {
+    let interfaces: Vec<_> = plugin
+        .imports
+        .iter()
+        .map(|import| show::name(short(&import.name)).into_owned())
+        .collect();
+    let grants = match needed(plugin).as_slice() {
+        [] => "nothing".to_owned(),
+        grants => grants.join(", "),
+    };
+    format!(
+        "built {} ({} bytes)\n  imports: {}\n  has to be granted: {grants}\n",
+        show::path(component),
+        plugin.size,
+        interfaces.join(", "),
+    )
+}
+
+/// `probes` of `classhook:plugin/probes@0.1.0`.
+fn short(interface: &str) -> &str {
+    let name = interface.rsplit('/').next().unwrap_or(interface);
+    name.split('@').next().unwrap_or(name)
+}

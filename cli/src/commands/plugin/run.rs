@@ -1,0 +1,190 @@
+//! `classhook plugin run`: a program with a plugin, and what the plugin found.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Args;
+use host::config::PluginConfig;
+use host::{Config, Pipeline, PluginDescription};
+use probes::events::Trace;
+
+use crate::args::{EventFiles, Outputs, Settings};
+use crate::attached::{AttachedPlugin, Visitor};
+use crate::checked_options::{CheckedOptions, plugin_reference, run_id};
+use crate::plugin_compiler::PluginCompiler;
+use crate::plugin_project::{PluginSource, needed};
+use crate::problem::{PARTIAL, Problem};
+use crate::show::{complain, say};
+use crate::traces::{self, TraceOutputs};
+use crate::until;
+use crate::warnings::{Warning, Warnings};
+
+const AFTER_HELP: &str = "\
+What is built of a project's folder is granted what it asks for, unless --grant says otherwise; a component file only
+what --grant says. Prints what the plugin counted and timed; `classhook report DIR` prints it again later.
+With a PID the JVM is visited for the time of --for, or until Ctrl-C or its end, and then left as it was before.
+Settings of the plugin are given as JSON (--plugin-settings), or stand in a classhook.toml (--config).
+
+Examples:
+  classhook plugin run call-counter -- java -jar app.jar
+  classhook plugin run call-counter --plugin-settings '{\"methods\": [\"com.acme.**\"]}' -- java -jar app.jar
+  classhook plugin run timer.wasm --grant probes 4711 --for 30s";
+
+/// Runs a command, or visits a running JVM, with a plugin.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Run {
+    /// A project's folder, which is built, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
+    #[arg(value_name = "PLUGIN")]
+    pub plugin: String,
+    /// What is made of times and counts.
+    #[command(flatten)]
+    pub outputs: TraceOutputs,
+    /// How long event files may become.
+    #[command(flatten)]
+    pub event_files: EventFiles,
+    /// The options of the agent.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// How long a running JVM is visited: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
+    pub time: Option<Duration>,
+    /// A running JVM's process id; `classhook ps` lists them
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
+    pub pid: Option<i32>,
+    /// The command and its arguments, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// A plugin that is to run.
+struct Ready {
+    visitor: Visitor,
+    reference: OsString,
+    description: PluginDescription,
+    settings: Settings,
+    /// Whether a file of settings names the plugin, so that the agent has it from there.
+    in_file: bool,
+}
+
+impl Run {
+    /// Runs the command, or visits the JVM; the result is the command's exit code.
+    ///
+    /// # Errors
+    /// If plugin, options, command or JVM are wrong, or what was found cannot be shown.
+    pub fn run(&self) -> Result<u8, Problem> {
+        Outputs::default().check(&self.outputs.files())?;
+        let source = PluginSource::find(&self.plugin)?;
+        let ready = self.ready(&source)?;
+        match self.pid {
+            Some(pid) => self.visit(pid, &ready),
+            None => self.start(&ready),
+        }
+    }
+
+    fn ready(&self, source: &PluginSource) -> Result<Ready, Problem> {
+        let description = source.describe()?;
+        let reference = plugin_reference(source.reference().as_os_str())?;
+        let mut settings = self.event_files.added(self.settings.clone());
+        let plugins = &mut settings.change.configuration.plugins;
+        let is_built = matches!(source, PluginSource::Built(_));
+        if is_built && plugins.grant.is_empty() {
+            let grants = needed(&description);
+            plugins.grant = grants.iter().map(|grant| (*grant).to_owned()).collect();
+            if !grants.is_empty() {
+                let name = &description.name;
+                say(format_args!(
+                    "the plugin `{name}` is granted {}",
+                    grants.join(", ")
+                ));
+            }
+        }
+        let in_file = match &settings.configuration().file {
+            Some(file) => {
+                let is_it = |plugin: &PluginConfig| plugin.name == description.name;
+                Config::load(file)?.plugins.iter().any(is_it)
+            }
+            None => false,
+        };
+        Ok(Ready {
+            visitor: Visitor::new(reference.clone(), description.name.clone()),
+            reference,
+            description,
+            settings,
+            in_file,
+        })
+    }
+
+    fn start(&self, ready: &Ready) -> Result<u8, Problem> {
+        let run = run_id();
+        let plugins = match ready.in_file {
+            true => vec![],
+            false => vec![ready.reference.clone()],
+        };
+        let checked = CheckedOptions::new(&ready.settings, &plugins, Some(run.clone()))?;
+        Pipeline::new(&checked.config, &PluginCompiler)?; // what it refuses is said before anything starts
+        let code = checked.launch(&self.command)?;
+        let mut warnings = Warnings::default();
+        let shown = traces::of_run(&run, &checked.output, &mut warnings)
+            .and_then(|traces| self.show(traces, warnings, &ready.description));
+        match shown {
+            Err(problem) if code == 0 => Err(problem),
+            Err(problem) => {
+                complain(format_args!("{problem}\n"));
+                Ok(code)
+            }
+            Ok(()) => Ok(code),
+        }
+    }
+
+    fn visit(&self, pid: i32, ready: &Ready) -> Result<u8, Problem> {
+        let mut visit = AttachedPlugin::begin(pid, &ready.visitor, &ready.settings, &run_id())?;
+        if visit.instrumented() == 0 {
+            let help = "classes that are loaded from now on are, if they are selected";
+            complain(
+                Warning::new("H0650", "no class that is loaded is changed").with("help", help),
+            );
+        }
+        visit.wait("visiting", self.time, &|| false)?;
+        let ended = visit.end()?;
+        if ended.instrumented == Some(0) {
+            return Err(Problem::user("H0650", "no class was changed")
+                .with(
+                    "expected",
+                    "at least one class that is loaded, or was meanwhile, to be selected",
+                )
+                .with(
+                    "help",
+                    format!(
+                        "`classhook classes {pid}` lists the loaded classes with their loaders"
+                    ),
+                ));
+        }
+        let mut warnings = Warnings::default();
+        let traces = traces::of_visit(&ended, &mut warnings)?;
+        self.show(traces, warnings, &ready.description)?;
+        Ok(if ended.is_partial { PARTIAL } else { 0 })
+    }
+
+    /// What the plugin counted and timed; other plugins may have been at work, too.
+    fn show(
+        &self,
+        mut traces: Vec<Trace>,
+        warnings: Warnings,
+        plugin: &PluginDescription,
+    ) -> Result<(), Problem> {
+        warnings.print();
+        for trace in &mut traces {
+            traces::retain(trace, |span| span.plugin == plugin.name);
+        }
+        traces.retain(|trace| !trace.spans.is_empty());
+        if !traces.is_empty() {
+            return self.outputs.make(&traces, None);
+        }
+        let name = &plugin.name;
+        say(format_args!(
+            "the plugin `{name}` counted and timed nothing: no class that was loaded has a count or a span of it"
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! `classhook plugin test`: a project's own tests, then its component over classes.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use host::{Explanation, Pipeline};
+use probes::ProbeTable;
+use rewriter::ClassFile;
+
+use super::build::summary;
+use crate::inputs::class_files::{self, Found, Loader};
+use crate::plugin_project::{PluginSource, build};
+use crate::plugins;
+use crate::problem::Problem;
+use crate::show::{self, show};
+use crate::warnings::{Warning, Warnings};
+
+const AFTER_HELP: &str = "\
+`cargo test` runs the tests in the project; nothing else is done if one fails.
+With --classes, the component plans edits for each class, as in the agent, and what it makes of the class is checked as
+it is before a JVM sees it. `classhook explain FILE.wasm CLASS` shows the edits of one class.
+The exit code is 1 if the plugin fails on a class, or a class cannot be read.
+
+Examples:
+  classhook plugin test
+  classhook plugin test call-counter --classes app.jar --classes jrt:java.sql --config classhook.toml";
+
+/// Runs a project's tests, then its component over classes.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Test {
+    /// The project's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// Show the component the classes in this folder, jar, class file or jrt:MODULE; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub classes: Vec<String>,
+    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
+    #[arg(long, value_name = "FILE", requires = "classes")]
+    pub config: Option<PathBuf>,
+}
+
+/// What became of the classes.
+#[derive(Debug, Default)]
+struct Tally {
+    classes: u64,
+    unreadable: u64,
+    not_selected: u64,
+    unchanged: u64,
+    changed: u64,
+    failed: u64,
+    edits: usize,
+    skipped: usize,
+    time: Duration,
+    slowest: Option<(Duration, String)>,
+    warnings: Warnings,
+}
+
+impl Test {
+    /// Tests; the result is 1 if the plugin fails on a class.
+    ///
+    /// # Errors
+    /// As [`build::test`] and [`build::build`], and if classes or configuration cannot be read.
+    pub fn run(&self) -> Result<u8, Problem> {
+        build::test(&self.folder)?;
+        let component = build::build(&self.folder)?;
+        let description = PluginSource::Built(component.clone()).describe()?;
+        show(&summary(&component, &description))?;
+        if self.classes.is_empty() {
+            show("the component was loaded and shown no class: --classes PATH names some\n")?;
+            return Ok(0);
+        }
+        let pipeline = plugins::pipeline(&component.to_string_lossy(), self.config.as_deref())?;
+        let mut tally = Tally::default();
+        for place in &self.classes {
+            class_files::read(place, &Loader::every_version(), &mut |batch| {
+                batch.iter().for_each(|found| tally.add(found, &pipeline));
+                Ok(())
+            })?;
+        }
+        tally.warnings.print();
+        show(&tally.text())?;
+        Ok(u8::from(tally.failed + tally.unreadable > 0))
+    }
+}
+
+impl Tally {
+    fn add(&mut self, found: &Found, pipeline: &Pipeline) {
+        self.classes += 1;
+        let class = match ClassFile::read(&found.bytes) {
+            Ok(class) => class,
+            Err(error) => {
+                self.unreadable += 1;
+                let warning = Warning::new("H0632", format!("{} cannot be read", found.origin));
+                return self.warnings.add(warning.with("found", error.to_string()));
+            }
+        };
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        let mut out = Vec::new();
+        let request = plugins::request(class.this_class().as_bytes(), class.bytes());
+        let begun = Instant::now();
+        let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
+        self.took(begun.elapsed(), found);
+        for failure in outcome.failures() {
+            let warning = Warning::new("H0634", format!("{} cannot be instrumented", found.origin));
+            self.warnings.add(warning.with("found", &failure.cause));
+        }
+        self.count(&outcome, &explanation);
+    }
+
+    fn took(&mut self, time: Duration, found: &Found) {
+        self.time += time;
+        if self.slowest.as_ref().is_none_or(|(most, _)| time > *most) {
+            self.slowest = Some((time, found.origin.clone()));
+        }
+    }
+
+    fn count(&mut self, outcome: &host::Outcome, explanation: &Explanation) {
+        let edits = explanation.remarks.iter();
+        let edits = edits.filter(|remark| matches!(remark, host::Explained::Edit { .. }));
+        self.skipped += explanation.skipped.len();
+        if !outcome.failures().is_empty() {
+            self.failed += 1;
+        } else if outcome.is_changed() {
+            self.changed += 1;
+            self.edits += edits.count() + explanation.class_edits.len();
+        } else if explanation.asked.is_empty() {
+            self.not_selected += 1;
+        } else {
+            self.unchanged += 1;
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |count: u64, what: &str| {
+            let _ = writeln!(text, "{count:>9}  {what}"); // a string takes everything
+        };
+        line(self.classes, "classes");
+        line(self.changed, "changed, and passed the self-check");
+        line(self.edits as u64, "edits in them");
+        line(self.unchanged, "left unchanged by the plugin");
+        line(self.not_selected, "not selected by the plugin");
+        line(self.failed, "failed in the plugin or the rewriter");
+        line(self.unreadable, "cannot be read");
+        line(
+            self.skipped as u64,
+            "methods left unchanged in changed classes",
+        );
+        if let Some((most, origin)) = &self.slowest {
+            let micros = |time: Duration| time.as_secs_f64() * 1e6;
+            let mean = micros(self.time) / self.classes.max(1) as f64;
+            let _ = writeln!(
+                text,
+                "{mean:>9.1}  µs for a class on average, {:.1} for the slowest: {}",
+                micros(*most),
+                show::name(origin)
+            );
+        }
+        text
+    }
+}

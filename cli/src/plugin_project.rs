@@ -1,0 +1,89 @@
+//! Projects of plugins: from a name to sources, from sources to a component.
+
+pub mod build;
+pub mod sdk;
+pub mod template;
+
+use std::path::{Path, PathBuf};
+
+use host::PluginDescription;
+use host::config::{BUNDLED, PluginConfig};
+use host::plugin_description;
+
+use crate::plugin_compiler::PluginCompiler;
+use crate::problem::Problem;
+
+/// What a user means by PLUGIN.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginSource {
+    /// A bundled plugin's name.
+    Bundled(String),
+    /// A component's file, which somebody else may have built.
+    File(PathBuf),
+    /// What was built of the project in a folder just now.
+    Built(PathBuf),
+}
+
+impl PluginSource {
+    /// A folder's project is built.
+    ///
+    /// # Errors
+    /// If it is no bundled name, component file or project (`H0682`), or cannot be built (`H0683`, `H0684`).
+    pub fn find(plugin: &str) -> Result<Self, Problem> {
+        let path = Path::new(plugin);
+        if path.is_dir() {
+            return build::build(path).map(Self::Built);
+        }
+        if plugin.ends_with(".wasm") {
+            return Ok(Self::File(path.to_owned()));
+        }
+        if BUNDLED.contains(&plugin) {
+            return Ok(Self::Bundled(plugin.to_owned()));
+        }
+        Err(Problem::user("H0682", format!("`{plugin}` is no plugin"))
+            .with(
+                "expected",
+                format!(
+                    "a project's folder, a file that ends in .wasm, or {}",
+                    BUNDLED.join(", ")
+                ),
+            )
+            .with("help", "`classhook plugin new NAME` makes a project"))
+    }
+
+    /// The same for what loads it.
+    #[must_use]
+    pub fn configuration(&self) -> PluginConfig {
+        match self {
+            Self::Bundled(name) => PluginConfig::bundled(name),
+            Self::File(path) | Self::Built(path) => PluginConfig::file(path.clone()),
+        }
+    }
+
+    /// As the options of an agent name it.
+    #[must_use]
+    pub fn reference(&self) -> PathBuf {
+        match self {
+            Self::Bundled(name) => name.into(),
+            Self::File(path) | Self::Built(path) => path.clone(),
+        }
+    }
+
+    /// What can be known of it without showing it a class.
+    ///
+    /// # Errors
+    /// If it does not load (`H01xx`).
+    pub fn describe(&self) -> Result<PluginDescription, Problem> {
+        let described = plugin_description::describe(&self.configuration(), &PluginCompiler)?;
+        Ok(described)
+    }
+}
+
+/// The capabilities that a plugin has to be granted.
+#[must_use]
+pub fn needed(plugin: &PluginDescription) -> Vec<&'static str> {
+    let imports = plugin.imports.iter();
+    imports
+        .filter_map(|import| import.grant.map(|(grant, _)| grant))
+        .collect()
+}

@@ -1,0 +1,243 @@
+//! What a new project begins with.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use host::config::BUNDLED;
+
+use super::sdk;
+use crate::problem::Problem;
+use crate::show;
+
+/// The SDK's folder in a project.
+const SDK: &str = "classhook-sdk";
+/// The longest name.
+const LONGEST: usize = 64;
+/// Names that cargo refuses or that mean something else: Rust's keywords, its own crates, and those a plugin is built of.
+const RESERVED: [&str; 60] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "classhook-sdk",
+    "classhook-testkit",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "globs",
+    "if",
+    "impl",
+    "in",
+    "jvms",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "none",
+    "override",
+    "priv",
+    "proc-macro",
+    "pub",
+    "ref",
+    "return",
+    "serde",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "unsafe",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+];
+
+macro_rules! template {
+    ($path:literal) => {
+        include_bytes!(concat!("../../templates/rust/", $path))
+    };
+}
+
+/// Files of text that name the plugin `my-plugin`, `my_plugin` or `MyPlugin`.
+const TEXTS: [(&str, &[u8]); 5] = [
+    ("Cargo.toml", template!("manifest.toml")),
+    (".cargo/config.toml", template!("cargo_config.toml")),
+    ("README.md", template!("README.md")),
+    ("src/lib.rs", template!("src/lib.rs")),
+    ("tests/plan.rs", template!("tests/plan.rs")),
+];
+
+/// A class for the tests, and what else is the same in each project.
+const OTHERS: [(&str, &[u8]); 3] = [
+    (".gitignore", b"/target/\n/classhook/\n"),
+    (
+        "tests/Counter.java",
+        include_bytes!("../../../sdk/testkit/tests/Counter.java"),
+    ),
+    (
+        "tests/Counter.class",
+        include_bytes!("../../../sdk/testkit/tests/Counter.class"),
+    ),
+];
+
+/// Makes a project in a new or empty folder, whose last part names the plugin.
+///
+/// # Errors
+/// If the name cannot be a plugin's (`H0680`), the folder holds something (`H0681`), or cannot be written (`H0620`).
+pub fn make(folder: &Path) -> Result<(), Problem> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    check_name(&name)?;
+    check_empty(folder)?;
+    write(folder, &name).map_err(|error| Problem::unwritable(folder, &error))
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    let letters = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let parts_hold = name.split(['-', '_']).all(|part| !part.is_empty());
+    let found = if BUNDLED.contains(&name) {
+        "the name of a bundled plugin"
+    } else if RESERVED.contains(&name) {
+        "a name that means something else to Rust or this project"
+    } else if name.len() > LONGEST {
+        "a longer one"
+    } else if name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|letter| letters(letter) || "-_".contains(letter))
+        && parts_hold
+    {
+        return Ok(());
+    } else {
+        "another text"
+    };
+    Err(
+        Problem::user("H0680", format!("`{name}` cannot be the name of a plugin"))
+            .with(
+                "expected",
+                format!(
+                    "at most {LONGEST} small letters, digits, `-` and `_`, such as call-counter"
+                ),
+            )
+            .with("found", found),
+    )
+}
+
+fn check_empty(folder: &Path) -> Result<(), Problem> {
+    let found = match fs::read_dir(folder).map(Iterator::count) {
+        Ok(0) => return Ok(()),
+        Ok(_) => "one that holds something",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => "a file",
+        Err(error) => return Err(Problem::unreadable(folder, &error)),
+    };
+    let message = format!("{} is there already", folder.display());
+    Err(Problem::user("H0681", message)
+        .with("expected", "a folder that is new or empty")
+        .with("found", found))
+}
+
+fn write(folder: &Path, name: &str) -> io::Result<()> {
+    sdk::unpack(folder, SDK)?;
+    for (path, contents) in TEXTS {
+        let text = String::from_utf8_lossy(contents);
+        put(&folder.join(path), named(&text, name).as_bytes())?;
+    }
+    for (path, contents) in OTHERS {
+        put(&folder.join(path), contents)?;
+    }
+    Ok(())
+}
+
+fn put(file: &Path, contents: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    fs::write(file, contents)
+}
+
+/// The text with the plugin's name in all three kinds.
+fn named(text: &str, name: &str) -> String {
+    let camel: String = name.split(['-', '_']).map(capitalised).collect();
+    text.replace("my-plugin", name)
+        .replace("my_plugin", &name.replace('-', "_"))
+        .replace("MyPlugin", &camel)
+}
+
+fn capitalised(part: &str) -> String {
+    let mut letters = part.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// The paths of what was made, for people.
+#[must_use]
+pub fn files(folder: &Path) -> Vec<String> {
+    let texts = TEXTS.iter().chain(&OTHERS).map(|(path, _)| *path);
+    let all = texts.chain([SDK]);
+    all.map(|path| show::path(&PathBuf::from(folder).join(path)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_cargo_and_the_host_take() {
+        for name in ["a", "call-counter", "x9_y"] {
+            check_name(name).unwrap();
+        }
+        let long = "a".repeat(LONGEST + 1);
+        for name in [
+            "", "A", "9a", "a b", "a--b", "a-", "-a", "coverage", "fn", "serde", "é", &long,
+        ] {
+            let problem = check_name(name).unwrap_err();
+            assert_eq!(problem.exit(), 2);
+            assert!(problem.to_string().starts_with("error[H0680]"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_the_name_is_replaced() {
+        let text = "my-plugin my_plugin::MyPlugin";
+        assert_eq!(named(text, "sql-timer"), "sql-timer sql_timer::SqlTimer");
+    }
+
+    #[test]
+    fn what_is_there_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("mine");
+        make(&project).unwrap();
+        assert!(project.join("src/lib.rs").is_file());
+        assert!(files(&project).iter().all(|path| Path::new(path).exists()));
+        let problem = make(&project).unwrap_err();
+        assert!(problem.to_string().starts_with("error[H0681]"), "{problem}");
+        let file = folder.path().join("file");
+        fs::write(&file, "x").unwrap();
+        assert!(make(&file).unwrap_err().to_string().contains("a file"));
+    }
+}

@@ -1,0 +1,20 @@
+//! What the plugin asks for, without a JVM: `cargo test`, or `classhook plugin test`.
+
+use classhook_testkit::Harness;
+use my_plugin::MyPlugin;
+
+/// Compiled from Counter.java.
+const COUNTER: &[u8] = include_bytes!("Counter.class");
+
+#[test]
+fn methods_that_match_are_counted() {
+    Harness::<MyPlugin>::new(r#"methods = ["Counter.increment"]"#)
+        .transform(COUNTER)
+        .assert_plan("increment(I)I entry: count 0\n");
+}
+
+#[test]
+fn pattern_that_makes_no_sense_is_refused() {
+    let error = Harness::<MyPlugin>::try_config(r#"methods = ["Counter."]"#).unwrap_err();
+    assert!(error.to_string().contains("`Counter.`"), "{error}");
+}

@@ -1,0 +1,174 @@
+//! Plugins of users' own: projects outside the repository, from `classhook plugin new` to what the plugin found.
+
+use crate::support::command::LATE;
+use crate::support::documents::{blocks, shell_with};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks;
+use e2e_tests::servant::Servant;
+use e2e_tests::workspace::{classhook, target};
+use e2e_tests::{scratch, servant};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Cargo's own folder for all projects, so that crates of the registry are compiled once; nothing is fetched.
+fn cargo() -> [(&'static str, PathBuf); 2] {
+    [
+        ("CARGO_BUILD_BUILD_DIR", target("test-projects/build")),
+        ("CARGO_NET_OFFLINE", PathBuf::from("true")),
+    ]
+}
+
+/// An empty folder for projects; always the same one, so that cargo knows them again.
+fn place(name: &str) -> PathBuf {
+    let folder = target("test-projects").join(name);
+    let _ = std::fs::remove_dir_all(&folder); // there may be none
+    std::fs::create_dir_all(&folder).expect("target/ is writable");
+    folder
+}
+
+/// Runs `classhook plugin` in a folder.
+fn plugin(folder: &Path, words: &[&str]) -> Run {
+    let variables = cargo();
+    let program = Java::program(classhook()).folder(folder).argument("plugin");
+    let program = variables.iter().fold(program, |program, (name, value)| {
+        program.variable(name, value)
+    });
+    program.arguments(words).run()
+}
+
+/// A project `mine` that is built, in a folder of its own.
+fn project() -> &'static Path {
+    static PROJECT: OnceLock<PathBuf> = OnceLock::new();
+    PROJECT.get_or_init(|| {
+        let folder = place("mine");
+        plugin(&folder, &["new", "mine"]).assert_success();
+        plugin(&folder, &["build", "mine"]).assert_success();
+        folder
+    })
+}
+
+#[test]
+fn guide_leads_from_nothing_to_a_plugin_that_counts() {
+    let folder = place("guide");
+    let variables = cargo();
+    let variables = variables
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_path()));
+    let script = blocks("docs/plugins.md", "sh").join("\n");
+    let printed = shell_with(&jdks::newest(), &folder, &script, &variables);
+    // Columns are as wide as they have to be.
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed: Vec<_> = printed.lines().map(words).collect();
+    for line in blocks("docs/plugins.md", "text").join("\n").lines() {
+        let expected = words(line);
+        assert!(
+            printed.iter().any(|found| found.starts_with(&expected)),
+            "expected {line}\n{printed:#?}"
+        );
+    }
+}
+
+#[test]
+fn running_jvm_is_visited_and_left_as_it_was() {
+    let folder = project();
+    let jdk = jdks::newest();
+    let servant = Servant::of(&servant::java(&jdk, &LATE));
+    let pid = servant.pid().to_string();
+    let words = [
+        "run", "mine", &pid, "--for", "1s", "--output", "visited", "--select", "Servant*",
+    ];
+    let run = plugin(folder, &words);
+    run.assert_success()
+        .assert_stderr("the plugin `mine` is granted probes");
+    assert!(run.stdout.contains(" traced methods"), "{}", run.report());
+    crate::support::command::assert_no_agent(&pid);
+    servant.end();
+}
+
+#[test]
+fn component_needs_what_it_was_not_granted_before_anything_starts() {
+    let folder = project();
+    let run = plugin(
+        folder,
+        &["run", "mine/target/mine.wasm", "--", "touch", "started"],
+    );
+    run.assert_exit(2).assert_stderr("error[H0203]");
+    let words = [
+        "run",
+        "mine",
+        "--plugin-settings",
+        "{\"method\": []}",
+        "--",
+        "touch",
+        "started",
+    ];
+    plugin(folder, &words)
+        .assert_exit(2)
+        .assert_stderr("did you mean `methods`?");
+    assert!(!folder.join("started").exists());
+}
+
+#[test]
+fn list_shows_what_loads_and_warns_of_the_rest() {
+    let folder = project();
+    let listed = plugin(folder, &["list", "mine"]);
+    listed.assert_success();
+    for (name, grants) in [("patch", " rewrite "), ("mine", " probes ")] {
+        let found = listed.stdout.lines().find(|line| line.starts_with(name));
+        assert!(
+            found.is_some_and(|line| line.contains(grants)),
+            "{}",
+            listed.report()
+        );
+    }
+    let other = scratch();
+    std::fs::write(other.path().join("broken.wasm"), b"\0asm\x01\0\0\0").expect("written");
+    let listed = plugin(other.path(), &["list"]);
+    listed
+        .assert_exit(3)
+        .assert_stderr("warning[H0687]")
+        .assert_stderr("a core module");
+}
+
+#[test]
+fn wrong_usage_says_what_to_do() {
+    let folder = scratch();
+    let there = folder.path().join("there");
+    std::fs::create_dir(&there).expect("made");
+    std::fs::write(there.join("file"), "").expect("written");
+    for (words, code) in [
+        (&["new", "Mine!"][..], "H0680"),
+        (&["new", "there"], "H0681"),
+        (&["build", "there"], "H0682"),
+        (&["test", "there"], "H0682"),
+        (&["run", "nosuch", "--", "java"], "H0682"),
+        (&["inspect", "nosuch.wasm"], "H0106"),
+    ] {
+        plugin(folder.path(), words)
+            .assert_exit(2)
+            .assert_stderr(&format!("error[{code}]"));
+    }
+    let without = Java::program(classhook())
+        .folder(project())
+        .variable("PATH", "/nowhere")
+        .arguments(&["plugin", "build", "mine"])
+        .run();
+    without.assert_exit(2).assert_stderr("error[H0683]");
+}
+
+#[test]
+fn mistakes_in_a_project_are_reported_by_the_compiler_and_the_tests() {
+    let folder = place("wrong");
+    plugin(&folder, &["new", "wrong"]).assert_success();
+    let source = folder.join("wrong/src/lib.rs");
+    let text = std::fs::read_to_string(&source).expect("the plugin");
+    let doing_nothing = text.replace("plan.count(&[method.entry()], b\"\")?;", "");
+    std::fs::write(&source, doing_nothing).expect("written");
+    let run = plugin(&folder, &["test", "wrong"]);
+    run.assert_exit(2).assert_stderr("error[H0685]");
+    std::fs::write(&source, text.replace("Ok(())", "Ok(1)")).expect("written");
+    let run = plugin(&folder, &["build", "wrong"]);
+    run.assert_exit(2)
+        .assert_stderr("mismatched types")
+        .assert_stderr("error[H0684]");
+}

@@ -1,0 +1,51 @@
+//! What the documents tell a reader to type.
+
+use e2e_tests::jdks::Jdk;
+use e2e_tests::workspace;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a script with this JDK first in `PATH`, and returns what it printed.
+#[track_caller]
+pub fn shell(jdk: &Jdk, folder: &Path, script: &str) -> String {
+    shell_with(jdk, folder, script, &[])
+}
+
+/// As [`shell`], with the command `classhook` in `PATH` and these variables.
+#[track_caller]
+pub fn shell_with(jdk: &Jdk, folder: &Path, script: &str, variables: &[(&str, &Path)]) -> String {
+    let path = std::env::var("PATH").expect("PATH is text");
+    let command = workspace::classhook();
+    let command = command.parent().expect("a folder");
+    let path = format!(
+        "{}:{}:{path}",
+        jdk.home.join("bin").display(),
+        command.display()
+    );
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", script])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("JAVA_HOME", &jdk.home)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("bash is installed");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "on {jdk}:\n{script}\n{text}\n{errors}"
+    );
+    text
+}
+
+/// The blocks of a document in one language.
+pub fn blocks(document: &str, language: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(workspace::root().join(document)).expect("the document");
+    let fence = format!("```{language}\n");
+    let blocks = text.split(&fence).skip(1);
+    blocks
+        .filter_map(|block| block.split("```").next())
+        .map(str::to_owned)
+        .collect()
+}
