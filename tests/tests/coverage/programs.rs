@@ -3,6 +3,8 @@
 //!
 //! Each kind runs once; more runs only while results differ, since a probe that one tool does not repeat from run to
 //! run says nothing: it is left out and counted.
+//! Of the JDKs of a run the newest has all kinds and the reports; on the others the agents are compared, since reports
+//! and classes instrumented before are functions of class files, which are the same there.
 //! Both agents see what JaCoCo sees by default: every class with a source location but those of the boot loader.
 
 mod comparison;
@@ -11,7 +13,7 @@ mod runs;
 use comparison::Comparison;
 use e2e_tests::jdks::Jdk;
 use e2e_tests::programs::{self, Program};
-use e2e_tests::scratch;
+use e2e_tests::{rotation, scratch};
 use runs::{Kind, Measured};
 
 /// Runs of each kind at most.
@@ -20,30 +22,21 @@ const ROUNDS: usize = 5;
 /// Measures a program on each of its JDKs.
 fn check(name: &str) {
     let program = programs::named(name);
-    let static_output = scratch();
-    let mut instrumented = None;
-    for jdk in program.jdks() {
+    let jdks = program.jdks();
+    for (place, jdk) in jdks.iter().enumerate() {
+        let all_kinds = rotation::everything() || place + 1 == jdks.len();
         let scratch = scratch();
-        let workload = program.prepare(&jdk, scratch.path());
+        let workload = program.prepare(jdk, scratch.path());
         let class_path = workload.class_path().to_vec();
-        // The same class path is instrumented once for all JDKs.
-        if !class_path.is_empty()
-            && !matches!(&instrumented, Some((known, _)) if *known == class_path)
-        {
-            let folder = static_output.path().join(jdk.feature.to_string());
-            let made = e2e_tests::instrumented::class_path(&class_path, &folder);
-            instrumented = Some((class_path, made));
-        }
-        let instrumented = instrumented.as_ref().map(|(_, made)| made);
-        compare(
-            &program,
-            &jdk,
-            Measured::new(workload, instrumented, scratch.path()),
-        );
+        let instrumented = (all_kinds && !class_path.is_empty()).then(|| {
+            e2e_tests::instrumented::class_path(&class_path, &scratch.path().join("instrumented"))
+        });
+        let measured = Measured::new(workload, instrumented.as_ref(), scratch.path());
+        compare(&program, jdk, measured, all_kinds);
     }
 }
 
-fn compare(program: &Program, jdk: &Jdk, mut measured: Measured<'_>) {
+fn compare(program: &Program, jdk: &Jdk, mut measured: Measured<'_>, all_kinds: bool) {
     let place = format!("{} on {}", program.name, jdk.feature);
     measured.run_plain();
     measured.run(Kind::Agent);
@@ -58,8 +51,10 @@ fn compare(program: &Program, jdk: &Jdk, mut measured: Measured<'_>) {
         place,
     };
     comparison.agents();
-    comparison.reports();
-    comparison.static_mode();
+    if all_kinds {
+        comparison.reports();
+        comparison.static_mode();
+    }
 }
 
 e2e_tests::for_every_program!(check);
