@@ -6,3 +6,4 @@ mod command;
 mod containers;
 mod control_channel;
 mod protocol;
+mod wide;

@@ -1,11 +1,14 @@
 import java.io.BufferedReader;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandles;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.util.Base64;
@@ -43,6 +46,7 @@ public class Servant {
             case "bytes": return bytes(Class.forName(order[1]));
             case "namesakes": return namesakes();
             case "map": return map(order[1]);
+            case "widen": return Copier.by(Integer.parseInt(order[1]));
             case "load": return Class.forName(order[1], true, Servant.class.getClassLoader()).getName();
             default: return "what is " + order[0] + "?";
         }
@@ -155,5 +159,50 @@ public class Servant {
         static int b() { return 2; }
         static int c() { return 3; }
         static int d() { return 4; }
+    }
+}
+
+/** Loads some thousand copies of {@link Wide0000}, which differ from it by their names alone. */
+class Copier {
+    static String by(int copies) throws Exception {
+        InputStream own = Servant.class.getResourceAsStream("Wide0000.class");
+        String text = new String(own.readAllBytes(), StandardCharsets.ISO_8859_1);
+        for (int number = 1; number <= copies; number++) {
+            String copy = text.replace("Wide0000", String.format("Wide%04d", number));
+            byte[] bytes = copy.getBytes(StandardCharsets.ISO_8859_1);
+            MethodHandles.lookup().defineClass(bytes).getMethods(); // links it
+        }
+        Wide0000.a(0);
+        return copies + " copies";
+    }
+}
+
+/** A class of a few methods. Without a handler, for the reason that {@link Servant#map} gives. */
+class Wide0000 {
+    public static int a(int value) { return value > 0 ? b(value - 1) : 0; }
+
+    public static int b(int value) {
+        int sum = 0;
+        for (int at = 0; at < value; at++) {
+            if (at % 3 == 0 || at % 5 == 0) {
+                sum += c(at);
+            } else {
+                sum -= at;
+            }
+        }
+        return sum;
+    }
+
+    public static int c(int value) {
+        switch (value) {
+            case 1: return d("one");
+            case 2: return d("two");
+            case 3: return d("three");
+            default: return d(Integer.toString(value));
+        }
+    }
+
+    public static int d(String text) {
+        return text.isEmpty() ? 0 : text.length() + text.charAt(0);
     }
 }

@@ -1,0 +1,153 @@
+//! A change of some thousand classes of a running JVM: it is shown, the agent answers meanwhile, and Ctrl-C stops it.
+
+use crate::support::command::{LATE, classhook};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::scratch;
+use e2e_tests::servant::Servant;
+use e2e_tests::workspace;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Child;
+
+/// Classes that are selected.
+const CLASSES: u64 = 4_001;
+/// Some of them, all over the range.
+const SOME: [&str; 5] = ["Wide0000", "Wide0001", "Wide1500", "Wide3000", "Wide4000"];
+
+/// A JVM with these classes.
+fn wide(jdk: &Jdk) -> Servant {
+    let mut servant = Servant::watching(jdk, &LATE);
+    assert_eq!(servant.ask("widen 4000"), "4000 copies");
+    servant
+}
+
+/// The bytecode of each method of some of the classes, as the JVM runs it.
+fn bodies(servant: &mut Servant) -> BTreeMap<&'static str, Vec<String>> {
+    let body = |class| {
+        let answer = servant.ask(&format!("bodies {class}"));
+        (class, answer.split(';').map(str::to_owned).collect())
+    };
+    SOME.map(body).into()
+}
+
+/// The first method that differs, if any.
+fn difference(servant: &mut Servant, before: &BTreeMap<&str, Vec<String>>) -> Option<String> {
+    let after = bodies(servant);
+    before.iter().find_map(|(class, methods)| {
+        let mut pairs = methods.iter().zip(&after[class]);
+        let (was, is) = pairs.find(|(was, is)| was != is)?;
+        Some(format!("{class}: {was} became {is}"))
+    })
+}
+
+fn visiting(servant: &Servant, words: &[&str], output: &Path) -> Java {
+    let pid = servant.pid().to_string();
+    Java::program(workspace::classhook())
+        .variable("CLASSHOOK_AGENT", workspace::agent_library())
+        .arguments(&[words[0], &pid, "-o", &output.to_string_lossy()])
+        .arguments(&words[1..])
+}
+
+/// Asks with a command of its own until the answer shows that classes are being instrumented; how many are done.
+fn seen_under_way(servant: &Servant, visit: &mut Child) -> u64 {
+    let pid = servant.pid().to_string();
+    loop {
+        let status = classhook(&["status", &pid, "--json"]);
+        let ended = visit.try_wait().expect("its state");
+        assert!(ended.is_none(), "{}", status.report());
+        let Ok(status) = serde_json::from_str::<serde_json::Value>(&status.stdout) else {
+            continue; // the agent is not there yet
+        };
+        let number = |name: &str| status["progress"][name].as_u64().unwrap_or(0);
+        let (done, total) = (number("done"), number("total"));
+        let changed = status["plugins"][0]["changed"].as_u64().unwrap_or(0);
+        assert!(
+            changed < CLASSES,
+            "all was done before it was asked: {status}"
+        );
+        if done > 0 && done < total {
+            assert_eq!(total, CLASSES, "{status}");
+            return done;
+        }
+    }
+}
+
+/// What a command printed that is told to end while it instruments, as a terminal does.
+fn interrupted(servant: &Servant, java: &Java) -> Run {
+    let mut visit = java.spawn();
+    seen_under_way(servant, &mut visit);
+    kill_process(Pid::from_child(&visit), Signal::INT).expect("it runs");
+    let pid = visit.id();
+    let output = visit.wait_with_output().expect("an end");
+    Run {
+        command: "interrupted".to_owned(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        status: output.status,
+        pid,
+    }
+}
+
+/// The number in front of this text.
+fn number_before(text: &str, what: &str) -> u64 {
+    let before = text.split(what).next().unwrap_or_default();
+    let number = before.split_whitespace().next_back().unwrap_or_default();
+    number
+        .replace(',', "")
+        .parse()
+        .unwrap_or_else(|_| panic!("{what} in {text}"))
+}
+
+#[test]
+fn agent_answers_while_it_instruments_and_stops_between_two_batches() {
+    for jdk in jdks::main_two() {
+        for words in [
+            &["trace", "--methods", "Wide*.*"][..],
+            &["coverage", "--select", "Wide*"],
+        ] {
+            let folder = scratch();
+            let mut servant = wide(&jdk);
+            let before = bodies(&mut servant);
+            let run = interrupted(&servant, &visiting(&servant, words, folder.path()));
+            let about = format!("{words:?} on {jdk}: {}", run.report());
+            assert_eq!(run.status.code(), Some(0), "{about}");
+            assert!(run.stderr.contains("4001 classes are changed"), "{about}");
+            if words[0] == "trace" {
+                let methods = number_before(&run.stdout, " traced methods");
+                assert!((1..CLASSES * 4).contains(&methods), "{about}");
+            }
+            assert_eq!(difference(&mut servant, &before), None, "{about}");
+            let pid = servant.pid().to_string();
+            classhook(&["status", &pid]).assert_stderr("H0701");
+            assert_eq!(servant.ask("steps a"), "sum 1");
+            let left = servant.end();
+            assert_eq!(left.code, Some(0), "{about}");
+            assert!(!left.stderr.contains("classhook: error"), "{}", left.stderr);
+        }
+    }
+}
+
+#[test]
+fn progress_is_on_the_terminal() {
+    let folder = scratch();
+    let mut servant = wide(&jdks::newest());
+    let before = bodies(&mut servant);
+    let words = format!(
+        "'{}' trace {} --methods 'Wide*.*' -o '{}' --for 100ms",
+        workspace::classhook().display(),
+        servant.pid(),
+        folder.path().display()
+    );
+    let run = Java::program("/usr/bin/script".into())
+        .variable("CLASSHOOK_AGENT", workspace::agent_library())
+        .variable("TERM", "xterm")
+        .arguments(&["-qec", &words, "/dev/null"])
+        .run();
+    run.assert_success();
+    assert!(run.stdout.contains("of 4001 classes"), "{}", run.report());
+    assert!(run.stdout.contains("Ctrl-C stops"), "{}", run.report());
+    assert_eq!(difference(&mut servant, &before), None);
+    assert_eq!(servant.end().code, Some(0));
+}
