@@ -43,6 +43,7 @@ pub mod loader_places;
 pub mod minimums;
 pub mod otlp;
 pub mod outputs;
+pub mod passing_folder;
 pub mod plugin_compiler;
 pub mod plugin_project;
 pub mod plugins;

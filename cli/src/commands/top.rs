@@ -7,21 +7,19 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use attach::Process;
 use clap::Args;
 use probes::events::Trace;
 use rustix::process::{Signal, getpid, kill_process};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 use trace::names::printable;
 use trace::summary::{Order, Summary};
 
-use crate::agent::Agent;
 use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{What, nothing_traced, options_of};
-use crate::jvm_tmp::JvmTmp;
 use crate::live::{Jvms, Which};
+use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::show::{self, complain, say, show};
@@ -120,14 +118,7 @@ impl Top {
     fn visit(&self, pid: i32, mut settings: Settings, what: What) -> Result<u8, Problem> {
         let run = run_id();
         options_of(&settings, &run)?;
-        let folder = match Agent::find(pid)? {
-            Err(process) if is_anywhere(&settings) => Some(Folder::of(&process)?),
-            // An agent that is there records where it always does.
-            Err(_) | Ok(_) => None,
-        };
-        if let Some(folder) = &folder {
-            settings.output = Some(folder.theirs.clone());
-        }
+        let passing = PassingFolder::in_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(
             pid,
             &Visitor::bundled(super::trace::PLUGIN),
@@ -145,10 +136,8 @@ impl Top {
         let finished = sampler.finish();
         looked?;
         let ended = ended?;
-        if ended.dump.is_some()
-            && let Some(folder) = folder
-        {
-            folder.keep(); // the agent stays, and goes on recording there
+        if let (Some(passing), true) = (passing, ended.dump.is_some()) {
+            passing.keep();
         }
         if ended.instrumented == Some(0) {
             return Err(nothing_traced(pid, &self.methods));
@@ -159,13 +148,7 @@ impl Top {
 
     fn start(&self, mut settings: Settings) -> Result<u8, Problem> {
         let run = run_id();
-        let folder = match is_anywhere(&settings) {
-            true => Some(TempDir::with_prefix("classhook-top-").map_err(no_folder)?),
-            false => None,
-        };
-        if let Some(folder) = &folder {
-            settings.output = Some(folder.path().to_owned());
-        }
+        let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, &run)?;
         let sampler = self.sampler(Which::Run(run), &checked.output)?;
         let said = match on_screen() {
@@ -268,11 +251,6 @@ impl Top {
     }
 }
 
-/// Whether nobody said where to record.
-fn is_anywhere(settings: &Settings) -> bool {
-    settings.output.is_none() && settings.configuration().file.is_none()
-}
-
 /// Whether keys can be pressed and a screen be drawn.
 fn on_screen() -> bool {
     std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
@@ -288,41 +266,6 @@ fn title(pid: i32) -> String {
         "classhook top  {pid}  {}",
         trace::names::command(command.trim())
     )
-}
-
-/// A folder that goes with this command, for what the agent in a JVM records.
-struct Folder {
-    ours: TempDir,
-    /// The path of the folder goes through it.
-    _tmp: JvmTmp,
-    /// Where the JVM sees it.
-    theirs: PathBuf,
-}
-
-impl Folder {
-    /// In the `/tmp` that the JVM sees, and its user's.
-    fn of(process: &Process) -> Result<Self, Problem> {
-        let tmp = JvmTmp::open(process).map_err(no_folder)?;
-        let ours = TempDir::with_prefix_in("classhook-top-", tmp.path()).map_err(no_folder)?;
-        tmp.give(ours.path()).map_err(no_folder)?;
-        Ok(Self {
-            theirs: tmp.seen(ours.path()),
-            ours,
-            _tmp: tmp,
-        })
-    }
-
-    fn keep(self) {
-        let _ = self.ours.keep();
-        let path = show::path(&self.theirs);
-        say(format_args!("the agent goes on recording in {path}"));
-    }
-}
-
-fn no_folder(error: std::io::Error) -> Problem {
-    Problem::user("H0620", "there is no place for what is recorded")
-        .with("found", error.to_string())
-        .with("help", "name a folder with --output")
 }
 
 /// Where a file that holds something stays; one that is empty goes.

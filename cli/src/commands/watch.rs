@@ -13,6 +13,7 @@ use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::run_id;
 use crate::live::Which;
+use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{complain, say};
 use crate::until;
@@ -84,8 +85,8 @@ impl Watch {
         let run = run_id();
         let settings = self.configured(methods)?;
         match pid {
-            Some(pid) => self.visit(pid, methods, &settings, &run),
-            None => self.start(&settings, &run),
+            Some(pid) => self.visit(pid, methods, settings, &run),
+            None => self.start(settings, &run),
         }
     }
 
@@ -139,8 +140,9 @@ impl Watch {
         }
     }
 
-    fn start(&self, settings: &Settings, run: &str) -> Result<u8, Problem> {
-        let checked = options_of(settings, run)?;
+    fn start(&self, mut settings: Settings, run: &str) -> Result<u8, Problem> {
+        let _folder = PassingFolder::of_command(&mut settings)?;
+        let checked = options_of(&settings, run)?;
         let which = Which::Run(run.to_owned());
         let watching = Watching::start(which, &checked.output, self.layout());
         let code = checked.launch(&self.command)?;
@@ -169,11 +171,12 @@ impl Watch {
         &self,
         pid: i32,
         methods: &[String],
-        settings: &Settings,
+        mut settings: Settings,
         run: &str,
     ) -> Result<u8, Problem> {
-        options_of(settings, run)?;
-        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), settings, run)?;
+        options_of(&settings, run)?;
+        let passing = PassingFolder::in_jvm(pid, &mut settings)?;
+        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), &settings, run)?;
         let what = What {
             methods: methods.to_vec(),
             ..What::default()
@@ -184,6 +187,9 @@ impl Watch {
         visit.wait("watching", self.time, &|| watching.has_enough())?;
         let ended = visit.end()?;
         let seen = watching.finish()?;
+        if let (Some(passing), true) = (passing, ended.dump.is_some()) {
+            passing.keep();
+        }
         self.tell(&seen);
         if ended.instrumented == Some(0) {
             let help = format!("`classhook classes {pid}` lists the loaded classes");

@@ -19,12 +19,16 @@ struct Shop {
 
 impl Shop {
     fn start(jdk: &Jdk) -> Self {
-        let mut child = Java::new(jdk)
-            .options(&LATE)
-            .class_path(&[classes()])
-            .main("Shop")
-            .arguments(&["until", "0"])
-            .spawn_talking();
+        Self::of(&Self::java(jdk))
+    }
+
+    fn java(jdk: &Jdk) -> Java {
+        let java = Java::new(jdk).options(&LATE).class_path(&[classes()]);
+        java.main("Shop").arguments(&["until", "0"])
+    }
+
+    fn of(java: &Java) -> Self {
+        let mut child = java.spawn_talking();
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
         output.read_line(&mut line).expect("text");
@@ -135,6 +139,19 @@ fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
         assert_no_agent(&shop.pid);
         shop.end();
     }
+}
+
+#[test]
+fn without_a_folder_nothing_is_left_where_the_jvm_runs() {
+    let folder = scratch();
+    let shop = Shop::of(&Shop::java(&jdks::newest()).folder(folder.path()));
+    let run = classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
+    run.assert_success().assert_stderr("1 call shown");
+    shop.end();
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("it is there")
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! A folder that goes with the command, for what is recorded when nobody said where.
+
+use std::io;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::agent::Agent;
+use crate::args::Settings;
+use crate::jvm_tmp::JvmTmp;
+use crate::problem::Problem;
+use crate::show::{self, say};
+
+const PREFIX: &str = "classhook-";
+
+/// The folder; it is deleted when this is dropped.
+#[derive(Debug)]
+pub struct PassingFolder {
+    ours: TempDir,
+    /// The path of the folder goes through it.
+    _tmp: Option<JvmTmp>,
+    /// Where those see it who record.
+    theirs: PathBuf,
+}
+
+impl PassingFolder {
+    /// In the `/tmp` that a JVM sees, and its user's; the settings then name it. None if somebody said where to record,
+    /// or an agent is there already: it records where it always does.
+    ///
+    /// # Errors
+    /// If there is no such process, or no folder can be made (`H0620`).
+    pub fn in_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
+        let Err(process) = Agent::find(pid)? else {
+            return Ok(None);
+        };
+        if !is_anywhere(settings) {
+            return Ok(None);
+        }
+        let tmp = JvmTmp::open(&process).map_err(no_folder)?;
+        let ours = TempDir::with_prefix_in(PREFIX, tmp.path()).map_err(no_folder)?;
+        tmp.give(ours.path()).map_err(no_folder)?;
+        let theirs = tmp.seen(ours.path());
+        settings.output = Some(theirs.clone());
+        let _tmp = Some(tmp);
+        Ok(Some(Self { ours, _tmp, theirs }))
+    }
+
+    /// For the JVMs of a command; the settings then name it. None if somebody said where to record.
+    ///
+    /// # Errors
+    /// If no folder can be made (`H0620`).
+    pub fn of_command(settings: &mut Settings) -> Result<Option<Self>, Problem> {
+        if !is_anywhere(settings) {
+            return Ok(None);
+        }
+        let ours = TempDir::with_prefix(PREFIX).map_err(no_folder)?;
+        let theirs = ours.path().to_owned();
+        settings.output = Some(theirs.clone());
+        let _tmp = None;
+        Ok(Some(Self { ours, _tmp, theirs }))
+    }
+
+    /// Leaves it, because an agent stays that records there.
+    pub fn keep(self) {
+        let _ = self.ours.keep();
+        let path = show::path(&self.theirs);
+        say(format_args!("the agent goes on recording in {path}"));
+    }
+}
+
+/// Whether nobody said where to record.
+fn is_anywhere(settings: &Settings) -> bool {
+    settings.output.is_none() && settings.configuration().file.is_none()
+}
+
+/// There is no place for a temporary file or folder.
+pub fn no_folder(error: io::Error) -> Problem {
+    Problem::user("H0620", "there is no place for what is recorded")
+        .with("found", error.to_string())
+        .with("help", "name a folder with --output")
+}
