@@ -1,5 +1,6 @@
 //! What was traced: from event files to the table and the files asked for.
 
+use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use probes::events::{SpanInfo, Trace};
 use trace::stacks::Stacks;
 use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
-use trace::{compact, flame, json_lines, perfetto, records, table};
+use trace::{compact, flame, json_lines, perfetto, records, results, table};
 
 use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
@@ -44,10 +45,16 @@ pub struct TraceOutputs {
     /// Write the table with all its rows and columns (JSON, nanoseconds) to this file
     #[arg(long, value_name = "FILE")]
     pub table_json: Option<PathBuf>,
+    /// Write each table of a plugin, with all its rows, to a file PLUGIN-TABLE.csv in this folder (nanoseconds)
+    #[arg(long, value_name = "DIR")]
+    pub results_csv: Option<PathBuf>,
+    /// Write the rows of all tables of plugins, one JSON object per line (nanoseconds), to this file
+    #[arg(long, value_name = "FILE")]
+    pub results_json_lines: Option<PathBuf>,
     /// What the table is sorted by [default: self]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<Sort>,
-    /// How many methods the table shows
+    /// How many rows a table shows
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub top: usize,
 }
@@ -167,7 +174,7 @@ pub fn retain(trace: &mut Trace, is_wanted: impl Fn(&SpanInfo) -> bool) {
 impl TraceOutputs {
     /// The files that are asked for, with their options.
     #[must_use]
-    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 6] {
+    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 8] {
         [
             ("--flame-graph", &self.flame_graph),
             ("--folded", &self.folded),
@@ -175,6 +182,8 @@ impl TraceOutputs {
             ("--json-lines", &self.json_lines),
             ("--table-csv", &self.table_csv),
             ("--table-json", &self.table_json),
+            ("--results-csv", &self.results_csv),
+            ("--results-json-lines", &self.results_json_lines),
         ]
     }
 
@@ -193,18 +202,22 @@ impl TraceOutputs {
     pub fn make(&self, traces: &[Trace], streamed: Option<u64>) -> Result<(), Problem> {
         let summary = Summary::of(traces, self.order());
         let mut written = Vec::new();
+        let tables = results::of(traces);
         let outcome = self.write(traces, &summary, streamed, &mut written);
+        let outcome = outcome.and_then(|()| self.write_results(&tables, &mut written));
         let layout = Layout {
             width: terminal::columns(),
             colours: terminal::colours(),
             rows: self.top,
         };
         let mut text = Vec::new();
-        let printed = table::write(&summary, &layout, &mut text).and_then(|()| {
-            written
-                .iter()
-                .try_for_each(|path| writeln!(text, "wrote {}", show::path(path)))
-        });
+        let printed = self
+            .print(&summary, &tables, &layout, &mut text)
+            .and_then(|()| {
+                written
+                    .iter()
+                    .try_for_each(|path| writeln!(text, "wrote {}", show::path(path)))
+            });
         printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
         if self.json_lines.as_deref().is_some_and(is_stdout) {
@@ -213,6 +226,74 @@ impl TraceOutputs {
             show::show_coloured(&text)?;
         }
         outcome.and_then(|()| is_complete(&summary))
+    }
+
+    /// The table of methods, if there are any, and those of plugins.
+    fn print(
+        &self,
+        summary: &Summary,
+        tables: &[results::Table],
+        layout: &Layout,
+        text: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let has_methods = summary.methods > 0 || tables.is_empty();
+        if has_methods {
+            table::write(summary, layout, text)?;
+        }
+        for (index, table) in tables.iter().enumerate() {
+            if has_methods || index > 0 {
+                writeln!(text)?;
+            }
+            table.write(self.top, text)?;
+        }
+        if !has_methods {
+            table::write_missing(summary, text)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the tables of plugins where they are asked for.
+    fn write_results(
+        &self,
+        tables: &[results::Table],
+        written: &mut Vec<PathBuf>,
+    ) -> Result<(), Problem> {
+        let asked = self.results_csv.is_some() || self.results_json_lines.is_some();
+        if asked && tables.is_empty() {
+            return Err(Problem::user("H0688", "there is no table of a plugin")
+                .with(
+                    "expected",
+                    "counts or times that a plugin made rows of (`Plan::row` of the SDK)",
+                )
+                .with(
+                    "help",
+                    "--table-csv and --table-json write the table of methods",
+                ));
+        }
+        if let Some(folder) = &self.results_csv {
+            let mut names = HashMap::new();
+            for table in tables {
+                let name = table.file_name();
+                let before: &mut usize = names.entry(name.clone()).or_default();
+                *before += 1;
+                let name = match before {
+                    1 => format!("{name}.csv"),
+                    again => format!("{name}-{again}.csv"),
+                };
+                let path = folder.join(name);
+                atomic::file(&path, &|out| table.write_csv(out))?;
+                written.push(path);
+            }
+        }
+        if let Some(path) = &self.results_json_lines {
+            let lines = |out: &mut dyn Write| {
+                let mut tables = tables.iter();
+                tables.try_for_each(|table| table.write_json_lines(out))
+            };
+            atomic::file(path, &lines)?;
+            written.push(path.clone());
+        }
+        Ok(())
     }
 
     fn write(

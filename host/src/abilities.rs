@@ -20,7 +20,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 7] = [
+const ABILITIES: [Ability; 8] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -35,6 +35,10 @@ const ABILITIES: [Ability; 7] = [
     },
     Ability {
         interface: "classhook:plugin/plans",
+        grant: None,
+    },
+    Ability {
+        interface: "classhook:plugin/results",
         grant: None,
     },
     Ability {
@@ -273,6 +277,7 @@ mod tests {
             ("class-file", "[method]class-view.name"),
             ("class-file", "[method]method-view.at"),
             ("plans", "[method]plan.note"),
+            ("results", "row"),
             ("probes", "[constructor]capture"),
             ("probes", "hit"),
             ("structure", "rename-type"),

@@ -1,6 +1,6 @@
 //! What the plugins want of a class, rather than what comes of it.
 
-use plan_rules::{ProbeKind, Tag};
+use plan_rules::{ProbeKind, Row, Tag};
 use probes::ProbeTable;
 use rewriter::print::{Remark, What};
 use rewriter::{ClassEdit, InsertionPoint, Location, MethodIndex};
@@ -124,10 +124,11 @@ fn tag_text(tag: &Tag) -> String {
         ProbeKind::Count => "counts",
         ProbeKind::Span => "spans",
     };
-    format!(
-        "tag of {kind} {first} to {last}: {}",
-        tag.bytes.escape_ascii()
-    )
+    let text = match Row::of_tag(&tag.bytes) {
+        Some(row) => row.to_string(),
+        None => tag.bytes.escape_ascii().to_string(),
+    };
+    format!("tag of {kind} {first} to {last}: {text}")
 }
 
 impl Pipeline {

@@ -5,5 +5,6 @@ mod convert;
 mod host;
 mod plans;
 mod probes;
+mod results;
 mod rewrite;
 mod structure;

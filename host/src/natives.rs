@@ -8,15 +8,14 @@
 //! by itself; the span lies in its code, as in that of any other method, and comes and goes with retransformations.
 
 use jvms::access_flags::ACC_NATIVE;
-use plan_rules::PlanRequest;
+use plan_rules::{PlanRequest, ProbeKind};
 use probes::events::SpanInfo;
 use probes::spans::SpanTable;
 use rewriter::{ClassFile, EditPlan, Method, MethodIndex};
 
 use crate::class::TransformedClass;
 use crate::outcome::Loader;
-use crate::plugin::Plugin;
-use crate::requests::PlannedClass;
+use crate::requests::{PlannedClass, PluginRequest};
 use crate::span;
 
 /// What the name of a prefixed native method begins with.
@@ -108,13 +107,13 @@ pub(crate) fn add(
 ) -> Vec<(MethodIndex, String)> {
     let mut wanted = planned.requests.iter().flat_map(|asked| {
         let spans = wanted(planned.class.class(), &asked.request);
-        spans.map(move |span| (&*asked.plugin, span))
+        spans.map(move |span| (asked, span))
     });
     let Some(first) = wanted.next().filter(|_| spans.is_open()) else {
         return Vec::new();
     };
-    let added = std::iter::once(first).chain(wanted).map(|(plugin, span)| {
-        let added = add_one(plan, &planned.class, class, plugin, span, spans);
+    let added = std::iter::once(first).chain(wanted).map(|(asked, span)| {
+        let added = add_one(plan, &planned.class, class, asked, span, spans);
         added.map_err(|cause| (span.method, cause))
     });
     added.filter_map(Result::err).collect()
@@ -124,7 +123,7 @@ fn add_one(
     plan: &mut EditPlan,
     transformed: &TransformedClass,
     class: &ClassFile<'_>,
-    plugin: &Plugin,
+    PluginRequest { plugin, request }: &PluginRequest,
     span: &rewriter::span::Span,
     spans: &SpanTable,
 ) -> Result<(), String> {
@@ -144,8 +143,13 @@ fn add_one(
             && method.has_code()
     });
     let in_front = in_front.ok_or(TOO_LATE)?;
+    let same = |other: &rewriter::span::Span| other.method == span.method;
+    let number = request.spans.as_slice().iter().position(same);
+    let number = number.and_then(|number| u32::try_from(number).ok());
+    let rows = request.rows(ProbeKind::Span);
     let info = SpanInfo {
         mode: span::mode_of(span),
+        row: number.and_then(|number| span::row_of(&rows, number)),
         ..span::about(transformed, &plugin.name, span.method)
     };
     let program = span::program(plugin, span);

@@ -18,8 +18,8 @@ use conditions::{Program, Root};
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
-use plan_rules::{PlanRequest, instruction_at};
-use probes::events::{SpanInfo, SpanMode, Which};
+use plan_rules::{PlanRequest, ProbeKind, Rows, instruction_at};
+use probes::events::{Column, SpanInfo, SpanMode, TableRow, Which};
 use probes::spans::{CaptureSpec, Counter, SpanTable};
 use rewriter::span::Span;
 use rewriter::{
@@ -77,7 +77,8 @@ pub(crate) fn add(
     }
     let class = transformed.class();
     let refused = |method| move |cause| Refused { method, cause };
-    for span in request.spans.as_slice() {
+    let rows = request.rows(ProbeKind::Span);
+    for (number, span) in (0..).zip(request.spans.as_slice()) {
         if class
             .method(span.method)
             .is_some_and(|method| !method.has_code())
@@ -93,12 +94,14 @@ pub(crate) fn add(
         let info = SpanInfo {
             mode: mode_of(span),
             line: line_at(class, span.method, Bci(0)),
+            row: row_of(&rows, number),
             ..about(transformed, name, span.method)
         };
         register(info, program, spans)
             .and_then(|id| lower(merged, class, span, id, program.map(|program| &**program)))
             .map_err(refused(span.method))?;
     }
+    let rows = request.rows(ProbeKind::Count);
     for edit in request.plan.edits() {
         let Action::Count(number) = edit.action else {
             continue;
@@ -107,6 +110,7 @@ pub(crate) fn add(
         let id = spans.register(&SpanInfo {
             mode: SpanMode::Count,
             number,
+            row: row_of(&rows, number),
             line: line_at(class, method, Bci(bci.unwrap_or(0))),
             ..about(transformed, name, method)
         });
@@ -115,6 +119,17 @@ pub(crate) fn add(
             .map_err(refused(method))?;
     }
     Ok(left_alone)
+}
+
+/// The row of a plugin's table that a probe fills, if it is for one.
+pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
+    let row = rows.of(probe)?.clone();
+    let column = |(name, kind)| Column { name, kind };
+    Some(TableRow {
+        table: row.table,
+        columns: row.columns.into_iter().map(column).collect(),
+        cells: row.cells,
+    })
 }
 
 /// Whether the code of a span calls this method.

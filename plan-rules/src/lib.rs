@@ -16,6 +16,7 @@ pub mod numbers;
 mod points;
 mod refusal;
 mod request;
+mod row;
 mod snippet;
 mod transformation;
 
@@ -23,6 +24,7 @@ pub use annotation::{AnnotationBuilder, NestedArray};
 pub use class::CheckedClass;
 pub use points::instruction_at;
 pub use refusal::RefusedRequest;
-pub use request::{Note, PlanRequest, ProbeKind, Tag};
+pub use request::{Note, PlanRequest, ProbeKind, Rows, Tag};
+pub use row::Row;
 pub use snippet::SnippetBuilder;
 pub use transformation::Transformation;

@@ -5,6 +5,8 @@ use std::ops::Range;
 use rewriter::span::Spans;
 use rewriter::{EditPlan, InsertionPoint};
 
+use crate::row::Row;
+
 /// What a plugin asked for in one class, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanRequest {
@@ -29,6 +31,14 @@ impl PlanRequest {
         self.plan.edits().len() + self.plan.class_edits().len() + self.spans.as_slice().len()
     }
 
+    /// The rows of tables that the tags of probes are.
+    #[must_use]
+    pub fn rows(&self, kind: ProbeKind) -> Rows {
+        let tags = self.tags.iter().filter(|tag| tag.kind == kind);
+        let row = |tag: &Tag| Some((tag.first..tag.first + tag.count, Row::of_tag(&tag.bytes)?));
+        Rows(tags.filter_map(row).collect())
+    }
+
     pub(crate) fn tag(
         &mut self,
         kind: ProbeKind,
@@ -46,6 +56,20 @@ impl PlanRequest {
             count: probes.end - probes.start,
             bytes: bytes.to_vec(),
         });
+    }
+}
+
+/// The rows that probes of one kind belong to, in the order of the probes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows(Vec<(Range<u32>, Row)>);
+
+impl Rows {
+    /// The row of a probe, if it belongs to one.
+    #[must_use]
+    pub fn of(&self, probe: u32) -> Option<&Row> {
+        let behind = self.0.partition_point(|(probes, _)| probes.start <= probe);
+        let (probes, row) = self.0.get(behind.checked_sub(1)?)?;
+        probes.contains(&probe).then_some(row)
     }
 }
 

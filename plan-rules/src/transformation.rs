@@ -20,6 +20,7 @@ use crate::numbers;
 use crate::points::{InsertionPoints, instruction_at};
 use crate::refusal::RefusedRequest;
 use crate::request::{Note, PlanRequest, ProbeKind};
+use crate::row::Row;
 use crate::snippet::{SnippetBuilder, text_of};
 
 /// What becomes of a request.
@@ -205,6 +206,12 @@ impl Transformation {
         tokens: impl ExactSizeIterator<Item = u64>,
         tag: &[u8],
     ) -> Answer<Range<u32>> {
+        if let Some(row) = Row::of_tag(tag) {
+            let cause = format!(
+                "expected a count or a span for the {row}, found a hit, which has no number"
+            );
+            return Err(self.refuse_unsuitable(&cause));
+        }
         let first = self.request.hits;
         let probes = self.probes(ProbeKind::Hit, first, Action::Hit, tokens, tag)?;
         self.request.hits = probes.end;

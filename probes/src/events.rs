@@ -101,6 +101,31 @@ pub struct SpanInfo {
     /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
+    /// The row of the plugin's table that the counts or times belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<TableRow>,
+}
+
+/// The key of a row in a table of a plugin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TableRow {
+    /// The table's name.
+    pub table: String,
+    /// The columns of its key.
+    pub columns: Vec<Column>,
+    /// One text for each column.
+    pub cells: Vec<String>,
+}
+
+/// A column of a plugin's table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Column {
+    /// Its title.
+    pub name: String,
+    /// What it holds: `text`, `integer`, `duration`, `bytes`, `class`, `method` or `line`.
+    pub kind: String,
 }
 
 /// How long an event file may become.

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::ops::Deref;
 
 use jvms::access_flags::ACC_SYNTHETIC;
+use jvms::opcode;
 
 use crate::error;
 use crate::numbers::CodeView;
@@ -197,6 +198,27 @@ impl<'a> Deref for Method<'a> {
     }
 }
 
+/// The call of a method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Where it is.
+    pub bci: u16,
+    /// How it calls: `invokevirtual`, `invokespecial`, `invokestatic` or `invokeinterface`.
+    pub opcode: u8,
+    /// What it names.
+    pub target: MemberRef,
+    /// Its line; 0 if it is not known.
+    pub line: u16,
+}
+
+/// The line of the last entry at or before an instruction.
+fn line_at(lines: &[Line], bci: u16) -> u16 {
+    let before = lines.iter().filter(|line| line.bci <= bci);
+    before
+        .max_by_key(|line| line.bci)
+        .map_or(0, |line| line.number)
+}
+
 /// One method of the class being loaded: its code, and the sites in it.
 pub struct MethodView<'a> {
     index: u16,
@@ -234,6 +256,42 @@ impl MethodView<'_> {
     #[must_use]
     pub fn handlers(&self) -> Vec<Handler> {
         self.inner.handlers()
+    }
+
+    /// The line of an instruction; 0 if it is not known.
+    #[must_use]
+    pub fn line_at(&self, bci: u16) -> u16 {
+        line_at(&self.lines(), bci)
+    }
+
+    /// The calls of methods that `wanted` picks, in order.
+    ///
+    /// # Errors
+    /// When the code array cannot be decoded.
+    pub fn calls(&self, wanted: impl Fn(&MemberRef) -> bool) -> Result<Vec<Call>, Failure> {
+        let mut calls = Vec::new();
+        for instruction in self.instructions()? {
+            if !(opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE).contains(&instruction.opcode) {
+                continue;
+            }
+            let target = u16::try_from(instruction.operand).ok();
+            let Some(target) = target.and_then(|index| self.member(index)).filter(&wanted) else {
+                continue;
+            };
+            calls.push(Call {
+                bci: instruction.bci,
+                opcode: instruction.opcode,
+                target,
+                line: 0,
+            });
+        }
+        if !calls.is_empty() {
+            let lines = self.lines();
+            calls
+                .iter_mut()
+                .for_each(|call| call.line = line_at(&lines, call.bci));
+        }
+        Ok(calls)
     }
 
     /// Targets of the switch at `at`: default first, then the cases, with repetitions. Empty if there is no switch.

@@ -1,10 +1,11 @@
 //! The WIT interface behind the SDK's traits.
 
-use crate::bindings::classhook::plugin::{class_file, plans, probes, rewrite, structure};
+use crate::bindings::classhook::plugin::{class_file, plans, probes, results, rewrite, structure};
 use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
 use crate::snippet::{Part, Snippet};
 use crate::source::{ClassSource, MethodSource, PlanSink, Side};
+use crate::table::Table;
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
 };
@@ -132,6 +133,16 @@ pub(crate) fn capture_of(capture: &Capture) -> probes::Capture {
         resource.sum_up();
     }
     resource
+}
+
+/// A row, which the host checks.
+pub(crate) fn row_of(table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
+    let columns = table.columns.iter().map(|(name, kind)| results::Column {
+        name: (*name).to_owned(),
+        kind: kind.as_str().to_owned(),
+    });
+    let cells: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
+    results::row(table.name, &columns.collect::<Vec<_>>(), &cells)
 }
 
 /// The host's own copy of a snippet.

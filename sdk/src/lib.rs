@@ -60,15 +60,17 @@ pub mod plan;
 pub mod prelude;
 pub mod snippet;
 pub mod source;
+mod table;
 mod transformer;
 pub mod wit;
 
 pub use capture::Capture;
-pub use class::{Class, Method, MethodView};
+pub use class::{Call, Class, Method, MethodView};
 pub use error::{Error, Result};
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};
 pub use numbers::CodeView;
 pub use plan::Plan;
 pub use snippet::Snippet;
+pub use table::{Kind, Table};
 pub use transformer::Transformer;

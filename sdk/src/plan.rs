@@ -4,9 +4,10 @@ use crate::bindings::classhook::plugin::{probes, rewrite, structure};
 use crate::capture::Capture;
 use crate::class::MethodView;
 use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
-use crate::imports::{annotation_of, capture_of, code_of};
+use crate::imports::{annotation_of, capture_of, code_of, row_of};
 use crate::snippet::{Member, Snippet};
 use crate::source::{PlanSink, Side};
+use crate::table::Table;
 use crate::wit::{Failure, ProbeId, Site};
 
 /// Edits to one class: recorded and checked call by call, applied only if
@@ -62,6 +63,22 @@ impl<'a> Plan<'a> {
         match self.sink.side() {
             Side::Host(plan) => probes::span(plan, index, &capture_of(capture), tag),
             Side::Native(plan) => plan.span(index, capture, tag),
+        }
+    }
+
+    /// A row of a table, as the tag of counts and spans: what these count and time is added up over all rows with the
+    /// same cells, and shown by `classhook report` and `classhook plugin run`.
+    ///
+    /// `cells` is the row's key, a text for each of the table's columns, numbers in decimal; longer ones than 1,024
+    /// bytes are cut.
+    ///
+    /// # Errors
+    /// When cells and columns do not go together, a cell is no number where its column has numbers, or a name is more
+    /// than 64 letters, digits, `-` and `_`.
+    pub fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
+        match self.sink.side() {
+            Side::Host(_) => row_of(table, cells),
+            Side::Native(plan) => plan.row(table, cells),
         }
     }
 

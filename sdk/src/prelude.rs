@@ -1,11 +1,12 @@
 //! What most plugins need.
 
 pub use crate::capture::Capture;
-pub use crate::class::{Class, Method, MethodView};
+pub use crate::class::{Call, Class, Method, MethodView};
 pub use crate::error::{Error, Result};
 pub use crate::numbers::CodeView;
 pub use crate::plan::Plan;
 pub use crate::snippet::Snippet;
+pub use crate::table::{Kind, Table};
 pub use crate::transformer::Transformer;
 pub use crate::wit::{At, Failure, Handler, Instruction, Jump, Line, Place, ProbeId, Site};
 pub use serde::Deserialize;

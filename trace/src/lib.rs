@@ -3,6 +3,7 @@
 //! | module | makes |
 //! |---|---|
 //! | [`summary`], [`table`], [`records`] | one row per method: calls, times, quantiles, errors; for people and for programs |
+//! | [`results`] | the tables of plugins, for people and for programs |
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
 //! | [`losses`] | what is missing, and why |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
@@ -28,6 +29,7 @@ pub mod perfetto;
 pub mod prometheus;
 pub mod rates;
 pub mod records;
+pub mod results;
 pub mod rolling;
 pub mod stacks;
 pub mod stream;

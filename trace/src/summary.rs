@@ -81,7 +81,8 @@ pub enum Order {
 }
 
 impl Summary {
-    /// Adds up traces; the same method of several JVMs is one row.
+    /// Adds up traces; the same method of several JVMs is one row. What belongs to a table of a plugin is in
+    /// [`crate::results`].
     #[must_use]
     pub fn of(traces: &[Trace], order: Order) -> Self {
         let names = Names::of(traces);
@@ -89,7 +90,7 @@ impl Summary {
         let mut lost = Lost::default();
         for trace in traces {
             lost = lost.and(&trace.lost);
-            for span in trace.spans.values() {
+            for span in trace.spans.values().filter(|span| span.row.is_none()) {
                 let row = rows.entry(key(span)).or_insert_with(|| Row {
                     name: names.method(span),
                     class: class(&span.class),

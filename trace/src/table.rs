@@ -128,6 +128,16 @@ pub fn write(
     out.write_all(text.as_bytes())
 }
 
+/// Writes what is missing alone, where no method was traced for itself.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_missing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = String::new();
+    below(summary, &mut text);
+    out.write_all(text.as_bytes())
+}
+
 /// What is in no row.
 fn below(summary: &Summary, text: &mut String) {
     if summary.open > 0 {
@@ -322,7 +332,7 @@ pub fn thousands(number: u64) -> String {
 }
 
 /// `1 call`, `2 calls`.
-fn counted(number: u64, what: &str) -> String {
+pub(crate) fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(number))
 }

@@ -138,9 +138,10 @@ impl SpanTable {
             return Err(TooMany::Conditions);
         }
         if let Some(known) = state.spans.get_mut(id as usize)
-            && (known.when != span.when || known.shown != span.shown)
+            && (known.when != span.when || known.shown != span.shown || known.row != span.row)
         {
             (known.when, known.shown) = (span.when.clone(), span.shown.clone());
+            known.row.clone_from(&span.row);
             state.changed.push(id);
         }
         self.switch(&mut state, id, span.mode);

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::ops::Range;
 
-use classhook_sdk::Capture;
 use classhook_sdk::edit::Edit;
 use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use classhook_sdk::wit::{Failure, ProbeId, Site};
-use plan_rules::{CheckedClass, PlanRequest, RefusedRequest, Transformation};
+use classhook_sdk::{Capture, Table};
+use plan_rules::{CheckedClass, PlanRequest, RefusedRequest, Row, Transformation};
 use rewriter::span::{self, Arguments};
 use rewriter::{Action, MethodIndex};
 
@@ -117,7 +117,9 @@ impl State {
     /// Adds a line, with the plugin's own bytes if there are any.
     pub(crate) fn say(&mut self, line: &str, tag: &[u8]) {
         self.text.push_str(line);
-        if !tag.is_empty() {
+        if let Some(row) = Row::of_tag(tag) {
+            let _ = write!(self.text, " {row}");
+        } else if !tag.is_empty() {
             let _ = write!(self.text, " tag {:?}", String::from_utf8_lossy(tag));
         }
         self.text.push('\n');
@@ -206,6 +208,16 @@ impl NativePlan for PlanRecord {
                 state.say(&line, tag);
             }
             Ok(ProbeId { value })
+        })
+    }
+
+    fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
+        let columns = table.columns.iter();
+        let columns = columns.map(|(name, kind)| ((*name).to_owned(), kind.as_str().to_owned()));
+        let cells = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        self.ask(|_| {
+            let row = Row::new(table.name.to_owned(), columns.collect(), cells)?;
+            Ok(row.to_tag())
         })
     }
 

@@ -220,3 +220,51 @@ impl Transformer for Remembers {
 fn hidden_state_is_found_out() {
     let _ = Harness::<Remembers>::default().transform(COUNTER);
 }
+
+/// Makes a row of each call, with the kind of the line's column.
+struct Rows(String);
+
+const CALLS: Table = Table {
+    name: "calls",
+    columns: &[("callee", Kind::Method), ("line", Kind::Line)],
+};
+
+impl Transformer for Rows {
+    type Config = std::collections::BTreeMap<String, String>;
+
+    fn new(config: Self::Config) -> Result<Self> {
+        Ok(Self(config.get("line").cloned().unwrap_or_default()))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class.methods().filter(Method::has_code) {
+            let line = match self.0.as_str() {
+                "" => method.line_at(0).to_string(),
+                other => other.to_owned(),
+            };
+            for call in method.calls(|target| target.name == "<init>")? {
+                let row = plan.row(&CALLS, &[&call.target.owner, &line])?;
+                match self.0.as_str() {
+                    "0" => plan.hit(&method.before(&[call.bci])?, &row)?,
+                    _ => plan.count(&method.before(&[call.bci])?, &row)?,
+                };
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn rows_of_tables_are_told_and_checked() {
+    Harness::<Rows>::default().transform(COUNTER).assert_plan(
+        "<init>()V before 1: count 0 row of calls: callee \"java/lang/Object\" line \"2\"\n",
+    );
+    for (line, expected) in [
+        ("first", "a decimal number in `line`"),
+        ("0", "expected a count or a span for the row of calls"),
+    ] {
+        let refused = Harness::<Rows>::new(&format!("line = \"{line}\"")).transform(COUNTER);
+        let error = refused.error().expect("a refusal").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -3,6 +3,12 @@
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
 
+/// What the plugin finds, for `classhook plugin run` and `classhook report`: a row for each method.
+const CALLS: Table = Table {
+    name: "calls",
+    columns: &[("class", Kind::Class), ("method", Kind::Method)],
+};
+
 /// The plugin's settings.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
@@ -29,14 +35,17 @@ impl Transformer for MyPlugin {
     /// Other classes are never shown to the plugin.
     fn select(&self) -> Vec<String> {
         let patterns = self.methods.iter();
-        patterns.flat_map(|pattern| pattern.selectors.clone()).collect()
+        patterns
+            .flat_map(|pattern| pattern.selectors.clone())
+            .collect()
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         let name = class.name();
         for method in class.methods().filter(|method| method.has_code()) {
             if self.wants(&name, method.name(), method.descriptor()) {
-                plan.count(&[method.entry()], b"")?;
+                let row = plan.row(&CALLS, &[&name.replace('/', "."), method.name()])?;
+                plan.count(&[method.entry()], &row)?;
             }
         }
         Ok(())

@@ -10,7 +10,9 @@ const COUNTER: &[u8] = include_bytes!("Counter.class");
 fn methods_that_match_are_counted() {
     Harness::<MyPlugin>::new(r#"methods = ["Counter.increment"]"#)
         .transform(COUNTER)
-        .assert_plan("increment(I)I entry: count 0\n");
+        .assert_plan(
+            "increment(I)I entry: count 0 row of calls: class \"Counter\" method \"increment\"\n",
+        );
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! Counts the exceptions that each `catch` catches: those that are thrown all day and seen by nobody.
+
+use classhook_sdk::prelude::*;
+
+/// What is caught, and where.
+const CAUGHT: Table = Table {
+    name: "caught",
+    columns: &[
+        ("exception", Kind::Class),
+        ("method", Kind::Method),
+        ("line", Kind::Line),
+    ],
+};
+
+/// Counts at the handlers of exceptions.
+pub struct CaughtExceptions;
+
+impl Transformer for CaughtExceptions {
+    type Config = std::collections::BTreeMap<String, String>;
+
+    fn new(settings: Self::Config) -> Result<Self> {
+        match settings.keys().next() {
+            None => Ok(Self),
+            Some(key) => Err(format!("there is nothing to set, and `{key}` is set").into()),
+        }
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let name = class.name().replace('/', ".");
+        for method in class.methods().filter(Method::has_code) {
+            let place = format!("{name}.{}", method.name());
+            for (target, exceptions) in catches(&method.handlers()) {
+                let line = method.line_at(target).to_string();
+                let row = plan.row(&CAUGHT, &[&exceptions, &place, &line])?;
+                plan.count(&method.before(&[target])?, &row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Each handler once with the classes that it catches; what is for every exception is a `finally`.
+fn catches(handlers: &[Handler]) -> Vec<(u16, String)> {
+    let mut all: Vec<(u16, String)> = Vec::new();
+    for handler in handlers {
+        let Some(caught) = &handler.catch_type else {
+            continue;
+        };
+        let caught = caught.replace('/', ".");
+        match all.iter_mut().find(|(target, _)| *target == handler.target) {
+            None => all.push((handler.target, caught)),
+            Some((_, names)) if names.split(" | ").any(|name| name == caught) => {}
+            Some((_, names)) => *names += &format!(" | {caught}"),
+        }
+    }
+    all
+}
+
+classhook_sdk::export!(CaughtExceptions);

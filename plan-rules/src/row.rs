@@ -1,0 +1,206 @@
+//! Rows of a plugin's tables: what the tag of a probe says of its counts and times.
+
+use std::fmt;
+
+use crate::refusal::RefusedRequest;
+
+/// What a column can hold.
+const KINDS: [&str; 7] = [
+    "text", "integer", "duration", "bytes", "class", "method", "line",
+];
+/// Those whose cells are numbers.
+const NUMBERS: [&str; 4] = ["integer", "duration", "bytes", "line"];
+/// Most columns of a table.
+const MAX_COLUMNS: usize = 16;
+/// Longest name of a table or column, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+/// Most bytes kept of one cell.
+const MAX_CELL_BYTES: usize = 1 << 10;
+/// How a tag begins that is a row.
+const MAGIC: &[u8] = b"\0row\x01";
+
+/// A row of a table: its key. The counts and times are those of the probes with this tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The table's name.
+    pub table: String,
+    /// The columns of the key: names and kinds.
+    pub columns: Vec<(String, String)>,
+    /// One text for each column, numbers in decimal.
+    pub cells: Vec<String>,
+}
+
+impl Row {
+    /// A row; longer cells are cut.
+    ///
+    /// # Errors
+    /// When a name is none, a kind is not known, or cells and columns do not go together.
+    pub fn new(
+        table: String,
+        columns: Vec<(String, String)>,
+        mut cells: Vec<String>,
+    ) -> Result<Self, RefusedRequest> {
+        let names = std::iter::once(&table).chain(columns.iter().map(|(name, _)| name));
+        for name in names {
+            expect_name(name)?;
+        }
+        if columns.len() > MAX_COLUMNS {
+            let (found, cause) = (columns.len(), format!("at most {MAX_COLUMNS} columns"));
+            return Err(unsuitable(&table, &cause, &found.to_string()));
+        }
+        if cells.len() != columns.len() {
+            let cause = format!("{} cells, one for each column", columns.len());
+            return Err(unsuitable(&table, &cause, &cells.len().to_string()));
+        }
+        for ((name, kind), cell) in columns.iter().zip(&mut cells) {
+            expect_cell(&table, name, kind, cell)?;
+            cell.truncate(cell.floor_char_boundary(MAX_CELL_BYTES));
+        }
+        Ok(Self {
+            table,
+            columns,
+            cells,
+        })
+    }
+
+    /// As a tag.
+    #[must_use]
+    pub fn to_tag(&self) -> Vec<u8> {
+        let mut tag = MAGIC.to_vec();
+        let mut put = |text: &str| {
+            // At most MAX_CELL_BYTES.
+            tag.extend_from_slice(&(text.len() as u16).to_le_bytes());
+            tag.extend_from_slice(text.as_bytes());
+        };
+        put(&self.table);
+        for ((name, kind), cell) in self.columns.iter().zip(&self.cells) {
+            put(name);
+            put(kind);
+            put(cell);
+        }
+        tag
+    }
+
+    /// The row that a tag is; none if it is another text of the plugin's.
+    #[must_use]
+    pub fn of_tag(tag: &[u8]) -> Option<Self> {
+        let mut rest = tag.strip_prefix(MAGIC)?;
+        let table = text(&mut rest)?;
+        let (mut columns, mut cells) = (Vec::new(), Vec::new());
+        while !rest.is_empty() {
+            columns.push((text(&mut rest)?, text(&mut rest)?));
+            cells.push(text(&mut rest)?);
+        }
+        Self::new(table, columns, cells).ok()
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "row of {}:", self.table)?;
+        for ((name, _), cell) in self.columns.iter().zip(&self.cells) {
+            write!(f, " {name} {cell:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes a text off.
+fn text(rest: &mut &[u8]) -> Option<String> {
+    let (length, behind) = rest.split_first_chunk::<2>()?;
+    let (text, behind) = behind.split_at_checked(u16::from_le_bytes(*length).into())?;
+    *rest = behind;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+/// A name becomes a part of a file's.
+fn expect_name(name: &str) -> Result<(), RefusedRequest> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    if (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits) {
+        return Ok(());
+    }
+    let cause = format!(
+        "expected 1 to {MAX_NAME_BYTES} letters, digits, `-` and `_` as the name of a table or column, found `{}`",
+        name.get(..name.floor_char_boundary(MAX_NAME_BYTES))
+            .unwrap_or_default()
+    );
+    Err(RefusedRequest::unsuitable(None, &cause))
+}
+
+fn expect_cell(table: &str, column: &str, kind: &str, cell: &str) -> Result<(), RefusedRequest> {
+    if !KINDS.contains(&kind) {
+        let cause = format!("one of {} as the kind of `{column}`", KINDS.join(", "));
+        return Err(unsuitable(table, &cause, kind));
+    }
+    if NUMBERS.contains(&kind) && cell.parse::<i64>().is_err() {
+        let cause = format!("a decimal number in `{column}`, which is of the kind {kind}");
+        return Err(unsuitable(table, &cause, cell));
+    }
+    Ok(())
+}
+
+fn unsuitable(table: &str, expected: &str, found: &str) -> RefusedRequest {
+    let found = found.get(..found.floor_char_boundary(MAX_NAME_BYTES));
+    let found = found.unwrap_or_default();
+    let cause = format!("expected {expected}, in the table `{table}`, found `{found}`");
+    RefusedRequest::unsuitable(None, &cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(kinds: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(name, kind): &(&str, &str)| ((*name).to_owned(), (*kind).to_owned());
+        kinds.iter().map(owned).collect()
+    }
+
+    fn row(kinds: &[(&str, &str)], cells: &[&str]) -> Result<Row, RefusedRequest> {
+        let cells = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        Row::new("calls".to_owned(), columns(kinds), cells)
+    }
+
+    #[test]
+    fn row_is_read_again_from_its_tag() {
+        let row = row(&[("method", "method"), ("line", "line")], &["a.B.f é", "7"]).unwrap();
+        assert_eq!(Row::of_tag(&row.to_tag()), Some(row.clone()));
+        assert_eq!(
+            row.to_string(),
+            "row of calls: method \"a.B.f é\" line \"7\""
+        );
+    }
+
+    #[test]
+    fn other_tags_and_parts_of_rows_are_no_rows() {
+        let tag = row(&[("a", "text")], &["b"]).unwrap().to_tag();
+        assert_eq!(Row::of_tag(b""), None);
+        assert_eq!(Row::of_tag(b"entry"), None);
+        for end in 0..tag.len() {
+            let part = Row::of_tag(&tag[..end]);
+            assert!(part.is_none_or(|row| row.columns.is_empty()), "{end}");
+        }
+    }
+
+    #[test]
+    fn cells_fit_their_columns() {
+        for (kinds, cells, part) in [
+            (&[("a", "text")][..], &[][..], "expected 1 cells"),
+            (
+                &[("a", "colour")],
+                &["red"],
+                "expected one of text, integer",
+            ),
+            (&[("a", "line")], &["first"], "a decimal number in `a`"),
+            (&[("a b", "text")], &[""], "found `a b`"),
+            (&[("", "text")], &[""], "expected 1 to 64"),
+        ] {
+            let refused = row(kinds, cells).unwrap_err();
+            assert_eq!(refused.code, "H0317");
+            assert!(refused.message.contains(part), "{}", refused.message);
+        }
+        let many = vec![("a", "text"); MAX_COLUMNS + 1];
+        assert!(row(&many, &[""; MAX_COLUMNS + 1]).is_err());
+        let long = row(&[("a", "text")], &[&"é".repeat(MAX_CELL_BYTES)]).unwrap();
+        assert_eq!(long.cells[0].len(), MAX_CELL_BYTES);
+    }
+}

@@ -1,0 +1,394 @@
+//! The tables of plugins: rows whose counts and times were recorded by probes that plugins gave a row to.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use probes::events::{Aggregate, Column, SpanInfo, TableRow, Trace};
+use serde_json::{Map, Value, json};
+
+use crate::names::printable;
+use crate::table::{counted, duration};
+
+/// Blanks between columns.
+const GAP: &str = "  ";
+/// Widest cell of a key in the text, in characters.
+const WIDEST: usize = 80;
+
+/// A table of one plugin, of all JVMs together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The plugin.
+    pub plugin: String,
+    /// The table's own name.
+    pub name: String,
+    /// The columns of the key.
+    pub columns: Vec<Column>,
+    /// Its rows, those with the most time and then the highest count first.
+    pub rows: Vec<Row>,
+}
+
+/// A row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// The key: one text for each column.
+    pub cells: Vec<String>,
+    /// Calls and counts.
+    pub count: u64,
+    /// Times and errors; none if it was only counted.
+    pub sums: Option<Aggregate>,
+}
+
+/// A column that the agent fills.
+struct Measure {
+    title: &'static str,
+    value: fn(&Aggregate) -> u64,
+    is_time: bool,
+}
+
+const MEASURES: [Measure; 6] = [
+    Measure {
+        title: "errors",
+        value: |sums| sums.errors,
+        is_time: false,
+    },
+    Measure {
+        title: "total",
+        value: |sums| sums.total,
+        is_time: true,
+    },
+    Measure {
+        title: "mean",
+        value: |sums| sums.total / sums.count.max(1),
+        is_time: true,
+    },
+    Measure {
+        title: "p50",
+        value: |sums| sums.quantile(0.5).unwrap_or(0),
+        is_time: true,
+    },
+    Measure {
+        title: "p95",
+        value: |sums| sums.quantile(0.95).unwrap_or(0),
+        is_time: true,
+    },
+    Measure {
+        title: "max",
+        value: |sums| sums.max,
+        is_time: true,
+    },
+];
+
+/// The tables of all plugins. A table whose columns changed while it was recorded is several.
+#[must_use]
+pub fn of(traces: &[Trace]) -> Vec<Table> {
+    type Key<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>);
+    let mut tables: BTreeMap<Key<'_>, BTreeMap<&[String], Row>> = BTreeMap::new();
+    for trace in traces {
+        for (span, row) in rows_of(trace) {
+            let columns = row.columns.iter().map(|it| (&*it.name, &*it.kind));
+            let key = (&*span.plugin, &*row.table, columns.collect());
+            let rows = tables.entry(key).or_default();
+            let found = rows.entry(&row.cells).or_insert_with(|| Row {
+                cells: row.cells.clone(),
+                ..Row::default()
+            });
+            found.add(trace, span.id);
+        }
+    }
+    let table = |((plugin, name, columns), rows): (Key<'_>, BTreeMap<&[String], Row>)| {
+        let column = |(name, kind): &(&str, &str)| Column {
+            name: (*name).to_owned(),
+            kind: (*kind).to_owned(),
+        };
+        Table {
+            plugin: plugin.to_owned(),
+            name: name.to_owned(),
+            columns: columns.iter().map(column).collect(),
+            rows: sorted(rows.into_values().filter(|row| row.count > 0).collect()),
+        }
+    };
+    tables.into_iter().map(table).collect()
+}
+
+fn rows_of(trace: &Trace) -> impl Iterator<Item = (&SpanInfo, &TableRow)> {
+    let spans = trace.spans.values();
+    spans.filter_map(|span| Some((span, span.row.as_ref()?)))
+}
+
+fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort_by_cached_key(|row| {
+        let total = row.sums.as_ref().map_or(0, |sums| sums.total);
+        (Reverse(total), Reverse(row.count), row.cells.clone())
+    });
+    rows
+}
+
+impl Row {
+    fn add(&mut self, trace: &Trace, span: u32) {
+        self.count += trace.counts.get(&span).copied().unwrap_or(0);
+        if let Some(sums) = trace.aggregates.get(&span) {
+            self.count += sums.count;
+            self.sums.get_or_insert_default().merge(sums);
+        }
+    }
+
+    /// The value of a column that the agent fills, if the row was timed.
+    fn measured(&self, measure: &Measure) -> Option<u64> {
+        self.sums.as_ref().map(measure.value)
+    }
+}
+
+impl Table {
+    /// `PLUGIN-TABLE`, without letters that mean something in a path.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let plain = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+        let name = format!("{}-{}", self.plugin, self.name);
+        name.replace(|letter| !plain(letter), "_")
+    }
+
+    /// The columns that the agent fills.
+    fn measures(&self) -> &'static [Measure] {
+        let is_timed = self.rows.iter().any(|row| row.sums.is_some());
+        if is_timed { &MEASURES } else { &[] }
+    }
+
+    /// Whether this column's values are numbers.
+    fn is_number(&self, column: usize) -> bool {
+        let kind = self.columns.get(column).map(|column| column.kind.as_str());
+        kind.is_some_and(|kind| matches!(kind, "integer" | "duration" | "bytes" | "line"))
+    }
+
+    /// Writes a heading, titles, and at most `most` rows, for people.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
+        let (plugin, name) = (printable(&self.plugin), printable(&self.name));
+        writeln!(out, "{plugin}: {name}")?;
+        if self.rows.is_empty() {
+            return writeln!(out, "nothing was counted or timed");
+        }
+        let lines = self.lines(most);
+        let keys = self.columns.len();
+        let width = |column: usize| {
+            let widths = lines.iter().filter_map(|line| line.get(column));
+            widths.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..keys + 1 + self.measures().len()).map(width).collect();
+        for line in &lines {
+            let cells = line.iter().zip(&widths).enumerate();
+            let padded = cells.map(|(column, (cell, width))| {
+                match column < keys && !self.is_number(column) {
+                    true => format!("{cell:<width$}"),
+                    false => format!("{cell:>width$}"),
+                }
+            });
+            let text = padded.collect::<Vec<_>>().join(GAP);
+            writeln!(out, "{}", text.trim_end())?;
+        }
+        match self.rows.len().saturating_sub(most) {
+            0 => Ok(()),
+            more => writeln!(out, "… and {}", counted(more as u64, "more row")),
+        }
+    }
+
+    /// Titles and rows as texts.
+    fn lines(&self, most: usize) -> Vec<Vec<String>> {
+        let titles = self.columns.iter().map(|column| printable(&column.name));
+        let measures = self.measures();
+        let filled = measures.iter().map(|measure| measure.title.to_owned());
+        let titles = titles.chain(["count".to_owned()]).chain(filled);
+        let rows = self.rows.iter().take(most).map(|row| {
+            let cells = row.cells.iter().zip(&self.columns);
+            let cells = cells.map(|(cell, column)| shown(cell, &column.kind));
+            let filled = measures.iter().map(|measure| match row.measured(measure) {
+                None => "-".to_owned(),
+                Some(nanos) if measure.is_time => duration(nanos),
+                Some(number) => number.to_string(),
+            });
+            cells.chain([row.count.to_string()]).chain(filled).collect()
+        });
+        std::iter::once(titles.collect()).chain(rows).collect()
+    }
+
+    /// Writes all rows as CSV; times are nanoseconds.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let measures = self.measures();
+        let titles = self.columns.iter().map(|column| quoted(&column.name));
+        let filled = measures.iter().map(|measure| measure.title.to_owned());
+        let titles: Vec<_> = titles.chain(["count".to_owned()]).chain(filled).collect();
+        writeln!(out, "{}", titles.join(","))?;
+        for row in &self.rows {
+            let filled = measures.iter().map(|measure| {
+                let value = row.measured(measure);
+                value.map_or_else(String::new, |value| value.to_string())
+            });
+            let cells = row.cells.iter().map(|cell| quoted(cell));
+            let cells: Vec<_> = cells.chain([row.count.to_string()]).chain(filled).collect();
+            writeln!(out, "{}", cells.join(","))?;
+        }
+        Ok(())
+    }
+
+    /// Writes each row as a JSON object in a line; times are nanoseconds.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        for row in &self.rows {
+            let mut key = Map::new();
+            for (index, (cell, column)) in row.cells.iter().zip(&self.columns).enumerate() {
+                let number = cell.parse::<i64>().ok().filter(|_| self.is_number(index));
+                let value = number.map_or_else(|| json!(cell), |number| json!(number));
+                key.insert(column.name.clone(), value);
+            }
+            let mut line = json!({
+                "plugin": self.plugin, "table": self.name, "key": key, "count": row.count,
+            });
+            if let Value::Object(line) = &mut line {
+                for measure in &MEASURES {
+                    if let Some(value) = row.measured(measure) {
+                        line.insert(measure.title.to_owned(), json!(value));
+                    }
+                }
+            }
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A cell for people: escaped, and not too wide.
+fn shown(cell: &str, kind: &str) -> String {
+    if let ("duration", Ok(nanos)) = (kind, cell.parse()) {
+        return duration(nanos);
+    }
+    let text = printable(cell);
+    match text.char_indices().nth(WIDEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// A cell of CSV; in quotes where it holds what would end it, or what a spreadsheet would compute.
+fn quoted(cell: &str) -> String {
+    let risky = cell.contains([',', '"', '\n', '\r']) || cell.starts_with(['=', '+', '@', '\t']);
+    match risky {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use probes::events::SpanMode;
+
+    fn span(id: u32, table: &str, cells: &[&str]) -> SpanInfo {
+        let column = |name: &str, kind: &str| Column {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+        };
+        SpanInfo {
+            id,
+            plugin: "timer".to_owned(),
+            mode: SpanMode::Aggregate,
+            row: Some(TableRow {
+                table: table.to_owned(),
+                columns: vec![column("statement", "text"), column("line", "line")],
+                cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+            }),
+            ..SpanInfo::default()
+        }
+    }
+
+    fn trace(spans: Vec<SpanInfo>) -> Trace {
+        Trace {
+            spans: spans.into_iter().map(|span| (span.id, span)).collect(),
+            ..Trace::default()
+        }
+    }
+
+    fn text(write: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn rows_with_the_same_key_are_one() {
+        let mut one = trace(vec![
+            span(0, "calls", &["a, b", "3"]),
+            span(1, "calls", &["c\u{1b}", "4"]),
+        ]);
+        one.counts = BTreeMap::from([(0, 5), (1, 7)]);
+        let mut two = trace(vec![span(9, "calls", &["a, b", "3"])]);
+        two.counts = BTreeMap::from([(9, 4)]);
+        let [table] = <[Table; 1]>::try_from(of(&[one, two])).unwrap();
+        let shown = text(|out| table.write(9, out));
+        let expected = "timer: calls\nstatement  line  count\na, b          3      9\n";
+        assert!(
+            shown.starts_with(expected) && !shown.contains('\u{1b}'),
+            "{shown}"
+        );
+        assert_eq!(
+            text(|out| table.write(1, out)).lines().last(),
+            Some("… and 1 more row")
+        );
+        let csv = text(|out| table.write_csv(out));
+        assert_eq!(csv, "statement,line,count\n\"a, b\",3,9\nc\u{1b},4,7\n");
+        let first = text(|out| table.write_json_lines(out));
+        let first: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+        let expected = json!({
+            "plugin": "timer", "table": "calls", "key": {"statement": "a, b", "line": 3}, "count": 9,
+        });
+        assert_eq!(first, expected);
+    }
+
+    #[test]
+    fn times_are_shown_with_their_units_and_written_in_nanoseconds() {
+        let mut timed = trace(vec![
+            span(0, "times", &["x", "1"]),
+            span(1, "times", &["y", "2"]),
+        ]);
+        let sums = Aggregate {
+            count: 2,
+            errors: 1,
+            total: 3_000_000,
+            max: 2_000_000,
+            ..Aggregate::default()
+        };
+        timed.aggregates = BTreeMap::from([(0, sums)]);
+        timed.counts = BTreeMap::from([(1, 3)]);
+        let tables = of(&[timed]);
+        let shown = text(|out| tables[0].write(9, out));
+        let lines: Vec<_> = shown
+            .lines()
+            .skip(1)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>())
+            .collect();
+        assert_eq!(
+            lines[0][..5],
+            ["statement", "line", "count", "errors", "total"]
+        );
+        assert_eq!(lines[1][..6], ["x", "1", "2", "1", "3.000", "ms"]);
+        assert_eq!(lines[2][..5], ["y", "2", "3", "-", "-"]);
+        let csv = text(|out| tables[0].write_csv(out));
+        assert!(csv.contains("\nx,1,2,1,3000000,1500000,"), "{csv}");
+        assert!(csv.contains("\ny,2,3,,,"), "{csv}");
+    }
+
+    #[test]
+    fn what_was_never_reached_is_said() {
+        let tables = of(&[trace(vec![span(0, "calls", &["a", "1"])])]);
+        let shown = text(|out| tables[0].write(9, out));
+        assert_eq!(shown, "timer: calls\nnothing was counted or timed\n");
+        assert!(of(&[trace(vec![SpanInfo::default()])]).is_empty());
+    }
+}
