@@ -48,7 +48,7 @@ pub struct TraceOutputs {
     /// Write each table of a plugin, with all its rows, to a file PLUGIN-TABLE.csv in this folder (nanoseconds)
     #[arg(long, value_name = "DIR")]
     pub results_csv: Option<PathBuf>,
-    /// Write the rows of all tables of plugins, one JSON object per line (nanoseconds), to this file
+    /// Write the rows of all tables of plugins, one JSON object per line (nanoseconds), to this file; `-` is standard output, and the tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub results_json_lines: Option<PathBuf>,
     /// What the table is sorted by [default: self]
@@ -220,7 +220,11 @@ impl TraceOutputs {
             });
         printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
-        if self.json_lines.as_deref().is_some_and(is_stdout) {
+        let lines = [&self.json_lines, &self.results_json_lines];
+        if lines
+            .iter()
+            .any(|path| path.as_deref().is_some_and(is_stdout))
+        {
             eprint!("{text}"); // names are escaped in it, and it may have colours
         } else {
             show::show_coloured(&text)?;
@@ -290,6 +294,9 @@ impl TraceOutputs {
                 let mut tables = tables.iter();
                 tables.try_for_each(|table| table.write_json_lines(out))
             };
+            if is_stdout(path) {
+                return stream(&lines);
+            }
             atomic::file(path, &lines)?;
             written.push(path.clone());
         }

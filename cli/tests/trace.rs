@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use probes::Meta;
 use probes::events::{
-    Aggregate, Call, EventWriter, Outcome, SpanInfo, SpanMode, ThreadInfo, bucket_of,
+    Aggregate, Call, Column, EventWriter, Outcome, SpanInfo, SpanMode, TableRow, ThreadInfo,
+    bucket_of,
 };
 use support::command::run;
 
@@ -131,6 +132,67 @@ fn the_table_is_there_even_if_a_file_cannot_be_written() {
     let ran = run(words([&"report", &file, &"--flame-graph", &below_a_file]));
     ran.refused("H0620", &["f.svg"]);
     assert!(ran.out.contains("com.acme.Store.find"), "{}", ran.out);
+}
+
+/// An event file with a row of a plugin's table, and none of a method.
+fn with_a_row(folder: &Path) {
+    let meta = Meta {
+        plugins: vec!["timer@0.1.0".to_owned()],
+        ..Meta::default()
+    };
+    let mut writer = EventWriter::create(folder, &meta).unwrap();
+    writer.span(&SpanInfo {
+        plugin: "timer".to_owned(),
+        mode: SpanMode::Count,
+        row: Some(TableRow {
+            table: "calls".to_owned(),
+            columns: vec![Column {
+                name: "callee".to_owned(),
+                kind: "method".to_owned(),
+            }],
+            cells: vec!["a.B.f".to_owned()],
+        }),
+        ..SpanInfo::default()
+    });
+    writer.counts([(0, 3)]);
+    writer.complete().unwrap();
+}
+
+#[test]
+fn tables_of_plugins_are_printed_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_row(folder.path());
+    let csv = folder.path().join("csv");
+    let report = words([&"report", &folder.path(), &"--results-csv", &csv]);
+    let ran = run(report);
+    ran.prints(&[
+        "timer: calls\n",
+        "callee  count\n",
+        "a.B.f       3\n",
+        "timer-calls.csv",
+    ]);
+    let written = fs::read_to_string(csv.join("timer-calls.csv")).unwrap();
+    assert_eq!(written, "callee,count\na.B.f,3\n");
+    let ran = run(words([
+        &"report",
+        &folder.path(),
+        &"--results-json-lines",
+        &"-",
+    ]));
+    let line = r#"{"count":3,"key":{"callee":"a.B.f"},"plugin":"timer","table":"calls"}"#;
+    assert!(ran.out.starts_with(line), "{}", ran.out);
+    ran.says(&["timer: calls"]);
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
+fn tables_that_are_not_there_are_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = events(folder.path(), SpanMode::Aggregate);
+    let csv = folder.path().join("csv");
+    let ran = run(words([&"report", &file, &"--results-csv", &csv]));
+    ran.refused("H0688", &["--table-csv"]);
+    assert!(!csv.exists());
 }
 
 #[test]

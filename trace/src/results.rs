@@ -385,6 +385,23 @@ mod tests {
     }
 
     #[test]
+    fn names_of_others_neither_leave_the_folder_nor_reach_the_terminal() {
+        let mut hostile = span(0, "../x\u{1b}[2J", &["\u{1b}]0;x\u{7}\n", "not a number"]);
+        hostile.plugin = "/etc/p\n".to_owned();
+        let mut trace = trace(vec![hostile]);
+        trace.counts = BTreeMap::from([(0, 1)]);
+        let [table] = <[Table; 1]>::try_from(of(&[trace])).unwrap();
+        assert_eq!(table.file_name(), "_etc_p_-___x__2J");
+        let shown = text(|out| table.write(9, out));
+        assert_eq!(shown.lines().count(), 3, "{shown}");
+        let controls = |letter: char| letter.is_control() && letter != '\n';
+        assert!(!shown.contains(controls), "{shown:?}");
+        let line = text(|out| table.write_json_lines(out));
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(line["key"]["line"], "not a number");
+    }
+
+    #[test]
     fn what_was_never_reached_is_said() {
         let tables = of(&[trace(vec![span(0, "calls", &["a", "1"])])]);
         let shown = text(|out| tables[0].write(9, out));
