@@ -288,11 +288,9 @@ fn analyse<'p>(
         },
         Err(NoMatch { warning, ran }) if !ran.is_empty() => Outcome::OthersRan(warning, ran),
         Err(NoMatch { warning, .. }) => {
-            let class = analyze(&class, None).ok().map(|class| {
-                Box::new(ClassCoverage {
-                    no_match: true,
-                    ..class
-                })
+            let class = analyze(&class, None).ok().map(|mut class| {
+                class.no_match = true;
+                Box::new(class)
             });
             Outcome::NoMatch(warning, class)
         }

@@ -141,6 +141,7 @@ impl<'c, 'a> Describer<'c, 'a> {
             signature: method.signature().map(text),
             access_flags: method.access_flags() | synthetic(method.attributes()),
             annotations: method.annotations().map(text).collect(),
+            invisible_annotations: method.invisible_annotations().map(text).collect(),
             code,
             name,
             descriptor,

@@ -6,9 +6,11 @@
 //! is; it has a branch counter when it has at least two.
 
 mod graph;
+mod inlined;
 mod input;
 
 use graph::Graph;
+use inlined::Inlined;
 use input::FlowInput;
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
@@ -54,6 +56,7 @@ pub fn analyze(
         next_probe: 0,
         input: FlowInput::default(),
         labels: Labels::default(),
+        inlined: Inlined::of(class),
     };
     let mut coverage = ClassCoverage::new(class.id, class.name.as_str());
     coverage.signature.clone_from(&class.signature);
@@ -67,6 +70,7 @@ pub fn analyze(
             coverage.add_method(method);
         }
     }
+    coverage.fragments = analyzer.inlined.fragments();
     match probes {
         Some(probes) if probes.len() != analyzer.next_probe => Err(AnalysisError::ProbeCount {
             class: class.name.clone(),
@@ -115,6 +119,7 @@ struct Analyzer<'a> {
     next_probe: usize,
     input: FlowInput,
     labels: Labels,
+    inlined: Inlined<'a>,
 }
 
 impl Analyzer<'_> {
@@ -141,6 +146,9 @@ impl Analyzer<'_> {
             method.signature.clone(),
         );
         graph.count(&output, &mut coverage);
+        for (line, covered) in graph.lines() {
+            self.inlined.add(line, covered);
+        }
         coverage.close();
         Ok(coverage)
     }

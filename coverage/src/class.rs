@@ -37,6 +37,12 @@ pub struct ClassDescription {
 }
 
 impl ClassDescription {
+    /// Whether the Kotlin compiler made this.
+    pub(crate) fn is_kotlin(&self) -> bool {
+        let mut annotations = self.annotations.iter();
+        annotations.any(|annotation| annotation == "Lkotlin/Metadata;")
+    }
+
     /// Whether this is a `module-info` or `package-info`, which reports leave out.
     #[must_use]
     pub fn is_module_or_package(&self) -> bool {
@@ -58,6 +64,8 @@ pub struct MethodDescription {
     pub access_flags: u16,
     /// Descriptors of the annotations of the method, visible at run time or not.
     pub annotations: Vec<String>,
+    /// Those of them that are invisible at run time (JVMS 4.7.17).
+    pub invisible_annotations: Vec<String>,
     /// The `Code` attribute; none for abstract and native methods.
     pub code: Option<CodeDescription>,
 }

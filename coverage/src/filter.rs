@@ -14,6 +14,7 @@ mod enum_constructor;
 mod enum_methods;
 mod exhaustive_switch;
 mod finally;
+mod kotlin;
 mod nodes;
 mod output;
 mod private_constructor;
@@ -41,7 +42,29 @@ pub struct Filter {
     pub name: &'static str,
     /// What it leaves out, as a sentence.
     pub doc: &'static str,
+    classes: Classes,
     apply: fn(&FilterContext<'_>, &mut FilterOutput),
+}
+
+/// Of which compilers' classes a filter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Classes {
+    Any,
+    Kotlin,
+    NotKotlin,
+}
+
+impl Filter {
+    fn run(&self, context: &FilterContext<'_>, output: &mut FilterOutput) {
+        let applies = match self.classes {
+            Classes::Any => true,
+            Classes::Kotlin => context.class.is_kotlin(),
+            Classes::NotKotlin => !context.class.is_kotlin(),
+        };
+        if applies {
+            (self.apply)(context, output);
+        }
+    }
 }
 
 impl std::fmt::Debug for Filter {
@@ -65,7 +88,7 @@ pub struct MissingFilter {
 pub(crate) fn apply_all(context: &FilterContext<'_>) -> FilterOutput {
     let mut output = FilterOutput::new(context.code.instructions.len());
     for filter in ALL {
-        (filter.apply)(context, &mut output);
+        filter.run(context, &mut output);
     }
     output
 }
@@ -96,7 +119,7 @@ pub fn findings(class: &ClassDescription) -> Vec<Finding<'_>> {
         };
         for filter in ALL {
             let mut output = FilterOutput::new(code.instructions.len());
-            (filter.apply)(&context, &mut output);
+            filter.run(&context, &mut output);
             if !output.is_empty() {
                 findings.push(Finding { method, filter });
             }
@@ -106,61 +129,67 @@ pub fn findings(class: &ClassDescription) -> Vec<Finding<'_>> {
 }
 
 macro_rules! filters {
-    ($($module:ident $name:literal $doc:literal)*) => {
+    ($($classes:ident { $($module:ident $(:: $inner:ident)? $name:literal $doc:literal)* })*) => {
         /// The filters, in the order in which they are applied.
-        pub const ALL: &[Filter] = &[$(Filter { name: $name, doc: $doc, apply: $module::apply }),*];
+        pub const ALL: &[Filter] = &[$($(Filter {
+            name: $name,
+            doc: $doc,
+            classes: Classes::$classes,
+            apply: $module$(::$inner)?::apply,
+        }),*),*];
     };
 }
 
 filters! {
-    synthetic_class "synthetic-class" "All methods of a class marked ACC_SYNTHETIC."
-    enum_methods "enum-methods" "`values()` and `valueOf(String)` of an enum."
-    bridge "bridge" "Methods marked ACC_BRIDGE."
-    synchronized "synchronized" "The handler that leaves the monitor of a `synchronized` block when it is left by an exception."
-    try_with_resources_javac11 "try-with-resources-javac11" "The closing of resources as javac 11 and later compile it."
-    try_with_resources_javac "try-with-resources-javac" "The closing of resources as javac 7 to 10 compile it."
-    try_with_resources_ecj "try-with-resources-ecj" "The closing of resources as the Eclipse compiler compiles it."
-    finally "finally" "The copies of a `finally` block are counted as one."
-    private_constructor "private-empty-constructor" "A private constructor without parameters that does nothing."
-    assert "assert" "The test whether assertions are enabled, and its initialisation."
-    string_switch_javac "string-switch-javac" "The look-up of the key in a `switch` on strings as javac compiles it."
-    string_switch "string-switch" "The comparisons in a `switch` on strings of other compilers become the branches of one switch."
-    enum_constructor "enum-empty-constructor" "A constructor of an enum without parameters that does nothing."
-    record_members "record-members" "`equals`, `hashCode`, `toString` and the accessors of a record that the compiler made."
-    exhaustive_switch "exhaustive-switch" "The default branch of an exhaustive `switch`, which throws `MatchException` or `IncompatibleClassChangeError`."
-    record_pattern "record-pattern" "The handler that wraps what an accessor throws during the matching of a record pattern."
-    annotation_generated "annotation-generated" "Classes and methods with an annotation whose simple name contains `Generated` and that is kept in the class file."
-    synthetic "synthetic" "Methods marked ACC_SYNTHETIC, other than the bodies of lambdas, in classes that are not Kotlin's."
+    Any {
+        synthetic_class "synthetic-class" "All methods of a class marked ACC_SYNTHETIC."
+        enum_methods "enum-methods" "`values()` and `valueOf(String)` of an enum."
+        bridge "bridge" "Methods marked ACC_BRIDGE."
+        synchronized "synchronized" "The handler that leaves the monitor of a `synchronized` block when it is left by an exception."
+        try_with_resources_javac11 "try-with-resources-javac11" "The closing of resources as javac 11 and later compile it."
+        try_with_resources_javac "try-with-resources-javac" "The closing of resources as javac 7 to 10 compile it."
+        try_with_resources_ecj "try-with-resources-ecj" "The closing of resources as the Eclipse compiler compiles it."
+        finally "finally" "The copies of a `finally` block are counted as one."
+        private_constructor "private-empty-constructor" "A private constructor without parameters that does nothing."
+        assert "assert" "The test whether assertions are enabled, and its initialisation."
+        string_switch_javac "string-switch-javac" "The look-up of the key in a `switch` on strings as javac compiles it."
+        string_switch "string-switch" "The comparisons in a `switch` on strings of other compilers become the branches of one switch."
+        enum_constructor "enum-empty-constructor" "A constructor of an enum without parameters that does nothing."
+        record_members "record-members" "`equals`, `hashCode`, `toString` and the accessors of a record that the compiler made."
+        exhaustive_switch "exhaustive-switch" "The default branch of an exhaustive `switch`, which throws `MatchException` or `IncompatibleClassChangeError`."
+        record_pattern "record-pattern" "The handler that wraps what an accessor throws during the matching of a record pattern."
+        annotation_generated "annotation-generated" "Classes and methods with an annotation whose simple name contains `Generated` and that is kept in the class file."
+    }
+    Kotlin {
+        kotlin::without_lines "kotlin-without-lines" "Methods without line numbers, and what stands in front of the first line of others, such as checks of parameters."
+        kotlin::accessor "kotlin-accessor" "Accessors of private members."
+        kotlin::serializable "kotlin-serializable" "Members made for `@Serializable`."
+        kotlin::enum_entries "kotlin-enum-entries" "`getEntries()` of an enum."
+        kotlin::overload "kotlin-overload" "The overloads made for `@JvmOverloads`."
+        kotlin::static_delegate "kotlin-static-delegate" "The static methods made for `@JvmStatic` functions without parameters."
+        kotlin::safe_call "kotlin-safe-call" "The null checks of a chain of `?.`, also with `?:` behind it: a null in one of them covers this branch of all."
+        kotlin::lateinit "kotlin-lateinit" "The check that a `lateinit` property has a value."
+        kotlin::exhaustive_when "kotlin-exhaustive-when" "The default branch of an exhaustive `when`, and what finds the number of an enum constant that may be null."
+        kotlin::string_when "kotlin-string-when" "The comparisons in a `when` on strings become the branches of one switch."
+        kotlin::unsafe_cast "kotlin-unsafe-cast" "The null check of `as`."
+        kotlin::not_null "kotlin-not-null" "The null check of `!!`."
+        kotlin::value_class "kotlin-value-class" "The boxed form of a value class."
+        kotlin::exposed "kotlin-exposed" "Methods made for `@JvmExposeBoxed`."
+        kotlin::default_argument "kotlin-default-argument" "The tests for default arguments in `…$default`."
+        kotlin::inlined "kotlin-inlined" "Instructions inlined from elsewhere."
+        kotlin::coroutine "kotlin-coroutine" "The state machine of a `suspend` function."
+        kotlin::interface_delegate "kotlin-interface-delegate" "Methods that only call the body of an interface's function."
+    }
+    NotKotlin {
+        synthetic "synthetic" "Methods marked ACC_SYNTHETIC, other than the bodies of lambdas, in classes that are not Kotlin's."
+    }
 }
 
-macro_rules! missing {
-    ($($name:literal $doc:literal)*) => {
-        /// What JaCoCo 0.8.15 filters and this crate does not: all of it is for Kotlin.
-        pub const MISSING: &[MissingFilter] = &[$(MissingFilter { name: $name, doc: $doc }),*];
-    };
-}
-
-missing! {
-    "KotlinGeneratedFilter" "methods without line numbers"
-    "KotlinSyntheticAccessorsFilter" "accessors of private members"
-    "KotlinSerializableFilter" "members made for `@Serializable`"
-    "KotlinEnumFilter" "`getEntries` of an enum"
-    "KotlinJvmOverloadsFilter" "overloads made for `@JvmOverloads`"
-    "KotlinJvmStaticFilter" "static delegates made for `@JvmStatic`"
-    "KotlinSafeCallOperatorFilter" "the null checks of chained `?.`"
-    "KotlinLateinitFilter" "the check that a `lateinit` property is initialised"
-    "KotlinWhenFilter" "the default branch of an exhaustive `when`"
-    "KotlinWhenStringFilter" "the comparisons in a `when` on strings"
-    "KotlinUnsafeCastOperatorFilter" "the null check of `as`"
-    "KotlinNotNullOperatorFilter" "the null check of `!!`"
-    "KotlinInlineClassFilter" "members made for value classes"
-    "KotlinExposeBoxedFilter" "members made for `@JvmExposeBoxed`"
-    "KotlinDefaultArgumentsFilter" "the tests for default arguments in `…$default`"
-    "KotlinInlineFilter" "instructions inlined from elsewhere"
-    "KotlinCoroutineFilter" "the state machine of a `suspend` function"
-    "KotlinDefaultMethodsFilter" "delegates to default methods of interfaces"
-    "KotlinComposeFilter" "code made by the Compose compiler"
-}
+/// What JaCoCo 0.8.15 filters and this crate does not.
+pub const MISSING: &[MissingFilter] = &[MissingFilter {
+    name: "KotlinComposeFilter",
+    doc: "code made by the Compose compiler",
+}];
 
 #[cfg(test)]
 mod tests;

@@ -25,3 +25,4 @@ pub mod flow;
 pub mod model;
 #[cfg(feature = "report")]
 pub mod report;
+mod source_map;

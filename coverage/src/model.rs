@@ -25,8 +25,10 @@
 
 mod bundle;
 mod counter;
+mod fragment;
 mod node;
 
 pub use bundle::{BundleBuilder, BundleCoverage, BundleError, PackageCoverage, SourceFileCoverage};
 pub use counter::{Counter, CounterKind, Counters, Status};
+pub(crate) use node::Fragment;
 pub use node::{ClassCoverage, LineCoverage, Lines, MethodCoverage};

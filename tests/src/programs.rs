@@ -43,9 +43,9 @@ pub struct Program {
     /// Arguments of the program.
     #[serde(default)]
     arguments: Vec<String>,
-    /// The measured classes were compiled from Java.
+    /// Of its many classes, only those that ran are reported in the comparison of reports.
     #[serde(default)]
-    pub java: bool,
+    pub large: bool,
     /// It lists the members of measured classes by reflection, so that those JaCoCo adds change its work.
     #[serde(default)]
     pub reflective: bool,
@@ -314,32 +314,51 @@ fn compile_java(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
 
 fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
     let classes = scratch.join("classes");
-    let compiler = named("kotlinc");
     let sources: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| javac::files_with_extension(folder, "kt"))
         .collect();
+    kotlinc(jdk, &sources, &[], &classes);
+    classes
+}
+
+/// A plugin of the Kotlin compiler, and the library that its code needs, by the names of `artifacts.toml`.
+pub type KotlinPlugin = (&'static str, &'static str);
+
+/// Compiles Kotlin files into `classes` with the program `kotlinc`.
+///
+/// # Panics
+/// If it refuses them.
+pub fn kotlinc(jdk: &Jdk, sources: &[PathBuf], plugins: &[KotlinPlugin], classes: &Path) {
+    let compiler = named("kotlinc");
     let files: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
-    let libraries: Vec<PathBuf> = compiler
-        .artifacts
+    let paths = |names: &[String]| -> Vec<PathBuf> {
+        names.iter().map(|name| artifacts::path(name)).collect()
+    };
+    let compiler_path = paths(&compiler.artifacts);
+    let plugin_paths = plugins.iter().map(|(plugin, _)| artifacts::path(plugin));
+    let mut libraries = vec![artifacts::path("kotlin-stdlib")];
+    libraries.extend(plugins.iter().map(|(_, library)| artifacts::path(library)));
+    let identity = compiler_path
         .iter()
-        .map(|name| artifacts::path(name))
-        .collect();
-    let identity: Vec<String> = libraries
-        .iter()
-        .map(|library| library.display().to_string())
-        .collect();
-    javac::kept(&identity, &files, &classes, |fresh| {
-        let java = Java::new(jdk).class_path(&libraries).main(&compiler.main);
-        java.arguments(&["-no-stdlib", "-no-reflect", "-cp"])
-            .argument(artifacts::path("kotlin-stdlib"))
+        .cloned()
+        .chain(plugin_paths.clone())
+        .map(|path| path.display().to_string());
+    javac::kept(&identity.collect::<Vec<_>>(), &files, classes, |fresh| {
+        let java = Java::new(jdk)
+            .class_path(&compiler_path)
+            .main(&compiler.main);
+        let options = plugin_paths.map(|plugin| format!("-Xplugin={}", plugin.display()));
+        let options = options.collect::<Vec<_>>();
+        java.arguments(&["-no-stdlib", "-no-reflect", "-nowarn", "-cp"])
+            .argument(std::env::join_paths(&libraries).expect("paths without separators"))
+            .arguments(&options)
             .argument("-d")
             .argument(fresh)
-            .arguments(&sources)
+            .arguments(sources)
             .run()
             .assert_success();
     });
-    classes
 }
 
 /// One test for each program, so that one failure does not hide another: calls `check` with the program's name.

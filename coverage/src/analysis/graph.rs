@@ -267,6 +267,15 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The line of each instruction, and whether it was executed.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (u32, bool)> {
+        let instructions = self.instructions.iter();
+        instructions.filter_map(|instruction| {
+            let line = u32::from(instruction.line?);
+            Some((line, !instruction.covered.is_empty()))
+        })
+    }
+
     /// Counts what no filter has left out.
     pub(super) fn count(&self, output: &FilterOutput, coverage: &mut MethodCoverage) {
         for (index, instruction) in self.instructions.iter().enumerate() {

@@ -23,6 +23,12 @@ impl FilterContext<'_> {
         self.class.super_name.as_deref() == Some(name)
     }
 
+    /// Whether the method has the annotation with this descriptor.
+    pub(crate) fn is_annotated(&self, descriptor: &str) -> bool {
+        let mut annotations = self.method.annotations.iter();
+        annotations.any(|annotation| annotation == descriptor)
+    }
+
     /// Whether the method has this name and descriptor.
     pub(crate) fn is(&self, name: &str, descriptor: &str) -> bool {
         self.method.name == name && self.method.descriptor == descriptor

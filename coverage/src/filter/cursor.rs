@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jvms::opcode;
 
 use super::nodes::Nodes;
-use crate::class::{MemberRef, Operand};
+use crate::class::{Constant, MemberRef, Operand};
 
 /// Names for things a pattern mentions more than once.
 pub(crate) type Name = (&'static str, u32);
@@ -31,10 +31,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Stands at the first instruction of the method if that is `aload_0`.
-    pub(crate) fn at_this(nodes: &'a Nodes<'a>) -> Self {
+    /// Stands at the first instruction of the method.
+    pub(crate) fn at_first(nodes: &'a Nodes<'a>) -> Self {
         let mut cursor = Self::new(nodes);
         cursor.at = nodes.skip_to_instruction(0);
+        cursor
+    }
+
+    /// Stands at the first instruction of the method if that is `aload_0`.
+    pub(crate) fn at_this(nodes: &'a Nodes<'a>) -> Self {
+        let mut cursor = Self::at_first(nodes);
         cursor.keep_if(opcode::ALOAD, |operand| *operand == Operand::Local(0));
         cursor
     }
@@ -63,7 +69,7 @@ impl<'a> Cursor<'a> {
 
     /// The next instruction, whatever it is.
     pub(crate) fn next(&mut self) {
-        self.at = self.at.and_then(|at| self.nodes.next_instruction(at));
+        self.at = self.following();
     }
 
     /// Opcode of the instruction it stands at.
@@ -83,6 +89,31 @@ impl<'a> Cursor<'a> {
                     .nodes
                     .instruction(at)
                     .is_some_and(|instruction| fits(&instruction.operand))
+        });
+    }
+
+    /// Where the next instruction is.
+    pub(crate) fn following(&self) -> Option<usize> {
+        self.nodes.next_instruction(self.at?)
+    }
+
+    /// Opcode of the next instruction.
+    pub(crate) fn opcode_of_next(&self) -> Option<u8> {
+        self.nodes.opcode(self.following()?)
+    }
+
+    /// The instruction it stands at has such an opcode.
+    pub(crate) fn keep_opcode(&mut self, fits: impl FnOnce(u8) -> bool) {
+        if !self.opcode().is_some_and(fits) {
+            self.at = None;
+        }
+    }
+
+    /// Loads a string that begins so.
+    pub(crate) fn next_is_string(&mut self, prefix: &str) {
+        self.next();
+        self.keep_if(opcode::LDC, |operand| {
+            matches!(operand, Operand::Constant(Constant::String(text)) if text.starts_with(prefix))
         });
     }
 
@@ -177,9 +208,6 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn member(&self) -> Option<&'a MemberRef> {
-        match self.operand()? {
-            Operand::Member(member) => Some(member),
-            _ => None,
-        }
+        self.nodes.member(self.at?)
     }
 }

@@ -72,7 +72,7 @@ fn incompatible_class_change(context: &FilterContext<'_>, default: usize) -> Opt
 }
 
 /// One branch for each distinct case.
-fn without_default(switch: usize, default: usize, cases: &[usize]) -> Replacement {
+pub(super) fn without_default(switch: usize, default: usize, cases: &[usize]) -> Replacement {
     let mut replacement = Replacement::default();
     let mut branch = 0;
     for &case in cases {

@@ -5,7 +5,7 @@
 
 use jvms::opcode;
 
-use crate::class::{CodeDescription, Instruction, Operand};
+use crate::class::{CodeDescription, Instruction, MemberRef, Operand};
 
 /// One entry of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +151,20 @@ impl<'a> Nodes<'a> {
     /// The first instruction behind this node.
     pub(crate) fn next_instruction(&self, at: usize) -> Option<usize> {
         self.skip_to_instruction(at + 1)
+    }
+
+    /// The last instruction in front of this node.
+    pub(crate) fn previous_instruction(&self, at: usize) -> Option<usize> {
+        let mut before = self.nodes.get(..at)?.iter();
+        before.rposition(|node| matches!(node, Node::Instruction(_)))
+    }
+
+    /// The field or method that the instruction at this node names.
+    pub(crate) fn member(&self, at: usize) -> Option<&'a MemberRef> {
+        match &self.instruction(at)?.operand {
+            Operand::Member(member) => Some(member),
+            _ => None,
+        }
     }
 
     /// The label the jump at this node leads to.

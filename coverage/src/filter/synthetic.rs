@@ -7,7 +7,7 @@ use super::output::FilterOutput;
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let method = context.method;
-    if method.access_flags & ACC_SYNTHETIC == 0 || is_kotlin(context) {
+    if method.access_flags & ACC_SYNTHETIC == 0 {
         return;
     }
     let lambda = method.name.starts_with("lambda$")
@@ -15,14 +15,6 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     if !lambda {
         context.ignore_all(output);
     }
-}
-
-fn is_kotlin(context: &FilterContext<'_>) -> bool {
-    context
-        .class
-        .annotations
-        .iter()
-        .any(|annotation| annotation == "Lkotlin/Metadata;")
 }
 
 fn is_scala(context: &FilterContext<'_>) -> bool {

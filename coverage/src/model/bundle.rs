@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::counter::Counters;
+use super::fragment;
 use super::node::{ClassCoverage, Lines};
 
 /// A source file: the sum of the classes compiled from it.
@@ -102,7 +103,8 @@ impl BundleBuilder {
 
     /// Groups the classes.
     #[must_use]
-    pub fn build(self, name: impl Into<String>) -> BundleCoverage {
+    pub fn build(mut self, name: impl Into<String>) -> BundleCoverage {
+        fragment::apply_all(&mut self.classes);
         let mut packages = BTreeMap::<String, Vec<ClassCoverage>>::new();
         for class in self.classes.into_values() {
             match packages.get_mut(class.package()) {

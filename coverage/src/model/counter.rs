@@ -26,6 +26,14 @@ impl Counter {
         Self { missed, covered }
     }
 
+    /// These items but for `others`, which are among them.
+    pub(super) const fn without(self, others: Self) -> Self {
+        Self::new(
+            self.missed.saturating_sub(others.missed),
+            self.covered.saturating_sub(others.covered),
+        )
+    }
+
     /// Missed and covered items together.
     #[must_use]
     pub const fn total(self) -> u32 {

@@ -47,6 +47,30 @@ impl Lines {
         }
     }
 
+    /// Counts a line between the first and the last once, whatever its
+    /// instructions; it is covered if any of them is, or if `covered`. Gives
+    /// what was counted before and now.
+    pub(super) fn count_once(
+        &mut self,
+        number: u32,
+        covered: bool,
+    ) -> Option<(LineCoverage, LineCoverage)> {
+        if !(self.first()?..=self.last()?).contains(&number) {
+            return None;
+        }
+        let line = self.0.entry(number).or_default();
+        let before = *line;
+        let instructions = match covered || before.instructions.covered > 0 {
+            true => Counter::COVERED,
+            false => Counter::MISSED,
+        };
+        *line = LineCoverage {
+            instructions,
+            branches: Counter::EMPTY,
+        };
+        Some((before, *line))
+    }
+
     /// Adds all lines of `other`.
     pub(super) fn merge(&mut self, other: &Self, counter: &mut Counter) {
         for (&number, &line) in &other.0 {
@@ -169,6 +193,15 @@ impl MethodCoverage {
     }
 }
 
+/// Copies of lines of one class.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Fragment {
+    /// Internal name of the class that declares the lines.
+    pub(crate) class: String,
+    /// The lines, and whether a copy was executed.
+    pub(crate) lines: BTreeMap<u32, bool>,
+}
+
 /// A class: the sum of its methods.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassCoverage {
@@ -192,6 +225,8 @@ pub struct ClassCoverage {
     pub lines: Lines,
     /// There is execution data for a class of this name with another id.
     pub no_match: bool,
+    /// Lines of other classes, or of this one, that were inlined here.
+    pub(crate) fragments: Vec<Fragment>,
 }
 
 impl ClassCoverage {

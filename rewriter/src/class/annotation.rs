@@ -55,6 +55,19 @@ where
         .flat_map(move |attribute| Annotations::new(pool, &attribute))
 }
 
+/// Descriptors of the annotations in `attributes` that are invisible at run time.
+pub(crate) fn invisible<'c, 'a>(
+    attributes: Attributes<'c, 'a>,
+    pool: &'c ConstantPool<'a>,
+) -> impl Iterator<Item = Utf8<'a>> + 'c
+where
+    'a: 'c,
+{
+    attributes
+        .filter(|attribute| attribute.name == "RuntimeInvisibleAnnotations")
+        .flat_map(move |attribute| Annotations::new(pool, &attribute))
+}
+
 /// Steps over an `annotation`.
 fn skip_annotation(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
     cursor.u2("annotation")?;

@@ -89,6 +89,11 @@ impl<'c, 'a> Method<'c, 'a> {
         annotation::descriptors(self.attributes(), self.class.pool())
     }
 
+    /// Descriptors of its annotations that are invisible at run time (JVMS 4.7.17).
+    pub fn invisible_annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
+        annotation::invisible(self.attributes(), self.class.pool())
+    }
+
     /// Offset of the `method_info` in the class file.
     pub(crate) fn start(&self) -> usize {
         self.record.start as usize

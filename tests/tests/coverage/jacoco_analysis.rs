@@ -13,6 +13,7 @@ use coverage::model::{BundleBuilder, BundleCoverage, Counters, Lines};
 use e2e_tests::exec::{ClassKey, Execution};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::programs::{self, KotlinPlugin};
 use e2e_tests::xml_report::XmlReport;
 use e2e_tests::{artifacts, jacoco, javac, scratch, workspace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,6 +237,25 @@ fn compile_with_ecj(folder: &Path) -> PathBuf {
     classes
 }
 
+/// Plugins of the Kotlin compiler by the folders of `kotlin` that need them.
+const KOTLIN: [(&str, &[KotlinPlugin]); 2] = [
+    ("plain", &[]),
+    (
+        "serialization",
+        &[("kotlin-serialization-plugin", "kotlinx-serialization")],
+    ),
+];
+
+fn compile_kotlin(folder: &Path) -> PathBuf {
+    let classes = folder.join("kotlin");
+    for (sources, plugins) in KOTLIN {
+        let sources = workspace::test_file("kotlin").join(sources);
+        let sources = javac::files_with_extension(&sources, "kt");
+        programs::kotlinc(&jdks::newest(), &sources, plugins, &classes);
+    }
+    classes
+}
+
 /// The classes of a library that the tests run.
 fn unpack(artifact: &str, folder: &Path) {
     let file = std::fs::File::open(artifacts::path(artifact)).expect("the artifact can be read");
@@ -287,6 +307,34 @@ fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
 }
 
 #[test]
+fn counters_of_kotlin_classes_are_those_of_jacoco() {
+    let folder = scratch();
+    check(&compile_kotlin(folder.path()), &ALL_HITS);
+}
+
+/// Inlined code across classes and files, coroutines, and what compilers from 1.3 on make.
+#[test]
+fn counters_of_kotlin_libraries_are_those_of_jacoco() {
+    for library in KOTLIN_LIBRARIES {
+        let folder = scratch();
+        unpack(library, folder.path());
+        check(
+            folder.path(),
+            &[Hits::None, Hits::All, Hits::Random(1), Hits::Random(2)],
+        );
+    }
+}
+
+const KOTLIN_LIBRARIES: [&str; 6] = [
+    "kotlin-stdlib",
+    "kotlin-reflect",
+    "kotlin-daemon",
+    "kotlinx-coroutines",
+    "kotlinx-serialization",
+    "okhttp",
+];
+
+#[test]
 fn counters_of_the_java_compiler_are_those_of_jacoco() {
     for jdk in jdks::main_two() {
         let folder = scratch();
@@ -327,8 +375,15 @@ fn extract(jdk: &Jdk, module: &str, folder: &Path) {
 #[test]
 fn every_filter_has_something_to_leave_out_in_what_is_compared() {
     let folder = scratch();
-    let mut folders = vec![compile_with_ecj(folder.path()), folder.path().join("rhino")];
-    unpack("rhino", &folders[1]);
+    let mut folders = vec![
+        compile_with_ecj(folder.path()),
+        compile_kotlin(folder.path()),
+    ];
+    for library in KOTLIN_LIBRARIES.iter().chain(&["rhino"]) {
+        let unpacked = folder.path().join(library);
+        unpack(library, &unpacked);
+        folders.push(unpacked);
+    }
     for jdk in jdks::main_two() {
         folders.push(compile(&jdk, &folder.path().join(&jdk.version)));
     }

@@ -71,15 +71,18 @@ impl Comparison<'_> {
         );
     }
 
-    /// JaCoCo's command line reads our `.exec`, finds every class under its id, and of Java makes what our XML says.
+    /// JaCoCo's command line reads our `.exec`, finds every class under its id, and makes what our XML says.
     ///
     /// Its report of JaCoCo's own data is not made: but for the unstable probes the data are equal.
     pub fn reports(&self) {
-        if self.program.reflective || !self.program.no_room.is_empty() || !self.program.java {
+        if !self.program.no_room.is_empty() {
             return;
         }
         let measured = &self.measured;
-        let class_files = measured.original.class_files(measured.folder);
+        let class_files = match self.program.large {
+            true => measured.folder.join("ran"),
+            false => measured.original.class_files(measured.folder),
+        };
         classes::add_dumped(&measured.dump(), &class_files);
         let theirs = measured.folder.join("theirs.xml");
         let theirs = jacoco::report(&measured.exec(0), &class_files, &theirs);

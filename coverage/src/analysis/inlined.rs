@@ -1,0 +1,44 @@
+//! Which lines of other classes a class has copies of.
+
+use std::collections::BTreeMap;
+
+use crate::class::ClassDescription;
+use crate::model::Fragment;
+use crate::source_map::{self, Mapping};
+
+/// The copies in one class.
+pub(super) struct Inlined<'a> {
+    mappings: Vec<Mapping<'a>>,
+    lines: BTreeMap<&'a str, BTreeMap<u32, bool>>,
+}
+
+impl<'a> Inlined<'a> {
+    pub(super) fn of(class: &'a ClassDescription) -> Self {
+        let mappings = source_map::foreign(class);
+        // Also of a class of whose lines no instruction is left.
+        let classes = mappings.iter().map(|mapping| mapping.class);
+        Self {
+            lines: classes.map(|class| (class, BTreeMap::new())).collect(),
+            mappings,
+        }
+    }
+
+    /// An instruction of this line of the class file.
+    pub(super) fn add(&mut self, line: u32, covered: bool) {
+        for mapping in &self.mappings {
+            if let Some(input) = mapping.input_of(line) {
+                let lines = self.lines.entry(mapping.class).or_default();
+                *lines.entry(input).or_default() |= covered;
+            }
+        }
+    }
+
+    pub(super) fn fragments(self) -> Vec<Fragment> {
+        let classes = self.lines.into_iter();
+        let fragments = classes.map(|(class, lines)| Fragment {
+            class: class.to_owned(),
+            lines,
+        });
+        fragments.collect()
+    }
+}

@@ -1,0 +1,23 @@
+//! Code that the Kotlin compiler and its plugins make, in classes annotated `kotlin.Metadata`.
+
+pub(super) mod accessor;
+pub(super) mod coroutine;
+pub(super) mod default_argument;
+pub(super) mod enum_entries;
+pub(super) mod exhaustive_when;
+pub(super) mod exposed;
+pub(super) mod inlined;
+pub(super) mod interface_delegate;
+pub(super) mod lateinit;
+pub(super) mod not_null;
+pub(super) mod overload;
+pub(super) mod safe_call;
+pub(super) mod serializable;
+pub(super) mod static_delegate;
+pub(super) mod string_when;
+pub(super) mod unsafe_cast;
+pub(super) mod value_class;
+pub(super) mod without_lines;
+
+/// Functions that compiled Kotlin calls to check what is not null.
+const INTRINSICS: &str = "kotlin/jvm/internal/Intrinsics";

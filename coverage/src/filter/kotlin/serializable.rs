@@ -1,0 +1,49 @@
+//! Members that the plugin for `@Serializable` makes.
+
+use jvms::access_flags::ACC_SYNTHETIC;
+use jvms::opcode;
+
+use super::super::context::FilterContext;
+use super::super::cursor::Cursor;
+use super::super::output::FilterOutput;
+
+const CACHED: &str = "get$cachedSerializer";
+const SERIALIZER: &str = "()Lkotlinx/serialization/KSerializer;";
+const MARKER: &str = "Lkotlinx/serialization/internal/SerializationConstructorMarker;)V";
+
+pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let synthetic = context.method.access_flags & ACC_SYNTHETIC != 0;
+    if (synthetic && is_synthetic_member(context)) || is_serializer(context) {
+        context.ignore_all(output);
+    }
+}
+
+fn is_synthetic_member(context: &FilterContext<'_>) -> bool {
+    let (name, descriptor) = (&context.method.name, &context.method.descriptor);
+    match name.as_str() {
+        "<init>" => descriptor.ends_with(MARKER),
+        CACHED => descriptor == SERIALIZER,
+        _ if name.starts_with("write$Self$") => true,
+        _ => name.contains("$_anonymous_") && descriptor == SERIALIZER,
+    }
+}
+
+/// `serializer()` of the companion object, or of the object itself.
+fn is_serializer(context: &FilterContext<'_>) -> bool {
+    if !context.is("serializer", SERIALIZER) {
+        return false;
+    }
+    let mut generated = Cursor::at_first(context.nodes);
+    generated.keep_opcode(|opcode| opcode == opcode::GETSTATIC);
+    let class = context.class.name.strip_suffix("$Companion");
+    let of_class = generated
+        .member()
+        .is_some_and(|field| class.is_some() && field.owner.strip_suffix("$$serializer") == class);
+    generated.next_is(opcode::CHECKCAST);
+    generated.next_is(opcode::ARETURN);
+    let mut cached = Cursor::at_this(context.nodes);
+    cached.next();
+    let of_cache = cached.member().is_some_and(|called| called.name == CACHED);
+    cached.next_is(opcode::ARETURN);
+    (of_class && generated.is_met()) || (of_cache && cached.is_met())
+}

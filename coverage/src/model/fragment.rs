@@ -1,0 +1,75 @@
+//! Lines that were inlined elsewhere: they are counted where they are declared,
+//! once each, and are covered when any copy of them was executed.
+
+use std::collections::BTreeMap;
+
+use super::counter::{Counter, Counters, Status};
+use super::node::{ClassCoverage, LineCoverage, Lines};
+
+/// Counts the lines of all fragments in the classes that declare them.
+pub(super) fn apply_all(classes: &mut BTreeMap<String, ClassCoverage>) {
+    let mut all = BTreeMap::<String, BTreeMap<u32, bool>>::new();
+    for class in classes.values_mut() {
+        for fragment in std::mem::take(&mut class.fragments) {
+            let lines = all.entry(fragment.class).or_default();
+            for (number, covered) in fragment.lines {
+                *lines.entry(number).or_default() |= covered;
+            }
+        }
+    }
+    for (name, lines) in all {
+        if let Some(class) = classes.get_mut(&name) {
+            apply(class, &lines);
+        }
+    }
+}
+
+fn apply(class: &mut ClassCoverage, lines: &BTreeMap<u32, bool>) {
+    let mut methods = Counters::default();
+    for method in &mut class.methods {
+        let applied = apply_to_node(&mut method.lines, &mut method.counters, lines);
+        if applied {
+            method.counters.method = match method.counters.instruction.covered > 0 {
+                true => Counter::COVERED,
+                false => Counter::MISSED,
+            };
+            method.counters.complexity = method.counters.method;
+        }
+        methods += method.counters;
+    }
+    apply_to_node(&mut class.lines, &mut class.counters, lines);
+    class.counters.complexity = methods.complexity;
+    class.counters.method = methods.method;
+    // Also of a class without code.
+    class.counters.class = match methods.method.covered > 0 {
+        true => Counter::COVERED,
+        false => Counter::MISSED,
+    };
+}
+
+/// Whether any of the lines is one of the node's.
+fn apply_to_node(node: &mut Lines, counters: &mut Counters, lines: &BTreeMap<u32, bool>) -> bool {
+    let mut applied = false;
+    for (&number, &covered) in lines {
+        if let Some((before, now)) = node.count_once(number, covered) {
+            exchange(counters, before, now);
+            applied = true;
+        }
+    }
+    applied
+}
+
+/// How these instructions count as a line.
+fn once(instructions: Counter) -> Counter {
+    match instructions.status() {
+        Status::Empty => Counter::EMPTY,
+        Status::NotCovered => Counter::MISSED,
+        Status::PartlyCovered | Status::FullyCovered => Counter::COVERED,
+    }
+}
+
+fn exchange(counters: &mut Counters, before: LineCoverage, now: LineCoverage) {
+    counters.instruction = counters.instruction.without(before.instructions) + now.instructions;
+    counters.branch = counters.branch.without(before.branches);
+    counters.line = counters.line.without(once(before.instructions)) + now.instructions;
+}
