@@ -9,9 +9,11 @@
 mod alarm;
 pub mod calls;
 mod capture;
+mod current;
 mod entry;
 mod free_list;
 mod limits;
+mod quick;
 mod runtime;
 mod segments;
 mod shared;
@@ -22,8 +24,8 @@ mod threads;
 mod virtual_stacks;
 mod watches;
 
-pub use calls::{Jvm, NewThread, ThreadCell};
 pub use capture::{CaptureSpec, MAX_TEXT, Seen, frame_word};
+pub use current::{Jvm, NewThread, ThreadCell};
 pub use limits::{MAX_PROGRAMS, MAX_SPANS};
 pub use runtime::{Drained, Runtime};
 pub use table::{Counter, SpanTable, TooMany};

@@ -1,6 +1,6 @@
 //! The clock of spans: the processor's own counter where it runs at one speed for all cores, else the kernel's.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Whether the counter of the processor is read.
@@ -12,23 +12,38 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// The clock now, in ticks.
 #[inline]
 pub(crate) fn ticks() -> u64 {
-    if COUNTER.load(Ordering::Relaxed) {
-        counter()
-    } else {
-        kernel()
-    }
+    if has_counter() { counter() } else { kernel() }
 }
 
+/// Whether the clock is [`counter`].
+#[inline]
+pub(crate) fn has_counter() -> bool {
+    COUNTER.load(Ordering::Relaxed)
+}
+
+/// The counter of the processor.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn counter() -> u64 {
+pub(crate) fn counter() -> u64 {
     // SAFETY: every x86-64 processor has `rdtsc`, and Linux lets programs use it unless one asked not to be.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn counter() -> u64 {
+pub(crate) fn counter() -> u64 {
     kernel()
+}
+
+/// Lets the processor fetch the memory of a word that will be written soon.
+#[inline]
+pub(crate) fn fetch(word: &AtomicU64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction has no effect that a program can see; processors without it ignore it.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) word.as_ptr(), options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = word;
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.

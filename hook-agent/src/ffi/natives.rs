@@ -15,6 +15,7 @@ use probes::spans::calls::{capture, capture_read_from, enter, exit, fail};
 use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, ThreadCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
 
 /// A native method that is being called.
 #[derive(Clone, Copy)]
@@ -24,6 +25,21 @@ impl Jvm for Caller<'_> {
     #[inline]
     fn ticks(&self) -> u64 {
         clock::ticks()
+    }
+
+    #[inline(always)]
+    fn has_counter(&self) -> bool {
+        clock::has_counter()
+    }
+
+    #[inline(always)]
+    fn counter(&self) -> u64 {
+        clock::counter()
+    }
+
+    #[inline(always)]
+    fn fetch(&self, word: &AtomicU64) {
+        clock::fetch(word);
     }
 
     #[inline(always)]

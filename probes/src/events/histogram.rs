@@ -7,12 +7,9 @@ pub const BUCKETS: usize = 8 * 42;
 #[inline]
 #[must_use]
 pub fn bucket_of(nanos: u64) -> usize {
-    if nanos < 8 {
-        return nanos as usize;
-    }
-    let power = 63 - nanos.leading_zeros(); // at least 3
-    let step = (nanos >> (power - 3)) & 7;
-    ((power as usize - 2) * 8 + step as usize).min(BUCKETS - 1)
+    let shift = (nanos | 8).ilog2() - 3;
+    let bucket = (nanos >> shift) as usize + 8 * shift as usize; // of 8 to 15 steps, eight are those of lower powers
+    bucket.min(BUCKETS - 1)
 }
 
 /// The lowest duration of a bucket.

@@ -10,56 +10,14 @@ use conditions::limits::MAX_STACK;
 use conditions::{Call, Datum, Path, Verdict};
 
 use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
+use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
 use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
-use super::runtime::Runtime;
+use super::quick;
 use super::segments::Pushed;
-use super::stack::{Left, ThreadStack};
+use super::stack::Left;
 use super::sums::Timed;
 use super::table::WATCHED;
 use super::threads::ThreadLog;
-use crate::events::{SpanMode, ThreadInfo};
-
-const AGGREGATE: u8 = SpanMode::Aggregate as u8;
-const EVENTS: u8 = SpanMode::Events as u8;
-
-/// What a call needs of the JVM.
-pub trait Jvm {
-    /// The clock, in ticks as `Scale` knows them.
-    fn ticks(&self) -> u64;
-
-    /// Identifies this native thread; called once per thread. None if the thread cannot be identified.
-    fn join(&self) -> Option<NewThread>;
-
-    /// Runs `body` with the cell of this native thread, which is empty at first.
-    fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R;
-
-    /// Writes the innermost frames of the current call stack, each as [`frame_word`](super::frame_word), and says how
-    /// many they are.
-    fn frames(&self, frames: &mut [u64]) -> usize;
-}
-
-/// What is kept of a native thread between its calls.
-pub type ThreadCell = Cell<Option<CurrentThread>>;
-
-/// A native thread at its first call.
-#[derive(Debug)]
-pub struct NewThread {
-    /// Where its calls are collected.
-    pub runtime: &'static Runtime,
-    /// The platform thread.
-    pub thread: ThreadInfo,
-    /// The id that calls of the platform thread itself name.
-    pub owner: u64,
-    /// Empties the cell of a thread that ends.
-    pub clear: fn(),
-}
-
-/// The log of a native thread, and the stack of the Java thread it runs.
-#[derive(Debug, Clone, Copy)]
-pub struct CurrentThread {
-    log: &'static ThreadLog,
-    stack: &'static ThreadStack,
-}
 
 /// Marks the log of a native thread as ended when the thread ends.
 struct ExitGuard(Cell<Option<Exit>>);
@@ -141,30 +99,43 @@ fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
 }
 
 /// A call of `span` begins on the Java thread `thread`.
-#[inline]
+#[inline(always)]
 pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
+    if quick::enter(jvm, thread, span).is_none() {
+        enter_any(jvm, thread, span);
+    }
+}
+
+/// [`enter`] in every case.
+#[inline(never)]
+fn enter_any(jvm: &impl Jvm, thread: u64, span: u32) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
     };
     let shared = here.log.shared;
     let mode = shared.mode(span);
-    let start = match mode {
-        AGGREGATE.. => here.stack.moment(jvm.ticks()),
-        _ => 0,
-    };
-    if !here.stack.enter(span, mode, start, shared.base()) && mode >= AGGREGATE {
+    let now = || here.stack.moment(jvm.ticks());
+    if !here.stack.enter(span, mode, shared.base(), now) && mode >= AGGREGATE {
         here.log.lost.note(|lost| &lost.untracked, 1);
     }
 }
 
 /// A call of `span` returns.
-#[inline]
+#[inline(always)]
 pub fn exit(jvm: &impl Jvm, thread: u64, span: u32) {
+    if quick::exit(jvm, thread, span).is_none() {
+        exit_any(jvm, thread, span);
+    }
+}
+
+/// [`exit`] in every case.
+#[inline(never)]
+fn exit_any(jvm: &impl Jvm, thread: u64, span: u32) {
     leave(jvm, thread, span, false, || None);
 }
 
-/// A call of `span` is left by an exception; `class` numbers its class ([`Runtime::class`]) and is called only in
-/// mode [`SpanMode::Events`].
+/// A call of `span` is left by an exception; `class` numbers its class ([`Runtime::class`](super::Runtime::class)) and is called only in
+/// mode [`SpanMode::Events`](crate::events::SpanMode::Events).
 #[inline]
 pub fn fail(jvm: &impl Jvm, thread: u64, span: u32, class: impl FnOnce() -> Option<u32>) {
     leave(jvm, thread, span, true, class);
@@ -392,7 +363,7 @@ fn push(
 }
 
 /// A value of a call of `span` that is about to be entered or left. `read` is called only in mode
-/// [`SpanMode::Events`].
+/// [`SpanMode::Events`](crate::events::SpanMode::Events).
 #[inline]
 pub fn capture<'v>(
     jvm: &impl Jvm,

@@ -80,6 +80,35 @@ pub(crate) enum Pushed {
     Refused,
 }
 
+/// Room for an entry.
+#[derive(Debug)]
+pub(crate) struct Room<'s, const N: usize> {
+    segment: &'s Segment,
+    end: usize,
+    words: &'s [AtomicU64; N],
+    behind: &'s [AtomicU64],
+}
+
+/// So many words behind those that are written, memory is fetched.
+const AHEAD: usize = 64;
+
+impl<const N: usize> Room<'_, N> {
+    /// A word that will be written soon.
+    #[inline(always)]
+    pub fn ahead(&self) -> Option<&AtomicU64> {
+        self.behind.get(AHEAD)
+    }
+
+    /// Writes the entry.
+    #[inline(always)]
+    pub fn fill(self, entry: [u64; N]) {
+        for (word, value) in self.words.iter().zip(entry) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.segment.written.store(self.end, Ordering::Release);
+    }
+}
+
 impl Segments {
     /// No segments yet.
     pub fn new(limits: Limits) -> Self {
@@ -102,6 +131,20 @@ impl Segments {
             return Pushed::Waits;
         }
         self.push_to_another(queue, head, tail)
+    }
+
+    /// Room for an entry of `N` words in the segment to which `queue` writes. Called by the queue's thread only.
+    #[inline(always)]
+    pub fn room<const N: usize>(&self, queue: &Queue) -> Option<Room<'_, N>> {
+        let segment = self.get(queue.writing.load(Ordering::Relaxed))?;
+        let at = segment.written.load(Ordering::Relaxed);
+        let (words, behind) = segment.words.get(at..)?.split_first_chunk()?;
+        Some(Room {
+            segment,
+            end: at + N,
+            words,
+            behind,
+        })
     }
 
     #[cold]
@@ -153,6 +196,7 @@ impl Segments {
         true
     }
 
+    #[inline(always)]
     fn get(&self, link: Link) -> Option<&Segment> {
         self.all.get((link as usize).checked_sub(1)?)?.get()
     }

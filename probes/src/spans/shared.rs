@@ -52,6 +52,15 @@ impl Scale {
     /// A duration in nanoseconds.
     #[inline]
     pub fn duration(self, ticks: u64) -> u64 {
+        match ticks.checked_mul(self.nanos_per_tick) {
+            Some(product) => product >> 32,
+            None => self.long_duration(ticks),
+        }
+    }
+
+    /// A duration of more than some seconds.
+    #[cold]
+    fn long_duration(self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.nanos_per_tick)) >> 32) as u64
     }
 

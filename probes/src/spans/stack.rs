@@ -4,11 +4,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::capture::ARENA;
+use super::limits::MAX_SPANS;
+use super::table::WATCHED;
 use crate::events::SpanMode;
 
 /// Frames of the first chunk, which lies in the stack itself; each further one has twice as many.
-const FIRST: usize = 8;
-const CHUNKS: usize = 14;
+const FIRST: usize = 16;
+const CHUNKS: usize = 13;
 /// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
 pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
 
@@ -20,18 +22,68 @@ const NO_SPAN: u64 = u64::MAX;
 /// One open call.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
-    /// Span in the low half, mode in the high one.
+    /// See `Head`.
     head: AtomicU64,
     /// When it was entered.
     start: AtomicU64,
     /// Time of the spans within it, so far.
     within: AtomicU64,
-    /// Where its captures begin in the arena.
-    arena: AtomicU64,
-    /// Number, plus one, of the innermost call from here outwards that is the outermost one of its span.
-    outermost: AtomicU64,
-    /// A bit for the span of each such call.
+    /// A bit for the span of each call from here outwards that is the outermost one of its span.
     spans: AtomicU64,
+}
+
+impl Frame {
+    #[inline(always)]
+    fn head(&self) -> Head {
+        Head(get(&self.head))
+    }
+}
+
+/// The first word of a frame: its span, its mode, where its captures begin in the arena, and the number, plus one, of the
+/// innermost call from here outwards that is the outermost one of its span. One word, because the return from a native
+/// method waits for each of its stores.
+#[derive(Debug, Clone, Copy)]
+struct Head(u64);
+
+const MODE_SHIFT: u32 = 24;
+const ARENA_SHIFT: u32 = 28;
+const OUTERMOST_SHIFT: u32 = 40;
+const SPAN_MASK: u64 = (1 << MODE_SHIFT) - 1;
+const MODE_MASK: u64 = (1 << (ARENA_SHIFT - MODE_SHIFT)) - 1;
+const ARENA_MASK: u64 = (1 << (OUTERMOST_SHIFT - ARENA_SHIFT)) - 1;
+const _: () = assert!(
+    MAX_SPANS as u64 <= SPAN_MASK
+        && WATCHED as u64 <= MODE_MASK
+        && ARENA as u64 <= ARENA_MASK
+        && MAX_DEPTH <= u64::MAX >> OUTERMOST_SHIFT
+);
+
+impl Head {
+    #[inline(always)]
+    fn new(span: u32, mode: u8, arena: u64, outermost: u64) -> Self {
+        let mode = u64::from(mode) << MODE_SHIFT;
+        Self(u64::from(span) | mode | arena << ARENA_SHIFT | outermost << OUTERMOST_SHIFT)
+    }
+
+    #[inline(always)]
+    fn span(self) -> u32 {
+        (self.0 & SPAN_MASK) as u32
+    }
+
+    #[inline(always)]
+    fn mode(self) -> u8 {
+        (self.0 >> MODE_SHIFT & MODE_MASK) as u8
+    }
+
+    #[inline(always)]
+    fn arena(self) -> u64 {
+        self.0 >> ARENA_SHIFT & ARENA_MASK
+    }
+
+    #[inline(always)]
+    fn outermost(self) -> u64 {
+        self.0 >> OUTERMOST_SHIFT
+    }
 }
 
 /// What is known of a call when it is left.
@@ -51,6 +103,20 @@ pub(crate) struct Left {
     pub outermost: bool,
 }
 
+/// An open call that can be left without the call of another function.
+#[derive(Debug)]
+pub(crate) struct Plain<'s> {
+    /// The mode in force when it was entered.
+    pub mode: u8,
+    /// When it was entered.
+    pub start: u64,
+    /// Whether no other call of this span is open around it.
+    pub outermost: bool,
+    depth: u64,
+    frame: &'s Frame,
+    around: &'s Frame,
+}
+
 /// The stack of one Java thread. Written by whichever native thread runs that thread, one at a time.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadStack {
@@ -60,8 +126,8 @@ pub(crate) struct ThreadStack {
     depth: AtomicU64,
     /// The last time given out.
     last: AtomicU64,
-    /// The first chunk.
-    first: [Frame; FIRST],
+    /// A frame around all calls, which stays empty but for the time within it, and the first chunk.
+    first: [Frame; FIRST + 1],
     /// The others.
     chunks: [OnceLock<Box<[Frame]>>; CHUNKS - 1],
     arena: OnceLock<Box<[AtomicU64]>>,
@@ -101,7 +167,7 @@ impl ThreadStack {
     /// The frame at `depth`, which is made if `make` says so.
     #[inline(always)]
     fn frame(&self, depth: u64, make: bool) -> Option<&Frame> {
-        match self.first.get(depth as usize) {
+        match self.first.get(depth as usize + 1) {
             Some(frame) => Some(frame),
             None => self.deep_frame(depth, make),
         }
@@ -123,9 +189,10 @@ impl ThreadStack {
     }
 
     /// A call begins; false if it is nested too deeply to be followed. It is counted all the same, so that its end
-    /// is not taken for another's. Calls entered before `base` are not of this trace.
-    #[inline]
-    pub fn enter(&self, span: u32, mode: u8, start: u64, base: u64) -> bool {
+    /// is not taken for another's. Calls entered before `base` are not of this trace. `now` reads the clock,
+    /// last, and only for a mode that keeps times.
+    #[inline(always)]
+    pub fn enter(&self, span: u32, mode: u8, base: u64, now: impl FnOnce() -> u64) -> bool {
         let depth = get(&self.depth);
         set(&self.depth, depth + 1);
         let Some(frame) = self.frame(depth, true) else {
@@ -138,27 +205,90 @@ impl ThreadStack {
             outermost = depth + 1;
             spans |= bit;
         }
-        set(&frame.outermost, outermost);
-        set(&frame.spans, spans);
-        let top = get(&self.top);
-        set(&frame.head, u64::from(span) | u64::from(mode) << 32);
-        set(&frame.start, start);
+        let head = Head::new(span, mode, get(&self.top), outermost);
+        set(&frame.head, head.0);
         set(&frame.within, 0);
-        set(&frame.arena, top);
+        set(&frame.spans, spans);
         if get(&self.staged_for) == u64::from(span) {
             set(&self.top, get(&self.staged));
             set(&self.staged_for, NO_SPAN);
         }
+        let start = match mode {
+            TIMED.. => now(),
+            _ => 0,
+        };
+        set(&frame.start, start);
         true
     }
 
-    /// [`Frame::outermost`] and [`Frame::spans`] of the call around the one at `depth`.
+    /// Does what [`enter`](Self::enter) does for a mode that keeps times, where that takes no call of another function;
+    /// else nothing.
+    #[inline(always)]
+    pub fn enter_quickly(&self, span: u32, mode: u8, now: impl FnOnce() -> u64) -> Option<()> {
+        let depth = get(&self.depth);
+        let (around, frame) = self.innermost(depth)?;
+        let (spans, bit) = (get(&around.spans), 1 << (span % u64::BITS));
+        if spans & bit != 0 {
+            return None;
+        }
+        let top = get(&self.top);
+        if get(&self.staged_for) == u64::from(span) {
+            set(&self.top, get(&self.staged));
+            set(&self.staged_for, NO_SPAN);
+        }
+        set(&self.depth, depth + 1);
+        set(&frame.head, Head::new(span, mode, top, depth + 1).0);
+        set(&frame.within, 0);
+        set(&frame.spans, spans | bit);
+        set(&frame.start, now());
+        Some(())
+    }
+
+    /// The frame at `depth`, if it is in the first chunk, and the one around it.
+    #[inline(always)]
+    fn innermost(&self, depth: u64) -> Option<(&Frame, &Frame)> {
+        let [around, frame] = self.first.get(depth as usize..)?.first_chunk()?;
+        Some((around, frame))
+    }
+
+    /// The innermost call, if it is of this span, has no captures and lies in the first chunk.
+    #[inline(always)]
+    pub fn plain(&self, span: u32) -> Option<Plain<'_>> {
+        let depth = get(&self.depth).checked_sub(1)?;
+        let (around, frame) = self.innermost(depth)?;
+        let head = frame.head();
+        let is_plain = head.span() == span
+            && get(&self.staged_for) != u64::from(span)
+            && get(&self.top) == head.arena();
+        is_plain.then_some(Plain {
+            mode: head.mode(),
+            start: get(&frame.start),
+            outermost: head.outermost() == depth + 1,
+            depth,
+            frame,
+            around,
+        })
+    }
+
+    /// Does what [`leave`](Self::leave) and [`spent`](Self::spent) do with this call, which took so many ticks; says how
+    /// many of them were not within other spans.
+    #[inline(always)]
+    pub fn leave_quickly(&self, call: &Plain<'_>, ticks: u64) -> u64 {
+        set(&self.depth, call.depth);
+        let within = &call.around.within;
+        set(within, get(within) + ticks);
+        ticks.saturating_sub(get(&call.frame.within))
+    }
+
+    /// [`Head::outermost`] and [`Frame::spans`] of the call around the one at `depth`.
     #[inline(always)]
     fn outermost_below(&self, depth: u64) -> (u64, u64) {
         let around = depth
             .checked_sub(1)
             .and_then(|around| self.frame(around, false));
-        around.map_or((0, 0), |frame| (get(&frame.outermost), get(&frame.spans)))
+        around.map_or((0, 0), |frame| {
+            (frame.head().outermost(), get(&frame.spans))
+        })
     }
 
     /// Whether a call of `span` of this trace is open. Takes as many steps as there are spans with open calls.
@@ -168,7 +298,7 @@ impl ThreadStack {
             let Some(frame) = self.frame(depth, false) else {
                 return false;
             };
-            if get(&frame.head) as u32 == span {
+            if frame.head().span() == span {
                 return get(&frame.start) >= base;
             }
             (outermost, _) = self.outermost_below(depth);
@@ -185,7 +315,7 @@ impl ThreadStack {
             return None;
         }
         let frame = self.frame(depth, false)?;
-        if get(&frame.head) as u32 == span {
+        if frame.head().span() == span {
             return Some(self.pop(span, depth, frame, 0));
         }
         self.leave_outer(span, depth)
@@ -196,7 +326,7 @@ impl ThreadStack {
     fn leave_outer(&self, span: u32, depth: u64) -> Option<Left> {
         let outer = |at: &u64| {
             self.frame(*at, false)
-                .is_some_and(|frame| get(&frame.head) as u32 == span)
+                .is_some_and(|frame| frame.head().span() == span)
         };
         let at = (0..depth).rev().find(outer)?;
         let frame = self.frame(at, false)?;
@@ -205,22 +335,25 @@ impl ThreadStack {
 
     #[inline(always)]
     fn pop(&self, span: u32, depth: u64, frame: &Frame, unended: u64) -> Left {
-        let arena = get(&frame.arena);
+        let head = frame.head();
+        let (arena, top) = (head.arena(), get(&self.top));
         let end = if get(&self.staged_for) == u64::from(span) {
             set(&self.staged_for, NO_SPAN);
             get(&self.staged)
         } else {
-            get(&self.top)
+            top
         };
-        set(&self.top, arena);
+        if top != arena {
+            set(&self.top, arena);
+        }
         set(&self.depth, depth);
         Left {
-            mode: (get(&frame.head) >> 32) as u8,
+            mode: head.mode(),
             start: get(&frame.start),
             within: get(&frame.within),
             captures: (arena, end),
             unended,
-            outermost: get(&frame.outermost) == depth + 1,
+            outermost: head.outermost() == depth + 1,
         }
     }
 
@@ -303,8 +436,8 @@ impl ThreadStack {
         let frames = (0..get(&self.depth)).map_while(|at| self.frame(at, false));
         frames
             .map(|frame| {
-                let head = get(&frame.head);
-                (head as u32, (head >> 32) as u8, get(&frame.start))
+                let head = frame.head();
+                (head.span(), head.mode(), get(&frame.start))
             })
             .collect()
     }
@@ -324,7 +457,7 @@ mod tests {
     fn calls_end_in_the_reverse_order_of_their_begin() {
         let stack = stack();
         for depth in 0..1_000 {
-            assert!(stack.enter(depth % 7, 1, u64::from(depth), 0));
+            assert!(stack.enter(depth % 7, TIMED, 0, || u64::from(depth)));
         }
         for depth in (0..1_000).rev() {
             let left = stack.leave(depth % 7).unwrap();
@@ -338,7 +471,7 @@ mod tests {
     fn outermost_call_of_a_span_is_the_one_without_another_around_it() {
         let stack = stack();
         let mode = SpanMode::Aggregate as u8;
-        let enter = |span: u32| stack.enter(span, mode, 10, 5);
+        let enter = |span: u32| stack.enter(span, mode, 5, || 10);
         let leave = |span: u32| stack.leave(span).unwrap().outermost;
         // 65 and 129 have the bit of 1.
         let spans = [1, 65, 2, 1, 65, 129, 2, 129];
@@ -352,10 +485,10 @@ mod tests {
     fn call_that_keeps_no_times_or_belongs_to_an_earlier_trace_is_around_no_other() {
         let stack = stack();
         let (off, mode) = (SpanMode::Off as u8, SpanMode::Aggregate as u8);
-        stack.enter(1, off, 0, 5);
-        stack.enter(1, mode, 4, 0);
-        stack.enter(1, mode, 6, 5);
-        stack.enter(1, mode, 7, 5);
+        stack.enter(1, off, 5, || 0);
+        stack.enter(1, mode, 0, || 4);
+        stack.enter(1, mode, 5, || 6);
+        stack.enter(1, mode, 5, || 7);
         let found: Vec<bool> = (0..4).map(|_| stack.leave(1).unwrap().outermost).collect();
         assert_eq!(found, [false, true, true, false]);
     }
@@ -364,7 +497,7 @@ mod tests {
     fn end_that_was_not_seen_does_not_shift_the_others() {
         let stack = stack();
         for span in 0..4 {
-            stack.enter(span, 1, u64::from(span), 0);
+            stack.enter(span, TIMED, 0, || u64::from(span));
         }
         let left = stack.leave(1).unwrap();
         assert_eq!((left.start, left.unended), (1, 2));
@@ -376,10 +509,10 @@ mod tests {
     fn depth_beyond_the_limit_is_counted_and_left_again() {
         let stack = stack();
         for _ in 0..MAX_DEPTH {
-            assert!(stack.enter(1, 1, 5, 0));
+            assert!(stack.enter(1, TIMED, 0, || 5));
         }
-        assert!(!stack.enter(2, 1, 6, 0));
-        assert!(!stack.enter(1, 1, 6, 0));
+        assert!(!stack.enter(2, TIMED, 0, || 6));
+        assert!(!stack.enter(1, TIMED, 0, || 6));
         assert_eq!(stack.leave(1), None);
         assert_eq!(stack.leave(2), None);
         assert_eq!(stack.leave(1).unwrap().start, 5);
@@ -399,13 +532,13 @@ mod tests {
         put(9, true, 99); // its call is never entered: no stack was left
         put(1, true, 11);
         put(1, false, 12);
-        stack.enter(1, 3, 0, 0);
-        stack.enter(2, 3, 1, 0); // has no captures at entry
+        stack.enter(1, 3, 0, || 0);
+        stack.enter(2, 3, 0, || 1); // has no captures at entry
         put(2, true, 21);
         assert_eq!(words(stack.leave(2).unwrap()), [21]);
         put(1, true, 13);
         assert_eq!(words(stack.leave(1).unwrap()), [11, 12, 13]);
-        stack.enter(1, 3, 2, 0);
+        stack.enter(1, 3, 0, || 2);
         assert!(words(stack.leave(1).unwrap()).is_empty());
     }
 

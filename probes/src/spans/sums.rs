@@ -13,8 +13,7 @@ pub(crate) const MAX_SUMS: usize = 1 << 16;
 
 /// What one thread has seen of one span. Written by that thread alone, so without atomic additions.
 #[derive(Debug)]
-struct Sum {
-    count: AtomicU64,
+pub(crate) struct Sum {
     errors: AtomicU64,
     /// In ticks, as all times here.
     total: AtomicU64,
@@ -23,8 +22,9 @@ struct Sum {
     max: AtomicU64,
     /// All this is to be forgotten: set by the reader, done by the writer.
     stale: AtomicBool,
-    /// `count` at the reader's last visit.
+    /// `own` at the reader's last visit: each call adds to it.
     seen: AtomicU64,
+    /// Calls by duration; there are as many calls as the buckets hold.
     buckets: [AtomicU64; BUCKETS],
 }
 
@@ -39,7 +39,6 @@ pub(crate) struct Sums {
 impl Sum {
     fn new() -> Self {
         Self {
-            count: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             total: AtomicU64::new(0),
             own: AtomicU64::new(0),
@@ -51,17 +50,20 @@ impl Sum {
         }
     }
 
-    #[inline(always)]
     fn add(&self, call: Timed) {
-        let ticks = call.ticks;
-        if self.stale.load(Ordering::Relaxed) {
+        if self.is_stale() {
             self.forget();
         }
-        raise(&self.count, 1);
+        self.add_fresh(call);
+    }
+
+    /// Adds a call where nothing is to be forgotten.
+    #[inline(always)]
+    pub fn add_fresh(&self, call: Timed) {
+        let ticks = call.ticks;
         if call.outermost {
             raise(&self.total, ticks);
         }
-        raise(&self.own, call.own);
         if call.failed {
             raise(&self.errors, 1);
         }
@@ -74,24 +76,21 @@ impl Sum {
         if let Some(bucket) = self.buckets.get(bucket_of(call.nanos)) {
             raise(bucket, 1);
         }
+        // Last: whoever sees that it grew sees the rest of the call, too.
+        let own = self.own.load(Ordering::Relaxed).wrapping_add(call.own);
+        self.own.store(own, Ordering::Release);
     }
 }
 
 impl Sum {
+    #[inline(always)]
     fn is_stale(&self) -> bool {
         self.stale.load(Ordering::Acquire)
     }
 
     #[cold]
     fn forget(&self) {
-        let numbers = [
-            &self.count,
-            &self.errors,
-            &self.total,
-            &self.own,
-            &self.max,
-            &self.seen,
-        ];
+        let numbers = [&self.errors, &self.total, &self.own, &self.max, &self.seen];
         for number in numbers.into_iter().chain(&self.buckets) {
             number.store(0, Ordering::Relaxed);
         }
@@ -109,7 +108,6 @@ pub(crate) fn raise(number: &AtomicU64, by: u64) {
 
 impl Sums {
     /// Adds a call; false if there is no memory for another span. Called by one thread only.
-    #[inline(always)]
     pub fn add(&self, span: u32, call: Timed, room: &AtomicUsize) -> bool {
         match self.find(span) {
             Some(sum) => sum.add(call),
@@ -119,6 +117,12 @@ impl Sums {
             },
         }
         true
+    }
+
+    /// The sum of a span to which a call can be added as it is.
+    #[inline(always)]
+    pub fn fresh(&self, span: u32) -> Option<&Sum> {
+        self.find(span).filter(|sum| !sum.is_stale())
     }
 
     #[inline(always)]
@@ -166,8 +170,8 @@ impl Sums {
         {
             for (sum, span) in page.get().into_iter().flatten().zip(first..) {
                 if let Some(sum) = sum.get().filter(|sum| !sum.is_stale()) {
-                    let count = sum.count.load(Ordering::Relaxed);
-                    visit(span, sum.seen.swap(count, Ordering::Relaxed) != count);
+                    let own = sum.own.load(Ordering::Acquire);
+                    visit(span, sum.seen.swap(own, Ordering::Relaxed) != own);
                 }
             }
         }
@@ -175,22 +179,23 @@ impl Sums {
 
     /// Adds what this thread has seen of a span to `out`, in nanoseconds.
     pub fn collect(&self, span: u32, nanos: impl Fn(u64) -> u64, out: &mut Aggregate) {
-        let Some(sum) = self.find(span).filter(|sum| !sum.is_stale()) else {
+        let Some(sum) = self.fresh(span) else {
             return;
         };
         let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        let count = read(&sum.count);
         let mut mine = Aggregate {
-            count,
             errors: read(&sum.errors),
             total: nanos(read(&sum.total)),
             own: nanos(read(&sum.own)),
-            min: if count == 0 { 0 } else { nanos(read(&sum.min)) },
             max: nanos(read(&sum.max)),
             ..Aggregate::default()
         };
         for (bucket, number) in sum.buckets.iter().enumerate() {
             mine.histogram.add(bucket, read(number));
+        }
+        mine.count = mine.histogram.calls();
+        if mine.count > 0 {
+            mine.min = nanos(read(&sum.min));
         }
         out.merge(&mine);
     }

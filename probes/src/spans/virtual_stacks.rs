@@ -149,7 +149,10 @@ mod tests {
         let stacks = VirtualStacks::default();
         let ids: Vec<u64> = (0..=GROUP as u64).map(|n| 7 + n * GROUPS as u64).collect();
         for id in &ids[..GROUP] {
-            stacks.claim(*id).expect("a free stack").enter(1, 1, *id, 0);
+            stacks
+                .claim(*id)
+                .expect("a free stack")
+                .enter(1, 2, 0, || *id);
         }
         assert!(stacks.claim(ids[GROUP]).is_none());
         for id in &ids[..GROUP] {
@@ -177,7 +180,7 @@ mod tests {
                     for round in 0..20_000 {
                         let id = 1 + round * 4 + carrier;
                         let stack = stacks.claim(id).expect("a free stack");
-                        stack.enter(1, 1, id, 0);
+                        stack.enter(1, 2, 0, || id);
                         let found = stacks.find(id).expect("its stack");
                         assert!(std::ptr::eq(found, stack));
                         assert_eq!(found.leave(1).unwrap().start, id);

@@ -2,9 +2,9 @@ use std::sync::{Barrier, Mutex};
 
 use super::*;
 use crate::Meta;
-use crate::events::{EventWriter, Outcome, SpanInfo, Trace, Value, Which};
+use crate::events::{EventWriter, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which};
 use crate::spans::segments::Limits;
-use crate::spans::{Drained, SpanTable, frame_word};
+use crate::spans::{Drained, NewThread, Runtime, SpanTable, ThreadCell, frame_word};
 
 thread_local! {
     static THREAD: ThreadCell = const { ThreadCell::new(None) };
@@ -15,6 +15,18 @@ struct Fake {
     runtime: &'static Runtime,
     thread: u64,
     now: Cell<u64>,
+    has_counter: bool,
+}
+
+impl Fake {
+    fn new(runtime: &'static Runtime, thread: u64, now: u64) -> Self {
+        Self {
+            runtime,
+            thread,
+            now: Cell::new(now),
+            has_counter: true,
+        }
+    }
 }
 
 impl Jvm for Fake {
@@ -22,6 +34,16 @@ impl Jvm for Fake {
         self.now.set(self.now.get() + 10);
         self.now.get()
     }
+
+    fn has_counter(&self) -> bool {
+        self.has_counter
+    }
+
+    fn counter(&self) -> u64 {
+        self.ticks()
+    }
+
+    fn fetch(&self, _: &AtomicU64) {}
 
     fn join(&self) -> Option<NewThread> {
         Some(NewThread {
@@ -89,11 +111,7 @@ impl Bench {
         let runtime = self.runtime;
         std::thread::scope(|scope| {
             let thread = scope.spawn(move || {
-                body(&Fake {
-                    runtime,
-                    thread: id,
-                    now: Cell::new(id * 1_000_000),
-                });
+                body(&Fake::new(runtime, id, id * 1_000_000));
             });
             thread.join().unwrap(); // so its log is marked as ended
         });
@@ -114,6 +132,7 @@ impl Bench {
     }
 }
 
+mod quick;
 mod watched;
 
 const BOTH: [SpanMode; 2] = [SpanMode::Events, SpanMode::Aggregate];
@@ -303,11 +322,7 @@ fn total_of_calls_within_one_another_is_that_of_the_outermost() {
 fn call_that_moves_to_another_native_thread_is_one_call() {
     let mut bench = Bench::new(&BOTH);
     let (runtime, step) = (bench.runtime, Barrier::new(2));
-    let carrier = |id: u64, now: u64| Fake {
-        runtime,
-        thread: id,
-        now: Cell::new(now),
-    };
+    let carrier = |id: u64, now: u64| Fake::new(runtime, id, now);
     const VIRTUAL_THREAD: u64 = 77;
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -367,11 +382,7 @@ fn drain_beside_busy_threads_loses_nothing_it_does_not_count() {
         let busy: Vec<_> = (1..=3)
             .map(|id| {
                 scope.spawn(move || {
-                    let jvm = Fake {
-                        runtime,
-                        thread: id,
-                        now: Cell::new(0),
-                    };
+                    let jvm = Fake::new(runtime, id, 0);
                     for _ in 0..CALLS {
                         enter(&jvm, id, 0);
                         exit(&jvm, id, 0);
@@ -401,11 +412,7 @@ fn open_calls_are_told_of_and_ended_later() {
     let open = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let jvm = Fake {
-                runtime,
-                thread: 1,
-                now: Cell::new(0),
-            };
+            let jvm = Fake::new(runtime, 1, 0);
             enter(&jvm, 1, 0);
             enter(&jvm, 1, 1);
             for now in [100, 200, 300] {
@@ -451,11 +458,7 @@ fn reset_forgets_calls_and_sums() {
 fn a_call_of_an_earlier_recording_is_in_no_later_one() {
     let mut bench = Bench::new(&[SpanMode::Events, SpanMode::Events]);
     let (runtime, table) = (bench.runtime, bench.table);
-    let jvm = Fake {
-        runtime,
-        thread: 1,
-        now: Cell::new(0),
-    };
+    let jvm = Fake::new(runtime, 1, 0);
     enter(&jvm, 1, 0);
     enter(&jvm, 1, 1);
     table.begin_again();

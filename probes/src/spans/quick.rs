@@ -1,0 +1,70 @@
+//! What most calls take: entering and leaving a span whose thread, sums and memory are known.
+//!
+//! No function is called but the one that finds the thread's cell, so nothing has to be saved on the stack, and
+//! everything that can be known before is looked up before the clock is read. Either all is done or nothing is:
+//! then the general functions do it.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
+use super::entry::LENGTH_SHIFT;
+use super::sums::Timed;
+
+/// Words of a call without captures: flags, start and end.
+const WORDS: usize = 3;
+
+/// The log and stack for the Java thread `thread`.
+#[inline(always)]
+fn here(jvm: &impl Jvm, thread: u64) -> Option<CurrentThread> {
+    let here = jvm.with_cell(Cell::get)?;
+    let is_here = here.stack.owner.load(Ordering::Relaxed) == thread && jvm.has_counter();
+    is_here.then_some(here)
+}
+
+/// A call begins.
+#[inline(always)]
+pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
+    let CurrentThread { log, stack } = here(jvm, thread)?;
+    let mode = log.shared.mode(span);
+    if mode < AGGREGATE {
+        return None;
+    }
+    let now = || stack.moment(jvm.counter());
+    stack.enter_quickly(span, mode, now)
+}
+
+/// A call returns, on a platform thread.
+#[inline(always)]
+pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
+    let CurrentThread { log, stack } = here(jvm, thread)?;
+    let call = stack.plain(span)?;
+    let shared = log.shared;
+    if call.start < shared.base() || !std::ptr::eq(stack, &log.own) {
+        return None;
+    }
+    let sum = log.sums.fresh(span)?;
+    let room = match call.mode {
+        AGGREGATE => None,
+        EVENTS => Some(shared.segments.room::<WORDS>(&log.queue)?),
+        _ => return None,
+    };
+    let end = stack.moment(jvm.counter());
+    let ticks = end - call.start;
+    if let Some(room) = room {
+        if let Some(word) = room.ahead() {
+            jvm.fetch(word);
+        }
+        let head = u64::from(span) | (WORDS as u64) << LENGTH_SHIFT;
+        room.fill([head, call.start, end]);
+    }
+    let own = stack.leave_quickly(&call, ticks);
+    sum.add_fresh(Timed {
+        ticks,
+        own,
+        nanos: shared.scale(0).duration(ticks),
+        failed: false,
+        outermost: call.outermost,
+    });
+    Some(())
+}
