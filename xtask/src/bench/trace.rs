@@ -33,6 +33,9 @@ const BYTE_BUDDY: &str = "byte-buddy";
 const CALLS: &str = include_str!("trace/Calls.java");
 const PEER: &str = include_str!("trace/Peer.java");
 
+/// The methods that are called, one of them by each process.
+const METHODS: [&str; 3] = ["Calls.empty", "Calls.number", "Calls.text"];
+
 /// What is put into the JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
@@ -41,17 +44,21 @@ enum Variant {
     Count,
     Aggregate,
     Events,
+    Number,
+    Text,
     Advice,
     RecorderTiming,
     RecorderTrace,
 }
 
-const VARIANTS: [(Variant, &str); 8] = [
+const VARIANTS: [(Variant, &str); 10] = [
     (Variant::None, "no agent"),
     (Variant::Off, "Classhook, after `off`"),
     (Variant::Count, "Classhook, count"),
     (Variant::Aggregate, "Classhook, aggregate"),
     (Variant::Events, "Classhook, events"),
+    (Variant::Number, "Classhook, events, an int kept"),
+    (Variant::Text, "Classhook, events, a text kept"),
     (Variant::Advice, "ByteBuddy advice, two nanoTime"),
     (Variant::RecorderTiming, "JFR method timing"),
     (Variant::RecorderTrace, "JFR method trace"),
@@ -184,6 +191,14 @@ impl<'a> Bench<'a> {
                 println!("{words:<34}{:>9.2}", ours / peer);
             }
         }
+        for (with, words) in [
+            (Variant::Number, "an int kept, more"),
+            (Variant::Text, "a text kept, more"),
+        ] {
+            if let (Some(with), Some(without)) = (median(with), median(Variant::Events)) {
+                println!("{words:<34}{:>9.1}", with - without);
+            }
+        }
         Ok(())
     }
 
@@ -239,13 +254,16 @@ impl<'a> Bench<'a> {
         match variant {
             Variant::None => {}
             Variant::Off | Variant::Events => {
-                java.arg(self.agent_option("events")?);
+                java.arg(self.agent_option("events", "")?);
+            }
+            Variant::Number | Variant::Text => {
+                java.arg(self.agent_option("events", "capture = [\"arguments\"]\n")?);
             }
             Variant::Aggregate => {
-                java.arg(self.agent_option("aggregate")?);
+                java.arg(self.agent_option("aggregate", "")?);
             }
             Variant::Count => {
-                java.arg(self.agent_option("count")?);
+                java.arg(self.agent_option("count", "")?);
             }
             Variant::Advice => {
                 java.arg(format!("-javaagent:{}", self.jar().display()));
@@ -262,6 +280,7 @@ impl<'a> Bench<'a> {
             self.options.calls.to_string(),
             threads.to_string(),
             self.options.rounds.to_string(),
+            variant.method().to_owned(),
         ]);
         java.stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -269,8 +288,8 @@ impl<'a> Bench<'a> {
         java.spawn().context("failed to start java")
     }
 
-    /// The agent with the trace plugin in this mode; each process writes to a new folder.
-    fn agent_option(&self, mode: &str) -> Result<String> {
+    /// The agent with the trace plugin in this mode, with more of its settings; each process writes to a new folder.
+    fn agent_option(&self, mode: &str, more: &str) -> Result<String> {
         let out = self.folder.join("out");
         if out.exists() {
             std::fs::remove_dir_all(&out)?;
@@ -278,7 +297,7 @@ impl<'a> Bench<'a> {
         let file = self.folder.join(format!("{mode}.toml"));
         let text = format!(
             "[agent]\noutput = {out:?}\n[[plugin]]\nuse = \"trace\"\n\
-             [plugin.config]\nmethods = [\"Calls.empty\"]\nmode = {mode:?}\n"
+             [plugin.config]\nmethods = {METHODS:?}\nmode = {mode:?}\n{more}"
         );
         std::fs::write(&file, text)?;
         Ok(format!(
@@ -290,6 +309,15 @@ impl<'a> Bench<'a> {
 }
 
 impl Variant {
+    /// The method that is called.
+    fn method(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Text => "text",
+            _ => "empty",
+        }
+    }
+
     fn is_recorder(self) -> bool {
         matches!(self, Self::RecorderTiming | Self::RecorderTrace)
     }

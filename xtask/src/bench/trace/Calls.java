@@ -2,7 +2,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Calls an empty method in a hot loop on some threads, and prints after each round the CPU time that a call took, in
+ * Calls an empty method, with an argument or without, in a hot loop on some threads, and prints after each round the CPU time that a call took, in
  * nanoseconds: the mean over the threads. After the first half of the rounds it says so and waits for a line.
  */
 public class Calls {
@@ -10,18 +10,31 @@ public class Calls {
 
     static void empty() {}
 
-    static long loop(long calls) {
+    static void number(int value) {}
+
+    static void text(String value) {}
+
+    static long loop(String method, long calls) {
         long start = TIMES.getCurrentThreadCpuTime();
-        for (long i = 0; i < calls; i++) empty();
+        switch (method) {
+            case "number":
+                for (long i = 0; i < calls; i++) number((int) i);
+                break;
+            case "text":
+                for (long i = 0; i < calls; i++) text("order 17");
+                break;
+            default:
+                for (long i = 0; i < calls; i++) empty();
+        }
         return TIMES.getCurrentThreadCpuTime() - start;
     }
 
-    static double round(long calls, int count) throws InterruptedException {
+    static double round(String method, long calls, int count) throws InterruptedException {
         long[] times = new long[count];
         Thread[] threads = new Thread[count];
         for (int i = 0; i < count; i++) {
             int place = i;
-            threads[i] = new Thread(() -> times[place] = loop(calls));
+            threads[i] = new Thread(() -> times[place] = loop(method, calls));
             threads[i].start();
         }
         double sum = 0;
@@ -36,8 +49,9 @@ public class Calls {
         long calls = Long.parseLong(arguments[0]);
         int threads = Integer.parseInt(arguments[1]);
         int rounds = Integer.parseInt(arguments[2]);
+        String method = arguments[3];
         for (int half = 0; half < 2; half++) {
-            for (int round = 0; round < rounds; round++) System.out.println(round(calls, threads));
+            for (int round = 0; round < rounds; round++) System.out.println(round(method, calls, threads));
             System.out.println("end " + ProcessHandle.current().pid());
             System.out.flush();
             System.in.read();
