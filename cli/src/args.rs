@@ -249,6 +249,12 @@ pub struct Outputs {
     /// Write Cobertura's XML to this file
     #[arg(long, value_name = "FILE")]
     pub cobertura: Option<PathBuf>,
+    /// Write SonarQube's generic coverage report to this file
+    #[arg(long, value_name = "FILE")]
+    pub sonar: Option<PathBuf>,
+    /// Write a badge with the part of the lines that is covered, an SVG picture, to this file
+    #[arg(long, value_name = "FILE")]
+    pub badge: Option<PathBuf>,
     /// Write JaCoCo's execution data to this file
     #[arg(long, value_name = "FILE")]
     pub exec: Option<PathBuf>,

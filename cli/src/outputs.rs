@@ -59,6 +59,8 @@ impl Outputs {
             &self.csv,
             &self.lcov,
             &self.cobertura,
+            &self.sonar,
+            &self.badge,
             &self.exec,
         ];
         files.iter().any(|path| path.is_some())
@@ -75,6 +77,8 @@ impl Outputs {
             ("--csv", &self.csv),
             ("--lcov", &self.lcov),
             ("--cobertura", &self.cobertura),
+            ("--sonar", &self.sonar),
+            ("--badge", &self.badge),
             ("--exec", &self.exec),
         ];
         let mut known: Vec<(&str, PathBuf)> = Vec::new();
@@ -130,6 +134,10 @@ impl Outputs {
         file(&self.cobertura, &|out| {
             report::cobertura::write(bundle, sessions, sources, out)
         })?;
+        file(&self.sonar, &|out| {
+            report::sonar::write(bundle, sources, out)
+        })?;
+        file(&self.badge, &|out| report::badge::write(bundle, out))?;
         if let Some(folder) = &self.html {
             atomic::folder(folder, &|folder: &Path| {
                 report::html::write(bundle, sessions, sources, folder)

@@ -1,10 +1,12 @@
 //! Writes the counters in several formats.
 //!
-//! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`]
-//! and [`cobertura`] are for tools; [`html`] and [`table`] are for reading.
+//! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`],
+//! [`cobertura`] and [`sonar`] are for tools; [`html`], [`table`] and [`badge`]
+//! are for reading.
 //! Writers take a bundle and say nothing that is not in it; they list packages,
 //! classes and source files by name, so equal coverage gives equal reports.
 
+pub mod badge;
 pub mod cobertura;
 pub mod csv;
 pub mod exec;
@@ -12,6 +14,7 @@ pub mod html;
 pub mod lcov;
 mod markup;
 mod names;
+pub mod sonar;
 pub mod table;
 pub mod xml;
 

@@ -99,3 +99,19 @@ fun assigned2(x: N?): String? {
     if (b == null) return null
     return b.s
 }
+fun eitherNull(a: String?, b: String?): String? {
+    if (a == null || b == null) return null
+    return a + b
+}
+fun eitherOfThreeNull(a: String?, b: String?, c: String?): String? {
+    if (a == null || b == null || c == null) return null
+    return a + b + c
+}
+fun eitherNullNumber(a: String?, b: String?): Int {
+    if (a == null || b == null) return 1
+    return 2
+}
+class Built @JvmOverloads constructor(val a: Int = 1, val inner: Any? = null) {
+    @JvmOverloads
+    fun again(a: Int = 2): Built = Built(a)
+}

@@ -98,7 +98,5 @@ fn previous_is(nodes: &Nodes<'_>, at: usize, opcode: u8) -> Option<usize> {
 
 /// The check of `?:` that falls into this label.
 fn elvis_before(nodes: &Nodes<'_>, label: usize) -> Option<usize> {
-    let jump = previous_is(nodes, label, opcode::IFNONNULL)?;
-    previous_is(nodes, jump, opcode::DUP)?;
-    Some(jump)
+    previous_is(nodes, label, opcode::IFNONNULL)
 }
