@@ -161,8 +161,11 @@ struct Shortfall {
 /// Whether all rules hold, and the table of what falls short.
 ///
 /// # Errors
-/// If a rule is about packages or classes of which there are none (`H0671`).
+/// If a rule is about packages or classes of which there are none, or no class was measured at all (`H0671`).
 pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Verdict, Problem> {
+    if !rules.is_empty() && bundle.classes().next().is_none() {
+        return Err(nothing_measured());
+    }
     let mut short = Vec::new();
     for rule in rules {
         let subjects = rule.subjects(bundle);
@@ -185,6 +188,17 @@ pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Verdict, Prob
     }
     let rules = rules.len();
     Ok(Verdict { rules, short })
+}
+
+/// What was never measured is not covered enough.
+fn nothing_measured() -> Problem {
+    Problem::user("H0671", "no class was measured that a rule of --fail-under could be about")
+        .with("expected", "at least one class with instructions")
+        .with("found", "none")
+        .with(
+            "help",
+            "was the program started, with plugin coverage? are its classes in what --classes and --select name?",
+        )
 }
 
 /// What came of the rules.

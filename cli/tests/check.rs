@@ -143,6 +143,26 @@ fn merged_snapshot_is_the_sum_of_all_files() {
 }
 
 #[test]
+fn rule_about_nothing_that_was_measured_does_not_hold() {
+    let bank = support::bank();
+    snapshot(&bank.path("out"), meta(1), true, &[]);
+    let ran = classhook(&bank, &["check", "out", "--fail-under", "line=80"]);
+    ran.refused("H0671", &["no class was measured"]);
+    fs::create_dir(bank.path("one")).unwrap();
+    fs::write(bank.path("one/empty.hook"), "").unwrap();
+    let words = ["check", "one", "--strict-inputs", "--fail-under", "line=80"];
+    classhook(&bank, &words).refused("H0611", &["empty.hook"]);
+}
+
+#[test]
+fn merge_counts_what_it_merged() {
+    let bank = bank();
+    fs::write(bank.path("out/empty.hook"), "").unwrap();
+    let ran = classhook(&bank, &["merge", "out", "--to", "all.hook"]);
+    assert!(ran.out.contains("merged 1 files"), "{}", ran.out);
+}
+
+#[test]
 fn merged_snapshot_says_what_its_parts_say() {
     let bank = bank();
     fs::create_dir(bank.path("one")).unwrap();

@@ -314,6 +314,21 @@ fn torn_snapshot_is_reported_as_far_as_it_goes() {
 }
 
 #[test]
+fn what_is_made_of_traces_is_refused_without_one() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let file = snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let words = ["report".into(), file.into(), "--flame-graph".into()];
+    let ran = run(words.into_iter().chain([OsString::from("flame.svg")]));
+    ran.refused("H0610", &["there is no trace for --flame-graph"]);
+}
+
+#[test]
 fn killed_jvm_is_told_of() {
     let bank = bank();
     let class = bank.class("bank/Account");

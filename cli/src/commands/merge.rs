@@ -63,7 +63,7 @@ impl Merge {
         atomic::file(&self.to, &|out| write(&recorded, out))?;
         show(&format!(
             "merged {} files into {}: {} classes, {} sessions\n",
-            files.len(),
+            files.len() - damaged.left_out(),
             path(&self.to),
             recorded.classes.len(),
             recorded.sessions.len()

@@ -75,6 +75,14 @@ impl Report {
         let mut damaged = DamagedFiles::new(self.material.strict_inputs);
         let mut traced = Ok(());
         let (events, files) = split(files);
+        let asked = self
+            .trace
+            .files()
+            .into_iter()
+            .find(|(_, file)| file.is_some());
+        if let (true, Some((option, _))) = (events.is_empty(), asked) {
+            return Err(nothing_traced(option));
+        }
         if !events.is_empty() {
             let traces = traces::read(&events, &filter, &mut damaged, &mut warnings)?;
             if !self.outputs.any() && !files.iter().any(|path| holds_coverage(path)) {
@@ -102,6 +110,12 @@ impl Report {
         let made = make(&job, &mut damaged, &mut warnings)?;
         both(traced.map(|()| 0), made.end(false))
     }
+}
+
+fn nothing_traced(option: &str) -> Problem {
+    Problem::user("H0610", format!("there is no trace for {option}"))
+        .with("expected", "an event file (.events) with records")
+        .with("help", "`classhook trace` makes event files")
 }
 
 /// The last of two problems; the first is printed if there are both.
@@ -215,6 +229,9 @@ fn print(
             for missing in recorded.missing() {
                 writeln!(out, "incomplete: {missing}")?;
             }
+        }
+        if !job.summary && analysed.bundle.classes().next().is_none() {
+            writeln!(out, "{}", table::NOTHING)?;
         }
         if !places.is_empty() && analysed.elsewhere > 0 {
             writeln!(out, "{}", not_in(places, analysed.elsewhere))?;

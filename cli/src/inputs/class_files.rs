@@ -56,7 +56,7 @@ impl Loader {
 ///
 /// # Errors
 /// If the place cannot be read; the first error of `visit` is handed on.
-pub fn read(place: &str, loader: &Loader, visit: AttachedPlugin<'_>) -> Result<(), Problem> {
+pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Problem> {
     if let Some(module) = place.strip_prefix("jrt:") {
         let modules = jrt::extract(module, loader.java_home.as_deref())?;
         return Walk::new(loader, visit).all(|walk| walk.folder(modules.path(), modules.path()));
@@ -72,16 +72,16 @@ pub fn read(place: &str, loader: &Loader, visit: AttachedPlugin<'_>) -> Result<(
 }
 
 /// Takes classes as they are found.
-pub type AttachedPlugin<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
+pub type Visit<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
 
 struct Walk<'v> {
     loader: Loader,
     batch: Vec<Found>,
-    visit: AttachedPlugin<'v>,
+    visit: Visit<'v>,
 }
 
 impl<'v> Walk<'v> {
-    fn new(loader: &Loader, visit: AttachedPlugin<'v>) -> Self {
+    fn new(loader: &Loader, visit: Visit<'v>) -> Self {
         Self {
             loader: loader.clone(),
             batch: Vec::new(),

@@ -14,6 +14,8 @@ pub struct DamagedFiles {
     first: Option<Problem>,
     /// Whether any could be read.
     any_read: bool,
+    /// How many are left out, also because nothing is recorded in them.
+    left_out: usize,
 }
 
 impl DamagedFiles {
@@ -49,7 +51,33 @@ impl DamagedFiles {
         let help = "--strict-inputs makes this an error";
         warnings.add(warning.with("help", help));
         self.first.get_or_insert(problem);
+        self.left_out += 1;
         Ok(None)
+    }
+
+    /// How many files are left out, also those in which nothing is recorded.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// What was read of a file in which something is recorded; none if it was left out, with a warning.
+    ///
+    /// # Errors
+    /// If nothing is recorded in it yet, and that ends the command.
+    pub fn unless_empty<T>(&mut self, path: &Path, read: Option<T>) -> Result<Option<T>, Problem> {
+        self.left_out += usize::from(read.is_none());
+        match read {
+            None if self.strict => {
+                Err(
+                    Problem::user("H0611", format!("cannot read {}", path.display())).with(
+                        "found",
+                        "no record: its JVM ended before anything was recorded",
+                    ),
+                )
+            }
+            read => Ok(read),
+        }
     }
 
     /// Whether any file is left out.
@@ -94,6 +122,21 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("cannot read a.hook: no record"), "{text}");
+    }
+
+    #[test]
+    fn empty_file_ends_a_strict_command() {
+        let path = Path::new("a.hook");
+        assert_eq!(
+            DamagedFiles::default().unless_empty::<()>(path, None),
+            Ok(None)
+        );
+        assert_eq!(
+            DamagedFiles::new(true).unless_empty(path, Some(1)),
+            Ok(Some(1))
+        );
+        let problem = DamagedFiles::new(true).unless_empty::<()>(path, None);
+        assert!(problem.unwrap_err().to_string().contains("H0611"));
     }
 
     #[test]

@@ -97,7 +97,8 @@ impl ExecutionDataStore {
         let mut problem = None;
         let mut without_classes = HashSet::new();
         let snapshots = paths.iter().map_while(|path| {
-            let read = run_files::read_snapshot(path, warnings);
+            let read = run_files::read_snapshot(path, warnings)
+                .and_then(|read| damaged.unless_empty(path, read));
             damaged
                 .unless_damaged(path, read, warnings)
                 .map_err(|error| problem = Some(error))

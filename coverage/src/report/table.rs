@@ -63,6 +63,9 @@ pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Re
     write_with(bundle, &Layout::default(), out)
 }
 
+/// What is written instead of an empty table.
+pub const NOTHING: &str = "no class with instructions was measured";
+
 /// Writes the table as `layout` says.
 ///
 /// # Errors
@@ -79,7 +82,7 @@ pub fn write_with(
     });
     let rows = rows(bundle, kind);
     if rows.is_empty() {
-        return writeln!(out, "no class with instructions was measured");
+        return writeln!(out, "{NOTHING}");
     }
     let longest = rows
         .iter()

@@ -3,16 +3,16 @@
 //! Nothing here is called from the class-file load hook.
 
 use super::jvm::Jvm;
-use super::refs::{GlobalRef, LocalRef};
+use super::refs::{GlobalRef, Local, LocalRef, jni};
 use crate::names::{decode, display_name};
 use jni::errors::{Error, Result};
-use jni::objects::{
-    JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue, ReleaseMode,
-};
+use jni::objects::{JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue};
 use jni::refs::Global;
 use jni::strings::JNIStr;
 use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
+use jni_sys::{JNI_ABORT, jobject};
 use std::ffi::CStr;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI8, Ordering};
 use std::time::{Duration, Instant};
 
@@ -187,39 +187,78 @@ pub(crate) fn watch_array(
     known: &[i8],
     mut stored: impl FnMut(usize),
 ) -> std::result::Result<(), String> {
-    let is_copy = with_env(jvm, |env| {
-        // SAFETY: until it is dropped nothing here calls the JVM or waits for a thread.
-        let elements = unsafe {
-            array
-                .0
-                .get_elements_critical(env, ReleaseMode::NoCopyBack)?
-        };
-        if elements.is_copy() || elements.len() < known.len() {
-            return Ok(true);
-        }
-        let pointer = elements.as_ptr();
-        let watched = || known.iter().enumerate().filter(|(_, byte)| **byte != 0);
-        let element = |index| {
-            // SAFETY: the index is within the array, which stays where it is meanwhile; Java code writes single bytes
-            // of it at any time, as this does.
-            unsafe { AtomicI8::from_ptr(pointer.add(index)) }
-        };
-        watched().for_each(|(index, _)| element(index).store(0, Ordering::Relaxed));
-        let begun = Instant::now();
-        while begun.elapsed() < WINDOW {
-            std::hint::spin_loop();
-        }
-        for (index, byte) in watched() {
-            if element(index).swap(*byte, Ordering::Relaxed) != 0 {
-                stored(index);
-            }
-        }
-        Ok(false)
-    })?;
-    if is_copy {
+    let elements = CriticalElements::of(jvm, array)?;
+    if elements.is_copy || elements.length < known.len() {
         return Err("the JVM gives a copy".to_owned());
     }
+    let watched = || known.iter().enumerate().filter(|(_, byte)| **byte != 0);
+    let element = |index| {
+        // SAFETY: the index is within the array, which stays where it is meanwhile; Java code writes single bytes of
+        // it at any time, as this does.
+        unsafe { AtomicI8::from_ptr(elements.start.as_ptr().add(index)) }
+    };
+    watched().for_each(|(index, _)| element(index).store(0, Ordering::Relaxed));
+    let begun = Instant::now();
+    while begun.elapsed() < WINDOW {
+        std::hint::spin_loop();
+    }
+    for (index, byte) in watched() {
+        if element(index).swap(*byte, Ordering::Relaxed) != 0 {
+            stored(index);
+        }
+    }
     Ok(())
+}
+
+/// The elements of an array where the JVM has them, until it is dropped.
+///
+/// Meanwhile no function of JNI may be called, not even for a pending exception, as the crate `jni` does (JNI
+/// specification, chapter 4, GetPrimitiveArrayCritical); nor may the thread wait for another.
+struct CriticalElements<'a> {
+    local: Local<'a>,
+    array: jobject,
+    start: NonNull<i8>,
+    length: usize,
+    is_copy: bool,
+}
+
+impl<'a> CriticalElements<'a> {
+    fn of(jvm: Jvm<'a>, array: &ProbeArray) -> std::result::Result<Self, String> {
+        let (local, array) = (jvm.local, array.0.as_raw());
+        let length = jni!(local, v1_1.GetArrayLength, array);
+        let mut is_copy = false;
+        let start = jni!(
+            local,
+            v1_2.GetPrimitiveArrayCritical,
+            array,
+            &raw mut is_copy
+        );
+        let Some(start) = NonNull::new(start.cast()) else {
+            local.clear_exception();
+            return Err("no memory for the elements of an array".to_owned());
+        };
+        let length = usize::try_from(length).unwrap_or(0);
+        Ok(Self {
+            local,
+            array,
+            start,
+            length,
+            is_copy,
+        })
+    }
+}
+
+impl Drop for CriticalElements<'_> {
+    fn drop(&mut self) {
+        let start = self.start.as_ptr().cast();
+        jni!(
+            self.local,
+            v1_2.ReleasePrimitiveArrayCritical,
+            self.array,
+            start,
+            JNI_ABORT
+        );
+    }
 }
 
 /// The JVM's own loaders.
