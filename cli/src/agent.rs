@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use attach::{AttachError, Attachment, PlacedFile, Process};
+use control::classes::Details;
+use control::message::{Class, Classes};
 use control::{Client, ControlError, Peer, Refusal, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -28,6 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where an agent in another file system records to, unless it is told.
 const OUTPUT_ELSEWHERE: &str = "/tmp/classhook";
+
+/// How long an agent that is there may take to leave, and the time between attempts to load another.
+const LEAVING: Duration = Duration::from_millis(600);
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
+/// What an agent says of an attempt to load another.
+const IGNORED: &str = "H0403";
 
 /// What `Agent_OnAttach` returns when the agent is there: `JNI_EEXIST`.
 const ALREADY_THERE: i32 = -5;
@@ -113,6 +121,21 @@ impl Agent {
     /// As [`Agent::ask`].
     pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
         read(self.ask(request)?)
+    }
+
+    /// All loaded classes.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`].
+    pub fn classes(&mut self) -> Result<Vec<Class>, Problem> {
+        let classes: Classes = self.ask_for(&Request::Classes {
+            filter: None,
+            changed: false,
+            skip: 0,
+            limit: usize::MAX,
+            details: Details::default(),
+        })?;
+        Ok(classes.classes)
     }
 
     /// A file that the agent named, as this process sees it.
@@ -223,19 +246,20 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
     options.later = true;
     options.messages = messages.as_ref().map(|messages| messages.path.clone());
     let output = options.output.clone().unwrap_or_default();
-    let loaded = jvm.load(library, &options.to_text().to_string_lossy());
+    let options = options.to_text();
+    let (loaded, other) = load_when_free(
+        || jvm.load(library, &options.to_string_lossy()),
+        || process.has_thread(CONTROL_THREAD),
+    );
     let said = messages.map(AgentMessages::take).unwrap_or_default();
     match loaded {
         Ok(()) => {
-            said.iter().for_each(say);
+            // Attempts before this one were in vain, and this one is not.
+            let said = said.iter();
+            said.filter(|line| !line.contains(IGNORED)).for_each(say);
             Ok(output)
         }
-        Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(already_there()
-            .with(
-                "found",
-                "it was started with control=off, so it cannot be given other settings",
-            )
-            .with("help", "report what it records, or restart the JVM")),
+        Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(not_free(other)),
         Err(error @ AttachError::AgentFailed(_)) if !said.is_empty() => {
             let problem = Problem::user(error.code(), "the agent did not start in the JVM");
             let found = said.into_iter();
@@ -243,6 +267,44 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
         }
         Err(error) => Err(unreached(error)),
     }
+}
+
+/// Loads an agent that is refused as long as another is there, which may just be leaving. Whether another was seen
+/// listening meanwhile.
+fn load_when_free(
+    mut load: impl FnMut() -> Result<(), AttachError>,
+    listens: impl Fn() -> bool,
+) -> (Result<(), AttachError>, bool) {
+    let is_taken = |loaded: &Result<(), AttachError>| {
+        matches!(loaded, Err(AttachError::AgentFailed(ALREADY_THERE)))
+    };
+    let mut loaded = load();
+    let mut other = false;
+    let begun = Instant::now();
+    while is_taken(&loaded) && begun.elapsed() < LEAVING {
+        other |= listens();
+        std::thread::sleep(BETWEEN_ATTEMPTS);
+        // Each attempt in vain is a line in the JVM's output.
+        if !listens() {
+            loaded = load();
+        }
+    }
+    (loaded, other)
+}
+
+/// An agent was there before this one, for another command or without a control channel.
+fn not_free(other: bool) -> Problem {
+    if other {
+        return already_there()
+            .with(
+                "found",
+                "another command is just attaching to this JVM or leaving it",
+            )
+            .with("help", "try again");
+    }
+    already_there()
+        .with("found", "it takes no commands: it was started with control=off, or is just starting or leaving for another command")
+        .with("help", "try again; if that stays so, report what it records, or restart the JVM")
 }
 
 /// The file in which an agent leaves its messages for the command that attaches it.
@@ -344,4 +406,37 @@ fn absent(process: &Process) -> Problem {
         "help",
         format!("`classhook attach {pid}` loads one; no restart is needed"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn agent_that_is_leaving_is_waited_for_and_told_from_one_that_stays() {
+        let there = || Err(AttachError::AgentFailed(ALREADY_THERE));
+        let attempts = Cell::new(0);
+        let leaving = || {
+            attempts.set(attempts.get() + 1);
+            if attempts.get() < 2 { there() } else { Ok(()) }
+        };
+        let asked = Cell::new(0);
+        let listens = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 3
+        };
+        let (loaded, other) = load_when_free(leaving, listens);
+        assert!(loaded.is_ok() && other);
+        let (loaded, other) = load_when_free(there, || true);
+        assert!(loaded.is_err() && other);
+        let text = not_free(other).to_string();
+        assert!(
+            text.contains("error[H0608]") && text.contains("another command"),
+            "{text}"
+        );
+        assert!(!text.contains("control=off"), "{text}");
+        let (loaded, other) = load_when_free(there, || false);
+        assert!(loaded.is_err() && not_free(other).to_string().contains("control=off"));
+    }
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use attach::Process;
 use control::Request;
-use control::classes::Details;
-use control::message::{Change, Classes, Dump, PluginState, Released, Reset, Status};
+use control::message::{Change, Dump, PluginState, Released, Reset, Status};
 
 use crate::agent::{self, Agent};
 use crate::answers::failures;
@@ -147,19 +146,8 @@ impl AttachedPlugin {
     /// # Errors
     /// If the agent does not answer.
     pub fn classes(&mut self) -> Result<Vec<String>, Problem> {
-        let request = Request::Classes {
-            filter: None,
-            changed: false,
-            skip: 0,
-            limit: usize::MAX,
-            details: Details::default(),
-        };
-        let classes: Classes = self.agent.ask_for(&request)?;
-        Ok(classes
-            .classes
-            .into_iter()
-            .map(|class| class.name)
-            .collect())
+        let classes = self.agent.classes()?.into_iter();
+        Ok(classes.map(|class| class.name).collect())
     }
 
     /// The JVM's snapshot, as this process sees it; what else it records lies beside it.

@@ -8,6 +8,8 @@ use control::message::{Class, Classes};
 
 use crate::agent::Agent;
 use crate::problem::Problem;
+use crate::show::complain;
+use crate::warnings::Warning;
 
 /// Classes that are asked for at once.
 const PAGE: usize = 2_000;
@@ -62,6 +64,54 @@ pub fn of(
     Ok(places)
 }
 
+/// Fails if classes are loaded, but none of them by the loader that is meant, and no class at all is by that one. If
+/// none of them is loaded, they may wait for a loader that is still to come, which is warned of.
+///
+/// # Errors
+/// `H0729`, with the loaders that have the classes; or if the agent does not answer.
+pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Problem> {
+    let all = agent.classes()?;
+    match unknown(wanted, names, &all) {
+        None => Ok(()),
+        Some(by) if by.is_empty() => {
+            let warning = Warning::new(
+                "H0729",
+                format!("no loaded class is of a loader {wanted} now"),
+            );
+            let help = "the patch waits for such a loader; `classhook rollback` takes it back";
+            complain(warning.with("help", help));
+            Ok(())
+        }
+        Some(by) => {
+            let problem =
+                Problem::user("H0729", format!("no loaded class is of a loader {wanted}"));
+            let problem = by
+                .into_iter()
+                .fold(problem, |problem, found| problem.with("found", found));
+            Err(problem.with(
+                "help",
+                "name one of these loaders, or leave out --loader for all of them",
+            ))
+        }
+    }
+}
+
+/// Of a loader by which no class is loaded, the loaders that have the classes of these names.
+fn unknown(wanted: &str, names: &[String], all: &[Class]) -> Option<Vec<String>> {
+    if all
+        .iter()
+        .any(|class| is_meant(Some(wanted), &class.loader))
+    {
+        return None;
+    }
+    let loaded = all.iter().filter(|class| names.contains(&class.name));
+    Some(
+        loaded
+            .map(|class| format!("{} is loaded by {}", class.name, class.loader))
+            .collect(),
+    )
+}
+
 /// All loaded classes that a selector matches.
 fn listed(agent: &mut Agent, filter: &str, details: Details) -> Result<Vec<Class>, Problem> {
     let mut all = Vec::new();
@@ -109,6 +159,30 @@ mod tests {
         assert_eq!(file_of(&within), Some(jar));
         assert_eq!(file_of("/no/such/folder"), Some("/no/such/folder".into()));
         assert_eq!(file_of("jrt:/java.base"), None);
+    }
+
+    #[test]
+    fn loader_that_does_not_exist_is_told_from_one_that_has_not_loaded_the_class() {
+        let class = |name: &str, loader: &str| Class {
+            name: name.to_owned(),
+            loader: loader.to_owned(),
+            ..Class::default()
+        };
+        let all = [
+            class("App", "app"),
+            class("App", "a.L@1f"),
+            class("X", "a.M@2"),
+        ];
+        let of = |wanted| unknown(wanted, &["App".to_owned()], &all);
+        let by = ["App is loaded by app", "App is loaded by a.L@1f"].map(str::to_owned);
+        assert_eq!(of("nosuch"), Some(by.to_vec()));
+        assert_eq!(of("a.L@7"), Some(by.to_vec()));
+        assert!(
+            ["app", "a.L", "a.L@1f", "a.M"]
+                .iter()
+                .all(|known| of(known).is_none())
+        );
+        assert_eq!(unknown("nosuch", &["Later".to_owned()], &all), Some(vec![]));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Rules and patterns that no class matches, told with the names of classes that may be meant.
 
+use std::collections::BTreeSet;
+
 use control::Request;
-use control::classes::Details;
-use control::message::{Classes, Status};
+use control::message::{Class, Plugin, Status};
 
 use crate::agent::Agent;
 use crate::problem::Problem;
@@ -27,18 +28,8 @@ pub fn warn(pid: i32) -> Result<(), Problem> {
     {
         return Ok(());
     }
-    let classes: Classes = agent.ask_for(&Request::Classes {
-        filter: None,
-        changed: false,
-        skip: 0,
-        limit: usize::MAX,
-        details: Details::default(),
-    })?;
-    let names: Vec<String> = classes
-        .classes
-        .into_iter()
-        .map(|class| class.name)
-        .collect();
+    let classes = agent.classes()?.into_iter();
+    let names: Vec<String> = classes.map(|class| class.name).collect();
     for plugin in status.plugins {
         for class in plugin.unmatched {
             let text = format!("plugin {}: no loaded class matches {class}", plugin.name);
@@ -52,6 +43,43 @@ pub fn warn(pid: i32) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// Warns if plugins are at work and none of them has changed a loaded class, though each class that they name is there.
+///
+/// # Errors
+/// As [`Agent::connect`] and [`Agent::ask`].
+pub fn warn_of_nothing(pid: i32, select: &[String]) -> Result<(), Problem> {
+    let mut agent = Agent::connect(pid)?;
+    let status: Status = agent.ask_for(&Request::Status)?;
+    let is_idle = |plugin: &Plugin| plugin.changed == 0 && plugin.unmatched.is_empty();
+    if status.plugins.is_empty() || !status.plugins.iter().all(is_idle) {
+        return Ok(());
+    }
+    let names: Vec<String> = match select {
+        [] => Vec::new(),
+        _ => agent
+            .classes()?
+            .into_iter()
+            .map(|class| class.name)
+            .collect(),
+    };
+    complain(nothing_changed(select, &names));
+    Ok(())
+}
+
+/// The warning that no loaded class is changed, with what `select` may mean.
+fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
+    let warning = Warning::new("H0650", "no class that is loaded is changed");
+    let warning = match select {
+        [] => warning,
+        _ => warning.with("found", format!("--select {}", select.join(" "))),
+    };
+    let parts = select.iter().flat_map(|text| text.split(';'));
+    let nearest = parts.filter_map(|part| meant(part.trim(), classes, &[]));
+    let warning = nearest.fold(warning, |warning, name| warning.with("nearest", name));
+    let help = "classes that are loaded from now on are, if they are selected; `classhook classes` lists those that are there";
+    warning.with("help", help)
 }
 
 /// The class whose name is most like this selector, if one is.
@@ -69,30 +97,78 @@ pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
 #[must_use]
 pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Problem {
     let selectors = filter.texts();
-    let mut problem = Problem::user("H0671", "the selection matches no class").with(
-        "found",
-        selectors
-            .iter()
-            .map(|text| format!("--select {text}"))
-            .collect::<Vec<_>>()
-            .join(" "),
+    let found = selectors.iter().map(|text| format!("--select {text}"));
+    let found = found.collect::<Vec<_>>().join(" ");
+    let problem = nothing(
+        "the selection matches no class",
+        found,
+        selectors,
+        classes,
+        loaders,
     );
-    for selector in selectors.iter().filter(|text| !text.starts_with('!')) {
-        let names = match selector.split_once(':') {
-            Some(("loader", loader)) => nearest(loader, loaders).or_else(|| listed(loaders)),
-            Some(_) => None,
-            None if selector.starts_with('@') => None,
-            None => within(selector, classes).or_else(|| nearest(selector, classes)),
-        };
-        if let Some(name) = names {
-            problem = problem.with("nearest", name);
-        }
-    }
     let help = match classes.len() {
         0 => "no class of the application was loaded at all".to_owned(),
         count => format!("{count} classes are there to select from"),
     };
     problem.with("help", help)
+}
+
+/// The problem that a selector matches none of the classes that are loaded in a JVM.
+#[must_use]
+pub fn among_loaded(selector: &str, classes: &[Class]) -> Problem {
+    let names: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
+    let loaders = classes.iter().map(|class| {
+        let loader = class.loader.split('@').next();
+        loader.unwrap_or_default().to_owned()
+    });
+    let loaders: BTreeSet<String> = loaders.collect();
+    let loaders: Vec<String> = loaders.into_iter().collect();
+    let selectors: Vec<String> = selector
+        .split(';')
+        .map(|part| part.trim().to_owned())
+        .collect();
+    nothing(
+        "no loaded class matches",
+        selector.to_owned(),
+        &selectors,
+        &names,
+        &loaders,
+    )
+    .with(
+        "help",
+        format!(
+            "{} classes are loaded; one that is not loaded yet is not among them",
+            names.len()
+        ),
+    )
+}
+
+/// The problem that selectors match nothing, with what they may mean.
+fn nothing(
+    message: &str,
+    found: String,
+    selectors: &[String],
+    classes: &[String],
+    loaders: &[String],
+) -> Problem {
+    let problem = Problem::user("H0671", message).with("found", found);
+    let meant = selectors
+        .iter()
+        .filter_map(|selector| meant(selector, classes, loaders));
+    meant.fold(problem, |problem, name| problem.with("nearest", name))
+}
+
+/// What is nearest to a selector.
+fn meant(selector: &str, classes: &[String], loaders: &[String]) -> Option<String> {
+    if selector.starts_with('!') {
+        return None;
+    }
+    match selector.split_once(':') {
+        Some(("loader", loader)) => nearest(loader, loaders).or_else(|| listed(loaders)),
+        Some(_) => None,
+        None if selector.starts_with('@') => None,
+        None => within(selector, classes).or_else(|| nearest(selector, classes)),
+    }
 }
 
 /// A pattern that covers classes where `selector` names their package, and how many.
@@ -123,6 +199,34 @@ mod tests {
         ];
         let classes = names.map(str::to_owned);
         selection(&filter, &classes, &["app".to_owned()]).to_string()
+    }
+
+    #[test]
+    fn selector_of_no_loaded_class_is_told_with_the_nearest() {
+        let class = |name: &str, loader: &str| Class {
+            name: name.to_owned(),
+            loader: loader.to_owned(),
+            ..Class::default()
+        };
+        let classes = [class("App", "app"), class("a.B", "a.Loader@1f")];
+        let problem = among_loaded("Appp", &classes);
+        assert_eq!(problem.exit(), 2);
+        let text = problem.to_string();
+        assert!(
+            text.contains("error[H0671]: no loaded class matches"),
+            "{text}"
+        );
+        assert!(text.contains("nearest  App\n"), "{text}");
+        let text = among_loaded("loader:a.Laoder", &classes).to_string();
+        assert!(text.contains("nearest  a.Loader\n"), "{text}");
+    }
+
+    #[test]
+    fn attached_plugins_that_change_nothing_are_told_with_the_nearest() {
+        let select = ["Appp.**".to_owned()];
+        let text = nothing_changed(&select, &["App".to_owned()]).to_string();
+        assert!(text.contains("warning[H0650]"), "{text}");
+        assert!(text.contains("nearest  App\n"), "{text}");
     }
 
     #[test]

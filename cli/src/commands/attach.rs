@@ -72,9 +72,15 @@ impl Attach {
         let Some(failures) = failures else {
             return Ok(0); // it was told to listen to nobody
         };
-        unmatched::warn(self.pid)?;
+        self.warn()?;
         complain(&failures);
         Ok(if failures.is_empty() { 0 } else { PARTIAL })
+    }
+
+    /// Warns of what matches no loaded class.
+    fn warn(&self) -> Result<(), Problem> {
+        unmatched::warn(self.pid)?;
+        unmatched::warn_of_nothing(self.pid, &self.settings.plugins().select)
     }
 
     fn reload(&self, mut agent: Agent) -> Result<u8, Problem> {
@@ -100,7 +106,7 @@ impl Attach {
             self.pid
         ));
         show::show(&answers::change(&show::answer(&change)?))?;
-        unmatched::warn(self.pid)?;
+        self.warn()?;
         Ok(if change.failed.is_empty() { 0 } else { PARTIAL })
     }
 }

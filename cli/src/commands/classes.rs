@@ -10,7 +10,8 @@ use jvms::descriptor::Parameters;
 use crate::agent::Agent;
 use crate::args::Target;
 use crate::problem::{PARTIAL, Problem};
-use crate::show::{name, read};
+use crate::show::{name, read, say};
+use crate::unmatched;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -59,7 +60,7 @@ impl Classes {
     /// Asks and prints a line per class, with what else was asked below it.
     ///
     /// # Errors
-    /// If there is no agent to ask, or the selector makes no sense.
+    /// If there is no agent to ask, or the selector makes no sense or matches no loaded class (`H0671`).
     pub fn run(&self) -> Result<u8, Problem> {
         let request = Request::Classes {
             filter: self.filter.clone(),
@@ -73,7 +74,8 @@ impl Classes {
                 plan: self.plan,
             },
         };
-        let answer = Agent::connect(self.target.pid)?.ask(&request)?;
+        let mut agent = Agent::connect(self.target.pid)?;
+        let answer = agent.ask(&request)?;
         let classes: Answer = read(answer.clone())?;
         let plans = classes
             .classes
@@ -85,7 +87,36 @@ impl Classes {
         } else {
             crate::show::show(&text(&classes, self.skip))?;
         }
+        if classes.total == 0 {
+            self.explain_nothing(&mut agent)?;
+        }
         Ok(if is_partial { PARTIAL } else { 0 })
+    }
+}
+
+impl Classes {
+    /// Says why nothing is listed.
+    ///
+    /// # Errors
+    /// `H0671` if the selector matches no loaded class, changed or not; or if the agent does not answer.
+    fn explain_nothing(&self, agent: &mut Agent) -> Result<(), Problem> {
+        let request = Request::Classes {
+            filter: self.filter.clone(),
+            changed: false,
+            skip: 0,
+            limit: 0,
+            details: Details::default(),
+        };
+        let all: Answer = agent.ask_for(&request)?;
+        match &self.filter {
+            Some(filter) if all.total == 0 => {
+                Err(unmatched::among_loaded(filter, &agent.classes()?))
+            }
+            _ => {
+                say(format_args!("none of {} classes is changed", all.total));
+                Ok(())
+            }
+        }
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use clap::Args;
 use control::message::Dump;
-use probes::Meta;
 
 use super::dump;
 use super::report::{self, Job};
@@ -104,7 +103,7 @@ impl Coverage {
         };
         let checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
         let code = checked.launch(&self.command)?;
-        let report = of_run(run, &checked.output)
+        let report = run_files::snapshots_of(run, &checked.output)
             .and_then(|found| self.report(&found, &checked.output, build.as_ref()));
         match report {
             Ok(reported) if code == 0 => Ok(reported),
@@ -224,14 +223,4 @@ fn kept(dump: &Dump, snapshot: &Path, output: &Path, run: &str) -> Result<PathBu
     std::fs::create_dir_all(output).map_err(|error| Problem::unwritable(output, &error))?;
     dump::copy(dump, snapshot, &copy)?;
     Ok(copy)
-}
-
-/// The snapshots in `folder` that belong to the run.
-fn of_run(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut paths = run_files::in_folder(folder)?;
-    paths.retain(|path| Meta::read(path).is_ok_and(|meta| meta.run == run));
-    Ok(paths)
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use control::Request;
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
+use rewriter::ClassFile;
 
 use crate::agent::{self, Agent};
 use crate::args::{Settings, Target};
@@ -73,7 +74,10 @@ impl Patch {
     /// If the classes cannot be read or compiled, the JVM cannot be reached, or the patch is refused (`H0720`).
     pub fn run(&self) -> Result<u8, Problem> {
         let mut agent = LazyAgent::default();
-        let request = match self.request(&mut agent) {
+        let request = self
+            .request(&mut agent)
+            .and_then(|request| self.check_loader(&mut agent, &request).map(|()| request));
+        let request = match request {
             Ok(request) => Request::Patch(request),
             Err(problem) => return Err(agent.leave(problem)),
         };
@@ -136,6 +140,19 @@ impl Patch {
             force: self.force,
             partial: self.partial,
         })
+    }
+
+    /// Refuses a loader that is not in the JVM while others have the classes.
+    fn check_loader(&self, agent: &mut LazyAgent, request: &PatchRequest) -> Result<(), Problem> {
+        let Some(loader) = &self.loader else {
+            return Ok(());
+        };
+        // What is no class file is refused by the agent.
+        let read =
+            |class: &ClassBytes| Some(ClassFile::read(&class.0).ok()?.this_class().to_string());
+        let names = request.classes.iter().filter_map(read);
+        let names: Vec<String> = names.map(|name| jvms::names::binary(&name)).collect();
+        loader_places::check(agent.get(self)?, loader, &names)
     }
 
     fn refusal(&self, patched: &Patched) -> Problem {

@@ -17,7 +17,7 @@ use trace::summary::{Order, Summary};
 use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::commands::trace::{What, nothing_traced, options_of};
+use crate::commands::trace::{What, nothing_of_command, nothing_traced, options_of};
 use crate::live::{Jvms, Which};
 use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
@@ -150,7 +150,7 @@ impl Top {
         let run = run_id();
         let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, &run)?;
-        let sampler = self.sampler(Which::Run(run), &checked.output)?;
+        let sampler = self.sampler(Which::Run(run.clone()), &checked.output)?;
         let said = match on_screen() {
             false => None,
             true => Some(NamedTempFile::with_prefix("classhook-top-").map_err(no_folder)?),
@@ -165,7 +165,13 @@ impl Top {
             say(format_args!("what the program printed is in {path}"));
         }
         let code = code?;
-        match sampler.finish().and_then(|finished| self.end(finished)) {
+        let told = sampler
+            .finish()
+            .and_then(|finished| match has_methods(&finished.1) {
+                true => self.end(finished),
+                false => Err(nothing_of_command(&run, &checked.output, &self.methods)),
+            });
+        match told {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
                 complain(format_args!("{problem}\n"));
@@ -249,6 +255,11 @@ impl Top {
         }
         traces::is_complete(&Summary::of(&traces, Order::Calls))
     }
+}
+
+/// Whether a method was looked at, called or not.
+fn has_methods(traces: &[Trace]) -> bool {
+    traces.iter().any(|trace| !trace.spans.is_empty())
 }
 
 /// Whether keys can be pressed and a screen be drawn.

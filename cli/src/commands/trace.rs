@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{EventFiles, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::inputs::run_files;
 use crate::live::{Live, Show, Streamed, Which};
 use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
@@ -232,6 +233,31 @@ pub(super) fn nothing_traced(pid: i32, methods: &[String]) -> Problem {
         )
 }
 
+/// The problem that no JVM of a command recorded anything: none began, or no method matched. The latter have written
+/// their snapshots all the same.
+pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -> Problem {
+    match run_files::snapshots_of(run, output) {
+        Err(problem) => problem,
+        Ok(snapshots) if snapshots.is_empty() => Problem::user("H0610", "nothing was recorded")
+            .with("expected", format!("at least one event file of this run in {}", output.display()))
+            .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"),
+        Ok(snapshots) => {
+            let jvms = match snapshots.len() {
+                1 => "one JVM".to_owned(),
+                count => format!("{count} JVMs"),
+            };
+            let found = match methods {
+                [] => jvms,
+                methods => format!("{jvms}, and --methods {}", methods.join(" ")),
+            };
+            Problem::user("H0650", "no method was traced")
+                .with("expected", "at least one method of a class that the command loads")
+                .with("found", found)
+                .with("help", "a pattern is CLASS.METHOD, the class with its package: com.acme.Store.find*, com.acme.**")
+        }
+    }
+}
+
 /// The values' names on the command line, which are the plugin's own.
 fn names<T: ValueEnum>(values: &[T]) -> Value {
     let possible = values.iter().filter_map(ValueEnum::to_possible_value);
@@ -292,8 +318,13 @@ impl Trace {
         }
         let mut warnings = Warnings::default();
         let traces = traces::of_visit(&ended, &mut warnings)?;
+        // Of a JVM that was killed the end is missing, which the warnings say.
+        let is_cut = ended.dump.is_none() && traces.iter().any(|trace| !trace.complete);
         self.show(traces, warnings, &streamed)?;
-        Ok(if ended.is_partial { PARTIAL } else { 0 })
+        Ok(match ended.is_partial || is_cut {
+            true => PARTIAL,
+            false => 0,
+        })
     }
 
     /// Reports the event files of this run.
@@ -301,9 +332,7 @@ impl Trace {
         let mut warnings = Warnings::default();
         let traces = traces::of_run(run, output, &mut warnings)?;
         if traces.is_empty() {
-            return Err(Problem::user("H0610", "nothing was recorded")
-                .with("expected", format!("at least one event file of this run in {}", output.display()))
-                .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"));
+            return Err(nothing_of_command(run, output, &self.what.methods));
         }
         self.show(traces, warnings, streamed)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use probes::events::{self, Trace};
 use probes::format::MAGIC;
-use probes::{Snapshot, SnapshotError};
+use probes::{Meta, Snapshot, SnapshotError};
 
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
@@ -69,6 +69,19 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
             .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
     });
     paths.sort();
+    Ok(paths)
+}
+
+/// The snapshots in a folder that JVMs of this run wrote; none if there is no such folder.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut paths = in_folder(folder)?;
+    paths.retain(|path| Meta::read(path).is_ok_and(|meta| meta.run == run));
     Ok(paths)
 }
 

@@ -57,6 +57,22 @@ fn running_jvm_is_listed_attached_to_and_reported() {
     }
 }
 
+#[test]
+fn selection_of_nothing_is_told_at_once() {
+    let folder = scratch();
+    let servant = Servant::start(&jdks::newest(), &LATE);
+    let pid = servant.pid().to_string();
+    let output = folder.path().to_str().expect("a path that is text");
+    for words in [&["--output", output][..], &[]] {
+        let words = [&["attach", &pid, "--select", "Servamt.**"], words].concat();
+        classhook(&words)
+            .assert_success()
+            .assert_stderr("warning[H0650]")
+            .assert_stderr("nearest  Servant\n");
+    }
+    assert_eq!(servant.end().code, Some(0));
+}
+
 /// The library stays in the process; the agent does not.
 #[test]
 fn agent_that_has_left_is_not_listed_as_one_that_is_there() {

@@ -248,6 +248,14 @@ fn classes_are_listed_with_loader_and_who_changed_them() {
         };
         let (first, second) = (page("0"), page("7"));
         assert_eq!((first.len(), second.len()), (7, 7));
+        let none = classhook(&["classes", &pid, "Servamt"]);
+        none.assert_exit(2)
+            .assert_stderr("error[H0671]")
+            .assert_stderr("nearest  Servant\n");
+        assert_eq!(none.stdout, "");
+        let same = classhook(&["classes", &pid, "java.lang.String", "--changed"]);
+        same.assert_success()
+            .assert_stderr("none of 1 classes is changed");
         assert!(first.last() < second.first(), "{first:?} {second:?}");
         assert_eq!(servant.end().code, Some(0));
     }

@@ -440,6 +440,19 @@ fn class_is_patched_in_the_loader_that_is_named() {
 }
 
 #[test]
+fn loader_that_is_not_there_is_refused_with_those_that_have_the_class() {
+    let jdk = jdks().last().expect("a JDK");
+    let target = Target::start(&jdk);
+    let answer = target.answer("one");
+    target
+        .patch(&answer, &["--loader", "nosuch"])
+        .assert_exit(2)
+        .assert_stderr("error[H0729]")
+        .assert_stderr("Answer is loaded by app")
+        .assert_stderr("Answer is loaded by java.net.URLClassLoader@");
+}
+
+#[test]
 fn nothing_is_patched_unless_all_of_it_can_be() {
     let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
     for jdk in jdks() {

@@ -290,6 +290,35 @@ fn trace_of_nothing_is_told_at_once_and_fails() {
     assert_eq!(running.end().code, Some(0));
 }
 
+#[test]
+fn command_whose_jvm_has_no_such_method_is_told_from_one_without_a_jvm() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    for (words, program, code) in [
+        (&["trace"][..], jdk.tool("java"), "error[H0650]"),
+        (
+            &["top", "--interval", "1s"],
+            jdk.tool("java"),
+            "error[H0650]",
+        ),
+        (&["trace"], "/bin/echo".into(), "error[H0610]"),
+    ] {
+        let run = Java::program(workspace::classhook())
+            .arguments(words)
+            .arguments(&["--methods", "Hot.nosuch", "-o"])
+            .argument(folder.path())
+            .argument("--")
+            .argument(program)
+            .arguments(&["-version"])
+            .run();
+        run.assert_exit(2).assert_stderr(code);
+        assert_eq!(
+            run.stderr.contains("--methods Hot.nosuch"),
+            code.contains("H0650")
+        );
+    }
+}
+
 /// The names of a process's threads.
 fn threads(pid: i32) -> String {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));

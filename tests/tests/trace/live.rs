@@ -150,6 +150,34 @@ fn lines_of_a_running_jvm_come_while_it_is_traced_and_each_call_once() {
 }
 
 #[test]
+fn trace_of_a_jvm_that_is_killed_is_partial() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let compiled = Program::compile(&jdk, 3, folder.path());
+    let running = Servant::of(&program(&jdk, &compiled));
+    let pid = running.pid().to_string();
+    let output = folder.path().join("out");
+    let mut child = tracing(&[&pid, "--json-lines", "-"], &output).spawn();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    for _ in 0..SOME {
+        out.read_line(&mut String::new()).expect("text");
+    }
+    kill_process(
+        Pid::from_raw(running.pid()).expect("a process"),
+        Signal::KILL,
+    )
+    .expect("it runs");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("text");
+    let run = child.wait_with_output().expect("an end");
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(3), "{told}");
+    assert!(told.contains("warning[H0615]"), "{told}");
+    let last = rest.lines().last().map(json).expect("a line");
+    assert_eq!(last["complete"], false);
+}
+
+#[test]
 fn lines_of_a_command_are_in_their_file_while_it_runs() {
     let jdk = jdks::newest();
     let folder = scratch();
