@@ -46,6 +46,9 @@ pub struct Program {
     /// Of its many classes, only those that ran are reported in the comparison of reports.
     #[serde(default)]
     pub large: bool,
+    /// It takes so long that a run has it on one release only.
+    #[serde(default, rename = "one-release")]
+    one_release: bool,
     /// It lists the members of measured classes by reflection, so that those JaCoCo adds change its work.
     #[serde(default)]
     pub reflective: bool,
@@ -116,9 +119,12 @@ pub fn named(name: &str) -> Program {
 }
 
 impl Program {
-    /// The JDKs of this run: the newest that the program runs on, and in rotation one of the others; with
-    /// [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
+    /// The JDKs of this run: the newest that the program runs on, and in rotation one of the others, or of all where
+    /// one is enough; with [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
     pub fn jdks(&self) -> Vec<Jdk> {
+        if self.one_release {
+            return self.jdk_in_turn();
+        }
         let mut others = self.every_jdk();
         if rotation::everything() {
             return others;
