@@ -24,7 +24,7 @@ struct Built {
     package: String,
 }
 
-/// Compiles the project in a folder; its component is the file `NAME.wasm` in cargo's folder `target`.
+/// Compiles the project in a folder; its component is the file `NAME.wasm` in its folder `target`.
 ///
 /// # Errors
 /// If there is no project (`H0682`), cargo cannot be started (`H0683`), or it makes no component (`H0684`).
@@ -35,6 +35,9 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
         "--lib",
         "--target",
         TARGET,
+        // Where the component is looked for, also if the user's cargo builds elsewhere.
+        "--target-dir",
+        "target",
         "--message-format",
         "json-render-diagnostics",
     ];
