@@ -348,7 +348,7 @@ fn grants_of_a_bundled_plugin_come_besides_what_it_needs() {
     let options = |text| Config::from_options(text).unwrap();
     assert_eq!(
         grant(&options("plugin=patch,grant=boot;probes")),
-        "probes rewrite boot"
+        "rewrite boot probes"
     );
     assert_eq!(grant(&options("plugin=a.wasm,grant=probes")), "probes");
 }
