@@ -148,6 +148,32 @@ impl<'a> Cursor<'a> {
         });
     }
 
+    /// Throws a new exception of this class, with a message that begins so.
+    pub(crate) fn next_is_throw(&mut self, exception: &str, message: &str) {
+        self.next_is_type(opcode::NEW, exception);
+        self.next_is(opcode::DUP);
+        self.next_is_string(message);
+        self.next_is_member(
+            opcode::INVOKESPECIAL,
+            exception,
+            "<init>",
+            "(Ljava/lang/String;)V",
+        );
+        self.next_is(opcode::ATHROW);
+    }
+
+    /// Asks whether the local variable with this name equals a constant string.
+    pub(crate) fn next_is_string_comparison(&mut self, string: Name) {
+        self.next_is_local(opcode::ALOAD, string);
+        self.next_is(opcode::LDC);
+        self.next_is_member(
+            opcode::INVOKEVIRTUAL,
+            "java/lang/String",
+            "equals",
+            "(Ljava/lang/Object;)Z",
+        );
+    }
+
     /// A load or store of the local variable with this name; an unknown name is
     /// given to the variable found.
     pub(crate) fn next_is_local(&mut self, opcode: u8, name: Name) {

@@ -77,14 +77,7 @@ fn comparisons(
     let nodes = context.nodes;
     let mut done = 0;
     while done < hash_codes {
-        cursor.next_is_local(opcode::ALOAD, STRING);
-        cursor.next_is(opcode::LDC);
-        cursor.next_is_member(
-            opcode::INVOKEVIRTUAL,
-            "java/lang/String",
-            "equals",
-            "(Ljava/lang/Object;)Z",
-        );
+        cursor.next_is_string_comparison(STRING);
         let jump = cursor.at()? + 1;
         let index = nodes.instruction_index(jump)?;
         let label = nodes.jump_label(jump)?;

@@ -31,14 +31,7 @@ fn finds_a_number(context: &FilterContext<'_>, switch: usize, default: usize) ->
     cursor.next_is_member(opcode::INVOKEVIRTUAL, "java/lang/String", "hashCode", "()I");
     cursor.next();
     loop {
-        cursor.next_is_local(opcode::ALOAD, STRING);
-        cursor.next_is(opcode::LDC);
-        cursor.next_is_member(
-            opcode::INVOKEVIRTUAL,
-            "java/lang/String",
-            "equals",
-            "(Ljava/lang/Object;)Z",
-        );
+        cursor.next_is_string_comparison(STRING);
         cursor.next_is(opcode::IFEQ);
         cursor.next();
         cursor.next_is_local(opcode::ISTORE, NUMBER);

@@ -136,18 +136,11 @@ fn ignore_state_machine(
 }
 
 fn end_of_default(cursor: &mut Cursor<'_>, default: usize) -> Option<usize> {
-    const EXCEPTION: &str = "java/lang/IllegalStateException";
     cursor.go_to(Some(default));
-    cursor.next_is_type(opcode::NEW, EXCEPTION);
-    cursor.next_is(opcode::DUP);
-    cursor.next_is_string("call to 'resume' before 'invoke' with coroutine");
-    cursor.next_is_member(
-        opcode::INVOKESPECIAL,
-        EXCEPTION,
-        "<init>",
-        "(Ljava/lang/String;)V",
+    cursor.next_is_throw(
+        "java/lang/IllegalStateException",
+        "call to 'resume' before 'invoke' with coroutine",
     );
-    cursor.next_is(opcode::ATHROW);
     cursor.at()
 }
 

@@ -48,21 +48,14 @@ fn masks(context: &FilterContext<'_>, parameters: &[FieldType<'_>]) -> Vec<u16> 
 
 /// What refuses a call by `super`, which could not find the default arguments.
 fn ignore_super_call(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    const EXCEPTION: &str = "java/lang/UnsupportedOperationException";
     let nodes = context.nodes;
     let mut cursor = Cursor::at_first(nodes);
     cursor.keep_opcode(|opcode| opcode == opcode::ALOAD);
     cursor.next_is(opcode::IFNULL);
-    cursor.next_is_type(opcode::NEW, EXCEPTION);
-    cursor.next_is(opcode::DUP);
-    cursor.next_is_string("Super calls with default arguments not supported in this target");
-    cursor.next_is_member(
-        opcode::INVOKESPECIAL,
-        EXCEPTION,
-        "<init>",
-        "(Ljava/lang/String;)V",
+    cursor.next_is_throw(
+        "java/lang/UnsupportedOperationException",
+        "Super calls with default arguments not supported in this target",
     );
-    cursor.next_is(opcode::ATHROW);
     if let Some(end) = cursor.at() {
         output.ignore(nodes, 0, end);
     }

@@ -69,14 +69,7 @@ fn comparison(
     branches: &mut Replacement,
 ) -> Option<(usize, usize)> {
     let nodes = context.nodes;
-    cursor.next_is_local(opcode::ALOAD, STRING);
-    cursor.next_is(opcode::LDC);
-    cursor.next_is_member(
-        opcode::INVOKEVIRTUAL,
-        "java/lang/String",
-        "equals",
-        "(Ljava/lang/Object;)Z",
-    );
+    cursor.next_is_string_comparison(STRING);
     cursor.next_is(opcode::IFEQ);
     let unequal = nodes.jump_label(cursor.at()?)?;
     let jump = nodes.instruction_index(cursor.at()?)?;

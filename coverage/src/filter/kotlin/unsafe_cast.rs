@@ -25,16 +25,7 @@ fn end_of_throw(context: &FilterContext<'_>, jump: usize, exception: &str) -> Op
     let nodes = context.nodes;
     let mut cursor = Cursor::new(nodes);
     cursor.go_to(Some(jump));
-    cursor.next_is_type(opcode::NEW, exception);
-    cursor.next_is(opcode::DUP);
-    cursor.next_is_string("null cannot be cast to non-null type");
-    cursor.next_is_member(
-        opcode::INVOKESPECIAL,
-        exception,
-        "<init>",
-        "(Ljava/lang/String;)V",
-    );
-    cursor.next_is(opcode::ATHROW);
+    cursor.next_is_throw(exception, "null cannot be cast to non-null type");
     let end = cursor.at()?;
     let target = nodes.skip_to_instruction(nodes.jump_label(jump)?);
     (nodes.next_instruction(end) == target).then_some(end)
