@@ -217,6 +217,20 @@ pub struct Start {
     pub command: Vec<OsString>,
 }
 
+/// What runs left, and which classes of it are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Recorded {
+    /// Snapshots (.hook), event files (.events) and JaCoCo's files (.exec), or folders that hold them
+    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
+    pub files: Vec<PathBuf>,
+    /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
+    #[arg(long, value_name = "SELECTOR")]
+    pub select: Vec<String>,
+    /// Where classes and sources are.
+    #[command(flatten)]
+    pub material: Material,
+}
+
 /// Where classes and sources are.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Material {

@@ -8,7 +8,7 @@
 //! | `top` | [`commands::top`] | the same, shown by [`top`] |
 //! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
-//! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`minimums`] |
+//! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
@@ -50,6 +50,8 @@ pub mod plugins;
 pub mod precompiled;
 pub mod problem;
 pub mod progress;
+pub mod requirements;
+pub mod rules;
 pub mod select;
 pub mod show;
 pub mod terminal;

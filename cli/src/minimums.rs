@@ -3,7 +3,6 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use clap::Args;
 use coverage::model::{BundleCoverage, Counter, CounterKind, Counters};
 use globs::Glob;
 use jvms::names::binary;
@@ -11,14 +10,6 @@ use jvms::names::binary;
 use crate::problem::Problem;
 use crate::show::name;
 use crate::unmatched;
-
-/// The rules of a command.
-#[derive(Debug, Clone, Default, Args)]
-pub struct FailUnder {
-    /// Least coverage in percent, else the exit code is 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; may be repeated
-    #[arg(long, value_name = "RULES", value_delimiter = ',')]
-    pub fail_under: Vec<Minimum>,
-}
 
 /// Percent, in ten-thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +141,7 @@ impl Percent {
 
 /// Something that is covered less than a rule wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shortfall {
+pub struct Shortfall {
     what: String,
     kind: CounterKind,
     least: Percent,
@@ -158,14 +149,11 @@ struct Shortfall {
     counter: Counter,
 }
 
-/// Whether all rules hold, and the table of what falls short.
+/// What falls short of the rules.
 ///
 /// # Errors
-/// If a rule is about packages or classes of which there are none, or no class was measured at all (`H0671`).
-pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Verdict, Problem> {
-    if !rules.is_empty() && bundle.classes().next().is_none() {
-        return Err(nothing_measured());
-    }
+/// If a rule is about packages or classes of which there are none (`H0671`).
+pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Vec<Shortfall>, Problem> {
     let mut short = Vec::new();
     for rule in rules {
         let subjects = rule.subjects(bundle);
@@ -186,72 +174,31 @@ pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Verdict, Prob
         };
         short.extend(subjects.into_iter().filter_map(falls_short));
     }
-    let rules = rules.len();
-    Ok(Verdict { rules, short })
+    Ok(short)
 }
 
-/// What was never measured is not covered enough.
-fn nothing_measured() -> Problem {
-    Problem::user("H0671", "no class was measured that a rule of --fail-under could be about")
-        .with("expected", "at least one class with instructions")
-        .with("found", "none")
-        .with(
-            "help",
-            "was the program started, with plugin coverage? are its classes in what --classes and --select name?",
-        )
-}
-
-/// What came of the rules.
-#[derive(Debug)]
-pub struct Verdict {
-    rules: usize,
-    short: Vec<Shortfall>,
-}
-
-impl Verdict {
-    /// The table of what falls short; that all rules hold, if nothing does; empty without rules.
-    #[must_use]
-    pub fn table(&self) -> String {
-        if self.short.is_empty() {
-            return match self.rules {
-                0 => String::new(),
-                1 => "the rule holds\n".to_owned(),
-                count => format!("all {count} rules hold\n"),
-            };
-        }
-        let longest = self.short.iter().map(|it| it.what.chars().count()).max();
-        let width = longest.unwrap_or(0).max("falls short".len());
-        let mut text = format!(
-            "{:<width$}  counter      least    found  covered\n",
-            "falls short"
-        );
-        for it in &self.short {
-            let counter = it.kind.name().to_lowercase();
-            let (least, found) = (it.least.to_string(), it.found.short().to_string());
-            let (covered, total) = (it.counter.covered, it.counter.total());
-            let _ = writeln!(
-                text,
-                "{:<width$}  {counter:<11}{least:>7}{found:>9}  {covered} of {total}",
-                it.what
-            ); // a string takes everything
-        }
-        text
+/// The table of what falls short; empty if nothing does.
+#[must_use]
+pub fn table(short: &[Shortfall]) -> String {
+    let Some(longest) = short.iter().map(|it| it.what.chars().count()).max() else {
+        return String::new();
+    };
+    let width = longest.max("falls short".len());
+    let mut text = format!(
+        "{:<width$}  counter      least    found  covered\n",
+        "falls short"
+    );
+    for it in short {
+        let counter = it.kind.name().to_lowercase();
+        let (least, found) = (it.least.to_string(), it.found.short().to_string());
+        let (covered, total) = (it.counter.covered, it.counter.total());
+        let _ = writeln!(
+            text,
+            "{:<width$}  {counter:<11}{least:>7}{found:>9}  {covered} of {total}",
+            it.what
+        ); // a string takes everything
     }
-
-    /// The problem that something falls short, if it does.
-    ///
-    /// # Errors
-    /// `H0673`, with which the command ends with 4.
-    pub fn problem(&self) -> Result<(), Problem> {
-        match self.short.len() {
-            0 => Ok(()),
-            count => {
-                let message =
-                    format!("coverage falls short of what --fail-under asks for, {count} times");
-                Err(Problem::short("H0673", message))
-            }
-        }
-    }
+    text
 }
 
 impl Minimum {
@@ -339,8 +286,7 @@ mod tests {
 
     fn short(rules: &[&str]) -> Vec<(String, String)> {
         let rules: Vec<Minimum> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
-        let verdict = check(&rules, &bundle()).unwrap();
-        let found = verdict.short.into_iter();
+        let found = check(&rules, &bundle()).unwrap().into_iter();
         found
             .map(|it| (it.what, it.found.short().to_string()))
             .collect()
@@ -370,17 +316,10 @@ mod tests {
     #[test]
     fn what_falls_short_is_shown_as_less_than_the_rule() {
         let rules = ["class:com.acme.core.Sum=90.0001".parse().unwrap()];
-        let verdict = check(&rules, &bundle()).unwrap();
-        let table = verdict.table();
+        let table = table(&check(&rules, &bundle()).unwrap());
         assert!(
             table.contains("com.acme.core.Sum  line       90.0001%      90%  9 of 10"),
             "{table}"
-        );
-        assert_eq!(verdict.problem().unwrap_err().exit(), 4);
-        let rules = ["line=1".parse().unwrap()];
-        assert_eq!(
-            check(&rules, &bundle()).unwrap().table(),
-            "the rule holds\n"
         );
     }
 

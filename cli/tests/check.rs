@@ -29,7 +29,7 @@ fn meta(pid: u32) -> Meta {
 /// Runs the command in the folder; `out` and `classes` are paths there.
 fn classhook(bank: &Compiled, words: &[&str]) -> Ran {
     let place = |word: &&str| match *word {
-        "out" | "classes" | "report.xml" | "all.hook" | "one" | "two" | "jacoco.exec" => {
+        "out" | "classes" | "report.xml" | "rules" | "all.hook" | "one" | "two" | "jacoco.exec" => {
             bank.path(word).into_os_string()
         }
         word => OsString::from(word),
@@ -186,4 +186,39 @@ fn merged_snapshot_says_what_its_parts_say() {
         &["merge", "one", "--strict-inputs", "--to", "all.hook"],
     );
     strict.refused("H0611", &["noise.hook"]);
+}
+
+#[test]
+fn rules_from_files_are_checked_as_jacoco_checks_them() {
+    let bank = bank();
+    let check = |rules: &str| {
+        fs::write(bank.path("rules"), rules).unwrap();
+        classhook(
+            &bank,
+            &["check", "out", "--classes", "classes", "--rules", "rules"],
+        )
+    };
+    let xml =
+        |limits: &str| format!("<rules><rule><element>CLASS</element>{limits}</rule></rules>");
+    let ran = check(&xml(
+        "<limits><limit><minimum>0.80</minimum></limit></limits>",
+    ));
+    assert_eq!(ran.code, Some(4), "{}", ran.error);
+    let line = "Rule violated for class bank.Never: instructions covered ratio is 0.00, but expected minimum is 0.80\n";
+    assert!(ran.out.contains(line), "{}", ran.out);
+    ran.says(&["error[H0673]: coverage breaks the rules, 1 times"]);
+
+    let nothing = xml(
+        "<includes><include>acme.*</include></includes><limits><limit><minimum>1</minimum></limit></limits>",
+    );
+    let ran = check(&nothing);
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    ran.says(&["warning[H0677]"]);
+    assert!(ran.out.contains("the rule holds"), "{}", ran.out);
+
+    check("[[rule]]\ninclude = [\"Code *\"]\nlimit = [{ counter = \"class\", value = \"missed-count\", maximum = 1 }]")
+        .prints(&["the rule holds"]);
+    let glob = "[[rule]]\nelement = \"class\"\ninclude = [\"acme.**\"]\nlimit = [{ counter = \"line\", minimum = 1 }]";
+    check(glob).refused("H0671", &["rules:1"]);
+    check("<rules><rule>").refused("H0676", &["rules:1:8", "`<rule>` is not closed", "^^^^^^"]);
 }

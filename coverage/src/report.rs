@@ -13,7 +13,7 @@ pub mod exec;
 pub mod html;
 pub mod lcov;
 mod markup;
-mod names;
+pub mod names;
 pub mod sonar;
 pub mod table;
 pub mod xml;

@@ -1,15 +1,13 @@
 //! `classhook check`: whether enough is covered.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::report::{self, Job};
-use crate::args::{Material, Outputs};
+use crate::args::{Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files;
-use crate::minimums::FailUnder;
 use crate::problem::Problem;
+use crate::requirements::Rules;
 use crate::select::Filter;
 use crate::warnings::Warnings;
 
@@ -17,30 +15,30 @@ const AFTER_HELP: &str = "\
 A rule is a counter (instruction, branch, line, complexity, method or class) and the least percentage of it that is
 covered: of everything, or of each package or class whose name matches. Without a counter, lines are meant.
 What has nothing to cover is covered.
+Rules in a file limit any counter of everything, of packages, classes, source files or methods (docs/coverage.md).
+JaCoCo's <rules> may be in a file of their own, or in the configuration of its plugin in a pom.xml.
 
-Exits with 4, and prints a table of what falls short, if a rule does not hold.
+Exits with 4, and prints what falls short, if a rule does not hold.
 
 Examples:
   classhook check classhook --fail-under line=80,branch=70
   classhook check out jacoco.exec --classes target/classes --fail-under 'class:com.acme.core.**=95'
-  classhook check out --fail-under 'package:com.acme.**:branch=60,line=75.5'";
+  classhook check out --fail-under 'package:com.acme.**:branch=60,line=75.5'
+  classhook check out --classes target/classes --rules pom.xml";
 
 /// Checks whether enough of what was recorded is covered.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Check {
-    /// Snapshots (.hook) and JaCoCo's files (.exec), or folders that hold them
-    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
-    pub files: Vec<PathBuf>,
-    /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
-    #[arg(long, value_name = "SELECTOR")]
-    pub select: Vec<String>,
-    /// Where classes are.
+    /// What is checked.
     #[command(flatten)]
-    pub material: Material,
+    pub recorded: Recorded,
     /// The rules.
     #[command(flatten)]
-    pub rules: FailUnder,
+    pub rules: Rules,
+    /// Name of everything together, which rules over a bundle may name [default: Code coverage]
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
 }
 
 impl Check {
@@ -49,22 +47,31 @@ impl Check {
     /// # Errors
     /// If something cannot be read, there is no rule, or a rule does not hold.
     pub fn run(&self) -> Result<u8, Problem> {
-        if self.rules.fail_under.is_empty() {
+        let requirements = self.rules.read()?;
+        if requirements.count() == 0 {
             return Err(Problem::user("H0673", "there is no rule to check").with(
                 "expected",
-                "--fail-under and rules, such as line=80,branch=70",
+                "--fail-under and rules, such as line=80,branch=70, or --rules and a file",
             ));
         }
-        let files = run_files::find(&self.files)?;
+        let Recorded {
+            files,
+            select,
+            material,
+        } = &self.recorded;
+        let outputs = Outputs {
+            name: self.name.clone(),
+            ..Outputs::default()
+        };
         let job = Job {
-            files: &files,
-            filter: &Filter::of_report(&self.select, !self.material.classes.is_empty())?,
-            material: &self.material,
-            outputs: &Outputs::default(),
-            fail_under: &self.rules.fail_under,
+            files: &run_files::find(files)?,
+            filter: &Filter::of_report(select, !material.classes.is_empty())?,
+            material,
+            outputs: &outputs,
+            requirements: &requirements,
             summary: false,
         };
-        let mut damaged = DamagedFiles::new(self.material.strict_inputs);
+        let mut damaged = DamagedFiles::new(material.strict_inputs);
         let made = report::make(&job, &mut damaged, &mut Warnings::default())?;
         made.end(false)
     }

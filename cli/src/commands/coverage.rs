@@ -16,8 +16,8 @@ use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
-use crate::minimums::FailUnder;
 use crate::problem::{PARTIAL, Problem};
+use crate::requirements::Rules;
 use crate::select::Filter;
 use crate::show::{complain, say};
 use crate::until;
@@ -65,7 +65,7 @@ pub struct Coverage {
     pub outputs: Outputs,
     /// How much has to be covered.
     #[command(flatten)]
-    pub rules: FailUnder,
+    pub rules: Rules,
     /// The command and its arguments, behind `--`
     #[arg(
         last = true,
@@ -157,6 +157,7 @@ impl Coverage {
     /// Mistakes in what the report needs are reported before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
         self.outputs.check(&[])?;
+        self.rules.read()?;
         Filter::new(&self.settings.plugins().select)?;
         Sources::open(&self.material.sources).map(drop)
     }
@@ -201,7 +202,7 @@ impl Coverage {
             filter: &Filter::new(&self.settings.plugins().select)?,
             material: &self.material(build),
             outputs: &outputs,
-            fail_under: &self.rules.fail_under,
+            requirements: &self.rules.read()?,
             summary: true,
         };
         let mut damaged = DamagedFiles::new(self.material.strict_inputs);

@@ -10,13 +10,13 @@ use coverage::report::table::{self, Layout};
 use probes::Meta;
 
 use crate::analysis::{self, Analysed};
-use crate::args::{Material, Outputs};
+use crate::args::{Material, Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
-use crate::minimums::{self, FailUnder, Minimum, Verdict};
 use crate::problem::{PARTIAL, Problem};
+use crate::requirements::{Requirements, Rules, Verdict};
 use crate::select::Filter;
 use crate::show::{self, complain};
 use crate::terminal;
@@ -42,21 +42,15 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Report {
-    /// Snapshots (.hook), event files (.events) and JaCoCo's files (.exec), or folders that hold them
-    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
-    pub files: Vec<PathBuf>,
-    /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
-    #[arg(long, value_name = "SELECTOR")]
-    pub select: Vec<String>,
-    /// Where classes and sources are.
+    /// What is reported.
     #[command(flatten)]
-    pub material: Material,
+    pub recorded: Recorded,
     /// Which reports to write.
     #[command(flatten)]
     pub outputs: Outputs,
     /// How much has to be covered.
     #[command(flatten)]
-    pub rules: FailUnder,
+    pub rules: Rules,
     /// What to make of traces.
     #[command(flatten)]
     pub trace: TraceOutputs,
@@ -69,10 +63,16 @@ impl Report {
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check(&self.trace.files())?;
-        let files = run_files::find(&self.files)?;
-        let filter = Filter::of_report(&self.select, !self.material.classes.is_empty())?;
+        let Recorded {
+            files,
+            select,
+            material,
+        } = &self.recorded;
+        let requirements = self.rules.read()?;
+        let files = run_files::find(files)?;
+        let filter = Filter::of_report(select, !material.classes.is_empty())?;
         let mut warnings = Warnings::default();
-        let mut damaged = DamagedFiles::new(self.material.strict_inputs);
+        let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
         let (events, files) = split(files);
         let asked = self
@@ -102,9 +102,9 @@ impl Report {
         let job = Job {
             files: &files,
             filter: &filter,
-            material: &self.material,
+            material,
             outputs: &self.outputs,
-            fail_under: &self.rules.fail_under,
+            requirements: &requirements,
             summary: !self.outputs.any(),
         };
         let made = make(&job, &mut damaged, &mut warnings)?;
@@ -148,7 +148,7 @@ pub(super) struct Job<'a> {
     pub(super) filter: &'a Filter,
     pub(super) material: &'a Material,
     pub(super) outputs: &'a Outputs,
-    pub(super) fail_under: &'a [Minimum],
+    pub(super) requirements: &'a Requirements,
     /// Whether the table is printed.
     pub(super) summary: bool,
 }
@@ -192,8 +192,9 @@ pub(super) fn make(
     let (title, places) = (job.outputs.title(), &job.material.classes);
     let analysed = analysis::analyse_all(title, &recorded, places, job.filter, warnings)?;
     warn_of_failures(&recorded, &analysed.bundle, job.material, warnings);
+    let verdict = job.requirements.check(&analysed.bundle, warnings);
     warnings.print();
-    let verdict = minimums::check(job.fail_under, &analysed.bundle)?;
+    let verdict = verdict?;
     let mut written = Vec::new();
     let bundle = &analysed.bundle;
     let outcome = job.outputs.write(bundle, &recorded, &sources, &mut written);

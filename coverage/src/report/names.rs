@@ -6,7 +6,8 @@ use jvms::names;
 use crate::model::{ClassCoverage, MethodCoverage};
 
 /// `java.util`, or `default` for the unnamed package.
-pub(super) fn package(internal: &str) -> String {
+#[must_use]
+pub fn package(internal: &str) -> String {
     if internal.is_empty() {
         "default".to_owned()
     } else {
@@ -27,13 +28,37 @@ pub(super) fn class(class: &ClassCoverage) -> String {
 
 /// `put(Object, int)`; `Map(int)` for a constructor, `static {...}` for `<clinit>`.
 pub(super) fn method(class: &ClassCoverage, method: &MethodCoverage) -> String {
+    method_with(class, method, simple)
+}
+
+/// `java.util.Map.Entry`.
+#[must_use]
+pub fn qualified_class(internal: &str) -> String {
+    names::binary(internal).replace('$', ".")
+}
+
+/// `java.util.Map.put(java.lang.Object, int)`.
+#[must_use]
+pub fn qualified_method(class: &ClassCoverage, method: &MethodCoverage) -> String {
+    let name = method_with(class, method, qualified_class);
+    format!("{}.{name}", qualified_class(&class.name))
+}
+
+/// The name of a method with its parameters, classes among them as `class_name` shows them.
+fn method_with(
+    class: &ClassCoverage,
+    method: &MethodCoverage,
+    class_name: fn(&str) -> String,
+) -> String {
     let name = match method.name.as_str() {
         names::CLINIT => return "static {...}".to_owned(),
         names::INIT if anonymous(&class.name).is_some() => return "{...}".to_owned(),
         names::INIT => simple(&class.name),
         name => name.to_owned(),
     };
-    format!("{name}({})", parameters(&method.descriptor).join(", "))
+    let types = Parameters::of(method.descriptor.as_bytes());
+    let types: Vec<String> = types.map(|found| found.to_java(class_name)).collect();
+    format!("{name}({})", types.join(", "))
 }
 
 /// The name of the class around an anonymous one.
@@ -49,12 +74,6 @@ fn is_identifier_start(first: char) -> bool {
 
 fn simple(name: &str) -> String {
     names::without_package(name).replace('$', ".")
-}
-
-/// Simple names of the parameter types.
-fn parameters(descriptor: &str) -> Vec<String> {
-    let types = Parameters::of(descriptor.as_bytes());
-    types.map(|found| found.to_java(simple)).collect()
 }
 
 #[cfg(test)]
@@ -98,6 +117,10 @@ mod tests {
         assert_eq!(
             method(&map, &put),
             "put(Map.Entry, int[][], long, String[])"
+        );
+        assert_eq!(
+            qualified_method(&map, &put),
+            "a.Map.Entry.put(java.util.Map.Entry, int[][], long, java.lang.String[])"
         );
         assert_eq!(
             method(&map, &method_named("<init>", "(I)V")),

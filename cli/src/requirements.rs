@@ -1,0 +1,150 @@
+//! What has to be covered: `--fail-under`, and rules from files; and whether it is.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use coverage::model::BundleCoverage;
+
+use crate::minimums::{self, Minimum, Shortfall};
+use crate::problem::Problem;
+use crate::rules::{self, rule::Names, rule::Rule};
+use crate::show::name;
+use crate::warnings::{Warning, Warnings};
+
+/// The rules of a command, as they are given.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Rules {
+    /// Least coverage in percent, else the exit code is 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; may be repeated
+    #[arg(long, value_name = "RULES", value_delimiter = ',')]
+    pub fail_under: Vec<Minimum>,
+    /// Rules from a file, else the exit code is 4: TOML (docs/coverage.md), JaCoCo's rules in XML, or a pom.xml that has them; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+}
+
+impl Rules {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// As [`rules::read`].
+    pub fn read(&self) -> Result<Requirements, Problem> {
+        let files = self.rules.iter().map(|path| rules::read(path));
+        let rules: Vec<Vec<Rule>> = files.collect::<Result<_, _>>()?;
+        Ok(Requirements {
+            minimums: self.fail_under.clone(),
+            rules: rules.concat(),
+        })
+    }
+}
+
+/// What has to be covered.
+#[derive(Debug, Clone, Default)]
+pub struct Requirements {
+    minimums: Vec<Minimum>,
+    rules: Vec<Rule>,
+}
+
+impl Requirements {
+    /// How many rules there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.minimums.len() + self.rules.len()
+    }
+
+    /// Whether all rules hold, and what breaks them.
+    ///
+    /// # Errors
+    /// If no class was measured, or a rule in our own form is about nothing (`H0671`).
+    pub fn check(
+        &self,
+        bundle: &BundleCoverage,
+        warnings: &mut Warnings,
+    ) -> Result<Verdict, Problem> {
+        if self.count() > 0 && bundle.classes().next().is_none() {
+            return Err(nothing_measured());
+        }
+        let short = minimums::check(&self.minimums, bundle)?;
+        let mut violations = Vec::new();
+        for rule in &self.rules {
+            match (rule.check(bundle), &rule.names) {
+                (Some(found), _) => violations.extend(found),
+                (None, Names::Globs { .. }) => return Err(about_nothing(rule)),
+                (None, Names::Wildcards { .. }) => warnings.add(checks_nothing(rule)),
+            }
+        }
+        Ok(Verdict {
+            rules: self.count(),
+            short,
+            violations,
+        })
+    }
+}
+
+/// What was never measured is not covered enough.
+fn nothing_measured() -> Problem {
+    Problem::user("H0671", "no class was measured that a rule could be about")
+        .with("expected", "at least one class with instructions")
+        .with("found", "none")
+        .with(
+            "help",
+            "was the program started, with plugin coverage? are its classes in what --classes and --select name?",
+        )
+}
+
+const ABOUT_NOTHING: &str = "nothing that was measured has a name that this rule is about";
+
+fn about_nothing(rule: &Rule) -> Problem {
+    Problem::user("H0671", ABOUT_NOTHING).with("at", rule.origin.clone())
+}
+
+/// As JaCoCo has it, such a rule holds.
+fn checks_nothing(rule: &Rule) -> Warning {
+    Warning::new("H0677", ABOUT_NOTHING)
+        .with("at", rule.origin.clone())
+        .with("note", "the rule holds, as in JaCoCo's check")
+}
+
+/// What came of the rules.
+#[derive(Debug)]
+pub struct Verdict {
+    rules: usize,
+    short: Vec<Shortfall>,
+    violations: Vec<String>,
+}
+
+impl Verdict {
+    /// What breaks the rules; that all rules hold, if nothing does; empty without rules.
+    #[must_use]
+    pub fn table(&self) -> String {
+        if self.short.is_empty() && self.violations.is_empty() {
+            return match self.rules {
+                0 => String::new(),
+                1 => "the rule holds\n".to_owned(),
+                count => format!("all {count} rules hold\n"),
+            };
+        }
+        let mut text = minimums::table(&self.short);
+        for violation in &self.violations {
+            let _ = writeln!(text, "{}", name(violation)); // a string takes everything
+        }
+        text
+    }
+
+    /// The problem that a rule is broken, if one is.
+    ///
+    /// # Errors
+    /// `H0673`, with which the command ends with 4.
+    pub fn problem(&self) -> Result<(), Problem> {
+        let message = match (self.short.len(), self.violations.len()) {
+            (0, 0) => return Ok(()),
+            (count, 0) => {
+                format!("coverage falls short of what --fail-under asks for, {count} times")
+            }
+            (short, violations) => {
+                format!("coverage breaks the rules, {} times", short + violations)
+            }
+        };
+        Err(Problem::short("H0673", message))
+    }
+}

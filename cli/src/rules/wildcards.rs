@@ -1,0 +1,61 @@
+//! JaCoCo's wildcards over names: `*` is any text, `?` one character or none.
+
+/// Whether all of `name` is what the pattern stands for.
+#[must_use]
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    skip(&pattern, &mut reached);
+    for character in name.chars() {
+        let mut next = vec![false; pattern.len() + 1];
+        let here = pattern.iter().zip(&reached).enumerate();
+        for (index, (token, _)) in here.filter(|(_, (_, reached))| **reached) {
+            match token {
+                '*' => next[index] = true,
+                '?' => next[index + 1] = true,
+                token if *token == character => next[index + 1] = true,
+                _ => (),
+            }
+        }
+        skip(&pattern, &mut next);
+        reached = next;
+    }
+    reached.last() == Some(&true)
+}
+
+/// A wildcard may stand for nothing.
+fn skip(pattern: &[char], reached: &mut [bool]) {
+    for (index, token) in pattern.iter().enumerate() {
+        if reached[index] && matches!(token, '*' | '?') {
+            reached[index + 1] = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_are_jacocos() {
+        for (pattern, name) in [
+            ("*", ""),
+            ("com.acme.*", "com.acme.web.Page"),
+            ("*.Page", "com.acme.web.Page"),
+            ("Page?", "Page"),
+            ("Page?", "Pages"),
+            ("*a*b*", "xaybz"),
+        ] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [
+            ("", "a"),
+            ("a.b", "axb"),
+            ("Page?", "Pagers"),
+            ("*.Page", "Page"),
+        ] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+    }
+}
