@@ -11,7 +11,7 @@ use super::refs::{Local, LocalRef};
 use super::thread_cell;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
-use probes::spans::calls::{capture, capture_read_from, enter, exit, fail};
+use probes::spans::calls::{capture, capture_read_from, enter, exit, fail, number};
 use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, ThreadCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -135,11 +135,11 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
 ) {
     let spec = CaptureSpec(spec);
     let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
-    let number = || Seen::Number(spec.kind(), bits.cast_unsigned());
     quietly(env, |caller| {
         if spec.root().is_none() {
-            return capture(&caller, thread, span, spec, number);
+            return number(&caller, thread, span, spec, bits.cast_unsigned());
         }
+        let number = || Seen::Number(spec.kind(), bits.cast_unsigned());
         capture_read_from(&caller, thread, span, spec, |_, path, keep| {
             let is_number = path.is_none_or(|path| path.steps.is_empty());
             keep(if is_number {
@@ -165,19 +165,33 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
     if spec.root().is_some() {
         return quietly(env, |caller| read_from(caller, value, spec, span, thread));
     }
-    let mut text = None;
     quietly(env, |caller| {
-        capture(
-            &caller,
-            thread.cast_unsigned(),
-            span.cast_unsigned(),
-            spec,
-            || {
-                let value = caller.0.and_then(|local| local.borrow(value));
-                let text = text.insert([0; MAX_TEXT]);
-                seen(caller, value.as_ref(), &mut text[..spec.limit()])
-            },
-        );
+        if spec.limit() <= SHORT_TEXT {
+            keep_object::<SHORT_TEXT>(caller, value, spec, span, thread);
+        } else {
+            keep_object::<MAX_TEXT>(caller, value, spec, span, thread);
+        }
+    });
+}
+
+/// Units of a text for which less memory is cleared.
+const SHORT_TEXT: usize = 80;
+
+/// A reference that is kept; of a text, `N` units at most.
+#[inline(never)]
+fn keep_object<const N: usize>(
+    caller: Caller<'_>,
+    value: jobject,
+    spec: CaptureSpec,
+    span: jint,
+    thread: jlong,
+) {
+    let mut text = None;
+    let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
+    capture(&caller, thread, span, spec, || {
+        let value = caller.0.and_then(|local| local.borrow(value));
+        let text = text.insert([0; N]);
+        seen(caller, value.as_ref(), &mut text[..spec.limit()])
     });
 }
 

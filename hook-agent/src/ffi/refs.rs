@@ -103,6 +103,11 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.IsSameObject, local.as_raw(), global.as_raw())
     }
 
+    /// Whether an object is of this class or one below it.
+    pub fn is_instance(self, object: &LocalRef<'_>, class: &GlobalRef) -> bool {
+        jni!(self, v1_1.IsInstanceOf, object.as_raw(), class.as_raw())
+    }
+
     /// Whether two local references refer to the same object.
     pub fn is_same_object(self, one: &LocalRef<'_>, other: &LocalRef<'_>) -> bool {
         jni!(self, v1_1.IsSameObject, one.as_raw(), other.as_raw())

@@ -59,6 +59,8 @@ struct Known {
 #[derive(Debug)]
 pub(crate) struct Values {
     boxes: [Option<FieldId>; 8],
+    /// `java.lang.String`.
+    text: Option<GlobalRef>,
     classes: Box<[Known]>,
     fields: Fields,
     /// Held by who adds a class.
@@ -90,6 +92,9 @@ impl Values {
         });
         Self {
             boxes,
+            text: local
+                .find_class(c"java/lang/String")
+                .and_then(|class| local.globalize(&class)),
             classes: (0..CLASSES).map(|_| Known::default()).collect(),
             fields: Fields::default(),
             adding: Mutex::default(),
@@ -111,6 +116,10 @@ impl Values {
         object: &LocalRef<'_>,
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
+        let of_text = self.text.as_ref();
+        if of_text.is_some_and(|class| local.is_instance(object, class)) {
+            return read_text(local, object, text);
+        }
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
             Kind::Object => Some(Seen::Object(number, jvmti.identity_hash(object)?)),
@@ -118,21 +127,7 @@ impl Values {
                 let length = local.array_length(object);
                 Some(Seen::Array(number, length.cast_unsigned()))
             }
-            Kind::Text => {
-                let length = jni!(local, v1_1.GetStringLength, object.as_raw());
-                let kept = text.len().min(usize::try_from(length).unwrap_or(0));
-                let kept_units = jint::try_from(kept).unwrap_or(0);
-                let buffer = text.as_mut_ptr();
-                jni!(
-                    local,
-                    v1_2.GetStringRegion,
-                    object.as_raw(),
-                    0,
-                    kept_units,
-                    buffer
-                );
-                Some(Seen::Text(text.get(..kept)?, length.cast_unsigned()))
-            }
+            Kind::Text => read_text(local, object, text),
             Kind::Box(index) => {
                 let field = (*self.boxes.get(usize::from(index))?)?;
                 Some(unbox(local, object, index, field))
@@ -411,6 +406,23 @@ fn element<'a>(
         _ => return None,
     };
     Some(Reached::Value(Seen::Number(kind, bits)))
+}
+
+/// As much of a text as fits.
+fn read_text<'t>(local: Local<'_>, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<Seen<'t>> {
+    let length = jni!(local, v1_1.GetStringLength, object.as_raw());
+    let kept = text.len().min(usize::try_from(length).unwrap_or(0));
+    let kept_units = jint::try_from(kept).unwrap_or(0);
+    let buffer = text.as_mut_ptr();
+    jni!(
+        local,
+        v1_2.GetStringRegion,
+        object.as_raw(),
+        0,
+        kept_units,
+        buffer
+    );
+    Some(Seen::Text(text.get(..kept)?, length.cast_unsigned()))
 }
 
 /// What is in a box, whose field `value` is read.

@@ -364,7 +364,6 @@ fn push(
 
 /// A value of a call of `span` that is about to be entered or left. `read` is called only in mode
 /// [`SpanMode::Events`](crate::events::SpanMode::Events).
-#[inline]
 pub fn capture<'v>(
     jvm: &impl Jvm,
     thread: u64,
@@ -379,6 +378,21 @@ pub fn capture<'v>(
         return;
     }
     keep(here, span, spec, read());
+}
+
+/// As [`capture()`], of a primitive value.
+#[inline(always)]
+pub fn number(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
+    if quick::number(jvm, thread, span, spec, bits).is_none() {
+        number_any(jvm, thread, span, spec, bits);
+    }
+}
+
+/// [`number`] in every case.
+#[inline(never)]
+fn number_any(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
+    let read = || Seen::Number(spec.kind(), bits);
+    capture(jvm, thread, span, spec, read);
 }
 
 /// As [`capture()`], of a value from which the program of the span reads others. `read` is called with each of these,

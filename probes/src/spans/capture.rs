@@ -143,33 +143,80 @@ pub enum Seen<'a> {
 }
 
 /// Writes a value into the words; none if they are too few.
+#[inline(always)]
 pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) -> Option<usize> {
-    let mut bytes = [0; MAX_TEXT];
-    let (kind, number, payload, text): (u8, u32, Option<u64>, &[u8]) = match value {
-        Seen::Null => (b'N', 0, None, &[]),
-        Seen::Unreadable => (b'?', 0, None, &[]),
-        Seen::Number(kind, bits) => (kind, 0, Some(bits), &[]),
-        Seen::Array(class, length) => (b'[', length, Some(class.into()), &[]),
-        Seen::Object(class, identity) => (b'L', identity, Some(class.into()), &[]),
-        Seen::Class(class) => (b'K', 0, Some(class.into()), &[]),
-        Seen::Text(units, length) => {
-            let kept = utf8(units, spec.limit(), &mut bytes);
-            (b'T', length, Some(kept.len() as u64), kept)
-        }
+    let (kind, number, payload) = match value {
+        Seen::Null => (b'N', 0, None),
+        Seen::Unreadable => (b'?', 0, None),
+        Seen::Number(kind, bits) => (kind, 0, Some(bits)),
+        Seen::Array(class, length) => (b'[', length, Some(class.into())),
+        Seen::Object(class, identity) => (b'L', identity, Some(class.into())),
+        Seen::Class(class) => (b'K', 0, Some(class.into())),
+        Seen::Text(units, length) => return encode_text(spec, units, length, words),
     };
-    let count = usize::from(payload.is_some()) + text.len().div_ceil(8);
-    let place = words.get(..=count)?;
-    let head = u64::from(kind | spec.shown())
+    match (payload, words) {
+        (None, [head, ..]) => {
+            head.store(head_of(spec, kind, 0, number), Ordering::Relaxed);
+            Some(1)
+        }
+        (Some(payload), [head, word, ..]) => {
+            head.store(head_of(spec, kind, 1, number), Ordering::Relaxed);
+            word.store(payload, Ordering::Relaxed);
+            Some(2)
+        }
+        _ => None,
+    }
+}
+
+/// The first word of a value that has `count` others.
+#[inline(always)]
+fn head_of(spec: CaptureSpec, kind: u8, count: usize, number: u32) -> u64 {
+    u64::from(kind | spec.shown())
         | u64::from(spec.which()) << 8
         | (count as u64) << 16
-        | u64::from(number) << 32;
+        | u64::from(number) << 32
+}
+
+/// [`encode`] of a text.
+#[inline(never)]
+fn encode_text(
+    spec: CaptureSpec,
+    units: &[u16],
+    length: u32,
+    words: &[AtomicU64],
+) -> Option<usize> {
+    let ascii = units.get(..spec.limit()).unwrap_or(units);
+    if ascii.iter().all(|unit| *unit < 0x80) {
+        let tail = ascii.chunks(8).map(|chunk| {
+            let places = (0..u64::BITS).step_by(8);
+            let bytes = chunk.iter().zip(places);
+            bytes.fold(0, |word, (unit, place)| word | u64::from(*unit) << place)
+        });
+        return put_text(spec, length, ascii.len(), tail, words);
+    }
+    let mut bytes = [0; MAX_TEXT];
+    let text = utf8(units, spec.limit(), &mut bytes);
     let tail = text.chunks(8).map(|chunk| {
         let mut word = [0; 8];
         let length = chunk.len();
         word[..length].copy_from_slice(chunk);
         u64::from_le_bytes(word)
     });
-    let all = std::iter::once(head).chain(payload).chain(tail);
+    put_text(spec, length, text.len(), tail, words)
+}
+
+/// Writes a text of `length` UTF-16 units, `kept` bytes of which are in `tail`.
+fn put_text(
+    spec: CaptureSpec,
+    length: u32,
+    kept: usize,
+    tail: impl Iterator<Item = u64>,
+    words: &[AtomicU64],
+) -> Option<usize> {
+    let count = 1 + kept.div_ceil(8);
+    let place = words.get(..=count)?;
+    let head = head_of(spec, b'T', count, length);
+    let all = [head, kept as u64].into_iter().chain(tail);
     for (word, value) in place.iter().zip(all) {
         word.store(value, Ordering::Relaxed);
     }

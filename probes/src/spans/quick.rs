@@ -7,11 +7,12 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
+use super::capture::{self, CaptureSpec, Seen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
 use super::entry::LENGTH_SHIFT;
 use super::sums::Timed;
 
-/// Words of a call without captures: flags, start and end.
+/// Words of a call before its captures: flags, start and end.
 const WORDS: usize = 3;
 
 /// The log and stack for the Java thread `thread`.
@@ -46,7 +47,7 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
     let sum = log.sums.fresh(span)?;
     let room = match call.mode {
         AGGREGATE => None,
-        EVENTS => Some(shared.segments.room::<WORDS>(&log.queue)?),
+        EVENTS => Some(shared.segments.room::<WORDS>(&log.queue, call.captures)?),
         _ => return None,
     };
     let end = stack.moment(jvm.counter());
@@ -55,7 +56,8 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
         if let Some(word) = room.ahead() {
             jvm.fetch(word);
         }
-        let head = u64::from(span) | (WORDS as u64) << LENGTH_SHIFT;
+        let length = WORDS + call.captures.len();
+        let head = u64::from(span) | (length as u64) << LENGTH_SHIFT;
         room.fill([head, call.start, end]);
     }
     let own = stack.leave_quickly(&call, ticks);
@@ -67,4 +69,22 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
         outermost: call.outermost,
     });
     Some(())
+}
+
+/// A primitive value of a call that is about to be entered or left.
+#[inline(always)]
+pub(super) fn number(
+    jvm: &impl Jvm,
+    thread: u64,
+    span: u32,
+    spec: CaptureSpec,
+    bits: u64,
+) -> Option<()> {
+    let CurrentThread { log, stack } = here(jvm, thread)?;
+    if log.shared.mode(span) < EVENTS {
+        return None;
+    }
+    let value = Seen::Number(spec.kind(), bits);
+    let write = |words: &_| capture::encode(spec, value, words);
+    stack.stage_quickly(span, spec.is_first(), write)
 }

@@ -86,6 +86,8 @@ pub(crate) struct Room<'s, const N: usize> {
     segment: &'s Segment,
     end: usize,
     words: &'s [AtomicU64; N],
+    /// Where the last words go to, and where they come from.
+    tail: (&'s [AtomicU64], &'s [AtomicU64]),
     behind: &'s [AtomicU64],
 }
 
@@ -104,6 +106,9 @@ impl<const N: usize> Room<'_, N> {
     pub fn fill(self, entry: [u64; N]) {
         for (word, value) in self.words.iter().zip(entry) {
             word.store(value, Ordering::Relaxed);
+        }
+        for (word, value) in self.tail.0.iter().zip(self.tail.1) {
+            word.store(value.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         self.segment.written.store(self.end, Ordering::Release);
     }
@@ -133,16 +138,23 @@ impl Segments {
         self.push_to_another(queue, head, tail)
     }
 
-    /// Room for an entry of `N` words in the segment to which `queue` writes. Called by the queue's thread only.
+    /// Room for an entry of `N` words and those of `tail` in the segment to which `queue` writes. Called by the queue's
+    /// thread only.
     #[inline(always)]
-    pub fn room<const N: usize>(&self, queue: &Queue) -> Option<Room<'_, N>> {
+    pub fn room<'s, const N: usize>(
+        &'s self,
+        queue: &Queue,
+        tail: &'s [AtomicU64],
+    ) -> Option<Room<'s, N>> {
         let segment = self.get(queue.writing.load(Ordering::Relaxed))?;
         let at = segment.written.load(Ordering::Relaxed);
         let (words, behind) = segment.words.get(at..)?.split_first_chunk()?;
+        let (place, behind) = behind.split_at_checked(tail.len())?;
         Some(Room {
             segment,
-            end: at + N,
+            end: at + N + tail.len(),
             words,
+            tail: (place, tail),
             behind,
         })
     }

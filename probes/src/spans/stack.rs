@@ -112,6 +112,12 @@ pub(crate) struct Plain<'s> {
     pub start: u64,
     /// Whether no other call of this span is open around it.
     pub outermost: bool,
+    /// Its captures.
+    pub captures: &'s [AtomicU64],
+    /// Some of them are staged.
+    has_staged: bool,
+    /// Where they begin, if that is not where those of open calls end.
+    arena: Option<u64>,
     depth: u64,
     frame: &'s Frame,
     around: &'s Frame,
@@ -251,17 +257,28 @@ impl ThreadStack {
         Some((around, frame))
     }
 
-    /// The innermost call, if it is of this span, has no captures and lies in the first chunk.
+    /// The innermost call, if it is of this span and lies in the first chunk.
     #[inline(always)]
     pub fn plain(&self, span: u32) -> Option<Plain<'_>> {
         let depth = get(&self.depth).checked_sub(1)?;
         let (around, frame) = self.innermost(depth)?;
         let head = frame.head();
-        let is_plain = head.span() == span
-            && get(&self.staged_for) != u64::from(span)
-            && get(&self.top) == head.arena();
-        is_plain.then_some(Plain {
+        if head.span() != span {
+            return None;
+        }
+        let (arena, top) = (head.arena(), get(&self.top));
+        let has_staged = get(&self.staged_for) == u64::from(span);
+        let end = if has_staged { get(&self.staged) } else { top };
+        let captures = if end == arena {
+            &[][..]
+        } else {
+            self.arena.get()?.get(arena as usize..end as usize)?
+        };
+        Some(Plain {
             mode: head.mode(),
+            captures,
+            has_staged,
+            arena: (top != arena).then_some(arena),
             start: get(&frame.start),
             outermost: head.outermost() == depth + 1,
             depth,
@@ -274,6 +291,12 @@ impl ThreadStack {
     /// many of them were not within other spans.
     #[inline(always)]
     pub fn leave_quickly(&self, call: &Plain<'_>, ticks: u64) -> u64 {
+        if call.has_staged {
+            set(&self.staged_for, NO_SPAN);
+        }
+        if let Some(arena) = call.arena {
+            set(&self.top, arena);
+        }
         set(&self.depth, call.depth);
         let within = &call.around.within;
         set(within, get(within) + ticks);
@@ -398,6 +421,24 @@ impl ThreadStack {
         let used = self.arena().get(staged as usize..).and_then(write);
         set(&self.staged, staged + used.unwrap_or(0) as u64);
         used.is_some()
+    }
+
+    /// Does what [`stage`](Self::stage) does, once there is an arena; none if there is no room either.
+    #[inline(always)]
+    pub fn stage_quickly(
+        &self,
+        span: u32,
+        first: bool,
+        write: impl FnOnce(&[AtomicU64]) -> Option<usize>,
+    ) -> Option<()> {
+        let is_new = first || get(&self.staged_for) != u64::from(span);
+        let staged = get(if is_new { &self.top } else { &self.staged });
+        let used = write(self.arena.get()?.get(staged as usize..)?)?;
+        set(&self.staged, staged + used as u64);
+        if is_new {
+            set(&self.staged_for, u64::from(span));
+        }
+        Some(())
     }
 
     /// Calls that are open.

@@ -30,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => Just(Step::Exit),
         1 => Just(Step::Fail),
         1 => span().prop_map(Step::ExitOf),
-        1 => span().prop_map(Step::Capture),
+        3 => span().prop_map(Step::Capture),
         1 => (span(), prop::sample::select(&MODES[..])).prop_map(|(span, mode)| Step::Switch(span, mode)),
         1 => Just(Step::Forget),
     ]
@@ -66,8 +66,10 @@ fn recorded(steps: &[Step], has_counter: bool) -> String {
                     open.truncate(at.unwrap_or(open.len()));
                 }
                 Step::Capture(span) => {
-                    let spec = CaptureSpec::new(b'I', Which::Argument(0), 80, true);
-                    capture(&jvm, 1, span, spec, || Seen::Number(b'I', 7));
+                    let (first, last) = (Which::Argument(0), Which::Argument(1));
+                    let spec = |which, first| CaptureSpec::new(b'I', which, 80, first);
+                    number(&jvm, 1, span, spec(first, true), 7);
+                    number(&jvm, 1, span, spec(last, false), 8);
                 }
                 Step::Switch(span, mode) => {
                     table.set_mode(mode, |known| known.id == span);
