@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::changes::git::Changes;
+use crate::problem::Problem;
+
 /// What a failure in a plugin or in the agent does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnError {
@@ -240,9 +243,22 @@ pub struct Material {
     /// Sources to show in HTML: a folder, a jar, or a src.zip; may be repeated
     #[arg(long, value_name = "PATH")]
     pub sources: Vec<PathBuf>,
+    /// Only the lines changed since a git revision (origin/main: since HEAD left it, also what is not committed) or in a range (HEAD~3..)
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub diff: Option<String>,
     /// Report nothing if one of the files of runs is damaged; else it is left out and named, and the exit code is 3
     #[arg(long)]
     pub strict_inputs: bool,
+}
+
+impl Material {
+    /// What git says is changed, if only that is to be reported.
+    ///
+    /// # Errors
+    /// As [`Changes::read`].
+    pub fn changes(&self) -> Result<Option<Changes>, Problem> {
+        self.diff.as_deref().map(Changes::read).transpose()
+    }
 }
 
 /// Which reports to write.
@@ -269,6 +285,9 @@ pub struct Outputs {
     /// Write a badge with the part of the lines that is covered, an SVG picture, to this file
     #[arg(long, value_name = "FILE")]
     pub badge: Option<PathBuf>,
+    /// Write a summary in Markdown, as for a comment on a pull request, to this file; of changed lines with --diff
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
     /// Write JaCoCo's execution data to this file
     #[arg(long, value_name = "FILE")]
     pub exec: Option<PathBuf>,

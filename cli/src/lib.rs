@@ -7,7 +7,7 @@
 //! | `trace` | [`commands::trace`] | a run or a running JVM, shown meanwhile by [`live`]; then [`traces`] |
 //! | `top` | [`commands::top`] | the same, shown by [`top`] |
 //! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
-//! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`outputs`], or [`traces`] |
+//! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
 //! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
@@ -26,6 +26,7 @@ pub mod answers;
 pub mod args;
 pub mod attached;
 pub mod build_tools;
+pub mod changes;
 pub mod checked_options;
 pub mod commands;
 pub mod compile_path;

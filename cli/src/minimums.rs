@@ -149,16 +149,19 @@ pub struct Shortfall {
     counter: Counter,
 }
 
-/// What falls short of the rules.
+/// What falls short of the rules in `bundle`, a part of `all` or the same.
 ///
 /// # Errors
 /// If a rule is about packages or classes of which there are none (`H0671`).
-pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Vec<Shortfall>, Problem> {
+pub fn check(
+    rules: &[Minimum],
+    bundle: &BundleCoverage,
+    all: &BundleCoverage,
+) -> Result<Vec<Shortfall>, Problem> {
     let mut short = Vec::new();
     for rule in rules {
-        let subjects = rule.subjects(bundle);
-        if subjects.is_empty() {
-            return Err(rule.about_nothing(bundle));
+        if rule.subjects(all).is_empty() {
+            return Err(rule.about_nothing(all));
         }
         let falls_short = |(what, counters): (String, Counters)| {
             let counter = counters.of(rule.counter);
@@ -172,7 +175,7 @@ pub fn check(rules: &[Minimum], bundle: &BundleCoverage) -> Result<Vec<Shortfall
                 counter,
             })
         };
-        short.extend(subjects.into_iter().filter_map(falls_short));
+        short.extend(rule.subjects(bundle).into_iter().filter_map(falls_short));
     }
     Ok(short)
 }
@@ -202,6 +205,12 @@ pub fn table(short: &[Shortfall]) -> String {
 }
 
 impl Minimum {
+    /// What must be covered.
+    #[must_use]
+    pub fn counter(&self) -> CounterKind {
+        self.counter
+    }
+
     /// What the rule is about, with its counters.
     fn subjects(&self, bundle: &BundleCoverage) -> Vec<(String, Counters)> {
         match &self.scope {
@@ -286,7 +295,7 @@ mod tests {
 
     fn short(rules: &[&str]) -> Vec<(String, String)> {
         let rules: Vec<Minimum> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
-        let found = check(&rules, &bundle()).unwrap().into_iter();
+        let found = check(&rules, &bundle(), &bundle()).unwrap().into_iter();
         found
             .map(|it| (it.what, it.found.short().to_string()))
             .collect()
@@ -316,7 +325,7 @@ mod tests {
     #[test]
     fn what_falls_short_is_shown_as_less_than_the_rule() {
         let rules = ["class:com.acme.core.Sum=90.0001".parse().unwrap()];
-        let table = table(&check(&rules, &bundle()).unwrap());
+        let table = table(&check(&rules, &bundle(), &bundle()).unwrap());
         assert!(
             table.contains("com.acme.core.Sum  line       90.0001%      90%  9 of 10"),
             "{table}"
@@ -326,7 +335,7 @@ mod tests {
     #[test]
     fn rules_about_nothing_and_mistakes_are_refused() {
         let rules = ["class:com.acme=90".parse().unwrap()];
-        let error = check(&rules, &bundle()).unwrap_err();
+        let error = check(&rules, &bundle(), &bundle()).unwrap_err();
         assert!(
             error
                 .to_string()

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use coverage::model::BundleCoverage;
+use coverage::report::changed::Changed;
 use coverage::report::{self, SourceLookup};
 
 use crate::args::Outputs;
@@ -61,6 +62,7 @@ impl Outputs {
             &self.cobertura,
             &self.sonar,
             &self.badge,
+            &self.markdown,
             &self.exec,
         ];
         files.iter().any(|path| path.is_some())
@@ -79,6 +81,7 @@ impl Outputs {
             ("--cobertura", &self.cobertura),
             ("--sonar", &self.sonar),
             ("--badge", &self.badge),
+            ("--markdown", &self.markdown),
             ("--exec", &self.exec),
         ];
         let mut known: Vec<(&str, PathBuf)> = Vec::new();
@@ -106,13 +109,14 @@ impl Outputs {
         self.name.as_deref().unwrap_or("Code coverage")
     }
 
-    /// Writes what is asked for, and lists what is `written`.
+    /// Writes what is asked for, of a bundle that may be that of `changed` lines, and lists what is `written`.
     ///
     /// # Errors
     /// If one cannot be written; those written before stay.
     pub fn write(
         &self,
         bundle: &BundleCoverage,
+        changed: Option<&Changed>,
         recorded: &ExecutionDataStore,
         sources: &Sources,
         written: &mut Vec<PathBuf>,
@@ -138,6 +142,10 @@ impl Outputs {
             report::sonar::write(bundle, sources, out)
         })?;
         file(&self.badge, &|out| report::badge::write(bundle, out))?;
+        file(&self.markdown, &|out| match changed {
+            Some(changed) => report::markdown::write_changed(changed, out),
+            None => report::markdown::write(bundle, out),
+        })?;
         if let Some(folder) = &self.html {
             atomic::folder(folder, &|folder: &Path| {
                 report::html::write(bundle, sessions, sources, folder)

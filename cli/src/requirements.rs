@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use coverage::model::BundleCoverage;
+use coverage::model::{BundleCoverage, CounterKind};
 
 use crate::minimums::{self, Minimum, Shortfall};
 use crate::problem::Problem;
@@ -52,23 +52,28 @@ impl Requirements {
         self.minimums.len() + self.rules.len()
     }
 
-    /// Whether all rules hold, and what breaks them.
+    /// Whether all rules hold, and what breaks them. They are about `bundle`, which may be a part of `all`.
     ///
     /// # Errors
-    /// If no class was measured, or a rule in our own form is about nothing (`H0671`).
+    /// If no class was measured, a rule in our own form is about nothing (`H0671`), or about what is not counted in a
+    /// part.
     pub fn check(
         &self,
         bundle: &BundleCoverage,
+        all: &BundleCoverage,
         warnings: &mut Warnings,
     ) -> Result<Verdict, Problem> {
-        if self.count() > 0 && bundle.classes().next().is_none() {
+        if self.count() > 0 && all.classes().next().is_none() {
             return Err(nothing_measured());
         }
-        let short = minimums::check(&self.minimums, bundle)?;
+        if !std::ptr::eq(bundle, all) && self.ask_for(CounterKind::Complexity) {
+            return Err(no_complexity());
+        }
+        let short = minimums::check(&self.minimums, bundle, all)?;
         let mut violations = Vec::new();
         for rule in &self.rules {
-            match (rule.check(bundle), &rule.names) {
-                (Some(found), _) => violations.extend(found),
+            match (rule.check(all), &rule.names) {
+                (Some(_), _) => violations.extend(rule.check(bundle).unwrap_or_default()),
                 (None, Names::Globs { .. }) => return Err(about_nothing(rule)),
                 (None, Names::Wildcards { .. }) => warnings.add(checks_nothing(rule)),
             }
@@ -79,6 +84,26 @@ impl Requirements {
             violations,
         })
     }
+}
+
+impl Requirements {
+    fn ask_for(&self, counter: CounterKind) -> bool {
+        let limits = self.rules.iter().flat_map(|rule| &rule.limits);
+        self.minimums.iter().any(|rule| rule.counter() == counter)
+            || limits.into_iter().any(|limit| limit.counter == counter)
+    }
+}
+
+fn no_complexity() -> Problem {
+    Problem::user(
+        "H0673",
+        "no rule can ask for the complexity of changed lines",
+    )
+    .with("expected", "line, branch, instruction, method or class")
+    .with(
+        "help",
+        "complexity belongs to whole methods: check it without --diff",
+    )
 }
 
 /// What was never measured is not covered enough.

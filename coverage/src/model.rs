@@ -24,6 +24,7 @@
 //! ```
 
 mod bundle;
+mod changed;
 mod counter;
 mod fragment;
 mod node;

@@ -18,13 +18,16 @@ What has nothing to cover is covered.
 Rules in a file limit any counter of everything, of packages, classes, source files or methods (docs/coverage.md).
 JaCoCo's <rules> may be in a file of their own, or in the configuration of its plugin in a pom.xml.
 
+With --diff, rules are about the changed lines alone; complexity cannot be asked for then.
+
 Exits with 4, and prints what falls short, if a rule does not hold.
 
 Examples:
   classhook check classhook --fail-under line=80,branch=70
   classhook check out jacoco.exec --classes target/classes --fail-under 'class:com.acme.core.**=95'
   classhook check out --fail-under 'package:com.acme.**:branch=60,line=75.5'
-  classhook check out --classes target/classes --rules pom.xml";
+  classhook check out --classes target/classes --rules pom.xml
+  classhook check out --classes target/classes --diff origin/main --fail-under line=80";
 
 /// Checks whether enough of what was recorded is covered.
 #[derive(Debug, Args)]
@@ -69,7 +72,7 @@ impl Check {
             material,
             outputs: &outputs,
             requirements: &requirements,
-            summary: false,
+            summary: material.diff.is_some(),
         };
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let made = report::make(&job, &mut damaged, &mut Warnings::default())?;

@@ -158,6 +158,7 @@ impl Coverage {
     fn check_material(&self) -> Result<(), Problem> {
         self.outputs.check(&[])?;
         self.rules.read()?;
+        self.material.changes()?;
         Filter::new(&self.settings.plugins().select)?;
         Sources::open(&self.material.sources).map(drop)
     }

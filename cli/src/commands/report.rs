@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coverage::model::BundleCoverage;
+use coverage::report::changed::{self, Changed};
 use coverage::report::table::{self, Layout};
 use probes::Meta;
 
 use crate::analysis::{self, Analysed};
 use crate::args::{Material, Outputs, Recorded};
+use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
@@ -27,6 +29,7 @@ const AFTER_HELP: &str = "\
 A snapshot holds the classes that were loaded, so nothing else is needed to report them.
 --classes decides what is reported: the classes found there, loaded or not, and no others.
 --sources shows the lines in HTML.
+--diff leaves only changed lines in every report, and rules are about these.
 Several files are united; JaCoCo's .exec files may be among them, and then need --classes.
 Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
 
@@ -34,6 +37,7 @@ Examples:
   classhook report classhook
   classhook report out/*.hook --classes app.jar --sources src --html out/html --xml out/coverage.xml
   classhook report out --lcov lcov.info --sources src --fail-under line=80,branch=70
+  classhook report out --diff origin/main --sources src --markdown changes.md --fail-under line=80
   classhook report out --flame-graph flame.svg --perfetto trace.json
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
@@ -85,7 +89,8 @@ impl Report {
         }
         if !events.is_empty() {
             let traces = traces::read(&events, &filter, &mut damaged, &mut warnings)?;
-            if !self.outputs.any() && !files.iter().any(|path| holds_coverage(path)) {
+            let has_report = self.outputs.any() || material.diff.is_some();
+            if !has_report && !files.iter().any(|path| holds_coverage(path)) {
                 let is_partial = damaged.any()?;
                 warnings.print();
                 self.trace.make(&traces, None)?;
@@ -187,18 +192,27 @@ pub(super) fn make(
     warnings: &mut Warnings,
 ) -> Result<Made, Problem> {
     let sources = Sources::open(&job.material.sources)?;
+    let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
     let is_partial = damaged.any()?;
     let (title, places) = (job.outputs.title(), &job.material.classes);
     let analysed = analysis::analyse_all(title, &recorded, places, job.filter, warnings)?;
     warn_of_failures(&recorded, &analysed.bundle, job.material, warnings);
-    let verdict = job.requirements.check(&analysed.bundle, warnings);
+    let all = &analysed.bundle;
+    let measured = changes.map(|changes| changes::of_bundle(&changes, all, &sources, warnings));
+    let is_unclear = measured
+        .as_ref()
+        .is_some_and(|measured| measured.is_partial);
+    let changed = measured.as_ref().map(|measured| &measured.changed);
+    let bundle = changed.map_or(all, |changed| &changed.bundle);
+    let verdict = job.requirements.check(bundle, all, warnings);
     warnings.print();
     let verdict = verdict?;
     let mut written = Vec::new();
-    let bundle = &analysed.bundle;
-    let outcome = job.outputs.write(bundle, &recorded, &sources, &mut written);
-    print(job, &recorded, &analysed, &written, &verdict)?;
+    let outcome = job
+        .outputs
+        .write(bundle, changed, &recorded, &sources, &mut written);
+    print(job, &recorded, &analysed, changed, &written, &verdict)?;
     let complete = recorded.is_complete();
     if let Err(problem) = outcome {
         if let Err(incomplete) = complete {
@@ -208,7 +222,7 @@ pub(super) fn make(
     }
     Ok(Made {
         any_failed: !recorded.failures.is_empty(),
-        is_partial,
+        is_partial: is_partial || is_unclear,
         complete,
         verdict,
     })
@@ -219,14 +233,20 @@ fn print(
     job: &Job<'_>,
     recorded: &ExecutionDataStore,
     analysed: &Analysed,
+    changed: Option<&Changed>,
     written: &[PathBuf],
     verdict: &Verdict,
 ) -> Result<(), Problem> {
     let places = &job.material.classes;
     let mut out = std::io::stdout().lock();
     let mut print = || -> std::io::Result<()> {
+        match changed {
+            Some(changed) if job.summary => changed::write(changed, &mut out)?,
+            Some(changed) => changed::write_total(changed, &mut out)?,
+            None if job.summary => table::write_with(&analysed.bundle, &layout(), &mut out)?,
+            None => (),
+        }
         if job.summary {
-            table::write_with(&analysed.bundle, &layout(), &mut out)?;
             for missing in recorded.missing() {
                 writeln!(out, "incomplete: {missing}")?;
             }

@@ -213,7 +213,7 @@ fn bar(counter: Counter) -> String {
 }
 
 /// The end of a name says more than its beginning.
-fn shortened(name: &str, width: usize) -> String {
+pub(super) fn shortened(name: &str, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {
         return name.to_owned();

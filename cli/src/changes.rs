@@ -1,0 +1,164 @@
+//! Which lines of a program are changed, by git, and the coverage of these lines alone.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`git`] | what git says of a range of revisions |
+//! | [`unified`] | git's output as lines of files |
+//! | [`lines`] | lines of files |
+//! | [`source_files`] | which changed file is the source of which classes |
+
+pub mod git;
+pub mod lines;
+pub mod source_files;
+pub mod unified;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use coverage::model::BundleCoverage;
+use coverage::report::changed::Changed;
+
+use crate::inputs::sources::Sources;
+use crate::warnings::{Warning, Warnings};
+use git::Changes;
+use source_files::{Found, SourceFiles};
+
+/// This many names stand for all.
+const NAMED: usize = 5;
+
+/// The changed lines of a bundle.
+#[derive(Debug)]
+pub struct Measured {
+    /// The report.
+    pub changed: Changed,
+    /// Whether it is not known of a file which of the changed ones it is.
+    pub is_partial: bool,
+}
+
+/// What of a bundle is changed.
+#[must_use]
+pub fn of_bundle(
+    changes: &Changes,
+    bundle: &BundleCoverage,
+    sources: &Sources,
+    warnings: &mut Warnings,
+) -> Measured {
+    let files = SourceFiles::new(changes, sources);
+    let mut known = BTreeMap::<(&str, &str), &PathBuf>::new();
+    let mut is_partial = false;
+    for file in bundle
+        .packages
+        .iter()
+        .flat_map(|package| &package.source_files)
+    {
+        match files.find(&file.package, &file.name) {
+            Found::Changed(path) => {
+                known.insert((&file.package, &file.name), path);
+            }
+            Found::Unclear(paths) => {
+                is_partial = true;
+                warnings.add(unclear(&format!("{}/{}", file.package, file.name), &paths));
+            }
+            Found::Unchanged => (),
+        }
+    }
+    let restricted = bundle.of_lines(|package, file, line| {
+        let path = known.get(&(package, file));
+        path.and_then(|path| changes.lines.get(*path))
+            .is_some_and(|lines| lines.contains(line))
+    });
+    let shown = |package: &str, file: &str| {
+        let path = known.get(&(package, file));
+        path.map(|path| path.display().to_string())
+            .unwrap_or_default()
+    };
+    let of_restricted = restricted
+        .packages
+        .iter()
+        .flat_map(|package| &package.source_files);
+    let paths = of_restricted
+        .map(|file| shown(&file.package, &file.name))
+        .collect();
+    let used: BTreeSet<&PathBuf> = known.values().copied().collect();
+    Measured {
+        changed: Changed {
+            range: changes.range.clone(),
+            paths,
+            notes: [not_reported(changes, &used), without_lines(bundle)]
+                .into_iter()
+                .flatten()
+                .collect(),
+            bundle: restricted,
+        },
+        is_partial,
+    }
+}
+
+fn unclear(name: &str, paths: &[&PathBuf]) -> Warning {
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    Warning::new(
+        "H0679",
+        format!("it is not clear which changed file is {name}, whose lines are left out"),
+    )
+    .with("found", paths.join("\n"))
+    .with("help", "name the folders of the sources with --sources")
+}
+
+/// Changed source files that belong to no class of the report.
+fn not_reported(changes: &Changes, used: &BTreeSet<&PathBuf>) -> Option<String> {
+    let changed = changes.lines.iter().filter(|(_, lines)| !lines.is_empty());
+    let others = changed.map(|(path, _)| path).filter(|path| {
+        let is_description =
+            path.ends_with("package-info.java") || path.ends_with("module-info.java");
+        lines::is_source(path) && !is_description && !used.contains(path)
+    });
+    let others: Vec<String> = others.map(|path| path.display().to_string()).collect();
+    match others.len() {
+        0 => None,
+        1 => Some(format!(
+            "1 changed source file is that of no class in the report: {}",
+            others.concat()
+        )),
+        count => Some(format!(
+            "{count} changed source files are those of no class in the report: {}",
+            some(&others)
+        )),
+    }
+}
+
+/// Classes that do not say where their lines are.
+fn without_lines(bundle: &BundleCoverage) -> Option<String> {
+    let classes = bundle.classes().filter(|class| {
+        class.contains_code() && (class.source_file.is_none() || class.lines.is_empty())
+    });
+    let names: Vec<String> = classes
+        .map(|class| jvms::names::binary(&class.name))
+        .collect();
+    match names.len() {
+        0 => None,
+        1 => Some(format!(
+            "1 class names no source file or no lines, so it is not known whether it is changed: {}",
+            names.concat()
+        )),
+        count => Some(format!(
+            "{count} classes name no source file or no lines, so it is not known whether they are changed: {}",
+            some(&names)
+        )),
+    }
+}
+
+fn some(names: &[String]) -> String {
+    let first = names
+        .iter()
+        .take(NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -1,0 +1,196 @@
+//! What git says is changed.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use super::lines::{ChangedLines, LineSet, is_source};
+use super::unified;
+use crate::problem::Problem;
+
+/// How the difference is written, whatever the user's configuration says.
+const DIFF: [&str; 14] = [
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "diff.relative=false",
+    "diff",
+    "--unified=0",
+    "--inter-hunk-context=0",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--find-renames",
+    "--ignore-submodules",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+];
+
+/// The changes of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changes {
+    /// The range as it was given.
+    pub range: String,
+    /// The root of the repository, without links.
+    pub root: PathBuf,
+    /// Its lines that were added or changed.
+    pub lines: ChangedLines,
+}
+
+/// What is compared.
+enum Compared {
+    /// Two revisions, in git's own writing.
+    Revisions(String),
+    /// A revision and the files of the working folder.
+    WorkingFolder(String),
+}
+
+impl Changes {
+    /// Asks git: of `A..B` and `A...B` what git's own `diff` compares, of a revision alone what has changed since HEAD
+    /// and it had their last common ancestor, with what is not committed and files that git does not know yet.
+    ///
+    /// # Errors
+    /// `H0678` if there is no git, no repository, no such revision or no common ancestor.
+    pub fn read(range: &str) -> Result<Self, Problem> {
+        let root = line(&succeeded(&["rev-parse", "--show-toplevel"], None)?);
+        let root = PathBuf::from(root);
+        let root = root.canonicalize().unwrap_or(root);
+        let compared = compared(range)?;
+        let (Compared::Revisions(revision) | Compared::WorkingFolder(revision)) = &compared;
+        let mut words = DIFF.to_vec();
+        words.extend([revision.as_str(), "--"]);
+        let diff = succeeded(&words, Some(&root))?;
+        let mut lines = unified::parse(&diff).map_err(|line| {
+            Problem::ours("H0678", "git's output cannot be read").with("found", line)
+        })?;
+        if matches!(compared, Compared::WorkingFolder(_)) {
+            add_unknown_files(&root, &mut lines)?;
+        }
+        Ok(Self {
+            range: range.to_owned(),
+            root,
+            lines,
+        })
+    }
+}
+
+fn compared(range: &str) -> Result<Compared, Problem> {
+    let ends = range.split_once("...").or_else(|| range.split_once(".."));
+    if let Some((from, to)) = ends {
+        check(from, range)?;
+        check(to, range)?;
+        return Ok(Compared::Revisions(range.to_owned()));
+    }
+    check(range, range)?;
+    let base = git(&["merge-base", range, "HEAD"], None)?;
+    if !base.status.success() {
+        return Err(
+            Problem::user("H0678", format!("`{range}` and HEAD have no common ancestor"))
+                .with("found", said(&base))
+                .with("help", "of a shallow clone, fetch more: `git fetch --unshallow`, or `fetch-depth: 0` of a GitHub workflow; or compare two revisions, A..B"),
+        );
+    }
+    Ok(Compared::WorkingFolder(line(&base.stdout)))
+}
+
+/// Refuses what is no commit; nothing stands for HEAD.
+fn check(revision: &str, range: &str) -> Result<(), Problem> {
+    let name = if revision.is_empty() {
+        "HEAD"
+    } else {
+        revision
+    };
+    let is_option = name.starts_with('-') || range.is_empty();
+    let commit = format!("{name}^{{commit}}");
+    if !is_option
+        && git(&["rev-parse", "--verify", "--quiet", &commit], None)?
+            .status
+            .success()
+    {
+        return Ok(());
+    }
+    Err(Problem::user(
+        "H0678",
+        format!("`{name}` is no revision of this repository"),
+    )
+    .with("found", format!("--diff {range}"))
+    .with(
+        "expected",
+        "a commit, branch or tag, such as origin/main, or a range, such as HEAD~3..",
+    )
+    .with(
+        "help",
+        "a branch of another repository has to be fetched first: `git fetch origin main`",
+    ))
+}
+
+/// Adds all lines of the files that git does not know and is not told to ignore.
+fn add_unknown_files(root: &Path, lines: &mut ChangedLines) -> Result<(), Problem> {
+    let words = ["ls-files", "--others", "--exclude-standard", "-z"];
+    let listed = succeeded(&words, Some(root))?;
+    for name in listed
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+    {
+        let path = PathBuf::from(OsString::from_vec(name.to_vec()));
+        if !is_source(&path) {
+            continue;
+        }
+        // A file that cannot be read has no lines that a class could have.
+        let text = std::fs::read(root.join(&path)).unwrap_or_default();
+        let count = text.split(|byte| *byte == b'\n').count();
+        let mut all = LineSet::default();
+        all.add(1, u32::try_from(count).unwrap_or(u32::MAX));
+        lines.insert(path, all);
+    }
+    Ok(())
+}
+
+fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> {
+    let output = git(words, folder)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    Err(Problem::user("H0678", "git cannot say what is changed")
+        .with("found", said(&output))
+        .with(
+            "help",
+            "--diff asks git in the working folder, which must lie in a repository",
+        ))
+}
+
+fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
+    let mut command = Command::new("git");
+    command.args(words).stdin(Stdio::null());
+    // It need not refresh its index for us.
+    command.env("GIT_OPTIONAL_LOCKS", "0");
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    command.output().map_err(|error| {
+        let help = match error.kind() {
+            ErrorKind::NotFound => "install git, or put it on the PATH",
+            _ => "check the program `git` on the PATH",
+        };
+        Problem::user("H0678", "git cannot be started, which says what is changed")
+            .with("found", error.to_string())
+            .with("help", help)
+    })
+}
+
+/// What git wrote to standard error, or how it ended.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    match text.trim() {
+        "" => output.status.to_string(),
+        text => text.to_owned(),
+    }
+}
+
+/// The first line.
+fn line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().next().unwrap_or_default().to_owned()
+}

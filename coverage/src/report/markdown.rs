@@ -1,0 +1,162 @@
+//! A summary in Markdown, for a comment on a pull request or the summary of a workflow.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::changed::{self, Changed, Row, listed};
+use super::markup::escape;
+use super::names;
+use super::table::percent;
+use crate::model::{BundleCoverage, Counter, CounterKind};
+
+/// Rows of a table: comments have a greatest length.
+const ROWS: usize = 250;
+/// Ranges of lines of a file.
+const LISTED: usize = 30;
+
+const COLUMNS: [CounterKind; 4] = [
+    CounterKind::Instruction,
+    CounterKind::Branch,
+    CounterKind::Line,
+    CounterKind::Method,
+];
+
+/// Writes a table of the packages.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let mut text = match percent(bundle.counters.line) {
+        Some(percent) => format!(
+            "### {}: {percent}% of the lines are covered\n\n",
+            plain(&bundle.name)
+        ),
+        None => format!("### {}: {}\n", plain(&bundle.name), super::table::NOTHING),
+    };
+    let packages = bundle.packages.iter();
+    let packages: Vec<_> = packages
+        .filter(|it| it.counters.instruction.total() > 0)
+        .collect();
+    if !packages.is_empty() {
+        text += "| package | instructions | branches | lines | methods |\n|---|--:|--:|--:|--:|\n";
+        for package in packages.iter().take(ROWS) {
+            let cells = COLUMNS.map(|kind| share(package.counters.of(kind)));
+            let _ = writeln!(
+                text,
+                "| {} | {} |",
+                code(&names::package(&package.name)),
+                cells.join(" | ")
+            );
+        }
+        more(packages.len(), 4, &mut text);
+        let cells = COLUMNS.map(|kind| share(bundle.counters.of(kind)));
+        let _ = writeln!(text, "| **total** | {} |", cells.join(" | "));
+    }
+    out.write_all(text.as_bytes())
+}
+
+/// Writes a table of the files with changed lines, and which of these lines are not covered.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_changed(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let counters = changed.bundle.counters;
+    let since = code(&changed.range);
+    let name = plain(&changed.bundle.name);
+    let mut text = match percent(counters.line) {
+        Some(percent) => format!("### {name}: {percent}% of the changed lines are covered\n\n"),
+        None => format!("### {name}: {}\n\n", changed::NOTHING),
+    };
+    let rows: Vec<Row<'_>> = changed.rows().collect();
+    if rows.is_empty() {
+        let _ = writeln!(text, "Changed since {since}.");
+    } else {
+        let _ = writeln!(
+            text,
+            "| changed since {since} | lines | branches | not covered | covered in part |"
+        );
+        text += "|---|--:|--:|---|---|\n";
+        for row in rows.iter().take(ROWS) {
+            let (lines, branches) = (share(row.lines), share(row.branches));
+            let (missed, in_part) = (listed(&row.missed, LISTED), listed(&row.in_part, LISTED));
+            let _ = writeln!(
+                text,
+                "| {} | {lines} | {branches} | {missed} | {in_part} |",
+                code(row.path)
+            );
+        }
+        more(rows.len(), 4, &mut text);
+        let (lines, branches) = (share(counters.line), share(counters.branch));
+        let _ = writeln!(text, "| **total** | {lines} | {branches} | | |");
+    }
+    for note in &changed.notes {
+        let _ = writeln!(text, "\n{}.", plain(note));
+    }
+    out.write_all(text.as_bytes())
+}
+
+/// Says how many rows are left out.
+fn more(rows: usize, columns: usize, text: &mut String) {
+    if let Some(more) = rows.checked_sub(ROWS).filter(|more| *more > 0) {
+        let _ = writeln!(text, "| and {more} more{} |", " |".repeat(columns));
+    }
+}
+
+/// `80% (4 of 5)`.
+fn share(counter: Counter) -> String {
+    match percent(counter) {
+        Some(percent) => format!(
+            "{}% ({} of {})",
+            escape(&percent),
+            counter.covered,
+            counter.total()
+        ),
+        None => "-".to_owned(),
+    }
+}
+
+/// A name that stays within its cell, whatever it holds.
+fn code(name: &str) -> String {
+    format!("<code>{}</code>", plain(name))
+}
+
+/// Text without meaning for Markdown.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for character in escape(&escape::line(text)).chars() {
+        match character {
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '@' => {
+                let _ = write!(plain, "&#{};", u32::from(character));
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    #[test]
+    fn packages_of_a_small_program() {
+        let mut bytes = Vec::new();
+        write(&fixture::bundle(), &mut bytes).unwrap();
+        insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
+    }
+
+    #[test]
+    fn changed_lines_of_a_small_program() {
+        let mut bytes = Vec::new();
+        write_changed(&changed::tests::changed(), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.contains(
+                "<code>core/src/bank/Account&#124;&lt;b&gt;.java</code> | 57% (4 of 7) |"
+            ),
+            "{text}"
+        );
+        insta::assert_snapshot!(text);
+    }
+}
