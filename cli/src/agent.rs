@@ -123,6 +123,19 @@ impl Agent {
         read(self.ask(request)?)
     }
 
+    /// Lets the agent release the plugin when this connection ends, or `time` is over; without a plugin, no longer.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`].
+    pub fn lease(&mut self, plugin: Option<&str>, time: Option<Duration>) -> Result<(), Problem> {
+        let ms = time.map(|time| time.as_millis());
+        let request = Request::Lease {
+            plugin: plugin.map(str::to_owned),
+            ms: ms.map(|ms| ms.try_into().unwrap_or(u64::MAX)),
+        };
+        self.ask(&request).map(drop)
+    }
+
     /// All loaded classes.
     ///
     /// # Errors

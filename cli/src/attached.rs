@@ -113,12 +113,12 @@ impl AttachedPlugin {
         if guest {
             let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
             let request = enter(&mut agent, &status, visitor, settings, &compiled)?;
-            lease(&mut agent, plugin, None)?;
+            agent.lease(Some(plugin), None)?;
             interrupt = Interrupt::new()?;
             let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
             complain(failures(&show::answer(&change)?.failed));
         } else {
-            lease(&mut agent, plugin, None)?;
+            agent.lease(Some(plugin), None)?;
             interrupt = Interrupt::new()?;
         }
         let begun = progress::follow(&mut agent, &mut interrupt)?;
@@ -177,7 +177,7 @@ impl AttachedPlugin {
     /// If the agent does not answer.
     pub fn lease_for(&mut self, time: Option<Duration>) -> Result<(), Problem> {
         match time {
-            Some(_) => lease(&mut self.agent, &self.plugin, time),
+            Some(time) => self.agent.lease(Some(&self.plugin), Some(time + LATE)),
             None => Ok(()),
         }
     }
@@ -280,16 +280,6 @@ fn warn_of<T>(what: &str, count: u64, list: &[T], line: impl Fn(&T) -> String) {
     let warning = Warning::new("H0649", format!("{what} not instrumented: {count}"));
     let with = |warning: Warning, entry| warning.with("found", line(entry));
     complain(last.iter().fold(warning, with));
-}
-
-/// Lets the agent release the plugin when this connection ends, or `time` is over.
-fn lease(agent: &mut Agent, plugin: &str, time: Option<Duration>) -> Result<(), Problem> {
-    let ms = time.map(|time| (time + LATE).as_millis());
-    let request = Request::Lease {
-        plugin: Some(plugin.to_owned()),
-        ms: ms.map(|ms| ms.try_into().unwrap_or(u64::MAX)),
-    };
-    agent.ask(&request).map(drop)
 }
 
 /// How many classes hold edits of a plugin.

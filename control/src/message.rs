@@ -14,6 +14,9 @@ use std::path::PathBuf;
 /// fields do not change it: an agent refuses what it does not know, and readers skip what they do not.
 pub const PROTOCOL: u32 = 1;
 
+/// The plugin for which an agent comes that is loaded for a request alone: there is no plugin of this name.
+pub const NO_PLUGIN: &str = "none";
+
 /// Longest request, in bytes.
 pub const REQUEST_LIMIT: usize = 32 << 20;
 /// Longest answer, in bytes.

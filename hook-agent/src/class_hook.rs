@@ -67,7 +67,8 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
             edits.plugins.insert(0, in_force::label(class));
         }
     }
-    if edits.is_some() || load.class_being_redefined.is_some() {
+    let changes = !dry_run::is_under_way();
+    if changes && (edits.is_some() || load.class_being_redefined.is_some()) {
         note(agent, load, name, edits);
     }
 }

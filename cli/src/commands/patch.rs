@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use control::Request;
+use control::message::{NO_PLUGIN, Released};
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
 use rewriter::ClassFile;
 
@@ -15,6 +16,7 @@ use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac;
 use crate::loader_places;
+use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
 use crate::show::{self, show, show_json};
 use crate::warnings::{Warning, Warnings};
@@ -79,9 +81,13 @@ impl Patch {
             .and_then(|request| self.check_loader(&mut agent, &request).map(|()| request));
         let request = match request {
             Ok(request) => Request::Patch(request),
-            Err(problem) => return Err(agent.leave(problem)),
+            Err(problem) => return Err(agent.leave_with(problem)),
         };
-        let answer = agent.get(self)?.ask(&request)?;
+        let answer = agent.get(self).and_then(|agent| agent.ask(&request));
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(problem) => return Err(agent.leave_with(problem)),
+        };
         if self.target.json {
             show_json(&answer)?;
         }
@@ -91,7 +97,11 @@ impl Patch {
             .iter()
             .any(|class| class.state == ClassState::Refused);
         if refused && (patched.ids.is_empty() || self.check) {
-            return Err(self.refusal(&patched));
+            return Err(agent.leave_with(self.refusal(&patched)));
+        }
+        match patched.ids.is_empty() {
+            true => agent.leave()?,
+            false => agent.keep()?,
         }
         if !self.target.json {
             show(&self.describe(&patched))?;
@@ -202,12 +212,14 @@ impl Patch {
     }
 }
 
-/// The agent, once it is needed.
+/// The agent, once it is needed. One that was loaded for this command stays only for a patch.
 #[derive(Debug, Default)]
 struct LazyAgent {
     agent: Option<Agent>,
     /// It was not in the JVM before.
     is_new: bool,
+    /// Where it records what nobody wants to keep.
+    passing: Option<PassingFolder>,
 }
 
 impl LazyAgent {
@@ -225,25 +237,47 @@ impl LazyAgent {
         if let Ok(agent) = Agent::find(pid)? {
             return Ok(agent);
         }
-        let settings = Settings {
+        let mut settings = Settings {
             output: patch.output.clone(),
             ..Settings::default()
         };
-        agent::load(
-            pid,
-            &CheckedOptions::new(&settings, &["none".into()], None)?,
-        )?;
+        if patch.check {
+            self.passing = PassingFolder::in_jvm(pid, &mut settings)?;
+        }
+        let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], None)?;
+        checked.options.visit = Some(NO_PLUGIN.to_owned());
+        agent::load(pid, &checked)?;
         self.is_new = true;
-        Agent::connect(pid)
+        let mut agent = Agent::connect(pid)?;
+        agent.lease(Some(NO_PLUGIN), None)?;
+        Ok(agent)
     }
 
-    /// Nothing will be patched: an agent that was loaded for that leaves.
-    fn leave(self, problem: Problem) -> Problem {
+    /// There is a patch, for which the agent stays.
+    fn keep(self) -> Result<(), Problem> {
+        match self.agent {
+            Some(mut agent) if self.is_new => agent.lease(None, None),
+            _ => Ok(()),
+        }
+    }
+
+    /// Nothing was patched: an agent that was loaded for that leaves, unless somebody has asked it for something else.
+    fn leave(self) -> Result<(), Problem> {
         let Some(mut agent) = self.agent.filter(|_| self.is_new) else {
-            return problem;
+            return Ok(());
         };
-        match agent.ask(&Request::Off) {
-            Ok(_) => problem,
+        let plugin = NO_PLUGIN.to_owned();
+        let released: Released = agent.ask_for(&Request::Release { plugin })?;
+        if let (true, Some(passing)) = (released.stays, self.passing) {
+            passing.keep();
+        }
+        Ok(())
+    }
+
+    /// As [`LazyAgent::leave`], because of a problem.
+    fn leave_with(self, problem: Problem) -> Problem {
+        match self.leave() {
+            Ok(()) => problem,
             Err(stays) => problem.with("agent", format!("stays in the JVM: {stays}")),
         }
     }

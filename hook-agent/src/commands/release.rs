@@ -4,7 +4,7 @@ use super::context::Context;
 use super::{change, off};
 use crate::agent::Agent;
 use control::Refusal;
-use control::message::{PluginState, Released};
+use control::message::{NO_PLUGIN, PluginState, Released};
 
 /// Takes a plugin's edits out of all classes; leaves if the agent came for it alone and has no other work.
 ///
@@ -13,7 +13,11 @@ use control::message::{PluginState, Released};
 /// If there is no such plugin, or the agent is leaving already.
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
     if is_needed(context.agent, plugin) {
-        let failed = change::disable(context, plugin)?.failed;
+        // An agent that came for a request alone has no plugin of that name.
+        let failed = match plugin {
+            NO_PLUGIN => Vec::new(),
+            plugin => change::disable(context, plugin)?.failed,
+        };
         return Ok(Released {
             stays: true,
             failed,

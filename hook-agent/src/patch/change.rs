@@ -1,6 +1,7 @@
 //! Patch and rollback: one change of the stack, all of it or nothing.
 
 use crate::agent::Agent;
+use crate::agent::instrumented::Edits;
 use crate::agent::loaders::{LoaderId, admits};
 use crate::agent::patches::{Patch, PatchedClass, Scope, Stack};
 use crate::ffi::error::JvmtiError;
@@ -297,6 +298,7 @@ impl Change<'_> {
     /// False if none; the classes at fault are refused then.
     fn put_in_force(self, stack: Stack, targets: &mut [Target]) -> bool {
         let patches = &self.agent.patches;
+        let held = self.held(targets);
         patches.try_stack(stack);
         let Err(error) = self.retransform(targets) else {
             if patches.keep() {
@@ -305,6 +307,7 @@ impl Change<'_> {
             }
             return true;
         };
+        self.put_back(held);
         let before = targets.iter().filter(|target| target.is_in()).count();
         for target in targets.iter_mut().filter(|target| target.is_in()) {
             self.judge(target);
@@ -316,6 +319,23 @@ impl Change<'_> {
             chosen.for_each(|target| target.refuse(vec![schema::refused_by_jvm(error)]));
         }
         false
+    }
+
+    /// What the classes hold.
+    fn held(self, targets: &[Target]) -> Vec<(Vec<u8>, LoaderId, Option<Edits>)> {
+        let held = |target: &Target| {
+            let loader = target.loaded.as_ref()?.loader;
+            let edits = self.agent.instrumented.find(&target.name, loader);
+            Some((target.name.clone(), loader, edits))
+        };
+        targets.iter().filter_map(held).collect()
+    }
+
+    /// The JVM refused them together, so each holds what it held before, also those that it had read by then.
+    fn put_back(self, held: Vec<(Vec<u8>, LoaderId, Option<Edits>)>) {
+        for (name, loader, edits) in held {
+            self.agent.instrumented.note(&name, loader, edits);
+        }
     }
 
     fn retransform(self, targets: &[Target]) -> Result<(), JvmtiError> {

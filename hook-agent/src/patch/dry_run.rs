@@ -67,6 +67,11 @@ fn retransform(
     (result, DRY_RUN.take().unwrap_or_default())
 }
 
+/// Whether this thread is at a dry run, after which every class is as it was.
+pub(crate) fn is_under_way() -> bool {
+    DRY_RUN.with_borrow(Option::is_some)
+}
+
 /// Answers the JVM if this thread is at a dry run of the class; false if the class goes its usual way.
 pub(crate) fn intercept(load: &ClassFileLoad<'_>) -> bool {
     if load.class_being_redefined.is_none() {

@@ -1,6 +1,6 @@
 //! `classhook patch`, `rollback` and `patches` on running JVMs.
 
-use crate::support::command::channel;
+use crate::support::command::{assert_no_agent, channel};
 use control::Request;
 use control::patch::{ClassBytes, PatchRequest, Rollback};
 use e2e_tests::java::{Java, Run};
@@ -172,6 +172,42 @@ impl Target {
         serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("no JSON\n{}", run.report()))
     }
 
+    /// There is no agent, and no file of one.
+    #[track_caller]
+    fn assert_untouched(&self) {
+        assert_no_agent(&self.child.id().to_string());
+        assert!(!self.folder.path().join("classhook").exists());
+    }
+
+    /// A patch that breaks a rule, and one that cannot be logged, leave no agent.
+    #[track_caller]
+    fn assert_refusals_leave_nothing(&self) {
+        let file = workspace::test_file("java/patch/Answer.java");
+        let text = std::fs::read_to_string(file).expect("readable");
+        let end = text.rfind('}').expect("a class");
+        let other = format!("{} void more() {{}} }}", &text[..end]);
+        let other = self.compile("refused", &[("Answer", &other)]);
+        let run = self.patch(&other.join("Answer.class"), &["--check"]);
+        run.assert_exit(2).assert_stderr("H0720");
+        self.assert_untouched();
+        let in_the_way = self.folder.path().join("classhook/patches.jsonl");
+        std::fs::create_dir_all(&in_the_way).expect("a folder");
+        let run = self.patch(&self.answer("unlogged"), &[]);
+        run.assert_exit(2).assert_stderr("H0723");
+        assert_no_agent(&self.child.id().to_string());
+        std::fs::remove_dir_all(self.folder.path().join("classhook")).expect("ours");
+    }
+
+    /// What the agent says that the classes hold that it has changed.
+    fn changed_by(&self) -> Vec<String> {
+        let answer = self.json("classes", &["--changed"]);
+        let classes = answer["classes"].as_array().expect("classes").iter();
+        let changed = classes.flat_map(|class| class["changed_by"].as_array().expect("names"));
+        changed
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect()
+    }
+
     fn log(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.folder.path().join("classhook/patches.jsonl"));
         let text = text.expect("a log");
@@ -210,8 +246,14 @@ fn patch_takes_effect_in_a_running_jvm_and_is_taken_back() {
         let mut target = Target::start(&jdk);
         let one = target.answer("one");
         target.patch(&one, &["--check"]).assert_success();
+        target.assert_untouched();
+        target.assert_refusals_leave_nothing();
         target.patch(&one, &["--note", "first"]).assert_success();
         target.await_line("app one other one");
+        target
+            .patch(&target.answer("two"), &["--check"])
+            .assert_success();
+        assert_eq!(target.changed_by(), ["hot patch 1", "hot patch 1"]);
         let list = target.classhook("patches", &[]);
         assert!(
             list.stdout.contains("patch 1 by user") && list.stdout.contains("first"),
@@ -220,6 +262,8 @@ fn patch_takes_effect_in_a_running_jvm_and_is_taken_back() {
         );
         target.classhook("rollback", &[]).assert_success();
         target.await_line("app original other original");
+        target.patch(&one, &["--check"]).assert_success();
+        assert!(target.changed_by().is_empty());
         let log = target.log();
         let stages: Vec<&str> = log
             .iter()
