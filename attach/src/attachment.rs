@@ -126,10 +126,21 @@ impl Attachment {
             if error.kind() != ErrorKind::WouldBlock || begun.elapsed() > ANSWER {
                 return Err(failed()(error));
             }
-            self.process.check_answers()?;
+            check_answers(&self.process, command)?;
         }
         Answer::parse(&answer).ok_or_else(|| refused(command, &String::from_utf8_lossy(&answer)))
     }
+}
+
+/// Fails if the process cannot answer `command`, which it was asked for.
+fn check_answers(process: &Process, command: &str) -> Result<(), AttachError> {
+    process.check_answers().map_err(|error| match error {
+        AttachError::Stopped(pid) => AttachError::StoppedMeanwhile {
+            pid,
+            command: command.to_owned(),
+        },
+        other => other,
+    })
 }
 
 fn refused(command: &str, text: &str) -> AttachError {
@@ -194,7 +205,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
         AttachError::io(format!("sending SIGQUIT to {}", process.pid()))(error.into())
     })?;
     while !listens(process, socket)? {
-        process.check_answers()?;
+        check_answers(process, "SIGQUIT")?;
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
                 pid: process.pid(),

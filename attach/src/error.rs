@@ -46,6 +46,14 @@ pub enum AttachError {
     /// A signal or a debugger has stopped it.
     #[error("the JVM {0} is stopped and answers nothing")]
     Stopped(i32),
+    /// A signal or a debugger has stopped it after it was asked for something.
+    #[error("the JVM {pid} was stopped before it answered `{command}`")]
+    StoppedMeanwhile {
+        /// The process asked.
+        pid: i32,
+        /// What it was asked for.
+        command: String,
+    },
     /// `-XX:+DisableAttachMechanism`, or SIGQUIT taken by the application.
     #[error("the JVM {0} does not accept attaching")]
     Disabled(i32),
@@ -104,7 +112,7 @@ impl AttachError {
             AttachError::Refused { .. } => "H0507",
             AttachError::AgentFailed(_) => "H0508",
             AttachError::Io { .. } => "H0509",
-            AttachError::Stopped(_) => "H0510",
+            AttachError::Stopped(_) | AttachError::StoppedMeanwhile { .. } => "H0510",
             AttachError::NoTmp { .. } => "H0511",
             AttachError::NoPlace { .. } => "H0512",
             AttachError::Musl(_) => "H0513",
@@ -144,6 +152,9 @@ impl AttachError {
             }
             AttachError::Stopped(_) => {
                 "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"
+            }
+            AttachError::StoppedMeanwhile { .. } => {
+                "it does what it was asked for once it goes on (kill -CONT, or the debugger that holds it); `classhook status` then says whether the agent is there, and `classhook off` takes it out"
             }
             AttachError::Io { .. } => "see the system's message",
         }

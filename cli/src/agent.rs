@@ -28,6 +28,11 @@ const TURN: Duration = Duration::from_millis(50);
 /// How long the agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The code of a JVM that is stopped.
+pub const STOPPED: &str = "H0510";
+/// What is to be done about that.
+const GO_ON: &str = "let it go on: kill -CONT, or the debugger that holds it";
+
 /// Where an agent in another file system records to, unless it is told.
 const OUTPUT_ELSEWHERE: &str = "/tmp/classhook";
 
@@ -96,7 +101,8 @@ impl Agent {
                 time.as_secs()
             ))),
         };
-        self.client.ask_while(request, &mut look).map_err(refused)
+        let answer = self.client.ask_while(request, &mut look);
+        answer.map_err(|error| unanswered(error, request))
     }
 
     /// As [`Agent::ask_for`], for what takes its time: goes on waiting as long as the JVM can answer.
@@ -106,7 +112,7 @@ impl Agent {
     pub fn ask_patiently<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
         let process = &self.process;
         let answer = self.client.ask_while(request, &mut || look_at(process));
-        read(answer.map_err(refused)?)
+        read(answer.map_err(|error| unanswered(error, request))?)
     }
 
     /// The JVM's process.
@@ -221,12 +227,27 @@ fn connect(process: &Process) -> Result<Option<Client>, Problem> {
     }
 }
 
-/// Fails if the JVM cannot answer.
+/// Fails if the JVM cannot answer what it was asked for.
 fn look_at(process: &Process) -> Result<(), ControlError> {
     process.check_answers().map_err(|error| {
+        let help = match error {
+            AttachError::Stopped(_) => GO_ON,
+            _ => error.help(),
+        };
         let refusal = Refusal::new(error.code(), error.to_string());
-        ControlError::Refused(refusal.with("help", error.help()))
+        ControlError::Refused(refusal.with("help", help))
     })
+}
+
+/// Why there is no answer to a request; of a JVM that is stopped, what it was asked for.
+fn unanswered(error: ControlError, request: &Request) -> Problem {
+    let problem = refused(error);
+    if problem.code() != STOPPED {
+        return problem;
+    }
+    let asked = serde_json::to_value(request).unwrap_or_default();
+    let asked = asked["request"].as_str().unwrap_or_default();
+    problem.with("asked", format!("`{asked}`, which is done once it goes on"))
 }
 
 /// Loads the agent into a JVM that has none, and prints what it says meanwhile. Gives the agent's output folder, as the

@@ -237,7 +237,7 @@ pub struct Recorded {
 /// Where classes and sources are.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Material {
-    /// Only the classes in this folder, jar (jars within it, too) or jrt:MODULE are reported, also those never loaded; may be repeated
+    /// Only the classes in this folder, jar (jars within it, too) or jrt:MODULE are reported, also those never loaded; one place each time, repeated for more
     #[arg(long, value_name = "PATH")]
     pub classes: Vec<String>,
     /// Sources to show in HTML: a folder, a jar, or a src.zip; may be repeated

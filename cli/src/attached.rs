@@ -121,7 +121,8 @@ impl AttachedPlugin {
             agent.lease(Some(plugin), None)?;
             interrupt = Interrupt::new()?;
         }
-        let begun = progress::follow(&mut agent, &mut interrupt)?;
+        let begun = progress::follow(&mut agent, &mut interrupt)
+            .map_err(|problem| remaining(plugin, problem))?;
         Ok(Self {
             snapshot: agent.path(&status.snapshot),
             agent,
@@ -187,22 +188,23 @@ impl AttachedPlugin {
         self.interrupt.came() || !Process::read(self.pid).is_ok_and(|process| process.is_alive())
     }
 
-    /// Ends what [`AttachedPlugin::begin`] began.
-    ///
-    /// # Errors
-    /// If the agent does not answer though the JVM is there.
-    pub fn end(mut self) -> Result<Ended, Problem> {
+    /// Ends what [`AttachedPlugin::begin`] began. Where the JVM does not answer, the agent does so once it does.
+    #[must_use]
+    pub fn end(mut self) -> Ended {
         let mut ended = Ended {
             snapshot: self.snapshot.clone(),
             dump: None,
             instrumented: None,
             is_partial: false,
+            unanswered: None,
         };
-        match self.leave(&mut ended) {
-            Err(problem) if self.is_there() => Err(problem),
-            // The JVM or the agent has ended meanwhile, and completed what it recorded.
-            _ => Ok(ended),
+        if let Err(problem) = self.leave(&mut ended)
+            && self.is_there()
+        {
+            ended.unanswered = Some(remaining(&self.plugin, problem).partly());
         }
+        // Else the JVM or the agent has ended meanwhile, and completed what it recorded.
+        ended
     }
 
     /// Whether the agent is still in the JVM.
@@ -267,6 +269,24 @@ pub struct Ended {
     pub instrumented: Option<usize>,
     /// Whether something that was selected could not be instrumented, which was printed.
     pub is_partial: bool,
+    /// That the JVM did not answer at the end, and what remains there.
+    pub unanswered: Option<Problem>,
+}
+
+impl Ended {
+    /// Whether the files are of a JVM that has ended, so that they say so themselves unless it was killed.
+    #[must_use]
+    pub fn has_jvm_ended(&self) -> bool {
+        self.dump.is_none() && self.unanswered.is_none()
+    }
+}
+
+/// What is left of a plugin in a JVM that does not answer.
+fn remaining(plugin: &str, problem: Problem) -> Problem {
+    problem.with(
+        "remains",
+        format!("the plugin {plugin} in its classes; the agent takes it out by itself once the JVM goes on"),
+    )
 }
 
 /// Prints how many classes or methods were not instrumented, if any, with the last entries of a list that may not hold

@@ -24,9 +24,9 @@ use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
-use crate::show::show_coloured;
+use crate::show::{say, show_coloured};
 use crate::terminal;
-use crate::traces::is_stdout;
+use crate::traces::{StreamedLines, is_stdout};
 
 /// How often the files are looked at.
 const TURN: Duration = Duration::from_millis(50);
@@ -72,17 +72,19 @@ impl Show {
 /// What was shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Streamed {
-    /// How many calls have JSON lines, if these were asked for.
-    pub calls: Option<u64>,
+    /// What became of JSON lines.
+    pub lines: StreamedLines,
     /// What became of spans and metrics, if these were sent.
     pub delivery: Option<Delivery>,
+    /// Why not all of it was shown; the rest was.
+    pub failed: Vec<Problem>,
 }
 
 /// The thread that shows a trace. It ends with this value.
 #[derive(Debug)]
 pub struct Live {
     signs: Arc<Signs>,
-    thread: Option<JoinHandle<Result<Streamed, Problem>>>,
+    thread: Option<JoinHandle<Streamed>>,
 }
 
 /// What the thread and the rest of the command tell one another.
@@ -104,15 +106,22 @@ impl Live {
         let theirs = Arc::clone(&signs);
         let mut shown = Shown::new(Jvms::new(which, folder, filter), show)?;
         let thread = thread::spawn(move || {
-            let outcome = shown.run(&theirs.ends);
-            if outcome.is_err() || shown.lines.as_ref().is_some_and(|lines| lines.closed) {
+            if let Err(problem) = shown.run(&theirs.ends) {
+                shown.failed.push(problem);
                 theirs.enough.store(true, Ordering::Relaxed);
             }
-            let delivery = shown.deliver();
-            outcome.map(|()| Streamed {
-                calls: shown.lines.map(|lines| lines.calls()),
-                delivery,
-            })
+            if shown.lines.as_ref().is_some_and(|lines| lines.closed) {
+                theirs.enough.store(true, Ordering::Relaxed);
+            }
+            Streamed {
+                delivery: shown.deliver(),
+                lines: match (&shown.lines, &shown.show.json_lines) {
+                    (Some(lines), _) => StreamedLines::Calls(lines.calls()),
+                    (None, Some(_)) => StreamedLines::CutShort,
+                    (None, None) => StreamedLines::No,
+                },
+                failed: shown.failed,
+            }
         });
         Ok(Self {
             signs,
@@ -127,16 +136,14 @@ impl Live {
     }
 
     /// Shows the rest, when everything is recorded.
-    ///
-    /// # Errors
-    /// If something could not be read or written.
-    pub fn finish(mut self) -> Result<Streamed, Problem> {
+    #[must_use]
+    pub fn finish(mut self) -> Streamed {
         self.signs.ends.store(true, Ordering::Release);
         let outcome = self.thread.take().map(JoinHandle::join);
         match outcome {
-            Some(Ok(outcome)) => outcome,
+            Some(Ok(streamed)) => streamed,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(Streamed::default()),
+            None => Streamed::default(),
         }
     }
 }
@@ -158,6 +165,10 @@ struct Shown {
     export: Option<Export>,
     /// When the last interval ended.
     begun: Instant,
+    /// Why the metrics could not be written the last time.
+    without_metrics: Option<Problem>,
+    /// What could not be shown, and is not tried any more.
+    failed: Vec<Problem>,
 }
 
 impl Shown {
@@ -176,6 +187,8 @@ impl Shown {
             lines,
             export,
             begun: Instant::now(),
+            without_metrics: None,
+            failed: Vec::new(),
         })
     }
 
@@ -185,15 +198,16 @@ impl Shown {
             let is_last = ends.load(Ordering::Acquire);
             let more = self.read()?;
             if is_last && !more {
-                self.interval(true)?;
+                self.interval(true);
                 let traces = self.jvms.all().map(|jvm| jvm.trace());
-                return self
-                    .lines
-                    .as_mut()
-                    .map_or(Ok(()), |lines| lines.end(traces));
+                let ended = self.lines.as_mut().map(|lines| lines.end(traces));
+                self.keep_lines(ended);
+                let metrics = self.without_metrics.take().map(Problem::partly);
+                self.failed.extend(metrics);
+                return Ok(());
             }
             if self.begun.elapsed() >= length {
-                self.interval(false)?;
+                self.interval(false);
             }
             if self.lines.as_ref().is_some_and(|lines| lines.closed) && !self.has_more() {
                 return Ok(());
@@ -234,25 +248,49 @@ impl Shown {
         if let Some(export) = export {
             export.turn(self.jvms.all());
         }
-        self.lines.as_mut().map_or(Ok(()), Lines::flush)?;
+        let written = self.lines.as_mut().map(Lines::flush);
+        self.keep_lines(written);
         Ok(more)
     }
 
+    /// Goes on without lines that cannot be written.
+    fn keep_lines(&mut self, written: Option<Result<(), Problem>>) {
+        if let Some(Err(problem)) = written {
+            self.lines = None;
+            self.give_up(problem.partly());
+        }
+    }
+
+    /// Says that something is not shown any more; the end says it again, as an error.
+    fn give_up(&mut self, problem: Problem) {
+        say(format_args!("{}; the trace goes on", problem.cause()));
+        self.failed.push(problem);
+    }
+
     /// Shows what came in the interval that ends now, unless sums may be on their way.
-    fn interval(&mut self, is_last: bool) -> Result<(), Problem> {
+    fn interval(&mut self, is_last: bool) {
         let waited = self.begun.elapsed();
         if let Some(length) = self.show.interval {
             let (added, times): (Vec<Trace>, Vec<u64>) =
                 self.jvms.all().filter_map(|jvm| jvm.since_last()).unzip();
             let is_late = waited >= length + LATE;
             match added.is_empty() {
-                true if !is_last && !is_late => return Ok(()),
+                true if !is_last && !is_late => return,
                 true if is_last => {}
-                _ => self.table(added, times, waited)?,
+                _ => {
+                    if let Err(problem) = self.table(added, times, waited) {
+                        self.show.interval = None;
+                        self.give_up(problem.partly());
+                    }
+                }
             }
         }
         self.begun = Instant::now();
-        self.metrics()
+        let failed = self.metrics().err();
+        if let (Some(problem), None) = (&failed, &self.without_metrics) {
+            say(format_args!("{}; it is tried again", problem.cause()));
+        }
+        self.without_metrics = failed;
     }
 
     fn metrics(&mut self) -> Result<(), Problem> {
@@ -379,7 +417,7 @@ impl Lines {
         outcome.map_err(|error| match is_stdout(&self.path) {
             true => Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()),
-            false => Problem::unwritable(&self.path, &error),
+            false => Problem::cut_short(&self.path, &error),
         })
     }
 

@@ -74,6 +74,13 @@ impl Problem {
         }
     }
 
+    /// The same, where all else that was asked for is there; the command ends with 3.
+    #[must_use]
+    pub fn partly(self) -> Self {
+        let exit = PARTIAL;
+        Self { exit, ..self }
+    }
+
     /// The same with one more labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
@@ -81,6 +88,12 @@ impl Problem {
             error: self.error.with(label, text),
             ..self
         }
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        self.error.code()
     }
 
     /// The exit code of the command.
@@ -103,6 +116,17 @@ impl Problem {
         Self::user("H0612", format!("cannot read {}", path.display()))
             .with("found", error.to_string())
             .with("help", "check the path and its permissions")
+    }
+
+    /// A file that was begun, and cannot be written to its end (`H0620`); the command ends with 3.
+    #[must_use]
+    pub fn cut_short(path: &Path, error: &std::io::Error) -> Self {
+        Self::partial("H0620", format!("cannot write {} to its end", path.display()))
+            .with("found", error.to_string())
+            .with(
+                "help",
+                "what came before is in it, and its last line may be cut; name a file where there is room",
+            )
     }
 
     /// A file or folder that cannot be written (`H0620`).

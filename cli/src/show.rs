@@ -48,6 +48,20 @@ pub fn complain(text: impl Display) {
     eprint!("{}", escape::lines(&text.to_string()));
 }
 
+/// Prints all of these problems but the last.
+///
+/// # Errors
+/// The last, if there is one.
+pub fn all_but_last(problems: impl IntoIterator<Item = Problem>) -> Result<(), Problem> {
+    let mut last = None;
+    for problem in problems {
+        if let Some(before) = last.replace(problem) {
+            complain(format_args!("{before}\n"));
+        }
+    }
+    last.map_or(Ok(()), Err)
+}
+
 /// A name of something else as a part of a line.
 #[must_use]
 pub fn name(text: &str) -> Cow<'_, str> {

@@ -187,24 +187,55 @@ impl TraceOutputs {
         ]
     }
 
+    /// Refuses what is made of single calls, because none will be recorded.
+    ///
+    /// # Errors
+    /// `H0636`.
+    pub fn refuse_calls(&self) -> Result<(), Problem> {
+        let files = [
+            &self.flame_graph,
+            &self.folded,
+            &self.perfetto,
+            &self.json_lines,
+        ];
+        let asked = files.into_iter().flatten().next();
+        asked.map_or(Ok(()), |path| Err(without_calls(path)))
+    }
+
     /// What the table is sorted by.
     #[must_use]
     pub fn order(&self) -> Order {
         self.sort.map_or_else(Order::default, Order::from)
     }
 
-    /// Writes the files asked for, prints the table, and lists what was written; the table also if that fails.
-    /// `streamed`: so many calls were written as JSON lines while they were recorded.
+    /// Writes the files asked for, prints the table, and lists what was written; all the rest also if one of them fails.
+    /// `streamed`: what was written while the program ran.
     ///
     /// # Errors
     /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), or
     /// what was recorded is incomplete (`H0651`), which is found out when all else is done.
-    pub fn make(&self, traces: &[Trace], streamed: Option<u64>) -> Result<(), Problem> {
+    pub fn make(&self, traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
         let summary = Summary::of(traces, self.order());
-        let mut written = Vec::new();
         let tables = results::of(traces);
-        let outcome = self.write(traces, &summary, streamed, &mut written);
-        let outcome = outcome.and_then(|()| self.write_results(&tables, &mut written));
+        let mut made = Made::default();
+        self.write(traces, &summary, streamed, &mut made);
+        self.write_results(&tables, &mut made);
+        let Made {
+            written,
+            mut failed,
+        } = made;
+        failed.extend(self.tell(&summary, &tables, &written).err());
+        failed.extend(is_complete(&summary).err());
+        show::all_but_last(failed)
+    }
+
+    /// Prints the tables, and what was written.
+    fn tell(
+        &self,
+        summary: &Summary,
+        tables: &[results::Table],
+        written: &[PathBuf],
+    ) -> Result<(), Problem> {
         let layout = Layout {
             width: terminal::columns(),
             colours: terminal::colours(),
@@ -212,7 +243,7 @@ impl TraceOutputs {
         };
         let mut text = Vec::new();
         let printed = self
-            .print(&summary, &tables, &layout, &mut text)
+            .print(summary, tables, &layout, &mut text)
             .and_then(|()| {
                 written
                     .iter()
@@ -226,10 +257,9 @@ impl TraceOutputs {
             .any(|path| path.as_deref().is_some_and(is_stdout))
         {
             eprint!("{text}"); // names are escaped in it, and it may have colours
-        } else {
-            show::show_coloured(&text)?;
+            return Ok(());
         }
-        outcome.and_then(|()| is_complete(&summary))
+        show::show_coloured(&text)
     }
 
     /// The table of methods, if there are any, and those of plugins.
@@ -257,22 +287,10 @@ impl TraceOutputs {
     }
 
     /// Writes the tables of plugins where they are asked for.
-    fn write_results(
-        &self,
-        tables: &[results::Table],
-        written: &mut Vec<PathBuf>,
-    ) -> Result<(), Problem> {
+    fn write_results(&self, tables: &[results::Table], made: &mut Made) {
         let asked = self.results_csv.is_some() || self.results_json_lines.is_some();
         if asked && tables.is_empty() {
-            return Err(Problem::user("H0688", "there is no table of a plugin")
-                .with(
-                    "expected",
-                    "counts or times that a plugin made rows of (`Plan::row` of the SDK)",
-                )
-                .with(
-                    "help",
-                    "--table-csv and --table-json write the table of methods",
-                ));
+            return made.failed.push(no_table());
         }
         if let Some(folder) = &self.results_csv {
             let mut names = HashMap::new();
@@ -284,82 +302,116 @@ impl TraceOutputs {
                     1 => format!("{name}.csv"),
                     again => format!("{name}-{again}.csv"),
                 };
-                let path = folder.join(name);
-                atomic::file(&path, &|out| table.write_csv(out))?;
-                written.push(path);
+                made.file(&folder.join(name), &|out| table.write_csv(out));
             }
         }
         if let Some(path) = &self.results_json_lines {
-            let lines = |out: &mut dyn Write| {
+            made.file_or_stream(path, &|out| {
                 let mut tables = tables.iter();
                 tables.try_for_each(|table| table.write_json_lines(out))
-            };
-            if is_stdout(path) {
-                return stream(&lines);
-            }
-            atomic::file(path, &lines)?;
-            written.push(path.clone());
+            });
         }
-        Ok(())
     }
 
-    fn write(
-        &self,
-        traces: &[Trace],
-        summary: &Summary,
-        streamed: Option<u64>,
-        written: &mut Vec<PathBuf>,
-    ) -> Result<(), Problem> {
+    fn write(&self, traces: &[Trace], summary: &Summary, streamed: StreamedLines, made: &mut Made) {
         let stacks = Stacks::of(traces);
-        type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
         let sums: [(&Option<PathBuf>, Content<'_>); 2] = [
             (&self.table_csv, &|out| records::write_csv(summary, out)),
             (&self.table_json, &|out| records::write_json(summary, out)),
         ];
-        let calls: [(&Option<PathBuf>, Content<'_>); 4] = [
+        for (path, content) in sums {
+            if let Some(path) = path {
+                made.file(path, content);
+            }
+        }
+        let calls: [(&Option<PathBuf>, Content<'_>); 3] = [
             (&self.flame_graph, &|mut out| {
                 flame::write(&stacks, &title(traces), &mut out)
             }),
             (&self.folded, &|mut out| stacks.write_folded(&mut out)),
             (&self.perfetto, &|mut out| perfetto::write(traces, &mut out)),
-            (&self.json_lines, &|mut out| {
-                if self.compact {
-                    compact::write(traces, &mut out)
-                } else {
-                    json_lines::write(traces, &mut out)
-                }
-            }),
         ];
-        for (path, content) in sums {
-            if let Some(path) = path {
-                atomic::file(path, content)?;
-                written.push(path.clone());
-            }
-        }
         for (path, content) in calls {
             let Some(path) = path else { continue };
-            let is_lines = self
-                .json_lines
-                .as_ref()
-                .is_some_and(|lines| std::ptr::eq(path, lines));
-            match streamed.filter(|_| is_lines) {
-                Some(0) | None => has_calls(traces, path)?,
-                Some(_) => {}
+            match has_calls(traces, path) {
+                Ok(()) => made.file(path, content),
+                Err(problem) => made.failed.push(problem),
             }
-            let is_there = is_lines && streamed.is_some();
-            match (is_there, is_lines && is_stdout(path)) {
-                (true, true) => continue,
-                (true, false) => {}
-                (false, true) => {
-                    stream(content)?;
-                    continue;
-                }
-                (false, false) => atomic::file(path, content)?,
-            }
-            written.push(path.clone());
         }
-        Ok(())
+        if let Some(path) = &self.json_lines {
+            self.write_lines(path, traces, streamed, made);
+        }
     }
+
+    /// Writes JSON lines, unless that was done while the program ran.
+    fn write_lines(&self, path: &Path, traces: &[Trace], streamed: StreamedLines, made: &mut Made) {
+        if matches!(streamed, StreamedLines::No | StreamedLines::Calls(0))
+            && let Err(problem) = has_calls(traces, path)
+        {
+            return made.failed.push(problem);
+        }
+        match streamed {
+            StreamedLines::CutShort => {}
+            StreamedLines::Calls(_) if is_stdout(path) => {}
+            StreamedLines::Calls(_) => made.written.push(path.to_owned()),
+            StreamedLines::No => made.file_or_stream(path, &|mut out| match self.compact {
+                true => compact::write(traces, &mut out),
+                false => json_lines::write(traces, &mut out),
+            }),
+        }
+    }
+}
+
+/// The JSON lines that were written while calls were recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StreamedLines {
+    /// They were not to be.
+    #[default]
+    No,
+    /// Those of so many calls.
+    Calls(u64),
+    /// They could not be written to the end, which is told.
+    CutShort,
+}
+
+/// What a file holds.
+type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
+/// The files that were asked for.
+#[derive(Debug, Default)]
+struct Made {
+    written: Vec<PathBuf>,
+    /// Why the others were not.
+    failed: Vec<Problem>,
+}
+
+impl Made {
+    fn file(&mut self, path: &Path, content: Content<'_>) {
+        match atomic::file(path, content) {
+            Ok(()) => self.written.push(path.to_owned()),
+            Err(problem) => self.failed.push(problem.partly()),
+        }
+    }
+
+    /// As [`Made::file`], or on standard output.
+    fn file_or_stream(&mut self, path: &Path, content: Content<'_>) {
+        match is_stdout(path) {
+            true => self.failed.extend(stream(content).err()),
+            false => self.file(path, content),
+        }
+    }
+}
+
+fn no_table() -> Problem {
+    Problem::user("H0688", "there is no table of a plugin")
+        .with(
+            "expected",
+            "counts or times that a plugin made rows of (`Plan::row` of the SDK)",
+        )
+        .with(
+            "help",
+            "--table-csv and --table-json write the table of methods",
+        )
 }
 
 /// Whether a path means standard output.
@@ -369,7 +421,7 @@ pub fn is_stdout(path: &Path) -> bool {
 }
 
 /// Writes to standard output; a reader that has had enough is no error.
-fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+fn stream(content: Content<'_>) -> Result<(), Problem> {
     let mut out = BufWriter::new(io::stdout().lock());
     match content(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -403,11 +455,14 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
     ))
 }
 
-/// Whether so many calls are all that were ever in the event files.
+/// Whether the lines are of all calls that were ever in the event files.
 ///
 /// # Errors
 /// `H0651` if the oldest were dropped before they were read.
-pub fn is_streamed(traces: &[Trace], streamed: u64) -> Result<(), Problem> {
+pub fn is_streamed(traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
+    let StreamedLines::Calls(streamed) = streamed else {
+        return Ok(());
+    };
     let all = |trace: &Trace| trace.calls.len() as u64 + trace.lost.oldest;
     let missing = traces.iter().map(all).sum::<u64>().saturating_sub(streamed);
     if missing == 0 || traces.iter().all(|trace| trace.lost.oldest == 0) {
@@ -431,14 +486,42 @@ fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
     if traces.iter().any(has_some) {
         return Ok(());
     }
+    Err(without_calls(path))
+}
+
+fn without_calls(path: &Path) -> Problem {
     let message = format!(
-        "{} needs single calls, and none were recorded",
+        "{} needs single calls, and none are recorded",
         path.display()
     );
-    Err(Problem::user("H0636", message).with(
+    Problem::user("H0636", message).with(
         "help",
         "record without --aggregate and --count, and methods that are called",
-    ))
+    )
+}
+
+/// Whether each JVM has written the end of its file.
+///
+/// # Errors
+/// `H0651` with those that have not.
+pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(), Problem> {
+    let mut cut = traces
+        .into_iter()
+        .filter(|trace| !trace.complete)
+        .peekable();
+    if cut.peek().is_none() {
+        return Ok(());
+    }
+    let problem = Problem::partial("H0651", "what is shown is incomplete");
+    Err(cut.fold(problem, |problem, trace| {
+        problem.with("found", not_finished(trace.meta.pid))
+    }))
+}
+
+/// What is missing of a JVM that has not written the end of its file.
+#[must_use]
+pub fn not_finished(pid: u32) -> String {
+    format!("the JVM {pid} was killed, and with it what it had not written")
 }
 
 fn title(traces: &[Trace]) -> String {

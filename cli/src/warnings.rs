@@ -13,6 +13,8 @@ pub struct Warning {
     code: &'static str,
     message: String,
     notes: Vec<(&'static str, String)>,
+    /// The command's answer lacks something for it.
+    is_missing: bool,
 }
 
 impl Warning {
@@ -23,7 +25,15 @@ impl Warning {
             code,
             message: message.into(),
             notes: Vec::new(),
+            is_missing: false,
         }
+    }
+
+    /// The same, of something that the command's answer lacks, so that it ends with exit code 3.
+    #[must_use]
+    pub fn of_missing(mut self) -> Self {
+        self.is_missing = true;
+        self
     }
 
     /// The same with one more labelled line.
@@ -67,6 +77,12 @@ impl Warnings {
     /// Notes several.
     pub fn extend(&mut self, warnings: impl IntoIterator<Item = Warning>) {
         warnings.into_iter().for_each(|warning| self.add(warning));
+    }
+
+    /// Whether the command's answer lacks something.
+    #[must_use]
+    pub fn of_missing(&self) -> bool {
+        self.all.iter().any(|warning| warning.is_missing)
     }
 
     /// Whether there are none.

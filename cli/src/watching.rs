@@ -61,6 +61,8 @@ pub struct Seen {
     pub lost: Lost,
     /// Of each JVM that could not write everything: since when, and why.
     pub gaps: Vec<String>,
+    /// The JVMs that have not written the end of their files.
+    pub unfinished: Vec<u32>,
 }
 
 impl Watching {
@@ -90,7 +92,11 @@ impl Watching {
                 let trace = jvm.trace();
                 seen.methods += trace.spans.len();
                 seen.lost = seen.lost.and(&trace.lost);
-                seen.gaps.extend(Gap::of(trace).map(|gap| gap.to_string()));
+                let gap = Gap::of(trace);
+                if gap.is_none() && !trace.complete {
+                    seen.unfinished.push(trace.meta.pid);
+                }
+                seen.gaps.extend(gap.map(|gap| gap.to_string()));
             }
             seen.lost.beyond_limit += printer.beyond;
             Ok(seen)

@@ -129,9 +129,21 @@ fn the_table_is_there_even_if_a_file_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Events);
     let below_a_file = file.join("f.svg");
-    let ran = run(words([&"report", &file, &"--flame-graph", &below_a_file]));
-    ran.refused("H0620", &["f.svg"]);
-    assert!(ran.out.contains("com.acme.Store.find"), "{}", ran.out);
+    let folded = folder.path().join("folded");
+    let ran = run(words([
+        &"report",
+        &file,
+        &"--flame-graph",
+        &below_a_file,
+        &"--folded",
+        &folded,
+    ]));
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&["error[H0620]", "f.svg"]);
+    for part in ["com.acme.Store.find", "folded"] {
+        assert!(ran.out.contains(part), "{}", ran.out);
+    }
+    assert!(folded.exists(), "one file costs no other");
 }
 
 /// An event file with a row of a plugin's table, and none of a method.
@@ -224,4 +236,27 @@ fn what_cannot_be_traced_is_told_before_the_start() {
     trace(&["--methods", "a.***"]).refused("H0111", &["a.***", "more than two"]);
     trace(&["--limit", "5000"]).refused("H0111", &["1 to 1024"]);
     trace(&["--plugin-settings", "[]"]).refused("H0105", &["no JSON object"]);
+    for mode in ["--aggregate", "--count"] {
+        let ran = trace(&[mode, "--flame-graph", "f.svg"]);
+        ran.refused("H0636", &["f.svg needs single calls"]);
+        assert!(
+            !ran.error.contains("penJDK"),
+            "java was started: {}",
+            ran.error
+        );
+    }
+    let ran = run([
+        "coverage",
+        "--classes",
+        "nosuch.jar",
+        "--",
+        "java",
+        "-version",
+    ]);
+    ran.refused("H0612", &["nosuch.jar"]);
+    assert!(
+        !ran.error.contains("penJDK"),
+        "java was started: {}",
+        ran.error
+    );
 }

@@ -13,13 +13,14 @@ use crate::args::{Material, OnError, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::inputs::class_files;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
 use crate::requirements::Rules;
 use crate::select::Filter;
-use crate::show::{complain, say};
+use crate::show::{all_but_last, complain, say};
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
@@ -126,7 +127,7 @@ impl Coverage {
             complain(warning.with("help", help));
         }
         visit.wait("measuring", self.time, &|| false)?;
-        let ended = visit.end()?;
+        let mut ended = visit.end();
         if ended.instrumented == Some(0) {
             return Err(Problem::user("H0650", "no class was measured")
                 .with(
@@ -148,7 +149,12 @@ impl Coverage {
             None => ended.snapshot,
             Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
         };
-        Ok(match self.report(&[snapshot], &output, None)? {
+        let unanswered = ended.unanswered.take();
+        let reported = self.report(&[snapshot], &output, None);
+        if let Some(problem) = unanswered {
+            return all_but_last(reported.err().into_iter().chain([problem])).map(|()| PARTIAL);
+        }
+        Ok(match reported? {
             0 if ended.is_partial => PARTIAL,
             code => code,
         })
@@ -160,7 +166,21 @@ impl Coverage {
         self.rules.read()?;
         self.material.changes()?;
         Filter::new(&self.settings.plugins().select)?;
+        if !self.may_compile() {
+            let mut places = self.material.classes.iter();
+            places.try_for_each(|place| class_files::check(place))?;
+        }
         Sources::open(&self.material.sources).map(drop)
+    }
+
+    /// Whether the command may make the classes that are to be reported: a script or a build may, `java` does not.
+    fn may_compile(&self) -> bool {
+        let program = self
+            .command
+            .first()
+            .map(Path::new)
+            .and_then(Path::file_name);
+        program.is_some_and(|name| name != "java")
     }
 
     /// What the report is made from: of a build that is not told otherwise, the project's own classes and sources.

@@ -47,7 +47,7 @@ impl Merge {
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(self.strict_inputs);
         let recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
-        let is_partial = damaged.any()?;
+        let is_partial = damaged.any()? || warnings.of_missing();
         if recorded.classes.is_empty() {
             return Err(
                 Problem::user("H0610", "there is no coverage to merge").with(

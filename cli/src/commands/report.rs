@@ -22,7 +22,7 @@ use crate::requirements::{Requirements, Rules, Verdict};
 use crate::select::Filter;
 use crate::show::{self, complain};
 use crate::terminal;
-use crate::traces::{self, TraceOutputs};
+use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
@@ -91,12 +91,12 @@ impl Report {
             let traces = traces::read(&events, &filter, &mut damaged, &mut warnings)?;
             let has_report = self.outputs.any() || material.diff.is_some();
             if !has_report && !files.iter().any(|path| holds_coverage(path)) {
-                let is_partial = damaged.any()?;
+                let is_partial = damaged.any()? || warnings.of_missing();
                 warnings.print();
-                self.trace.make(&traces, None)?;
+                self.trace.make(&traces, StreamedLines::No)?;
                 return Ok(if is_partial { PARTIAL } else { 0 });
             }
-            traced = self.trace.make(&traces, None);
+            traced = self.trace.make(&traces, StreamedLines::No);
             if traced
                 .as_ref()
                 .is_err_and(|problem| problem.exit() != PARTIAL)
@@ -162,7 +162,7 @@ pub(super) struct Job<'a> {
 pub(super) struct Made {
     /// Whether a class ran without probes.
     any_failed: bool,
-    /// Whether a file is left out.
+    /// Whether a file is left out, or its end is missing.
     is_partial: bool,
     /// That a JVM could not write all that it recorded.
     complete: Result<(), Problem>,
@@ -194,7 +194,7 @@ pub(super) fn make(
     let sources = Sources::open(&job.material.sources)?;
     let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
-    let is_partial = damaged.any()?;
+    let is_partial = damaged.any()? || warnings.of_missing();
     let (title, places) = (job.outputs.title(), &job.material.classes);
     let analysed = analysis::analyse_all(title, &recorded, places, job.filter, warnings)?;
     warn_of_failures(&recorded, &analysed.bundle, job.material, warnings);

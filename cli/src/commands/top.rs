@@ -22,7 +22,7 @@ use crate::live::{Jvms, Which};
 use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show::{self, complain, say, show};
+use crate::show::{self, all_but_last, complain, say, show};
 use crate::top::columns::Column;
 use crate::top::sampler::Sampler;
 use crate::top::state::{By, State};
@@ -132,17 +132,17 @@ impl Top {
         visit.lease_for(self.time)?;
         let mut goes_on = || end.is_none_or(|end| end > Instant::now()) && !visit.is_over();
         let looked = self.look(&sampler, &title(pid), &mut goes_on);
-        let ended = visit.end();
+        let mut ended = visit.end();
         let finished = sampler.finish();
         looked?;
-        let ended = ended?;
         if let (Some(passing), true) = (passing, ended.dump.is_some()) {
             passing.keep();
         }
         if ended.instrumented == Some(0) {
             return Err(nothing_traced(pid, &self.methods));
         }
-        self.end(finished?)?;
+        let ending = self.end(finished?, ended.has_jvm_ended());
+        all_but_last(ending.err().into_iter().chain(ended.unanswered.take()))?;
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
@@ -168,7 +168,7 @@ impl Top {
         let told = sampler
             .finish()
             .and_then(|finished| match has_methods(&finished.1) {
-                true => self.end(finished),
+                true => self.end(finished, true),
                 false => Err(nothing_of_command(&run, &checked.output, &self.methods)),
             });
         match told {
@@ -240,10 +240,11 @@ impl Top {
         State::new(self.by.into(), self.sort, self.calls)
     }
 
-    /// Prints what came last, and fails if something is missing.
+    /// Prints what came last, and fails if something is missing: also the end of a JVM, if that `has_ended`.
     fn end(
         &self,
         (intervals, traces): (Vec<trace::rates::Interval>, Vec<Trace>),
+        has_ended: bool,
     ) -> Result<(), Problem> {
         if !on_screen() {
             for interval in intervals {
@@ -253,7 +254,11 @@ impl Top {
                 ))?;
             }
         }
-        traces::is_complete(&Summary::of(&traces, Order::Calls))
+        traces::is_complete(&Summary::of(&traces, Order::Calls))?;
+        match has_ended {
+            true => traces::are_finished(&traces),
+            false => Ok(()),
+        }
     }
 }
 

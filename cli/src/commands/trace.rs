@@ -18,7 +18,7 @@ use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show::complain;
+use crate::show::{all_but_last, complain};
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
 use crate::until;
@@ -273,6 +273,9 @@ impl Trace {
         Outputs::default().check(&self.outputs.files())?;
         let run = run_id();
         let settings = self.when.added(self.what.configured(&self.settings)?);
+        if !keeps_calls(&settings) {
+            self.outputs.refuse_calls()?;
+        }
         let target = self.meanwhile.otlp.target()?;
         let settings = self.event_files.added(settings);
         match self.pid {
@@ -285,15 +288,14 @@ impl Trace {
         let checked = options_of(settings, run)?;
         let live = self.live(Which::Run(run.to_owned()), &checked.output, target)?;
         let code = checked.launch(&self.command)?;
-        let reported =
-            finish(live).and_then(|streamed| self.report(run, &checked.output, &streamed));
-        match reported {
+        match self.report(run, &checked.output, finish(live)) {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
                 complain(format_args!("{problem}\n"));
                 Ok(code)
             }
-            Ok(()) => Ok(code),
+            Ok(PARTIAL) if code == 0 => Ok(PARTIAL),
+            Ok(_) => Ok(code),
         }
     }
 
@@ -311,50 +313,50 @@ impl Trace {
         let live = self.live(which, folder, target)?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.time, &enough)?;
-        let ended = visit.end()?;
-        let streamed = finish(live)?;
+        let mut ended = visit.end();
+        let mut streamed = finish(live);
         if ended.instrumented == Some(0) {
             return Err(nothing_traced(pid, &self.what.methods));
         }
+        streamed.failed.extend(ended.unanswered.take());
         let mut warnings = Warnings::default();
         let traces = traces::of_visit(&ended, &mut warnings)?;
-        // Of a JVM that was killed the end is missing, which the warnings say.
-        let is_cut = ended.dump.is_none() && traces.iter().any(|trace| !trace.complete);
-        self.show(traces, warnings, &streamed)?;
-        Ok(match ended.is_partial || is_cut {
-            true => PARTIAL,
-            false => 0,
-        })
+        let code = self.show(traces, warnings, streamed)?;
+        Ok(if ended.is_partial { PARTIAL } else { code })
     }
 
     /// Reports the event files of this run.
-    fn report(&self, run: &str, output: &Path, streamed: &Streamed) -> Result<(), Problem> {
+    fn report(&self, run: &str, output: &Path, streamed: Streamed) -> Result<u8, Problem> {
         let mut warnings = Warnings::default();
         let traces = traces::of_run(run, output, &mut warnings)?;
         if traces.is_empty() {
-            return Err(nothing_of_command(run, output, &self.what.methods));
+            let nothing = nothing_of_command(run, output, &self.what.methods);
+            let problems = streamed.failed.into_iter().chain([nothing]);
+            return all_but_last(problems).map(|()| PARTIAL);
         }
         self.show(traces, warnings, streamed)
     }
 
+    /// Makes everything that is asked for of what was recorded, whatever fails of it; the exit code.
     fn show(
         &self,
         mut traces: Vec<events::Trace>,
         warnings: Warnings,
-        streamed: &Streamed,
-    ) -> Result<(), Problem> {
+        streamed: Streamed,
+    ) -> Result<u8, Problem> {
         traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
         warnings.print();
-        let made = self.outputs.make(&traces, streamed.calls).and_then(|()| {
-            let calls = streamed.calls;
-            calls.map_or(Ok(()), |calls| traces::is_streamed(&traces, calls))
-        });
+        let lines = streamed.lines;
+        let made = self.outputs.make(&traces, lines);
+        let made = made.and_then(|()| traces::is_streamed(&traces, lines));
         let delivery = streamed.delivery.as_ref();
         let delivered = delivery.map_or(Ok(()), Delivery::report);
-        if let (Err(_), Err(also)) = (&made, &delivered) {
-            complain(format_args!("{also}\n"));
-        }
-        made.and(delivered)
+        let failed = streamed.failed.into_iter();
+        all_but_last(failed.chain(made.err()).chain(delivered.err()))?;
+        Ok(match warnings.of_missing() {
+            true => PARTIAL,
+            false => 0,
+        })
     }
 
     /// Begins to show what is asked for while the trace goes on, if anything is.
@@ -382,8 +384,15 @@ impl Trace {
 }
 
 /// Ends what is shown meanwhile.
-fn finish(live: Option<Live>) -> Result<Streamed, Problem> {
-    live.map_or_else(|| Ok(Streamed::default()), Live::finish)
+fn finish(live: Option<Live>) -> Streamed {
+    live.map_or_else(Streamed::default, Live::finish)
+}
+
+/// Whether single calls are recorded, as far as the settings say.
+fn keeps_calls(settings: &Settings) -> bool {
+    let json = settings.plugins().plugin_settings.as_deref();
+    let json: Option<Value> = json.and_then(|json| serde_json::from_str(json).ok());
+    json.is_none_or(|json| json["mode"] != "aggregate" && json["mode"] != "count")
 }
 
 /// The class of a pattern `com.acme.Store.find*(I`.

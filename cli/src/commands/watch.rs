@@ -15,7 +15,8 @@ use crate::checked_options::run_id;
 use crate::live::Which;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
-use crate::show::{complain, say};
+use crate::show::{all_but_last, complain, say};
+use crate::traces;
 use crate::until;
 use crate::watching::{Layout, Seen, Watching};
 use crate::when::When;
@@ -185,8 +186,8 @@ impl Watch {
         let (which, folder) = Which::recorded_in(visit.snapshot());
         let watching = Watching::start(which, folder, self.layout());
         visit.wait("watching", self.time, &|| watching.has_enough())?;
-        let ended = visit.end()?;
-        let seen = watching.finish()?;
+        let mut ended = visit.end();
+        let mut seen = watching.finish()?;
         if let (Some(passing), true) = (passing, ended.dump.is_some()) {
             passing.keep();
         }
@@ -195,7 +196,15 @@ impl Watch {
             let help = format!("`classhook classes {pid}` lists the loaded classes");
             return Err(nothing_watched(methods).with("help", help));
         }
-        is_complete(&seen)?;
+        if !ended.has_jvm_ended() {
+            seen.unfinished.clear();
+        }
+        all_but_last(
+            is_complete(&seen)
+                .err()
+                .into_iter()
+                .chain(ended.unanswered.take()),
+        )?;
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
@@ -261,7 +270,8 @@ fn is_complete(seen: &Seen) -> Result<(), Problem> {
     let lost = losses(&seen.lost).into_iter();
     let lost = lost.filter(|loss| loss.number > 0 && loss.reason != "sums");
     let lost = lost.map(|loss| format!("{} {}s: {}", loss.number, loss.unit, loss.cause));
-    let missing: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
+    let cut = seen.unfinished.iter().map(|pid| traces::not_finished(*pid));
+    let missing: Vec<String> = seen.gaps.iter().cloned().chain(lost).chain(cut).collect();
     if missing.is_empty() {
         return Ok(());
     }

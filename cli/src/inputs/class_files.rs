@@ -1,7 +1,7 @@
 //! Class files that were never loaded: from folders, jars, jars within jars, and the JDK's own modules.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -62,12 +62,36 @@ pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Proble
         return Walk::new(loader, visit).all(|walk| walk.folder(modules.path(), modules.path()));
     }
     let path = Path::new(place);
-    let kind = path
-        .metadata()
-        .map_err(|error| Problem::unreadable(path, &error))?;
+    let kind = kind_of(place)?;
     Walk::new(loader, visit).all(|walk| match kind.is_dir() {
         true => walk.folder(path, path),
         false => walk.file(path),
+    })
+}
+
+/// Whether a place is there; of a module that is known when it is read.
+///
+/// # Errors
+/// `H0612`.
+pub fn check(place: &str) -> Result<(), Problem> {
+    match place.starts_with("jrt:") {
+        true => Ok(()),
+        false => kind_of(place).map(drop),
+    }
+}
+
+fn kind_of(place: &str) -> Result<Metadata, Problem> {
+    let path = Path::new(place);
+    path.metadata().map_err(|error| {
+        let problem = Problem::unreadable(path, &error);
+        let is_there = |part: &str| !part.is_empty() && Path::new(part).exists();
+        match place.contains(':') && place.split(':').any(is_there) {
+            true => problem.with(
+                "help",
+                "this is no list: name each place by itself, --classes A --classes B",
+            ),
+            false => problem,
+        }
     })
 }
 
@@ -354,6 +378,9 @@ mod tests {
         }
         let error = read("/nowhere/app.jar", &Loader::default(), &mut |_| Ok(())).unwrap_err();
         assert!(error.to_string().contains("/nowhere/app.jar"), "{error}");
+        let list = format!("{}:/nowhere", folder.path().display());
+        let error = check(&list).unwrap_err().to_string();
+        assert!(error.contains("--classes A --classes B"), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use probes::events::{self, Trace};
 use probes::format::MAGIC;
 use probes::{Meta, Snapshot, SnapshotError};
 
+use crate::open_files;
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -150,7 +151,8 @@ fn unless_empty<T>(
         Ok(read) => Ok(Some(read)),
         Err(error @ SnapshotError::Empty { .. }) => {
             let warning = Warning::new("H0615", format!("{} is left out", path.display()));
-            warnings.add(warning.with("cause", error.to_string()));
+            let warning = warning.with("cause", error.to_string());
+            warnings.add(unless_running(path, warning));
             Ok(None)
         }
         Err(error) => Err(unread(path, &error)),
@@ -175,20 +177,46 @@ pub fn jvm_of(path: &Path) -> Option<String> {
     Some(jvm.to_owned())
 }
 
-/// The warning about a file whose JVM has not ended in good order.
+/// The warning about a file whose JVM has not ended in good order; that something is missing unless it still runs.
 fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
     if truncated {
         let warning = warn("ends in the middle of a record");
         let warning = warning.with("cause", "its JVM was killed while writing");
-        return Some(warning.with("note", "everything before that is whole and in the report"));
+        let warning = warning.with("note", "everything before that is whole and in the report");
+        return Some(warning.of_missing());
     }
-    let warning = warn("was not finished").with("cause", "its JVM was killed, or is still running");
-    let warning = warning.with(
-        "note",
-        "what was recorded in its last tenth of a second may be missing",
-    );
-    (!complete).then_some(warning)
+    if complete {
+        return None;
+    }
+    let warning = warn("was not finished");
+    Some(match is_written(path) {
+        true => warning
+            .with("cause", "its JVM is still running")
+            .with("note", "what it records from now on is missing"),
+        false => warning
+            .with("cause", "its JVM was killed, or is still running elsewhere")
+            .with(
+                "note",
+                "what was recorded in its last tenth of a second may be missing",
+            )
+            .of_missing(),
+    })
+}
+
+/// A warning that something is missing, unless the file's JVM may still write it.
+fn unless_running(path: &Path, warning: Warning) -> Warning {
+    match is_written(path) {
+        true => warning,
+        false => warning.of_missing(),
+    }
+}
+
+/// Whether the JVM that wrote the file runs, and has it open.
+#[must_use]
+pub fn is_written(path: &Path) -> bool {
+    let pid = jvm_of(path).and_then(|jvm| jvm.split('-').nth(1)?.parse().ok());
+    pid.is_some_and(|pid| open_files::has_open(pid, path))
 }
 
 #[cfg(test)]

@@ -177,6 +177,99 @@ fn trace_of_a_jvm_that_is_killed_is_partial() {
     assert_eq!(last["complete"], false);
 }
 
+/// What visits a JVM that is killed has shown a part only.
+#[test]
+fn visit_of_a_jvm_that_is_killed_is_partial() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let compiled = Program::compile(&jdk, 3, folder.path());
+    let output = folder.path().join("out");
+    for (word, more, code) in [
+        ("watch", &["Traced.m?"][..], "error[H0651]"),
+        (
+            "top",
+            &["--methods", "Traced.m?", "--interval", "1s"],
+            "error[H0651]",
+        ),
+        ("coverage", &[], "warning[H0615]"),
+    ] {
+        let running = Servant::of(&program(&jdk, &compiled));
+        let pid = running.pid().to_string();
+        let mut child = Java::program(workspace::classhook())
+            .arguments(&[word, &pid, "-o", &output.to_string_lossy()])
+            .arguments(more)
+            .spawn();
+        match word {
+            "top" => await_table(&mut child),
+            _ => await_visit(&mut child),
+        }
+        running.kill();
+        let run = child.wait_with_output().expect("an end");
+        let told = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(3), "{word}: {told}");
+        assert!(told.contains(code) && told.contains("killed"), "{told}");
+    }
+}
+
+/// A JVM that is stopped answers nothing: what it was asked for and what remains is said, and what is recorded shown.
+#[test]
+fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let compiled = Program::compile(&jdk, 3, folder.path());
+    let mut running = Servant::of(&program(&jdk, &compiled));
+    let pid = running.pid().to_string();
+    let kill = |signal| {
+        let pid = Pid::from_raw(running.pid()).expect("a process");
+        kill_process(pid, signal).expect("it runs");
+    };
+    let output = folder.path().join("out");
+    let mut child = tracing(&[&pid, "--for", "1500ms"], &output).spawn();
+    await_visit(&mut child);
+    std::thread::sleep(Duration::from_millis(500)); // something is recorded
+    kill(Signal::STOP);
+    let run = child.wait_with_output().expect("an end");
+    let told = String::from_utf8_lossy(&run.stderr);
+    let shown = String::from_utf8_lossy(&run.stdout);
+    kill(Signal::CONT);
+    assert_eq!(run.status.code(), Some(3), "{told}");
+    assert!(shown.contains("Traced.m"), "{shown}{told}");
+    for part in [
+        "error[H0510]",
+        "asked    `status`",
+        "the plugin trace in its classes",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    assert!(!told.contains("nothing was asked"), "{told}");
+    let until = Instant::now() + Duration::from_secs(30);
+    while !classhook(&["status", &pid]).stderr.contains("H0701") {
+        assert!(Instant::now() < until, "the agent stays");
+    }
+    assert!(running.ask("1").starts_with("marked"));
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// Waits until the first table is printed.
+fn await_table(child: &mut Child) {
+    let mut out = child.stdout.take().expect("a pipe");
+    let read = out.read(&mut [0]).expect("text");
+    assert!(read > 0, "no table");
+    child.stdout = Some(out);
+}
+
+/// Waits until the command says that its visit has begun.
+fn await_visit(child: &mut Child) {
+    let mut told = child.stderr.take().expect("a pipe");
+    let (mut line, mut byte) = (String::new(), [0]);
+    while !line.ends_with("Ctrl-C ends it\n") && !line.ends_with("earlier\n") {
+        let read = told.read(&mut byte).expect("text");
+        assert!(read > 0, "{line}");
+        line.push(char::from(byte[0]));
+    }
+    child.stderr = Some(told);
+}
+
 #[test]
 fn lines_of_a_command_are_in_their_file_while_it_runs() {
     let jdk = jdks::newest();

@@ -63,6 +63,44 @@ fn full_disk_is_in_every_output_and_in_the_exit_code() {
     say(&classhook(&["report".to_owned(), text(&kept)]).run());
 }
 
+/// Where there is no room for the lines they alone are missing, and what is said of them is true.
+#[test]
+fn full_disk_of_the_lines_costs_no_other_output() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let small = folder.path().join("small");
+    std::fs::create_dir(&small).expect("a folder");
+    let output = folder.path().join("out");
+    let graph = folder.path().join("graph.svg");
+    let lines = small.join("lines");
+    let mount = "mount -t tmpfs -o size=1m none \"$0\" || exit 99; exec \"$@\"";
+    let more = [
+        "--json-lines",
+        &text(&lines),
+        "--flame-graph",
+        &text(&graph),
+    ];
+    let run = Java::program(PathBuf::from("/usr/bin/unshare"))
+        .arguments(&["--user", "--map-root-user", "--mount", "/bin/sh", "-c"])
+        .arguments(&[mount, &text(&small), &text(&workspace::classhook())])
+        .arguments(&words(&jdk, &output, &more, 100_000))
+        .run();
+    run.assert_exit(3)
+        .assert_stderr("error[H0620]")
+        .assert_stderr("lines to its end")
+        .assert_stderr("No space left on device");
+    assert!(
+        !run.stderr.contains("nothing was changed"),
+        "{}",
+        run.report()
+    );
+    let table = "100,000 calls of 1 traced method";
+    assert!(run.stdout.contains(table), "{}", run.report());
+    assert!(!run.stdout.contains("small/lines"), "{}", run.report());
+    let graph = std::fs::read_to_string(graph).expect("the flame graph");
+    assert!(graph.contains("Spans.step"), "{graph}");
+}
+
 #[test]
 fn lines_on_standard_output_are_all_that_is_there() {
     let jdk = jdks::newest();

@@ -14,8 +14,8 @@ use crate::checked_options::{CheckedOptions, plugin_reference, run_id};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::{PluginSource, needed};
 use crate::problem::{PARTIAL, Problem};
-use crate::show::{complain, say};
-use crate::traces::{self, TraceOutputs};
+use crate::show::{all_but_last, complain, say};
+use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
@@ -133,7 +133,8 @@ impl Run {
                 complain(format_args!("{problem}\n"));
                 Ok(code)
             }
-            Ok(()) => Ok(code),
+            Ok(shown) if code == 0 => Ok(shown),
+            Ok(_) => Ok(code),
         }
     }
 
@@ -146,7 +147,7 @@ impl Run {
             );
         }
         visit.wait("visiting", self.time, &|| false)?;
-        let ended = visit.end()?;
+        let mut ended = visit.end();
         if ended.instrumented == Some(0) {
             return Err(Problem::user("H0650", "no class was changed")
                 .with(
@@ -162,32 +163,44 @@ impl Run {
         }
         let mut warnings = Warnings::default();
         let traces = traces::of_visit(&ended, &mut warnings)?;
-        self.show(traces, warnings, &ready.description)?;
-        Ok(if ended.is_partial { PARTIAL } else { 0 })
+        let shown = self.show(traces, warnings, &ready.description);
+        let unanswered = ended.unanswered.take();
+        let code = match (shown, unanswered) {
+            (Ok(code), None) => code,
+            (shown, unanswered) => {
+                all_but_last(shown.err().into_iter().chain(unanswered))?;
+                PARTIAL
+            }
+        };
+        Ok(if ended.is_partial { PARTIAL } else { code })
     }
 
-    /// What the plugin counted and timed; other plugins may have been at work, too.
+    /// What the plugin counted and timed; other plugins may have been at work, too. The exit code.
     fn show(
         &self,
         mut traces: Vec<Trace>,
         warnings: Warnings,
         plugin: &PluginDescription,
-    ) -> Result<(), Problem> {
+    ) -> Result<u8, Problem> {
         warnings.print();
+        let code = match warnings.of_missing() {
+            true => PARTIAL,
+            false => 0,
+        };
         for trace in &mut traces {
             traces::retain(trace, |span| span.plugin == plugin.name);
         }
         traces.retain(|trace| !trace.spans.is_empty());
         if !traces.is_empty() {
-            return self.outputs.make(&traces, None);
+            return self.outputs.make(&traces, StreamedLines::No).map(|()| code);
         }
         let name = &plugin.name;
         if !needed(plugin).contains(&"probes") {
-            return Ok(()); // it records nothing
+            return Ok(code); // it records nothing
         }
         say(format_args!(
             "the plugin `{name}` counted and timed nothing: no class that was loaded has a count or a span of it"
         ));
-        Ok(())
+        Ok(code)
     }
 }
