@@ -114,7 +114,7 @@ fn enter_any(jvm: &impl Jvm, thread: u64, span: u32) {
     };
     let shared = here.log.shared;
     let mode = shared.mode(span);
-    let now = || here.stack.moment(jvm.ticks());
+    let now = || here.stack.moment(jvm.ticks(), shared.apart());
     if !here.stack.enter(span, mode, shared.base(), now) && mode >= AGGREGATE {
         here.log.lost.note(|lost| &lost.untracked, 1);
     }
@@ -156,7 +156,8 @@ fn leave(
         return;
     };
     if left.mode >= AGGREGATE && left.start >= here.log.shared.base() {
-        let end = here.stack.moment(jvm.ticks());
+        let apart = here.log.shared.apart();
+        let end = here.stack.moment(jvm.ticks(), apart);
         ended(jvm, here, span, left, end, failed, class);
     }
     if left.unended > 0 {

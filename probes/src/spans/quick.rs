@@ -31,7 +31,8 @@ pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
     if mode < AGGREGATE {
         return None;
     }
-    let now = || stack.moment(jvm.counter());
+    let apart = log.shared.apart();
+    let now = || stack.moment(jvm.counter(), apart);
     stack.enter_quickly(span, mode, now)
 }
 
@@ -50,7 +51,8 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
         EVENTS => Some(shared.segments.room::<WORDS>(&log.queue, call.captures)?),
         _ => return None,
     };
-    let end = stack.moment(jvm.counter());
+    let apart = shared.apart();
+    let end = stack.moment(jvm.counter(), apart);
     let ticks = end - call.start;
     if let Some(room) = room {
         if let Some(word) = room.ahead() {

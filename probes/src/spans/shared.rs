@@ -20,6 +20,8 @@ pub(crate) struct Shared {
     /// What is asked of the calls of some spans.
     pub watches: &'static Watches,
     nanos_per_tick: u64,
+    /// Ticks of a nanosecond at least.
+    apart: u64,
     pub virtual_stacks: VirtualStacks,
     /// Sums that may still be made.
     pub sums_left: AtomicUsize,
@@ -76,6 +78,7 @@ impl Shared {
             modes: table.modes(),
             watches: table.watches(),
             nanos_per_tick,
+            apart: (1_u64 << 32).div_ceil(nanos_per_tick.max(1)),
             virtual_stacks: VirtualStacks::default(),
             sums_left: AtomicUsize::new(MAX_SUMS),
             segments: Segments::new(limits),
@@ -83,6 +86,13 @@ impl Shared {
             base: AtomicU64::new(0),
             classes: Mutex::default(),
         }
+    }
+
+    /// How many ticks two events of a thread are apart at least: their times in nanoseconds then differ, by which calls
+    /// are told from one another. Many processors count in steps of several nanoseconds.
+    #[inline]
+    pub fn apart(&self) -> u64 {
+        self.apart
     }
 
     /// The times of a trace that begins at the tick `base`.

@@ -162,10 +162,10 @@ impl ThreadStack {
         get(&self.depth) == 0
     }
 
-    /// A time later than every one before it on this thread.
+    /// A time later, by `apart` ticks at least, than every one before it on this thread.
     #[inline]
-    pub fn moment(&self, now: u64) -> u64 {
-        let now = now.max(get(&self.last) + 1);
+    pub fn moment(&self, now: u64, apart: u64) -> u64 {
+        let now = now.max(get(&self.last) + apart);
         set(&self.last, now);
         now
     }
@@ -592,8 +592,9 @@ mod tests {
     }
 
     #[test]
-    fn no_two_moments_of_a_thread_are_equal() {
+    fn no_two_moments_of_a_thread_are_closer_than_they_may_be() {
         let stack = stack();
-        assert_eq!([7, 7, 3, 20].map(|now| stack.moment(now)), [7, 8, 9, 20]);
+        let moments = [7, 7, 3, 20].map(|now| stack.moment(now, 3));
+        assert_eq!(moments, [7, 10, 13, 20]);
     }
 }

@@ -16,6 +16,8 @@ struct Fake {
     thread: u64,
     now: Cell<u64>,
     has_counter: bool,
+    /// Ticks between two readings of the clock.
+    step: u64,
 }
 
 impl Fake {
@@ -25,13 +27,14 @@ impl Fake {
             thread,
             now: Cell::new(now),
             has_counter: true,
+            step: 10,
         }
     }
 }
 
 impl Jvm for Fake {
     fn ticks(&self) -> u64 {
-        self.now.set(self.now.get() + 10);
+        self.now.set(self.now.get() + self.step);
         self.now.get()
     }
 
@@ -88,6 +91,10 @@ impl Bench {
     }
 
     fn with_limits(modes: &[SpanMode], limits: Limits) -> Self {
+        Self::with_clock(modes, limits, 1 << 32)
+    }
+
+    fn with_clock(modes: &[SpanMode], limits: Limits, nanos_per_tick: u64) -> Self {
         let table: &'static SpanTable = Box::leak(Box::default());
         for (mode, number) in modes.iter().zip(0..) {
             let span = SpanInfo {
@@ -100,7 +107,11 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         Self {
             table,
-            runtime: Box::leak(Box::new(Runtime::with_limits(table, 1 << 32, limits))),
+            runtime: Box::leak(Box::new(Runtime::with_limits(
+                table,
+                nanos_per_tick,
+                limits,
+            ))),
             writer: EventWriter::create(folder.path(), &Meta::default()).unwrap(),
             _folder: folder,
         }
@@ -208,6 +219,30 @@ fn calls_across_half_of_the_clocks_range_and_back_in_time_have_their_length() {
     assert_eq!(trace.calls[0].end - trace.calls[0].start, 30);
     let sum = &trace.aggregates[&1];
     assert_eq!((sum.count, sum.total, sum.min, sum.max), (2, 11, 1, 10));
+}
+
+/// A call and the one within it began at one reading of a clock that ticks seldom.
+#[test]
+fn calls_that_begin_at_one_reading_of_the_clock_are_two() {
+    let modes = [SpanMode::Events, SpanMode::Events];
+    // Three ticks to the nanosecond.
+    let mut bench = Bench::with_clock(&modes, Limits::default(), (1 << 32) / 3);
+    bench.thread(5, |jvm| {
+        let jvm = &Fake {
+            step: 0,
+            ..Fake::new(jvm.runtime, 5, 1_000)
+        };
+        for _ in 0..3 {
+            enter(jvm, 5, 0);
+            enter(jvm, 5, 1);
+            exit(jvm, 5, 1);
+            exit(jvm, 5, 0);
+        }
+    });
+    let trace = bench.drain();
+    assert_eq!(trace.calls.len(), 6);
+    let times: Vec<u64> = trace.events(5).iter().map(|event| event.nanos).collect();
+    assert!(times.is_sorted_by(|one, next| one < next), "{times:?}");
 }
 
 #[test]
