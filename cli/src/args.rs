@@ -282,6 +282,9 @@ pub struct Outputs {
     /// Write SonarQube's generic coverage report to this file
     #[arg(long, value_name = "FILE")]
     pub sonar: Option<PathBuf>,
+    /// Write every counter, and the lines, as JSON (docs/coverage.md) to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
     /// Write a badge with the part of the lines that is covered, an SVG picture, to this file
     #[arg(long, value_name = "FILE")]
     pub badge: Option<PathBuf>,

@@ -61,6 +61,7 @@ impl Outputs {
             &self.lcov,
             &self.cobertura,
             &self.sonar,
+            &self.json,
             &self.badge,
             &self.markdown,
             &self.exec,
@@ -80,6 +81,7 @@ impl Outputs {
             ("--lcov", &self.lcov),
             ("--cobertura", &self.cobertura),
             ("--sonar", &self.sonar),
+            ("--json", &self.json),
             ("--badge", &self.badge),
             ("--markdown", &self.markdown),
             ("--exec", &self.exec),
@@ -140,6 +142,11 @@ impl Outputs {
         })?;
         file(&self.sonar, &|out| {
             report::sonar::write(bundle, sources, out)
+        })?;
+        file(&self.json, &|out| {
+            let diff = changed.map(|changed| changed.range.as_str());
+            let about = report::json::About { sessions, diff };
+            report::json::write(bundle, about, sources, out)
         })?;
         file(&self.badge, &|out| report::badge::write(bundle, out))?;
         file(&self.markdown, &|out| match changed {

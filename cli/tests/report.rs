@@ -541,3 +541,58 @@ fn selectors_that_match_nothing_or_say_nothing_are_refused() {
         ran.says(&[told]);
     }
 }
+
+#[test]
+fn json_holds_the_numbers_of_the_xml() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::Only(&[0]))]);
+    let json = bank.path("report.json");
+    let words: [&dyn AsRef<std::ffi::OsStr>; 7] = [
+        &out,
+        &"--classes",
+        &bank.path("classes"),
+        &"--json",
+        &json,
+        &"--sources",
+        &bank.path("src"),
+    ];
+    let (xml, ran) = xml(&bank, &words);
+    ran.well();
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    assert_eq!(
+        (&json["format"], &json["version"]),
+        (&"classhook-coverage".into(), &1.into())
+    );
+    let (missed, covered) = lines(&xml);
+    assert_eq!(
+        json["counters"]["line"],
+        serde_json::json!({ "missed": missed, "covered": covered })
+    );
+    let package = &json["packages"][0];
+    assert_eq!(package["name"], "bank");
+    let files = package["sourceFiles"].as_array().unwrap();
+    let all = files
+        .iter()
+        .flat_map(|file| file["lines"].as_array().unwrap());
+    let all: Vec<String> = all
+        .map(|line| {
+            let value = |key: &str| format!("{key}=\"{}\"", line[key]);
+            ["nr", "mi", "ci", "mb", "cb"].map(value).join(" ")
+        })
+        .collect();
+    assert_eq!(all.len(), xml.matches("<line ").count());
+    assert!(all.iter().all(|line| xml.contains(line)), "{all:?}");
+    assert!(
+        files[0]["path"]
+            .as_str()
+            .unwrap()
+            .ends_with("src/bank/Account.java")
+    );
+    let methods = package["classes"][0]["methods"].as_array().unwrap();
+    assert_eq!(
+        (&methods[1]["name"], &methods[1]["line"]),
+        (&"add".into(), &5.into())
+    );
+}

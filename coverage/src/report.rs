@@ -1,7 +1,7 @@
 //! Writes the counters in several formats.
 //!
 //! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`],
-//! [`cobertura`] and [`sonar`] are for tools; [`html`], [`table`], [`markdown`] and
+//! [`cobertura`], [`json`] and [`sonar`] are for tools; [`html`], [`table`], [`markdown`] and
 //! [`badge`] are for reading, and so is [`changed`], of changed lines.
 //! Writers take a bundle and say nothing that is not in it; they list packages,
 //! classes and source files by name, so equal coverage gives equal reports.
@@ -12,6 +12,7 @@ pub mod cobertura;
 pub mod csv;
 pub mod exec;
 pub mod html;
+pub mod json;
 pub mod lcov;
 pub mod markdown;
 mod markup;
