@@ -23,6 +23,8 @@ pub struct Summary {
     pub incomplete: Vec<Gap>,
     /// JVMs whose event files are as long as they may become.
     pub limited: Vec<Limited>,
+    /// Whether calls were only counted, which threads do without waiting for one another.
+    pub only_counted: bool,
 }
 
 /// What an event file has no single calls of, because it is as long as it may become.
@@ -119,6 +121,7 @@ impl Summary {
             lost,
             incomplete: traces.iter().filter_map(Gap::of).collect(),
             limited: traces.iter().flat_map(Limited::of).collect(),
+            only_counted: traces.iter().any(|trace| !trace.counts.is_empty()),
         }
     }
 }

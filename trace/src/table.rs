@@ -124,6 +124,11 @@ pub fn write(
         counted(calls, "call"),
         counted(summary.methods as u64, "traced method"),
     );
+    if summary.only_counted {
+        text.push_str(
+            "counted without synchronization: threads that count at the same moment may count once\n",
+        );
+    }
     below(summary, &mut text);
     out.write_all(text.as_bytes())
 }

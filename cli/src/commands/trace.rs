@@ -116,7 +116,7 @@ pub struct What {
     /// Sum up the calls of each method and keep no single ones
     #[arg(long, conflicts_with_all = ["config", "capture", "limit", "when", "min_duration", "show"])]
     pub aggregate: bool,
-    /// Only count the calls
+    /// Only count the calls, which costs the least; threads that enter a method at the same moment may count once
     #[arg(long, conflicts_with_all = ["config", "capture", "limit", "aggregate", "when", "min_duration", "show"])]
     pub count: bool,
     /// Methods to leave out [default: synthetic,bridges]

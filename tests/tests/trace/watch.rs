@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout};
+use std::time::{Duration, Instant};
 
 /// `Shop until`: makes ten calls again and again, that with the index 7 of 60 ms among them, until it is told to end.
 struct Shop {
@@ -147,11 +148,38 @@ fn without_a_folder_nothing_is_left_where_the_jvm_runs() {
     let shop = Shop::of(&Shop::java(&jdks::newest()).folder(folder.path()));
     let run = classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
     run.assert_success().assert_stderr("1 call shown");
+    killed_watch_leaves_nothing(&shop);
     shop.end();
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .expect("it is there")
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// What a watch that is killed leaves goes with the next one.
+fn killed_watch_leaves_nothing(shop: &Shop) {
+    let mut child = Java::program(workspace::classhook())
+        .arguments(&["watch", &shop.pid, "Shop$Store.find"])
+        .spawn();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    out.read_line(&mut String::new()).expect("a call");
+    let folders = |of: &Child| {
+        let part = format!("-{}-", of.id());
+        let all = std::fs::read_dir("/tmp").expect("readable").flatten();
+        let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names
+            .filter(|name| name.starts_with("classhook-for-") && name.contains(&part))
+            .count()
+    };
+    assert_eq!(folders(&child), 1);
+    child.kill().expect("it runs");
+    child.wait().expect("an end");
+    let until = Instant::now() + Duration::from_secs(60);
+    while folders(&child) > 0 {
+        // The agent may still be leaving.
+        assert!(Instant::now() < until, "the folder stays");
+        classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
+    }
 }
 
 #[test]
