@@ -41,7 +41,7 @@ struct State {
     counter_of: HashMap<u32, u32>,
 }
 
-type Key = (String, String, String, String, String, u32);
+type Key = (String, String, String, String, String, u32, bool);
 
 /// Why a span gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -277,6 +277,7 @@ fn key(span: &SpanInfo) -> Key {
         span.descriptor.clone(),
         span.plugin.clone(),
         span.number,
+        span.mode == SpanMode::Count,
     )
 }
 
@@ -306,6 +307,15 @@ mod tests {
             SpanMode::Events as u8
         );
         assert_eq!(table.take_changed().len(), 1);
+    }
+
+    #[test]
+    fn span_and_counter_of_a_method_are_two() {
+        let table = SpanTable::default();
+        let span_of_all = table.register(&span("f", SpanMode::Aggregate)).unwrap();
+        let counter = table.register(&span("f", SpanMode::Count)).unwrap();
+        assert_ne!(span_of_all, counter);
+        assert_eq!(table.register(&span("f", SpanMode::Off)), Ok(span_of_all));
     }
 
     #[test]
