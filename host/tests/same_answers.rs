@@ -1,10 +1,14 @@
 //! A plugin is answered the same in a native test and in production.
 
+#[path = "support/explained.rs"]
+mod explained;
+
 use classhook_sdk::Error;
 use classhook_testkit::{Harness, Transformed};
+use explained::explained;
 use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Explained, Explanation, Loader, Pipeline};
+use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
 use plugin_requests::{REQUESTS, Requests};
 use probes::ProbeTable;
 
@@ -56,24 +60,6 @@ fn in_production(request: &str, retransforming: bool) -> Answer {
         },
         None => Answer::Planned(explained(&explanation)),
     }
-}
-
-fn explained(explanation: &Explanation) -> Vec<String> {
-    let class_edits = explanation.class_edits.iter();
-    let remarks = explanation
-        .remarks
-        .iter()
-        .filter_map(|remark| match remark {
-            Explained::Edit { site, text, .. } => Some(format!("{site}: {text}")),
-            Explained::Note { plugin, site, text } if plugin == "requests" => {
-                Some(format!("{site}: note {text}"))
-            }
-            Explained::Note { .. } => None,
-        });
-    class_edits
-        .map(|(_, edit)| edit.to_string())
-        .chain(remarks)
-        .collect()
 }
 
 fn natively(request: &str, retransforming: bool) -> Answer {

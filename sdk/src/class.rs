@@ -34,6 +34,12 @@ impl<'a> Class<'a> {
         self.source.name()
     }
 
+    /// The name with dots, as people read it: `java.util.List`, `java.util.Map$Entry`.
+    #[must_use]
+    pub fn dotted_name(&self) -> String {
+        self.name().replace('/', ".")
+    }
+
     /// Internal name of the direct superclass; none for `java/lang/Object` and modules.
     #[must_use]
     pub fn super_name(&self) -> Option<String> {
@@ -151,6 +157,12 @@ impl Method<'_> {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.summary.name
+    }
+
+    /// The name behind that of its class, as people read it: `java.util.List.size`.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.class.name().replace('/', "."), self.name())
     }
 
     /// Descriptor (JVMS 4.3.3).

@@ -73,4 +73,4 @@ pub use numbers::CodeView;
 pub use plan::Plan;
 pub use snippet::Snippet;
 pub use table::{Kind, Table};
-pub use transformer::Transformer;
+pub use transformer::{NoSettings, Transformer};

@@ -7,6 +7,6 @@ pub use crate::numbers::CodeView;
 pub use crate::plan::Plan;
 pub use crate::snippet::Snippet;
 pub use crate::table::{Kind, Table};
-pub use crate::transformer::Transformer;
+pub use crate::transformer::{NoSettings, Transformer};
 pub use crate::wit::{At, Failure, Handler, Instruction, Jump, Line, Place, ProbeId, Site};
 pub use serde::Deserialize;

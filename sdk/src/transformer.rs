@@ -1,5 +1,6 @@
 //! The trait that a plugin implements.
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::class::Class;
@@ -34,3 +35,8 @@ pub trait Transformer: Sized + 'static {
     /// Ends the work on this class, which is then loaded unchanged.
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result;
 }
+
+/// The [configuration](Transformer::Config) of a plugin that has nothing to set; a key in it is an error.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoSettings {}

@@ -3,4 +3,5 @@
 mod authors;
 mod compiling;
 mod edits;
+mod examples;
 mod misbehaving;

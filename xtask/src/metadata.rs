@@ -21,7 +21,7 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
     /// What is built of it.
     pub targets: Vec<Target>,
-    /// Its path below the folder `plugins`, `tests/…` for those of the tests; nothing if it is no plugin.
+    /// Its path below the folder `plugins`, `tests/…` and `examples/…` for those below these; nothing if it is no plugin.
     #[serde(skip)]
     pub plugin: Option<String>,
 }
@@ -71,10 +71,10 @@ impl Target {
 
 fn plugin_name(manifest: &Path, root: &Path) -> Option<String> {
     let folder = manifest.parent()?.strip_prefix(root).ok()?.to_str()?;
-    match folder.strip_prefix("tests/plugins/") {
-        Some(name) => Some(format!("tests/{name}")),
-        None => Some(folder.strip_prefix("plugins/")?.to_owned()),
-    }
+    ["tests/", "examples/", ""].into_iter().find_map(|place| {
+        let name = folder.strip_prefix(place)?.strip_prefix("plugins/")?;
+        Some(format!("{place}{name}"))
+    })
 }
 
 #[cfg(test)]
@@ -86,11 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn plugins_of_the_product_and_of_the_tests() {
+    fn plugins_of_the_product_of_the_tests_and_of_the_examples() {
         let product = name("/w", "/w/plugins/coverage/Cargo.toml");
         assert_eq!(product.as_deref(), Some("coverage"));
         let of_tests = name("/w", "/w/tests/plugins/trap/Cargo.toml");
         assert_eq!(of_tests.as_deref(), Some("tests/trap"));
+        let example = name("/w", "/w/examples/plugins/timer/Cargo.toml");
+        assert_eq!(example.as_deref(), Some("examples/timer"));
         assert_eq!(name("/w", "/w/rewriter/Cargo.toml"), None);
     }
 

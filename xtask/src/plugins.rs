@@ -1,4 +1,4 @@
-//! `cargo xtask plugins`: WebAssembly components from `plugins/`, and the agent and command that carry them.
+//! `cargo xtask plugins`: WebAssembly components from all folders `plugins`, and the agent and command that carry them.
 //!
 //! Each plugin is compiled for `wasm32-unknown-unknown`, wrapped as a component and left in `target/bundled/`.
 //! The bundled ones are precompiled by the very engine that will run them, so that a fresh machine compiles nothing.

@@ -6,6 +6,7 @@
 //! * [`unsafe_code`]: unsafe code only where it is allowed, and a document that says where;
 //! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
+//! * [`interface`]: what released plugins import stays as it was;
 //! * [`documents`]: links in Markdown lead somewhere, one sentence per line.
 
 mod circles;
@@ -13,6 +14,7 @@ mod documents;
 mod edge_cases;
 mod features;
 mod finding;
+mod interface;
 mod layers;
 mod sources;
 mod unsafe_code;
@@ -42,6 +44,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
     documents::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;
+    interface::check(workspace.root(), &files, &mut findings)?;
     features::check(workspace, &mut findings)?;
     say(sources.sizes.to_string());
     for finding in &findings {

@@ -49,3 +49,17 @@ pub fn blocks(document: &str, language: &str) -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
+
+/// Asserts that a script has printed each line of the blocks of text; columns are as wide as they have to be.
+#[track_caller]
+pub fn assert_shown(document: &str, printed: &str) {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed: Vec<_> = printed.lines().map(words).collect();
+    for line in blocks(document, "text").join("\n").lines() {
+        let expected = words(line);
+        assert!(
+            printed.iter().any(|found| found.starts_with(&expected)),
+            "expected {line}\n{printed:#?}"
+        );
+    }
+}

@@ -16,22 +16,17 @@ const CAUGHT: Table = Table {
 pub struct CaughtExceptions;
 
 impl Transformer for CaughtExceptions {
-    type Config = std::collections::BTreeMap<String, String>;
+    type Config = NoSettings;
 
-    fn new(settings: Self::Config) -> Result<Self> {
-        match settings.keys().next() {
-            None => Ok(Self),
-            Some(key) => Err(format!("there is nothing to set, and `{key}` is set").into()),
-        }
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self)
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-        let name = class.name().replace('/', ".");
         for method in class.methods().filter(Method::has_code) {
-            let place = format!("{name}.{}", method.name());
             for (target, exceptions) in catches(&method.handlers()) {
                 let line = method.line_at(target).to_string();
-                let row = plan.row(&CAUGHT, &[&exceptions, &place, &line])?;
+                let row = plan.row(&CAUGHT, &[&exceptions, &method.full_name(), &line])?;
                 plan.count(&method.before(&[target])?, &row)?;
             }
         }

@@ -4,8 +4,14 @@ use caught_exceptions::CaughtExceptions;
 use classhook_testkit::Harness;
 
 #[test]
-fn class_without_handlers_stays_as_it_is() {
+fn handlers_are_counted_by_what_they_catch() {
     Harness::<CaughtExceptions>::default()
-        .transform(include_bytes!("Counter.class"))
-        .assert_plan("");
+        .transform(include_bytes!("../program/Numbers.class"))
+        .assert_plan_file("tests/Numbers.plan");
+}
+
+#[test]
+fn there_is_nothing_to_set() {
+    let error = Harness::<CaughtExceptions>::try_config("only = 3").unwrap_err();
+    assert!(error.to_string().contains("`only`"), "{error}");
 }

@@ -44,8 +44,7 @@ impl Transformer for ExitGuard {
                 continue;
             }
             let at: Vec<u16> = calls.iter().map(|call| call.bci).collect();
-            let caller = format!("{}.{}", name.replace('/', "."), method.name());
-            plan.insert(&method.before(&at)?, &refusal(&caller))?;
+            plan.insert(&method.before(&at)?, &refusal(&method.full_name()))?;
         }
         Ok(())
     }

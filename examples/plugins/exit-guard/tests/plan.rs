@@ -3,15 +3,19 @@
 use classhook_testkit::Harness;
 use exit_guard::ExitGuard;
 
+const EXITS: &[u8] = include_bytes!("../program/Exits.class");
+
 #[test]
-fn class_that_ends_nothing_stays_as_it_is() {
-    Harness::<ExitGuard>::default()
-        .transform(include_bytes!("Counter.class"))
-        .assert_plan("");
+fn calls_that_end_the_jvm_throw_before() {
+    let transformed = Harness::<ExitGuard>::default().transform(EXITS);
+    transformed.assert_plan_file("tests/Exits.plan");
+    assert!(!transformed.splice().is_empty());
 }
 
 #[test]
 fn allowed_methods_are_patterns() {
-    Harness::<ExitGuard>::try_config(r#"allowed = ["com.acme.Main.main"]"#).unwrap();
+    Harness::<ExitGuard>::new(r#"allowed = ["Exits.fin*"]"#)
+        .transform(EXITS)
+        .assert_plan("");
     Harness::<ExitGuard>::try_config(r#"allowed = ["com.acme."]"#).unwrap_err();
 }

@@ -31,17 +31,14 @@ const CALLERS: Table = Table {
 pub struct SqlTimer;
 
 impl Transformer for SqlTimer {
-    type Config = std::collections::BTreeMap<String, String>;
+    type Config = NoSettings;
 
-    fn new(settings: Self::Config) -> Result<Self> {
-        match settings.keys().next() {
-            None => Ok(Self),
-            Some(key) => Err(format!("there is nothing to set, and `{key}` is set").into()),
-        }
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self)
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-        let name = class.name().replace('/', ".");
+        let name = class.dotted_name();
         let interfaces = class.interfaces();
         let is_driver = interfaces
             .iter()
@@ -53,9 +50,9 @@ impl Transformer for SqlTimer {
                 plan.span(&method, &Capture::default().sum_up(), &row)?;
             }
             for call in method.calls(runs_a_statement)? {
-                let caller = format!("{name}.{}", method.name());
                 let line = call.line.to_string();
-                let row = plan.row(&CALLERS, &[&caller, &line, &call.target.name])?;
+                let cells = [&method.full_name(), &line, &call.target.name];
+                let row = plan.row(&CALLERS, &cells.map(String::as_str))?;
                 plan.count(&method.before(&[call.bci])?, &row)?;
             }
         }

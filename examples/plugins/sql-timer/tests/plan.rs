@@ -4,8 +4,8 @@ use classhook_testkit::Harness;
 use sql_timer::SqlTimer;
 
 #[test]
-fn class_without_statements_stays_as_it_is() {
+fn callers_of_jdbc_are_counted() {
     Harness::<SqlTimer>::default()
-        .transform(include_bytes!("Counter.class"))
-        .assert_plan("");
+        .transform(include_bytes!("../program/Shop.class"))
+        .assert_plan_file("tests/Shop.plan");
 }

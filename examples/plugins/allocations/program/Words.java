@@ -1,0 +1,17 @@
+/** Makes words, and arrays of their letters. */
+public class Words {
+    private final String text;
+    private final char[] letters = new char[8];
+
+    Words(String text) {
+        this.text = text;
+    }
+
+    public static void main(String[] arguments) {
+        Words[] all = new Words[3];
+        for (int at = 0; at < all.length; at++) {
+            all[at] = new Words(new String("word"));
+        }
+        System.out.println(all.length + " words");
+    }
+}

@@ -1,0 +1,71 @@
+//! Counts who makes requests over HTTP, and times the methods that do.
+
+use classhook_sdk::prelude::*;
+use classhook_sdk::wit::MemberRef;
+
+/// The methods of the JDK that send a request, or wait for its answer.
+const REQUESTS: [(&str, &[&str]); 4] = [
+    ("java/net/http/HttpClient", &["send", "sendAsync"]),
+    ("java/net/URL", &["getContent", "openStream"]),
+    ("java/net/URLConnection", &CONNECTION),
+    ("java/net/HttpURLConnection", &CONNECTION),
+];
+const CONNECTION: [&str; 4] = [
+    "connect",
+    "getInputStream",
+    "getOutputStream",
+    "getResponseCode",
+];
+
+/// Who makes requests, and how often.
+const CALLS: Table = Table {
+    name: "calls",
+    columns: &[
+        ("caller", Kind::Method),
+        ("line", Kind::Line),
+        ("calls", Kind::Method),
+    ],
+};
+
+/// How long the callers take.
+const TIMES: Table = Table {
+    name: "times",
+    columns: &[("caller", Kind::Method)],
+};
+
+/// Counts and times.
+pub struct HttpCalls;
+
+impl Transformer for HttpCalls {
+    type Config = NoSettings;
+
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class.methods().filter(Method::has_code) {
+            let calls = method.calls(is_request)?;
+            let caller = method.full_name();
+            for call in &calls {
+                let line = call.line.to_string();
+                let row = plan.row(&CALLS, &[&caller, &line, &call.target.name])?;
+                plan.count(&method.before(&[call.bci])?, &row)?;
+            }
+            if !calls.is_empty() {
+                let row = plan.row(&TIMES, &[&caller])?;
+                plan.span(&method, &Capture::default().sum_up(), &row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_request(target: &MemberRef) -> bool {
+    let name = target.name.as_str();
+    REQUESTS
+        .iter()
+        .any(|(owner, names)| target.owner == *owner && names.contains(&name))
+}
+
+classhook_sdk::export!(HttpCalls);

@@ -1,0 +1,70 @@
+//! Prints a line for each connection that a `java.net.Socket` makes, whoever asked for it, on standard error.
+
+use classhook_sdk::opcode::{GETSTATIC, INVOKESTATIC, INVOKEVIRTUAL};
+use classhook_sdk::prelude::*;
+use classhook_sdk::snippet::Member;
+
+/// The class that makes connections, and its method that all others call.
+const SOCKET: &str = "java/net/Socket";
+const CONNECT: (&str, &str) = ("connect", "(Ljava/net/SocketAddress;I)V");
+
+/// The plugin's settings.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Whether the call stack follows each line.
+    stack: bool,
+}
+
+/// Changes one method of the JDK.
+pub struct SocketLog(Settings);
+
+impl Transformer for SocketLog {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        Ok(Self(settings))
+    }
+
+    fn select(&self) -> Vec<String> {
+        vec![SOCKET.to_owned(), "loader:boot".to_owned()]
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class.methods() {
+            if (method.name(), method.descriptor()) == CONNECT {
+                plan.insert(&[method.entry()], &self.line())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SocketLog {
+    /// `System.err.println("connect to ".concat(String.valueOf(address)))`
+    fn line(&self) -> Snippet {
+        let member = |owner: &str, name, descriptor| {
+            Member::of_class(&format!("java/lang/{owner}"), name, descriptor)
+        };
+        let text = member(
+            "String",
+            "valueOf",
+            "(Ljava/lang/Object;)Ljava/lang/String;",
+        );
+        let concat = member("String", "concat", "(Ljava/lang/String;)Ljava/lang/String;");
+        let println = Member::of_class("java/io/PrintStream", "println", "(Ljava/lang/String;)V");
+        let mut code = Snippet::new();
+        code.field(GETSTATIC, member("System", "err", "Ljava/io/PrintStream;"))
+            .push_string("connect to ")
+            .load_argument(0)
+            .invoke(INVOKESTATIC, text)
+            .invoke(INVOKEVIRTUAL, concat)
+            .invoke(INVOKEVIRTUAL, println);
+        if self.0.stack {
+            code.invoke(INVOKESTATIC, member("Thread", "dumpStack", "()V"));
+        }
+        code
+    }
+}
+
+classhook_sdk::export!(SocketLog);

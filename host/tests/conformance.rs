@@ -1,0 +1,96 @@
+//! Components compiled at earlier releases load, and ask for the edits that they asked for then; what is in their
+//! folders says `tests/conformance/README.md`.
+
+#[path = "support/explained.rs"]
+mod explained;
+
+use explained::explained;
+use host::compiler::InProcess;
+use host::config::{LogLevel, PluginConfig};
+use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
+use probes::ProbeTable;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What is in a folder, in order.
+fn within(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// The folders of all releases.
+fn releases() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance");
+    let mut paths = within(&folder);
+    paths.retain(|path| path.is_dir());
+    paths
+}
+
+/// What the plugin asks for in each class, in the whole of them.
+fn plans(plugin: PluginConfig, classes: &[PathBuf]) -> String {
+    let mut config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Off;
+    let pipeline = Pipeline::new(&config, &InProcess).expect("the plugin loads");
+    let mut text = String::new();
+    for class in classes {
+        let name = class
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .expect("a name");
+        let request = ClassRequest {
+            name: name.as_bytes(),
+            loader: &Loader::App,
+            location: CodeLocation::Unread,
+            bytes: &std::fs::read(class).expect("a class file"),
+            original: None,
+            retransforming: false,
+        };
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        let (outcome, explanation) = pipeline.explain(&request, &table, &mut Vec::new());
+        assert!(outcome.failures().is_empty(), "{name}: {outcome:?}");
+        assert_eq!(explanation.skipped, [], "{name}");
+        let lines = explained(&explanation);
+        assert_eq!(
+            lines.is_empty(),
+            !outcome.is_changed(),
+            "{name}: {outcome:?}"
+        );
+        writeln!(text, "{name}").expect("a string takes everything");
+        for line in lines.iter().flat_map(|line| line.lines()) {
+            writeln!(text, "  {line}").expect("a string takes everything");
+        }
+    }
+    text
+}
+
+#[test]
+fn plugins_of_every_release_ask_for_the_same_edits() {
+    let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
+    for release in releases() {
+        let files = within(&release);
+        let of_kind = |kind: &str| {
+            let is_it = |path: &&PathBuf| path.extension().is_some_and(|found| found == kind);
+            files.iter().filter(is_it).cloned().collect::<Vec<_>>()
+        };
+        let config = Config::load(&release.join("classhook.toml")).expect("a configuration");
+        assert_eq!(config.plugins.len(), of_kind("wasm").len(), "{release:?}");
+        for plugin in config.plugins {
+            let file = release.join(format!("{}.plan", plugin.name));
+            let found = plans(plugin, &of_kind("class"));
+            if bless {
+                std::fs::write(&file, &found).expect("written");
+            }
+            let expected = std::fs::read_to_string(&file).expect("BLESS=1 writes it");
+            assert_eq!(found, expected, "{}", file.display());
+        }
+    }
+    assert!(!releases().is_empty());
+}

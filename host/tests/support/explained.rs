@@ -1,0 +1,20 @@
+//! What plugins asked for, as lines of text.
+
+use host::{Explained, Explanation};
+
+/// Edits of the class, then edits and notes by their places; without what the host has to say itself.
+pub fn explained(explanation: &Explanation) -> Vec<String> {
+    let class_edits = explanation.class_edits.iter();
+    let remarks = explanation.remarks.iter();
+    let remarks = remarks.filter_map(|remark| match remark {
+        Explained::Edit { site, text, .. } => Some(format!("{site}: {text}")),
+        Explained::Note { plugin, site, text } if plugin != "classhook" => {
+            Some(format!("{site}: note {text}"))
+        }
+        Explained::Note { .. } => None,
+    });
+    class_edits
+        .map(|(_, edit)| edit.to_string())
+        .chain(remarks)
+        .collect()
+}

@@ -1,0 +1,23 @@
+//! The examples of plugins do what their page shows.
+
+use crate::support::documents::{assert_shown, blocks, shell_with};
+use e2e_tests::{artifacts, jdks, scratch, workspace};
+use std::os::unix::fs::symlink;
+
+#[test]
+fn examples_do_what_their_page_shows() {
+    let folder = scratch();
+    let link = |to, name: &str| symlink(to, folder.path().join(name)).expect("linked");
+    link(workspace::root().join("examples"), "examples");
+    link(artifacts::path("h2"), "h2.jar");
+    let components = workspace::target("bundled/examples");
+    for entry in components.read_dir().expect("run `cargo xtask plugins`") {
+        let file = entry.expect("an entry").path();
+        let name = file.file_name().and_then(|name| name.to_str());
+        link(file.clone(), name.expect("a name"));
+    }
+    let page = "docs/examples.md";
+    let script = blocks(page, "sh").join("\n");
+    let printed = shell_with(&jdks::newest(), folder.path(), &script, &[]);
+    assert_shown(page, &printed);
+}

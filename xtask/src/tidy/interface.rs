@@ -1,0 +1,230 @@
+//! `wit/plugin.wit` against its frozen copies in `tests/conformance`: what a released plugin imports stays as it was,
+//! and it is asked for no more than it exports.
+//!
+//! Items are compared as texts without comments and with single spaces: whatever else changes in one is a change.
+
+use super::finding::Finding;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The interface of this version.
+const CURRENT: &str = "wit/plugin.wit";
+/// Below it, a folder for each release with a copy of the interface.
+const FROZEN: &str = "tests/conformance";
+
+/// Functions, types and what a world imports and exports, by their path: `class-file.class-view.name`.
+type Items = BTreeMap<String, String>;
+
+/// Compares the interface with each of its frozen copies.
+pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<()> {
+    let read = |file: &Path| {
+        let text = std::fs::read_to_string(root.join(file));
+        text.with_context(|| format!("failed to read {}", file.display()))
+    };
+    let current = items(&read(Path::new(CURRENT))?);
+    let frozen = files
+        .iter()
+        .filter(|file| file.starts_with(FROZEN) && file.ends_with("plugin.wit"));
+    let before = findings.len();
+    let mut count = 0;
+    for file in frozen {
+        count += 1;
+        let differences = differences(&items(&read(file)?), &current);
+        findings.extend(differences.into_iter().map(|what| {
+            Finding::new(
+                CURRENT,
+                format!(
+                    "{what}; plugins built with {} would not load",
+                    file.display()
+                ),
+            )
+        }));
+    }
+    if count == 0 && findings.len() == before {
+        findings.push(Finding::new(
+            FROZEN,
+            "expected a frozen plugin.wit, found none",
+        ));
+    }
+    Ok(())
+}
+
+/// What keeps a plugin built with `frozen` from loading.
+fn differences(frozen: &Items, current: &Items) -> Vec<String> {
+    let changed = frozen
+        .iter()
+        .filter_map(|(path, was)| match current.get(path) {
+            None => Some(format!("`{path}` is gone, which was `{was}`")),
+            Some(is) if is != was => Some(format!("`{path}` was `{was}` and is `{is}`")),
+            Some(_) => None,
+        });
+    let demanded = current.keys().filter(|path| {
+        let is_exported =
+            |interface: &str| frozen.contains_key(&format!("transform-plugin.export {interface}"));
+        let of_exported = path
+            .split_once('.')
+            .is_some_and(|(interface, _)| is_exported(interface));
+        let is_export = path.contains(".export ");
+        (of_exported || is_export) && !path.contains(".use ") && !frozen.contains_key(*path)
+    });
+    let demanded = demanded.map(|path| format!("`{path}` is demanded of plugins"));
+    changed.chain(demanded).collect()
+}
+
+/// The items of a WIT text.
+fn items(text: &str) -> Items {
+    let lines = text
+        .lines()
+        .map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    let text: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    let mut items = Items::new();
+    let text = text.join(" ");
+    let mut rest = text.as_str();
+    let mut at = String::new();
+    while let Some(next) = step(&mut at, rest, &mut items) {
+        rest = next;
+    }
+    items
+}
+
+/// Reads one item, or goes into or out of a block; what is left then, or nothing at the end.
+fn step<'t>(at: &mut String, text: &'t str, items: &mut Items) -> Option<&'t str> {
+    let text = text.trim_start();
+    if let Some(rest) = text.strip_prefix('}') {
+        let outer = at.trim_end_matches('.').rfind('.').map_or(0, |dot| dot + 1);
+        at.truncate(outer);
+        return Some(rest);
+    }
+    let end = text.find([';', '{'])?;
+    let head = text.get(..end)?.trim();
+    let opens = text.get(end..)?.starts_with('{');
+    let (kind, name) = head.split_once(' ').unwrap_or((head, ""));
+    if opens && matches!(kind, "interface" | "resource" | "world") {
+        items.insert(format!("{at}{name}"), kind.to_owned());
+        *at += name;
+        *at += ".";
+        return text.get(end + 1..);
+    }
+    let close = match (opens, kind) {
+        (true, "use") => ';',
+        (true, _) => '}',
+        _ => ';',
+    };
+    let end = end + text.get(end..)?.find(close)?;
+    let whole = text.get(..end + usize::from(close == '}'))?.trim();
+    add(at, kind, whole, items);
+    text.get(end + 1..)
+}
+
+/// Adds an item; one of `use` for each name, since more names are no change.
+fn add(at: &str, kind: &str, whole: &str, items: &mut Items) {
+    let head = whole
+        .split([':', '(', '=', '{'])
+        .next()
+        .unwrap_or(whole)
+        .trim();
+    match (kind, whole.split_once('{')) {
+        ("use", Some((from, names))) => {
+            let names = names.trim_end_matches('}').split(',').map(str::trim);
+            items.extend(names.map(|name| (format!("{at}{from}{name}"), String::new())));
+        }
+        ("import" | "export" | "package", _) => {
+            items.insert(format!("{at}{whole}"), String::new());
+        }
+        ("record" | "variant" | "enum" | "flags" | "type", _) => {
+            let name = head.strip_prefix(kind).unwrap_or(head).trim();
+            items.insert(format!("{at}{name}"), whole.to_owned());
+        }
+        _ => {
+            items.insert(format!("{at}{head}"), whole.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FROZEN: &str = "\
+        package a:b@0.1.0;\n\
+        /// Words; and { braces }.\n\
+        interface host { use types.{site, failure}; log: func(level: u8); resource view { name: func() -> string; } }\n\
+        interface work { record pair { one: u8, two: u8 } type line = u32; go: func() -> result<_, failure>; }\n\
+        world transform-plugin { import host; export work; }\n";
+
+    fn found(change: impl Fn(String) -> String) -> Vec<String> {
+        differences(&items(FROZEN), &items(&change(FROZEN.to_owned())))
+    }
+
+    #[test]
+    fn items_have_paths() {
+        let items = items(FROZEN);
+        let paths: Vec<&str> = items.keys().map(String::as_str).collect();
+        let expected = [
+            "host",
+            "host.log",
+            "host.use types.failure",
+            "host.use types.site",
+            "host.view",
+            "host.view.name",
+            "package a:b@0.1.0",
+            "transform-plugin",
+            "transform-plugin.export work",
+            "transform-plugin.import host",
+            "work",
+            "work.go",
+            "work.line",
+            "work.pair",
+        ];
+        assert_eq!(paths, expected);
+        assert_eq!(items["work.pair"], "record pair { one: u8, two: u8 }");
+    }
+
+    #[test]
+    fn additions_to_what_plugins_import_and_words_are_no_change() {
+        assert_eq!(found(|text| text), [""; 0]);
+        let grown = |text: String| {
+            text.replace("log:", "// new\n  warn:   func();\nlog:  ")
+                .replace("{site, failure}", "{ site, bci, failure }")
+                .replace("name: func", "super-name: func(); name: func")
+                .replace("import host;", "import host; import more;")
+                + "interface more { x: func(); }"
+        };
+        assert_eq!(found(grown), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_gone_or_changed_is_found() {
+        for (was, is, expected) in [
+            ("log: func(level: u8);", "", "`host.log` is gone"),
+            (
+                "level: u8",
+                "level: u16",
+                "`host.log` was `log: func(level: u8)`",
+            ),
+            ("-> string", "-> option<string>", "`host.view.name` was"),
+            ("two: u8", "two: u16", "`work.pair` was"),
+            ("line = u32", "line = u64", "`work.line` was"),
+            (
+                "import host",
+                "import hosts",
+                "`transform-plugin.import host` is gone",
+            ),
+            ("a:b@0.1.0", "a:b@0.2.0", "`package a:b@0.1.0` is gone"),
+            (
+                "failure>; }",
+                "failure>; more: func(); }",
+                "`work.more` is demanded",
+            ),
+            (
+                "export work;",
+                "export work; export rest;",
+                "`transform-plugin.export rest` is demanded",
+            ),
+        ] {
+            let found = found(|text| text.replace(was, is));
+            assert!(found.iter().any(|it| it.starts_with(expected)), "{found:?}");
+        }
+    }
+}
