@@ -1,7 +1,5 @@
 //! Patterns over names: of classes, methods and descriptors.
 
-use std::fmt;
-
 pub use globs::Glob;
 
 /// `com.acme.**.Service.find*(I*)*`: a class, a method and, if it matters, a descriptor.
@@ -23,23 +21,14 @@ pub struct Pattern {
 }
 
 /// Why a pattern makes no sense.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the pattern `{pattern}` {problem}; expected `CLASS.METHOD` or `CLASS.METHOD(DESCRIPTOR`, \
+     such as `com.acme.*.find*` or `com.acme.Service.find(I*`, or `com.acme.**` for every method below"
+)]
 pub struct PatternError {
     pattern: String,
     problem: &'static str,
-}
-
-impl std::error::Error for PatternError {}
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pattern, problem } = self;
-        write!(
-            f,
-            "the pattern `{pattern}` {problem}; expected `CLASS.METHOD` or `CLASS.METHOD(DESCRIPTOR`, \
-             such as `com.acme.*.find*` or `com.acme.Service.find(I*`, or `com.acme.**` for every method below"
-        )
-    }
 }
 
 impl Pattern {

@@ -15,6 +15,10 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Those that are precompiled and embedded in the agent and the command.
 const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
+/// Plugins are compiled as one piece each. With a profile of their own, or with `lto`, which makes them no smaller, the
+/// macros that run at build time would have another identity and be compiled once more.
+const IN_ONE_PIECE: [&str; 2] = ["--config", "profile.release.codegen-units=1"];
+
 /// A crate in a folder `plugins`, compiled to a component.
 struct Plugin {
     package: String,
@@ -73,15 +77,8 @@ fn plugins(workspace: &Workspace) -> Result<Vec<Plugin>> {
 }
 
 fn compile(workspace: &Workspace, plugins: &[Plugin]) -> Result<()> {
-    let mut build = workspace.cargo([
-        "build",
-        "--quiet",
-        "--profile",
-        "plugin",
-        "--target",
-        TARGET,
-        "--lib",
-    ]);
+    let mut build = workspace.cargo(["build", "--quiet", "--release", "--target", TARGET, "--lib"]);
+    build.args(IN_ONE_PIECE);
     for plugin in plugins {
         build.args(["-p", &plugin.package]);
     }
@@ -92,7 +89,7 @@ fn compile(workspace: &Workspace, plugins: &[Plugin]) -> Result<()> {
 fn wrap(workspace: &Workspace, plugin: &Plugin) -> Result<()> {
     let module = workspace
         .target(TARGET)
-        .join("plugin")
+        .join("release")
         .join(format!("{}.wasm", plugin.module));
     let bytes =
         std::fs::read(&module).with_context(|| format!("failed to read {}", module.display()))?;

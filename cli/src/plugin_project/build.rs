@@ -71,10 +71,12 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
 
 /// Runs the project's own tests; they print where this command does.
 ///
+/// In the profile of the component: what runs at build time, most of it all, is then compiled once for both.
+///
 /// # Errors
 /// As [`build`], and if a test fails (`H0685`).
 pub fn test(folder: &Path) -> Result<(), Problem> {
-    let status = cargo(folder, &["test"])?.status();
+    let status = cargo(folder, &["test", "--release"])?.status();
     let status = status.map_err(|error| no_cargo(&error.to_string()))?;
     if status.success() {
         return Ok(());

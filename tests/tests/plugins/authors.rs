@@ -10,10 +10,11 @@ use e2e_tests::{scratch, servant};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Cargo's own folder for all projects, so that crates of the registry are compiled once; nothing is fetched.
+/// Cargo's own folder for all projects is the workspace's, so that crates of the registry are compiled once; nothing is
+/// fetched.
 fn cargo() -> [(&'static str, PathBuf); 2] {
     [
-        ("CARGO_BUILD_BUILD_DIR", target("test-projects/build")),
+        ("CARGO_BUILD_BUILD_DIR", target("")),
         ("CARGO_NET_OFFLINE", PathBuf::from("true")),
     ]
 }

@@ -3,6 +3,7 @@
 //!
 //! Cargo resolves features for the packages of one command together, so another selection may mean
 //! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
+//! What the command is built of is likewise the same for its tests.
 //! The agent alone is built without the compiler, and shares with the rest what is not listed here.
 
 use super::finding::Finding;
@@ -13,14 +14,29 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Everything: with the compiler.
 const WHOLE: &[&str] = &["--workspace"];
 
+/// The command.
+const COMMAND: (&str, &[&str]) = ("-p cli", &["-p", "cli", "-e", "normal,build"]);
+
+/// The tests of what has wasmtime below it.
+const TESTS: (&str, &[&str]) = (
+    "tests of host, hook-agent, cli and e2e-tests",
+    &[
+        "-p",
+        "host",
+        "-p",
+        "hook-agent",
+        "-p",
+        "cli",
+        "-p",
+        "e2e-tests",
+    ],
+);
+
 /// What the tasks ask cargo for besides, with and without tests.
 const SELECTIONS: [(&str, &[&str]); 3] = [
     ("-p host", &["-p", "host", "-e", "normal,build"]),
-    ("-p cli", &["-p", "cli", "-e", "normal,build"]),
-    (
-        "tests of host, hook-agent and cli",
-        &["-p", "host", "-p", "hook-agent", "-p", "cli"],
-    ),
+    COMMAND,
+    TESTS,
 ];
 
 /// The agent: without the compiler.
@@ -38,6 +54,9 @@ const TWICE: [&str; 8] = [
     "wasmtime-internal-unwinder",
 ];
 
+/// The crate that takes minutes.
+const WASMTIME: &str = "wasmtime v";
+
 /// A crate of the compiler.
 const COMPILER: &str = "cranelift-codegen";
 
@@ -46,9 +65,10 @@ type Features = BTreeMap<String, BTreeSet<String>>;
 
 /// Compares the selections with the whole workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
-    let whole = features(workspace, WHOLE)?;
+    check_command(workspace, findings)?;
+    let whole = features(workspace, WHOLE, WASMTIME)?;
     for (title, arguments) in SELECTIONS {
-        let these = features(workspace, arguments)?;
+        let these = features(workspace, arguments, WASMTIME)?;
         let packages = whole.keys();
         findings.extend(
             packages
@@ -57,7 +77,7 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
         );
     }
     let (title, arguments) = AGENT;
-    let agent = features(workspace, arguments)?;
+    let agent = features(workspace, arguments, WASMTIME)?;
     let built_anew = |package: &&String| {
         let whole = whole.get(*package);
         !whole.is_some_and(|whole| agent[*package].is_subset(whole))
@@ -70,6 +90,17 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
         let what = "the agent is built with the compiler of plugins".to_owned();
         findings.push(Finding::new("hook-agent/Cargo.toml", what));
     }
+    Ok(())
+}
+
+/// Compares what the command is built of with what its tests are.
+fn check_command(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
+    let command = features(workspace, COMMAND.1, "cli v")?;
+    let tests = features(workspace, TESTS.1, "cli v")?;
+    let differences = command
+        .keys()
+        .filter_map(|package| difference(package, TESTS.0, &tests, &command));
+    findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
     Ok(())
 }
 
@@ -91,18 +122,19 @@ fn difference(package: &str, title: &str, these: &Features, whole: &Features) ->
         features.collect::<Vec<_>>().join(" and ")
     };
     Some(format!(
-        "{package} has the features {} with {title}, and {} with the whole workspace: it is compiled again, and with it perhaps wasmtime",
+        "{package} has the features {} with {title}, and {} else: it is compiled again, and with it perhaps wasmtime or the command",
         list(these),
         list(whole)
     ))
 }
 
-fn features(workspace: &Workspace, selection: &[&str]) -> Result<Features> {
+/// The features of a crate, and of what it is built of, when cargo is asked for these packages.
+fn features(workspace: &Workspace, selection: &[&str], root: &str) -> Result<Features> {
     let mut command = workspace.cargo(["tree", "--prefix", "depth", "-f", "|{p}|{f}"]);
     let listing = output_of(command.args(selection))?;
     let tree = Tree::read(&listing);
     let mut features = Features::new();
-    for node in tree.below("wasmtime v") {
+    for node in tree.below(root) {
         if let Some((package, list)) = node.split_once('|') {
             features
                 .entry(package_of(package))

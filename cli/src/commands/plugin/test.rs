@@ -18,7 +18,7 @@ use crate::show::{self, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-`cargo test` runs the tests in the project; nothing else is done if one fails.
+`cargo test --release` runs the tests in the project; nothing else is done if one fails.
 With --classes, the component plans edits for each class, as in the agent, and what it makes of the class is checked as
 it is before a JVM sees it. `classhook explain FILE.wasm CLASS` shows the edits of one class.
 The exit code is 1 if the plugin fails on a class, or a class cannot be read.
