@@ -22,6 +22,11 @@ pub fn turn(name: &str, parts: usize) -> usize {
     (corpus::hash(name).wrapping_add(number) % parts) as usize
 }
 
+/// Whether it is the turn of the member at this place of a set that is tried in so many parts.
+pub fn is_turn_of(set: &str, place: usize, parts: usize) -> bool {
+    everything() || place % parts == turn(set, parts)
+}
+
 /// The number of this run, said once; none where everything is taken.
 fn number() -> Option<u64> {
     static NUMBER: OnceLock<Option<u64>> = OnceLock::new();

@@ -15,7 +15,7 @@ use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::programs::{self, KotlinPlugin};
 use e2e_tests::xml_report::XmlReport;
-use e2e_tests::{artifacts, jacoco, javac, scratch, workspace};
+use e2e_tests::{artifacts, jacoco, javac, rotation, scratch, workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -38,12 +38,24 @@ enum Hits {
     All,
     /// By chance, the same each time for a seed.
     Random(u64),
+    /// Of each class another of these, so that one report compares them all.
+    Mixed(u64),
 }
 
 impl Hits {
     fn of(self, class: &ClassDescription) -> Vec<bool> {
         let mut state = match self {
             Self::None | Self::All => 0,
+            Self::Mixed(seed) => {
+                let kinds = [
+                    Self::None,
+                    Self::All,
+                    Self::Random(seed),
+                    Self::Random(seed),
+                ];
+                let kind = class.id.wrapping_add(seed) % kinds.len() as u64;
+                return kinds[kind as usize].of(class);
+            }
             Self::Random(seed) => class.id ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         };
         // Few, many or half of the probes, so that both long chains and single branches are covered.
@@ -202,6 +214,14 @@ const ALL_HITS: [Hits; 6] = [
     Hits::Random(4),
 ];
 
+/// What classes by the thousand are compared with: everything at once, and another mixture each day.
+fn hits_of_many() -> Vec<Hits> {
+    match rotation::everything() {
+        true => ALL_HITS.to_vec(),
+        false => vec![Hits::Mixed(rotation::turn("hits", 1 << 16) as u64)],
+    }
+}
+
 /// The sources that this release can compile: `Since release 21.` in the first line.
 fn sources(feature: u32) -> Vec<PathBuf> {
     let since = |source: &PathBuf| {
@@ -299,10 +319,7 @@ fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
     for library in ["luaj", "clojure", "rhino"] {
         let folder = scratch();
         unpack(library, folder.path());
-        check(
-            folder.path(),
-            &[Hits::None, Hits::Random(1), Hits::Random(2)],
-        );
+        check(folder.path(), &hits_of_many());
     }
 }
 
@@ -318,10 +335,7 @@ fn counters_of_kotlin_libraries_are_those_of_jacoco() {
     for library in KOTLIN_LIBRARIES {
         let folder = scratch();
         unpack(library, folder.path());
-        check(
-            folder.path(),
-            &[Hits::None, Hits::All, Hits::Random(1), Hits::Random(2)],
-        );
+        check(folder.path(), &hits_of_many());
     }
 }
 
@@ -339,10 +353,7 @@ fn counters_of_the_java_compiler_are_those_of_jacoco() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         extract(&jdk, "jdk.compiler", folder.path());
-        check(
-            folder.path(),
-            &[Hits::None, Hits::All, Hits::Random(1), Hits::Random(2)],
-        );
+        check(folder.path(), &hits_of_many());
     }
 }
 
@@ -350,7 +361,7 @@ fn counters_of_the_java_compiler_are_those_of_jacoco() {
 fn counters_of_the_java_library_are_those_of_jacoco() {
     let folder = scratch();
     extract(&jdks::newest(), "java.base", folder.path());
-    check(folder.path(), &[Hits::Random(1)]);
+    check(folder.path(), &hits_of_many());
 }
 
 /// The classes of a module of the JDK.

@@ -6,7 +6,7 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::programs::{self, Program, Workload};
 use e2e_tests::workspace::test_file;
-use e2e_tests::{javac, scratch};
+use e2e_tests::{javac, rotation, scratch};
 use jvms::opcode;
 use rewriter::{
     CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MemberName, Method, PlanBuilder,
@@ -251,7 +251,15 @@ fn snippets_see_every_entry_return_and_exception_once() {
 
 /// Runs a program from its classes and from rewritten ones, with full verification. What is rewritten does not depend
 /// on the JDK: its verifier does.
+/// Programs that take half a minute each, half of them in a run.
+const LARGE: [&str; 4] = ["scala", "groovy", "clojure", "jython"];
+
 fn check(name: &str) {
+    let place = LARGE.iter().position(|large| *large == name);
+    if place.is_some_and(|place| !rotation::is_turn_of("large programs", place, 2)) {
+        println!("{name} has its turn in another run");
+        return;
+    }
     let program = programs::named(name);
     for jdk in program.jdk_in_turn() {
         compare(&program, &jdk);
