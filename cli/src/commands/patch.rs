@@ -190,6 +190,9 @@ impl Patch {
             let text = format!("--partial patches the {fits} classes that can be");
             problem = problem.with("help", text);
         }
+        if added_by_jacoco(patched) {
+            return problem.with("help", JACOCO);
+        }
         problem.with(
             "help",
             "keep fields, methods, supertypes and modifiers as they are, and change bodies only; a lambda or inner class more or less changes them, too",
@@ -210,6 +213,17 @@ impl Patch {
         }
         text
     }
+}
+
+/// What there is to do where JaCoCo has changed the class as it was loaded.
+const JACOCO: &str = "JaCoCo's agent has added $jacocoInit and $jacocoData to the class as it was loaded, and no class file without them can take its place: start the JVM without that agent, or with its option excludes=CLASS";
+
+/// Whether a class lacks what JaCoCo's agent has added to the one that is loaded.
+fn added_by_jacoco(patched: &Patched) -> bool {
+    let broken = patched.classes.iter().flat_map(|class| &class.broken);
+    broken
+        .into_iter()
+        .any(|rule| rule.text.contains(" $jacoco"))
 }
 
 /// The agent, once it is needed. One that was loaded for this command stays only for a patch.
@@ -335,5 +349,28 @@ fn rule(broken: &BrokenRule) -> String {
     match number {
         0 => text.clone(),
         _ => format!("{by}{text}, {name} ({number})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_that_jacoco_has_added_are_told_from_the_users_own() {
+        let refused = |text: &str| Patched {
+            classes: vec![ClassOutcome {
+                broken: vec![BrokenRule {
+                    text: text.to_owned(),
+                    ..BrokenRule::default()
+                }],
+                ..ClassOutcome::default()
+            }],
+            ..Patched::default()
+        };
+        assert!(added_by_jacoco(&refused(
+            "method $jacocoInit()[Z was removed"
+        )));
+        assert!(!added_by_jacoco(&refused("method f()V was removed")));
     }
 }
