@@ -1,6 +1,7 @@
 //! `cargo xtask bench <what>`: measurements, one file each.
 
 pub mod attach;
+pub mod change;
 pub mod coverage;
 mod quantile;
 pub mod rewriter;
@@ -25,6 +26,8 @@ enum What {
     Rewriter(rewriter::Options),
     /// Looking into a running JVM: attach, instrument, leave, and the pauses meanwhile; beside Arthas
     Attach(attach::Options),
+    /// What a program pays while 1, 100 or 1,000 of its classes are changed: pauses, and until its code is compiled anew
+    Change(change::Options),
     /// Programs that have been running for a while: no agent, JaCoCo, Classhook with its probes and without those of hot code
     Coverage(coverage::Options),
     /// A recorded call: Classhook's counts, sums and events against a ByteBuddy advice and the JVM's own recorder
@@ -37,6 +40,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         What::Startup(options) => startup::run(workspace, options),
         What::Rewriter(options) => rewriter::run(workspace, options),
         What::Attach(options) => attach::run(workspace, options),
+        What::Change(options) => change::run(workspace, options),
         What::Coverage(options) => coverage::run(workspace, options),
         What::Trace(options) => trace::run(workspace, options),
     }

@@ -204,14 +204,14 @@ impl Drop for Jvm {
 }
 
 /// The length of the safepoint of a line `Safepoint "…", …, Total: 123 ns`, behind which newer JVMs name threads.
-fn total(line: &str) -> Option<Duration> {
+pub(super) fn total(line: &str) -> Option<Duration> {
     let (_, behind) = line.split_once("Total:")?;
     let (nanos, _) = behind.split_once("ns")?;
     Some(Duration::from_nanos(nanos.trim().parse().ok()?))
 }
 
 /// How long the command took to its end, which must be a good one.
-fn ended(command: &mut Command) -> Result<Duration> {
+pub(super) fn ended(command: &mut Command) -> Result<Duration> {
     let begun = Instant::now();
     output_of(command)?;
     Ok(begun.elapsed())
@@ -250,7 +250,7 @@ fn interrupt(child: &Child) -> Result<()> {
 }
 
 /// The source of the thousand classes, each with three methods, and of the one that calls them.
-fn load() -> String {
+pub(super) fn load() -> String {
     let mut text = String::from(
         "package load;\n\npublic final class Load {\n    public static int all(int x) {\n",
     );
