@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
 use rayon::prelude::*;
 
+use crate::args::Part;
 use crate::describe::describe;
 use crate::inputs::class_files::{self, Found};
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
@@ -24,14 +25,14 @@ const MANY: u64 = 500;
 /// The counters, and what they are not about.
 #[derive(Debug)]
 pub struct Analysed {
-    /// The counters.
-    pub bundle: BundleCoverage,
+    /// The counters of each part.
+    pub bundles: Vec<BundleCoverage>,
     /// How many recorded classes are in none of the places.
     pub elsewhere: usize,
 }
 
-/// Analyses the classes found in `places`; without any place, all recorded classes, which are read from the file of the
-/// run itself.
+/// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
+/// the file of the run itself.
 ///
 /// Of a class that ran in another version than the one found, the one that ran is analysed if the file of the run has
 /// it. Whatever goes wrong with one class is a warning, and the report is made without that class.
@@ -39,9 +40,8 @@ pub struct Analysed {
 /// # Errors
 /// If a place cannot be read, or the filter selects none of the classes (`H0671`).
 pub fn analyse_all(
-    name: &str,
+    parts: &[Part],
     recorded: &ExecutionDataStore,
-    places: &[String],
     filter: &Filter,
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
@@ -53,14 +53,19 @@ pub fn analyse_all(
         any: false,
         unselected: Vec::new(),
         done: HashSet::new(),
+        known: HashSet::new(),
         progress: progress(),
     };
-    if places.is_empty() {
-        analysis.recorded_classes();
-        analysis.warn_of_unknown();
-    }
-    for place in places {
-        analysis.place(place)?;
+    let mut bundles = Vec::new();
+    for part in parts {
+        if part.classes.is_empty() {
+            analysis.recorded_classes();
+            analysis.warn_of_unknown();
+        }
+        for place in &part.classes {
+            analysis.place(place)?;
+        }
+        bundles.push(analysis.bundle(&part.name));
     }
     analysis.progress.finish_and_clear();
     if !analysis.any && !filter.is_everything() {
@@ -76,7 +81,7 @@ pub fn analyse_all(
     }
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
-        bundle: analysis.builder.build(name),
+        bundles,
     })
 }
 
@@ -89,8 +94,10 @@ struct Analysis<'r> {
     any: bool,
     /// Names of classes that are not selected, with dots.
     unselected: Vec<String>,
-    /// Ids of the classes analysed.
+    /// Ids of the classes of this part that are analysed.
     done: HashSet<u64>,
+    /// Those of the parts before.
+    known: HashSet<u64>,
     progress: ProgressBar,
 }
 
@@ -126,6 +133,12 @@ impl Analysis<'_> {
         };
         let outcomes: Vec<Outcome> = kept.par_iter().map(analyse).collect();
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
+    }
+
+    /// The counters of a part; the next one begins.
+    fn bundle(&mut self, name: &str) -> BundleCoverage {
+        self.known.extend(self.done.drain());
+        std::mem::take(&mut self.builder).build(name)
     }
 
     fn place(&mut self, place: &str) -> Result<(), Problem> {
@@ -212,7 +225,7 @@ impl Analysis<'_> {
     /// Recorded classes of which no class file was found.
     fn unknown(&self) -> impl Iterator<Item = &MeasuredClass> {
         let classes = self.recorded.classes.iter();
-        classes.filter(|class| !self.done.contains(&class.id))
+        classes.filter(|class| !self.done.contains(&class.id) && !self.known.contains(&class.id))
     }
 
     /// Recorded classes of which no class file was found are in no report.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
@@ -243,6 +244,9 @@ pub struct Material {
     /// Sources to show in HTML: a folder, a jar, or a src.zip; may be repeated
     #[arg(long, value_name = "PATH")]
     pub sources: Vec<PathBuf>,
+    /// A module of the report, whose classes and sources lie there; may be repeated, also for one name
+    #[arg(long = "module", value_name = "NAME=CLASSES[,SOURCES]", conflicts_with_all = ["classes", "sources"])]
+    pub modules: Vec<ModulePlaces>,
     /// Only the lines changed since a git revision (origin/main: since HEAD left it, also what is not committed) or in a range (HEAD~3..)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub diff: Option<String>,
@@ -251,7 +255,85 @@ pub struct Material {
     pub strict_inputs: bool,
 }
 
+/// What `--module` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModulePlaces {
+    name: String,
+    classes: String,
+    sources: Option<PathBuf>,
+}
+
+impl FromStr for ModulePlaces {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            "expected `NAME=CLASSES` or `NAME=CLASSES,SOURCES`, such as `core=core/target/classes,core/src/main/java`"
+                .to_owned()
+        };
+        let (name, places) = text.split_once('=').ok_or_else(wrong)?;
+        let (classes, sources) = match places.split_once(',') {
+            Some((classes, sources)) => (classes, Some(sources)),
+            None => (places, None),
+        };
+        if name.is_empty() || classes.is_empty() || sources == Some("") {
+            return Err(wrong());
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            classes: classes.to_owned(),
+            sources: sources.map(PathBuf::from),
+        })
+    }
+}
+
+/// A part of a report with its own name: a module, or everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Folders, jars and modules of the JDK with its classes; none stand for what was recorded.
+    pub classes: Vec<String>,
+    /// Where its sources are.
+    pub sources: Vec<PathBuf>,
+}
+
 impl Material {
+    /// The modules in the order in which they are named first; without any, everything, with this name.
+    #[must_use]
+    pub fn parts(&self, name: &str) -> Vec<Part> {
+        if self.modules.is_empty() {
+            return vec![Part {
+                name: name.to_owned(),
+                classes: self.classes.clone(),
+                sources: self.sources.clone(),
+            }];
+        }
+        let mut parts: Vec<Part> = Vec::new();
+        for module in &self.modules {
+            let known = parts.iter_mut().find(|part| part.name == module.name);
+            let (classes, sources) = (module.classes.clone(), module.sources.iter().cloned());
+            match known {
+                Some(part) => {
+                    part.classes.push(classes);
+                    part.sources.extend(sources);
+                }
+                None => parts.push(Part {
+                    name: module.name.clone(),
+                    classes: vec![classes],
+                    sources: sources.collect(),
+                }),
+            }
+        }
+        parts
+    }
+
+    /// Whether it says where classes are.
+    #[must_use]
+    pub fn has_classes(&self) -> bool {
+        !self.classes.is_empty() || !self.modules.is_empty()
+    }
+
     /// What git says is changed, if only that is to be reported.
     ///
     /// # Errors

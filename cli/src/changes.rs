@@ -5,7 +5,7 @@
 //! | [`git`] | what git says of a range of revisions |
 //! | [`unified`] | git's output as lines of files |
 //! | [`lines`] | lines of files |
-//! | [`source_files`] | which changed file is the source of which classes |
+//! | [`mod@source_files`] | which changed file is the source of which classes |
 
 pub mod git;
 pub mod lines;
@@ -15,12 +15,13 @@ pub mod unified;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use coverage::model::BundleCoverage;
+use coverage::model::{BundleCoverage, SourceFileCoverage};
 use coverage::report::changed::Changed;
 
 use crate::inputs::sources::Sources;
 use crate::warnings::{Warning, Warnings};
 use git::Changes;
+use lines::LineSet;
 use source_files::{Found, SourceFiles};
 
 /// This many names stand for all.
@@ -35,63 +36,77 @@ pub struct Measured {
     pub is_partial: bool,
 }
 
-/// What of a bundle is changed.
+/// What of these bundles, each with its sources, is changed; `name` is that of the report.
 #[must_use]
-pub fn of_bundle(
+pub fn of_bundles(
+    name: &str,
     changes: &Changes,
-    bundle: &BundleCoverage,
-    sources: &Sources,
+    bundles: &[BundleCoverage],
+    sources: &[Sources],
     warnings: &mut Warnings,
 ) -> Measured {
-    let files = SourceFiles::new(changes, sources);
-    let mut known = BTreeMap::<(&str, &str), &PathBuf>::new();
-    let mut is_partial = false;
-    for file in bundle
-        .packages
-        .iter()
-        .flat_map(|package| &package.source_files)
-    {
+    let mut measured = Measured {
+        changed: Changed {
+            range: changes.range.clone(),
+            name: name.to_owned(),
+            ..Changed::default()
+        },
+        is_partial: false,
+    };
+    let mut used = BTreeSet::new();
+    for (bundle, sources) in bundles.iter().zip(sources) {
+        add(
+            bundle,
+            &SourceFiles::new(changes, sources),
+            &mut measured,
+            &mut used,
+            warnings,
+        );
+    }
+    let notes = [not_reported(changes, &used), without_lines(bundles)];
+    measured.changed.notes = notes.into_iter().flatten().collect();
+    measured
+}
+
+/// Adds the changed lines of one bundle; `used` are the files that are known to be sources of classes.
+fn add<'c>(
+    bundle: &BundleCoverage,
+    files: &SourceFiles<'c, '_>,
+    measured: &mut Measured,
+    used: &mut BTreeSet<&'c PathBuf>,
+    warnings: &mut Warnings,
+) {
+    let mut known = BTreeMap::<(&str, &str), (&'c PathBuf, &'c LineSet)>::new();
+    for file in source_files(bundle) {
         match files.find(&file.package, &file.name) {
-            Found::Changed(path) => {
-                known.insert((&file.package, &file.name), path);
+            Found::Changed(path, lines) => {
+                used.insert(path);
+                known.insert((&file.package, &file.name), (path, lines));
             }
             Found::Unclear(paths) => {
-                is_partial = true;
+                measured.is_partial = true;
                 warnings.add(unclear(&format!("{}/{}", file.package, file.name), &paths));
             }
             Found::Unchanged => (),
         }
     }
     let restricted = bundle.of_lines(|package, file, line| {
-        let path = known.get(&(package, file));
-        path.and_then(|path| changes.lines.get(*path))
-            .is_some_and(|lines| lines.contains(line))
+        let lines = known.get(&(package, file)).map(|(_, lines)| lines);
+        lines.is_some_and(|lines| lines.contains(line))
     });
-    let shown = |package: &str, file: &str| {
-        let path = known.get(&(package, file));
-        path.map(|path| path.display().to_string())
-            .unwrap_or_default()
-    };
-    let of_restricted = restricted
+    let paths = source_files(&restricted).filter_map(|file| {
+        let (path, _) = known.get(&(file.package.as_str(), file.name.as_str()))?;
+        Some(path.display().to_string())
+    });
+    measured.changed.paths.extend(paths);
+    measured.changed.bundles.push(restricted);
+}
+
+fn source_files(bundle: &BundleCoverage) -> impl Iterator<Item = &SourceFileCoverage> {
+    bundle
         .packages
         .iter()
-        .flat_map(|package| &package.source_files);
-    let paths = of_restricted
-        .map(|file| shown(&file.package, &file.name))
-        .collect();
-    let used: BTreeSet<&PathBuf> = known.values().copied().collect();
-    Measured {
-        changed: Changed {
-            range: changes.range.clone(),
-            paths,
-            notes: [not_reported(changes, &used), without_lines(bundle)]
-                .into_iter()
-                .flatten()
-                .collect(),
-            bundle: restricted,
-        },
-        is_partial,
-    }
+        .flat_map(|package| &package.source_files)
 }
 
 fn unclear(name: &str, paths: &[&PathBuf]) -> Warning {
@@ -130,10 +145,13 @@ fn not_reported(changes: &Changes, used: &BTreeSet<&PathBuf>) -> Option<String> 
 }
 
 /// Classes that do not say where their lines are.
-fn without_lines(bundle: &BundleCoverage) -> Option<String> {
-    let classes = bundle.classes().filter(|class| {
-        class.contains_code() && (class.source_file.is_none() || class.lines.is_empty())
-    });
+fn without_lines(bundles: &[BundleCoverage]) -> Option<String> {
+    let classes = bundles
+        .iter()
+        .flat_map(BundleCoverage::classes)
+        .filter(|class| {
+            class.contains_code() && (class.source_file.is_none() || class.lines.is_empty())
+        });
     let names: Vec<String> = classes
         .map(|class| jvms::names::binary(&class.name))
         .collect();

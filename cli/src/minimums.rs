@@ -149,14 +149,14 @@ pub struct Shortfall {
     counter: Counter,
 }
 
-/// What falls short of the rules in `bundle`, a part of `all` or the same.
+/// What falls short of the rules in these bundles, parts of `all` or the same.
 ///
 /// # Errors
 /// If a rule is about packages or classes of which there are none (`H0671`).
 pub fn check(
     rules: &[Minimum],
-    bundle: &BundleCoverage,
-    all: &BundleCoverage,
+    bundles: &[BundleCoverage],
+    all: &[BundleCoverage],
 ) -> Result<Vec<Shortfall>, Problem> {
     let mut short = Vec::new();
     for rule in rules {
@@ -175,7 +175,7 @@ pub fn check(
                 counter,
             })
         };
-        short.extend(rule.subjects(bundle).into_iter().filter_map(falls_short));
+        short.extend(rule.subjects(bundles).into_iter().filter_map(falls_short));
     }
     Ok(short)
 }
@@ -212,32 +212,46 @@ impl Minimum {
     }
 
     /// What the rule is about, with its counters.
-    fn subjects(&self, bundle: &BundleCoverage) -> Vec<(String, Counters)> {
+    fn subjects(&self, bundles: &[BundleCoverage]) -> Vec<(String, Counters)> {
         match &self.scope {
-            Scope::Whole => vec![("total".to_owned(), bundle.counters)],
+            Scope::Whole => {
+                let mut total = Counters::default();
+                bundles.iter().for_each(|it| total += it.counters);
+                vec![("total".to_owned(), total)]
+            }
             Scope::Packages(glob, _) => {
-                let packages = bundle.packages.iter().filter(|it| glob.matches(&it.name));
+                let packages = bundles.iter().flat_map(|it| &it.packages);
+                let packages = packages.filter(|it| glob.matches(&it.name));
                 packages.map(|it| (shown(&it.name), it.counters)).collect()
             }
             Scope::Classes(glob, _) => {
-                let classes = bundle.classes().filter(|it| glob.matches(&it.name));
+                let classes = bundles.iter().flat_map(BundleCoverage::classes);
+                let classes = classes.filter(|it| glob.matches(&it.name));
                 let measured = classes.filter(|it| it.contains_code());
                 measured.map(|it| (shown(&it.name), it.counters)).collect()
             }
         }
     }
 
-    fn about_nothing(&self, bundle: &BundleCoverage) -> Problem {
+    fn about_nothing(&self, bundles: &[BundleCoverage]) -> Problem {
         let (what, glob, names): (_, _, Vec<String>) = match &self.scope {
             Scope::Packages(_, glob) => (
                 "package",
                 glob.as_str(),
-                bundle.packages.iter().map(|it| binary(&it.name)).collect(),
+                bundles
+                    .iter()
+                    .flat_map(|it| &it.packages)
+                    .map(|it| binary(&it.name))
+                    .collect(),
             ),
             Scope::Classes(_, glob) => (
                 "class",
                 glob.as_str(),
-                bundle.classes().map(|it| binary(&it.name)).collect(),
+                bundles
+                    .iter()
+                    .flat_map(BundleCoverage::classes)
+                    .map(|it| binary(&it.name))
+                    .collect(),
             ),
             Scope::Whole => ("class", "", Vec::new()),
         };
@@ -295,7 +309,7 @@ mod tests {
 
     fn short(rules: &[&str]) -> Vec<(String, String)> {
         let rules: Vec<Minimum> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
-        let found = check(&rules, &bundle(), &bundle()).unwrap().into_iter();
+        let found = check(&rules, &[bundle()], &[bundle()]).unwrap().into_iter();
         found
             .map(|it| (it.what, it.found.short().to_string()))
             .collect()
@@ -325,7 +339,7 @@ mod tests {
     #[test]
     fn what_falls_short_is_shown_as_less_than_the_rule() {
         let rules = ["class:com.acme.core.Sum=90.0001".parse().unwrap()];
-        let table = table(&check(&rules, &bundle(), &bundle()).unwrap());
+        let table = table(&check(&rules, &[bundle()], &[bundle()]).unwrap());
         assert!(
             table.contains("com.acme.core.Sum  line       90.0001%      90%  9 of 10"),
             "{table}"
@@ -335,7 +349,7 @@ mod tests {
     #[test]
     fn rules_about_nothing_and_mistakes_are_refused() {
         let rules = ["class:com.acme=90".parse().unwrap()];
-        let error = check(&rules, &bundle(), &bundle()).unwrap_err();
+        let error = check(&rules, &[bundle()], &[bundle()]).unwrap_err();
         assert!(
             error
                 .to_string()

@@ -5,9 +5,8 @@ pub mod atomic;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use coverage::model::BundleCoverage;
 use coverage::report::changed::Changed;
-use coverage::report::{self, SourceLookup};
+use coverage::report::{self, Report, SourceLookup};
 
 use crate::args::Outputs;
 use crate::checked_options::absolute;
@@ -111,19 +110,17 @@ impl Outputs {
         self.name.as_deref().unwrap_or("Code coverage")
     }
 
-    /// Writes what is asked for, of a bundle that may be that of `changed` lines, and lists what is `written`.
+    /// Writes what is asked for, of a report that may be that of `changed` lines, and lists what is `written`.
     ///
     /// # Errors
     /// If one cannot be written; those written before stay.
     pub fn write(
         &self,
-        bundle: &BundleCoverage,
+        report: &Report<'_>,
         changed: Option<&Changed>,
         recorded: &ExecutionDataStore,
-        sources: &Sources,
         written: &mut Vec<PathBuf>,
     ) -> Result<(), Problem> {
-        let sessions = recorded.sessions.as_slice();
         let mut file = |path: &Option<PathBuf>,
                         content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
             let Some(path) = path else { return Ok(()) };
@@ -132,31 +129,28 @@ impl Outputs {
             Ok::<(), Problem>(())
         };
         file(&self.exec, &|out| {
-            report::exec::write(out, sessions, &recorded.execution_data())
+            report::exec::write(out, report.sessions, &recorded.execution_data())
         })?;
-        file(&self.xml, &|out| report::xml::write(bundle, sessions, out))?;
-        file(&self.csv, &|out| report::csv::write(bundle, out))?;
-        file(&self.lcov, &|out| report::lcov::write(bundle, sources, out))?;
+        file(&self.xml, &|out| report::xml::write(report, out))?;
+        file(&self.csv, &|out| report::csv::write(report, out))?;
+        file(&self.lcov, &|out| report::lcov::write(report, out))?;
         file(&self.cobertura, &|out| {
-            report::cobertura::write(bundle, sessions, sources, out)
+            report::cobertura::write(report, out)
         })?;
-        file(&self.sonar, &|out| {
-            report::sonar::write(bundle, sources, out)
-        })?;
+        file(&self.sonar, &|out| report::sonar::write(report, out))?;
         file(&self.json, &|out| {
             let diff = changed.map(|changed| changed.range.as_str());
-            let about = report::json::About { sessions, diff };
-            report::json::write(bundle, about, sources, out)
+            report::json::write(report, diff, out)
         })?;
-        file(&self.badge, &|out| report::badge::write(bundle, out))?;
+        file(&self.badge, &|out| {
+            report::badge::write(report.counters.line, out)
+        })?;
         file(&self.markdown, &|out| match changed {
             Some(changed) => report::markdown::write_changed(changed, out),
-            None => report::markdown::write(bundle, out),
+            None => report::markdown::write(report, out),
         })?;
         if let Some(folder) = &self.html {
-            atomic::folder(folder, &|folder: &Path| {
-                report::html::write(bundle, sessions, sources, folder)
-            })?;
+            atomic::folder(folder, &|folder: &Path| report::html::write(report, folder))?;
             written.push(folder.join("index.html"));
         }
         Ok(())

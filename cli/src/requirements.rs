@@ -52,28 +52,28 @@ impl Requirements {
         self.minimums.len() + self.rules.len()
     }
 
-    /// Whether all rules hold, and what breaks them. They are about `bundle`, which may be a part of `all`.
+    /// Whether all rules hold, and what breaks them. They are about these bundles, which may be parts of `all`.
     ///
     /// # Errors
     /// If no class was measured, a rule in our own form is about nothing (`H0671`), or about what is not counted in a
     /// part.
     pub fn check(
         &self,
-        bundle: &BundleCoverage,
-        all: &BundleCoverage,
+        bundles: &[BundleCoverage],
+        all: &[BundleCoverage],
         warnings: &mut Warnings,
     ) -> Result<Verdict, Problem> {
-        if self.count() > 0 && all.classes().next().is_none() {
+        if self.count() > 0 && all.iter().all(|bundle| bundle.classes().next().is_none()) {
             return Err(nothing_measured());
         }
-        if !std::ptr::eq(bundle, all) && self.ask_for(CounterKind::Complexity) {
+        if !std::ptr::eq(bundles, all) && self.ask_for(CounterKind::Complexity) {
             return Err(no_complexity());
         }
-        let short = minimums::check(&self.minimums, bundle, all)?;
+        let short = minimums::check(&self.minimums, bundles, all)?;
         let mut violations = Vec::new();
         for rule in &self.rules {
             match (rule.check(all), &rule.names) {
-                (Some(_), _) => violations.extend(rule.check(bundle).unwrap_or_default()),
+                (Some(_), _) => violations.extend(rule.check(bundles).unwrap_or_default()),
                 (None, Names::Globs { .. }) => return Err(about_nothing(rule)),
                 (None, Names::Wildcards { .. }) => warnings.add(checks_nothing(rule)),
             }

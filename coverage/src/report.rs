@@ -3,7 +3,7 @@
 //! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`],
 //! [`cobertura`], [`json`] and [`sonar`] are for tools; [`html`], [`table`], [`markdown`] and
 //! [`badge`] are for reading, and so is [`changed`], of changed lines.
-//! Writers take a bundle and say nothing that is not in it; they list packages,
+//! Writers take a [`Report`], of one bundle or of the modules of a group, and say nothing that is not in it; they list packages,
 //! classes and source files by name, so equal coverage gives equal reports.
 
 pub mod badge;
@@ -23,6 +23,8 @@ pub mod xml;
 
 #[cfg(test)]
 mod fixture;
+
+use crate::model::{BundleCoverage, Counters, PackageCoverage};
 
 /// The circumstances of one run: who recorded, from when to when.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,6 +86,74 @@ fn path_of(sources: &dyn SourceLookup, package: &str, file: &str) -> String {
             "" => file.to_owned(),
             package => format!("{package}/{file}"),
         })
+}
+
+/// What is reported: one bundle, or the modules of a group; and of which runs.
+#[derive(Clone)]
+pub struct Report<'a> {
+    /// The name of the bundle or of the group.
+    pub name: &'a str,
+    /// The one bundle, or those of the group.
+    pub modules: Vec<Module<'a>>,
+    /// Whether the bundles are modules of a group, as a build with several modules has them.
+    pub is_group: bool,
+    /// The counters of everything.
+    pub counters: Counters,
+    /// The runs.
+    pub sessions: &'a [Session],
+}
+
+/// A bundle and its sources.
+#[derive(Clone, Copy)]
+pub struct Module<'a> {
+    /// What was counted.
+    pub bundle: &'a BundleCoverage,
+    /// Where its sources are.
+    pub sources: &'a dyn SourceLookup,
+}
+
+impl<'a> Report<'a> {
+    /// A report of one bundle.
+    #[must_use]
+    pub fn of_bundle(
+        bundle: &'a BundleCoverage,
+        sources: &'a dyn SourceLookup,
+        sessions: &'a [Session],
+    ) -> Self {
+        let module = Module { bundle, sources };
+        Self {
+            is_group: false,
+            ..Self::of_group(&bundle.name, vec![module], sessions)
+        }
+    }
+
+    /// A report of several bundles, whose counters add up, as those of JaCoCo's groups do.
+    #[must_use]
+    pub fn of_group(name: &'a str, modules: Vec<Module<'a>>, sessions: &'a [Session]) -> Self {
+        let mut counters = Counters::default();
+        let all = modules.iter().map(|module| module.bundle.counters);
+        all.for_each(|of_module| counters += of_module);
+        Self {
+            name,
+            modules,
+            is_group: true,
+            counters,
+            sessions,
+        }
+    }
+
+    /// The packages of all modules.
+    fn packages(&self) -> impl Iterator<Item = (Module<'a>, &'a PackageCoverage)> {
+        let packages = |module: &Module<'a>| {
+            let module = *module;
+            module
+                .bundle
+                .packages
+                .iter()
+                .map(move |package| (module, package))
+        };
+        self.modules.iter().flat_map(packages)
+    }
 }
 
 /// A lookup that knows no sources.

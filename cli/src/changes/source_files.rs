@@ -5,34 +5,35 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::git::Changes;
+use super::lines::LineSet;
 use crate::inputs::sources::Sources;
 
 /// The changed files by their names without folders.
-pub struct SourceFiles<'c> {
+pub struct SourceFiles<'c, 's> {
     changes: &'c Changes,
-    sources: &'c Sources,
-    by_name: BTreeMap<&'c OsStr, Vec<&'c PathBuf>>,
+    sources: &'s Sources,
+    by_name: BTreeMap<&'c OsStr, Vec<(&'c PathBuf, &'c LineSet)>>,
 }
 
 /// What is known of a source file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'c> {
-    /// It is this changed file.
-    Changed(&'c PathBuf),
+    /// It is this changed file, with these lines.
+    Changed(&'c PathBuf, &'c LineSet),
     /// It is none of them.
     Unchanged,
     /// It may be any of these.
     Unclear(Vec<&'c PathBuf>),
 }
 
-impl<'c> SourceFiles<'c> {
+impl<'c, 's> SourceFiles<'c, 's> {
     /// The changed files, and where sources are.
     #[must_use]
-    pub fn new(changes: &'c Changes, sources: &'c Sources) -> Self {
-        let mut by_name = BTreeMap::<&OsStr, Vec<&PathBuf>>::new();
-        for path in changes.lines.keys() {
+    pub fn new(changes: &'c Changes, sources: &'s Sources) -> Self {
+        let mut by_name = BTreeMap::<&OsStr, Vec<(&PathBuf, &LineSet)>>::new();
+        for (path, lines) in &changes.lines {
             if let Some(name) = path.file_name() {
-                by_name.entry(name).or_default().push(path);
+                by_name.entry(name).or_default().push((path, lines));
             }
         }
         Self {
@@ -49,28 +50,25 @@ impl<'c> SourceFiles<'c> {
         let Some(candidates) = self.by_name.get(OsStr::new(name)) else {
             return Found::Unchanged;
         };
-        if let Some(within) = self.in_repository(package, name) {
-            let changed = candidates.iter().find(|path| **path == &within);
-            return changed.map_or(Found::Unchanged, |path| Found::Changed(path));
-        }
-        let place = Path::new(package).join(name);
-        let so_placed = candidates
-            .iter()
-            .copied()
-            .filter(|path| path.ends_with(&place));
-        let found: Vec<&PathBuf> = so_placed.collect();
-        let found = match found.is_empty() {
-            true => candidates
-                .iter()
-                .copied()
-                .filter(|path| self.declares(path, package))
-                .collect(),
-            false => found,
+        let those = |wanted: &dyn Fn(&Path) -> bool| {
+            let found = candidates.iter().filter(|(path, _)| wanted(path));
+            found.copied().collect::<Vec<_>>()
+        };
+        let found = match self.in_repository(package, name) {
+            Some(within) => those(&|path| path == within),
+            None => {
+                let place = Path::new(package).join(name);
+                let so_placed = those(&|path| path.ends_with(&place));
+                match so_placed.is_empty() {
+                    true => those(&|path| self.declares(path, package)),
+                    false => so_placed,
+                }
+            }
         };
         match found.as_slice() {
             [] => Found::Unchanged,
-            [path] => Found::Changed(path),
-            _ => Found::Unclear(found),
+            [(path, lines)] => Found::Changed(path, lines),
+            _ => Found::Unclear(found.into_iter().map(|(path, _)| path).collect()),
         }
     }
 
@@ -98,7 +96,6 @@ impl<'c> SourceFiles<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changes::lines::LineSet;
 
     #[test]
     fn files_are_found_by_sources_paths_and_packages() {
@@ -129,26 +126,22 @@ mod tests {
                 .collect(),
         };
         let path = |path: &str| changes.lines.get_key_value(Path::new(path)).unwrap().0;
+        let empty = LineSet::default();
+        let changed = |of: &str| Found::Changed(path(of), &empty);
         let none = Sources::default();
         let files = SourceFiles::new(&changes, &none);
-        assert_eq!(
-            files.find("a", "B.java"),
-            Found::Changed(path("web/src/a/B.java"))
-        );
+        assert_eq!(files.find("a", "B.java"), changed("web/src/a/B.java"));
         assert_eq!(files.find("b", "B.java"), Found::Unchanged);
         assert_eq!(files.find("a", "C.java"), Found::Unchanged);
         assert_eq!(
             files.find("a", "A.java"),
             Found::Unclear(vec![path(paths[0]), path(paths[1])])
         );
-        assert_eq!(
-            files.find("com/acme/web", "Page.kt"),
-            Found::Changed(path(paths[3]))
-        );
+        assert_eq!(files.find("com/acme/web", "Page.kt"), changed(paths[3]));
         assert_eq!(files.find("com/acme", "Page.kt"), Found::Unchanged);
 
         let sources = Sources::open(&[root.path().join("web/src")]).unwrap();
         let files = SourceFiles::new(&changes, &sources);
-        assert_eq!(files.find("a", "A.java"), Found::Changed(path(paths[1])));
+        assert_eq!(files.find("a", "A.java"), changed(paths[1]));
     }
 }

@@ -68,7 +68,7 @@ impl Check {
         };
         let job = Job {
             files: &run_files::find(files)?,
-            filter: &Filter::of_report(select, !material.classes.is_empty())?,
+            filter: &Filter::of_report(select, material.has_classes())?,
             material,
             outputs: &outputs,
             requirements: &requirements,

@@ -170,7 +170,10 @@ impl Coverage {
             let mut places = self.material.classes.iter();
             places.try_for_each(|place| class_files::check(place))?;
         }
-        Sources::open(&self.material.sources).map(drop)
+        let parts = self.material.parts("");
+        parts
+            .iter()
+            .try_for_each(|part| Sources::open(&part.sources).map(drop))
     }
 
     /// Whether the command may make the classes that are to be reported: a script or a build may, `java` does not.
@@ -188,6 +191,9 @@ impl Coverage {
         let mut material = self.material.clone();
         let Some(build) = build else { return material };
         let select = &self.settings.plugins().select;
+        if !material.modules.is_empty() {
+            return material;
+        }
         if material.classes.is_empty() && !selects_location(select) {
             material.classes = build.classes();
             say(build.told(&material.classes));

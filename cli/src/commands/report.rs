@@ -8,9 +8,10 @@ use clap::Args;
 use coverage::model::BundleCoverage;
 use coverage::report::changed::{self, Changed};
 use coverage::report::table::{self, Layout};
+use coverage::report::{Module, Report as Whole};
 use probes::Meta;
 
-use crate::analysis::{self, Analysed};
+use crate::analysis;
 use crate::args::{Material, Outputs, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
@@ -38,6 +39,7 @@ Examples:
   classhook report out/*.hook --classes app.jar --sources src --html out/html --xml out/coverage.xml
   classhook report out --lcov lcov.info --sources src --fail-under line=80,branch=70
   classhook report out --diff origin/main --sources src --markdown changes.md --fail-under line=80
+  classhook report out --module core=core/target/classes,core/src --module web=web/target/classes,web/src --html html
   classhook report out --flame-graph flame.svg --perfetto trace.json
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
@@ -74,7 +76,7 @@ impl Report {
         } = &self.recorded;
         let requirements = self.rules.read()?;
         let files = run_files::find(files)?;
-        let filter = Filter::of_report(select, !material.classes.is_empty())?;
+        let filter = Filter::of_report(select, material.has_classes())?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
@@ -191,28 +193,38 @@ pub(super) fn make(
     damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
 ) -> Result<Made, Problem> {
-    let sources = Sources::open(&job.material.sources)?;
+    let title = job.outputs.title();
+    let parts = job.material.parts(title);
+    let sources = parts.iter().map(|part| Sources::open(&part.sources));
+    let sources: Vec<Sources> = sources.collect::<Result<_, _>>()?;
     let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
     let is_partial = damaged.any()? || warnings.of_missing();
-    let (title, places) = (job.outputs.title(), &job.material.classes);
-    let analysed = analysis::analyse_all(title, &recorded, places, job.filter, warnings)?;
-    warn_of_failures(&recorded, &analysed.bundle, job.material, warnings);
-    let all = &analysed.bundle;
-    let measured = changes.map(|changes| changes::of_bundle(&changes, all, &sources, warnings));
+    let analysed = analysis::analyse_all(&parts, &recorded, job.filter, warnings)?;
+    let all = analysed.bundles.as_slice();
+    warn_of_failures(&recorded, all, job.material, warnings);
+    let measured =
+        changes.map(|changes| changes::of_bundles(title, &changes, all, &sources, warnings));
     let is_unclear = measured
         .as_ref()
         .is_some_and(|measured| measured.is_partial);
     let changed = measured.as_ref().map(|measured| &measured.changed);
-    let bundle = changed.map_or(all, |changed| &changed.bundle);
-    let verdict = job.requirements.check(bundle, all, warnings);
+    let bundles = changed.map_or(all, |changed| &changed.bundles);
+    let verdict = job.requirements.check(bundles, all, warnings);
     warnings.print();
     let verdict = verdict?;
+    let report = as_report(title, job.material, bundles, &sources, &recorded);
     let mut written = Vec::new();
-    let outcome = job
-        .outputs
-        .write(bundle, changed, &recorded, &sources, &mut written);
-    print(job, &recorded, &analysed, changed, &written, &verdict)?;
+    let outcome = job.outputs.write(&report, changed, &recorded, &mut written);
+    print(
+        job,
+        &report,
+        changed,
+        &recorded,
+        analysed.elsewhere,
+        &written,
+    )?;
+    show::show(&verdict.table())?;
     let complete = recorded.is_complete();
     if let Err(problem) = outcome {
         if let Err(incomplete) = complete {
@@ -228,22 +240,43 @@ pub(super) fn make(
     })
 }
 
-/// Prints the table, what it is not about, the files written, and what falls short.
+/// The bundles as modules of one report; without `--module` there is but one.
+fn as_report<'a>(
+    title: &'a str,
+    material: &Material,
+    bundles: &'a [BundleCoverage],
+    sources: &'a [Sources],
+    recorded: &'a ExecutionDataStore,
+) -> Whole<'a> {
+    let modules = bundles.iter().zip(sources);
+    let modules = modules.map(|(bundle, sources)| Module { bundle, sources });
+    Whole {
+        is_group: !material.modules.is_empty(),
+        ..Whole::of_group(title, modules.collect(), &recorded.sessions)
+    }
+}
+
+/// Prints the table, what it is not about, and the files written.
 fn print(
     job: &Job<'_>,
-    recorded: &ExecutionDataStore,
-    analysed: &Analysed,
+    report: &Whole<'_>,
     changed: Option<&Changed>,
+    recorded: &ExecutionDataStore,
+    elsewhere: usize,
     written: &[PathBuf],
-    verdict: &Verdict,
 ) -> Result<(), Problem> {
-    let places = &job.material.classes;
+    let places = job
+        .material
+        .parts("")
+        .into_iter()
+        .flat_map(|part| part.classes);
+    let places: Vec<String> = places.collect();
     let mut out = std::io::stdout().lock();
     let mut print = || -> std::io::Result<()> {
         match changed {
             Some(changed) if job.summary => changed::write(changed, &mut out)?,
             Some(changed) => changed::write_total(changed, &mut out)?,
-            None if job.summary => table::write_with(&analysed.bundle, &layout(), &mut out)?,
+            None if job.summary => table::write_with(report, &layout(), &mut out)?,
             None => (),
         }
         if job.summary {
@@ -251,16 +284,17 @@ fn print(
                 writeln!(out, "incomplete: {missing}")?;
             }
         }
-        if !job.summary && analysed.bundle.classes().next().is_none() {
+        let is_empty = report.counters.instruction.total() == 0;
+        if !job.summary && changed.is_none() && is_empty {
             writeln!(out, "{}", table::NOTHING)?;
         }
-        if !places.is_empty() && analysed.elsewhere > 0 {
-            writeln!(out, "{}", not_in(places, analysed.elsewhere))?;
+        if !places.is_empty() && elsewhere > 0 {
+            writeln!(out, "{}", not_in(&places, elsewhere))?;
         }
         for path in written {
             writeln!(out, "wrote {}", show::path(path))?;
         }
-        write!(out, "{}", verdict.table())
+        Ok(())
     };
     match print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -285,14 +319,15 @@ fn not_in(places: &[String], count: usize) -> String {
 /// Warns of the classes that ran without probes; if places say what is reported, only of those that are.
 fn warn_of_failures(
     recorded: &ExecutionDataStore,
-    bundle: &BundleCoverage,
+    bundles: &[BundleCoverage],
     material: &Material,
     warnings: &mut Warnings,
 ) {
-    let reported: HashSet<&str> = bundle.classes().map(|class| class.name.as_str()).collect();
+    let classes = bundles.iter().flat_map(BundleCoverage::classes);
+    let reported: HashSet<&str> = classes.map(|class| class.name.as_str()).collect();
     let failures = recorded.failures.iter();
     let of_report = failures
-        .filter(|failure| material.classes.is_empty() || reported.contains(failure.class.as_str()));
+        .filter(|failure| !material.has_classes() || reported.contains(failure.class.as_str()));
     warnings.extend(of_report.map(unchanged));
 }
 

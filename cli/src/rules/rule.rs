@@ -11,7 +11,7 @@ use super::wildcards;
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
-    /// Everything together.
+    /// Everything together, or each module.
     Bundle,
     /// Each package.
     Package,
@@ -187,8 +187,8 @@ struct Node<'b> {
 impl Rule {
     /// Which limits are violated, each as JaCoCo says it; none if the rule is about nothing.
     #[must_use]
-    pub fn check(&self, bundle: &BundleCoverage) -> Option<Vec<String>> {
-        let nodes = self.nodes(bundle);
+    pub fn check(&self, bundles: &[BundleCoverage]) -> Option<Vec<String>> {
+        let nodes: Vec<Node<'_>> = bundles.iter().flat_map(|it| self.nodes(it)).collect();
         let nodes: Vec<&Node<'_>> = nodes.iter().filter(|node| self.is_about(node)).collect();
         let violations = |node: &&Node<'_>| {
             let limits = self.limits.iter();
@@ -335,7 +335,7 @@ mod tests {
             limits: vec![limit],
             origin: String::new(),
         };
-        rule.check(&bundle())
+        rule.check(&[bundle()])
     }
 
     #[test]
@@ -419,7 +419,7 @@ mod tests {
             limits: vec![lines()],
             origin: String::new(),
         };
-        let found = rule.check(&bundle()).unwrap();
+        let found = rule.check(&[bundle()]).unwrap();
         assert_eq!(found.len(), 1);
         assert!(found[0].contains("class bank.Account$Log: "), "{found:?}");
     }

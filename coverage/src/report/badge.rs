@@ -3,18 +3,17 @@
 use std::io::{self, Write};
 
 use super::table::percent;
-use crate::model::BundleCoverage;
+use crate::model::Counter;
 
 /// From how many percent on a badge has which colour; white text can be read on each.
 const COLOURS: [(u64, &str); 3] = [(80, "#2a7d2e"), (50, "#8a6100"), (0, "#b3261e")];
 const NOTHING: &str = "#555555";
 
-/// Writes the badge.
+/// Writes the badge of these lines.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let lines = bundle.counters.line;
+pub fn write(lines: Counter, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let percent = percent(lines);
     let value = match &percent {
         Some(percent) => format!("{percent}%").replace('<', "&lt;"),
@@ -41,8 +40,6 @@ pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Counter;
-    use crate::report::fixture;
 
     #[test]
     fn number_and_colour_are_those_of_the_lines() {
@@ -52,10 +49,8 @@ mod tests {
             (9_999, 1, "&lt;1%", COLOURS[2].1),
             (0, 0, "none", NOTHING),
         ] {
-            let mut bundle = fixture::bundle();
-            bundle.counters.line = Counter::new(missed, covered);
             let mut bytes = Vec::new();
-            write(&bundle, &mut bytes).unwrap();
+            write(Counter::new(missed, covered), &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             assert!(text.contains(&format!(">{value}</text>")), "{text}");
             let field = format!(r#"width="44" height="20" fill="{colour}""#);

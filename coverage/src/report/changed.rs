@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::table::{percent, shortened};
-use crate::model::{BundleCoverage, Counter, SourceFileCoverage, Status};
+use crate::model::{BundleCoverage, Counter, Counters, SourceFileCoverage, Status};
 
 /// This many ranges of lines are listed on a terminal.
 const LISTED: usize = 8;
@@ -16,9 +16,11 @@ const WIDEST_PATH: usize = 60;
 pub struct Changed {
     /// What was compared, as the user wrote it.
     pub range: String,
-    /// The counters of these lines alone.
-    pub bundle: BundleCoverage,
-    /// The paths of the source files of the bundle, in their order.
+    /// The name of the report.
+    pub name: String,
+    /// The bundles of the report with the counters of these lines alone.
+    pub bundles: Vec<BundleCoverage>,
+    /// The paths of the source files of the bundles, in their order.
     pub paths: Vec<String>,
     /// What is not in the report, a sentence each.
     pub notes: Vec<String>,
@@ -36,8 +38,17 @@ pub(super) struct Row<'a> {
 }
 
 impl Changed {
+    /// The counters of all changed lines.
+    pub(super) fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.bundles
+            .iter()
+            .for_each(|bundle| counters += bundle.counters);
+        counters
+    }
+
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let packages = self.bundle.packages.iter();
+        let packages = self.bundles.iter().flat_map(|bundle| &bundle.packages);
         let files = packages.flat_map(|package| &package.source_files);
         files.zip(&self.paths).map(|(file, path)| Row {
             path,
@@ -92,7 +103,7 @@ pub fn write(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<(
     if rows.is_empty() {
         let _ = writeln!(text, "{NOTHING} ({title})");
     } else {
-        table(&title, &rows, &changed.bundle, &mut text);
+        table(&title, &rows, &changed.counters(), &mut text);
     }
     for note in &changed.notes {
         let _ = writeln!(text, "{}", escape::line(note));
@@ -105,7 +116,7 @@ pub fn write(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<(
 /// # Errors
 /// `out` cannot be written.
 pub fn write_total(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let lines = changed.bundle.counters.line;
+    let lines = changed.counters().line;
     let since = escape::line(&changed.range);
     match percent(lines) {
         Some(percent) => {
@@ -121,7 +132,7 @@ pub fn write_total(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Re
     notes.try_for_each(|note| writeln!(out, "{}", escape::line(note)))
 }
 
-fn table(title: &str, rows: &[Row<'_>], bundle: &BundleCoverage, text: &mut String) {
+fn table(title: &str, rows: &[Row<'_>], total: &Counters, text: &mut String) {
     let path = |row: &Row<'_>| shortened(&escape::line(row.path), WIDEST_PATH);
     let longest = rows.iter().map(|row| path(row).chars().count()).max();
     let width = longest.unwrap_or(0).max(title.chars().count());
@@ -135,7 +146,7 @@ fn table(title: &str, rows: &[Row<'_>], bundle: &BundleCoverage, text: &mut Stri
         let line = format!("{name:<width$}{lines:>20}{branches:>20}  {}", missed(row));
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    let (lines, branches) = (share(bundle.counters.line), share(bundle.counters.branch));
+    let (lines, branches) = (share(total.line), share(total.branch));
     let _ = writeln!(text, "{:<width$}{lines:>20}{branches:>20}", "total");
 }
 
@@ -165,7 +176,8 @@ pub(super) mod tests {
     pub(in crate::report) fn changed() -> Changed {
         Changed {
             range: "origin/main".into(),
-            bundle: fixture::bundle().of_lines(|_, _, _| true),
+            name: "The <bank>".into(),
+            bundles: vec![fixture::bundle().of_lines(|_, _, _| true)],
             paths: vec!["core/src/bank/Account|<b>.java".into()],
             notes: vec!["1 changed source file is not in the report: a/Test.java".into()],
         }

@@ -3,33 +3,27 @@
 use std::io::{self, Write};
 
 use super::markup::Markup;
-use super::{Session, SourceLookup, names, path_of};
-use crate::model::{
-    BundleCoverage, ClassCoverage, Counter, Counters, Lines, MethodCoverage, PackageCoverage,
-};
+use super::{Report, SourceLookup, names, path_of};
+use crate::model::{ClassCoverage, Counter, Counters, Lines, MethodCoverage, PackageCoverage};
 
 const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd""#;
 
-/// Writes the report; files are named as `sources` does, those that it does not know
+/// Writes the report; files are named as the sources have them, those that they do not know
 /// `package/File.java`. What was executed counts as executed once, and its
 /// timestamp is the last dump of the sessions.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(
-    bundle: &BundleCoverage,
-    sessions: &[Session],
-    sources: &dyn SourceLookup,
-    out: &mut (impl Write + ?Sized),
-) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     let mut xml = Markup::new(&mut out, None, DOCTYPE)?;
-    let (line, branch) = (bundle.counters.line, bundle.counters.branch);
+    let (line, branch) = (report.counters.line, report.counters.branch);
     let numbers = [line.covered, line.total(), branch.covered, branch.total()]
         .map(|number| number.to_string());
     let [lines_covered, lines_valid, branches_covered, branches_valid] = &numbers;
-    let [line_rate, branch_rate, complexity] = &rates(&bundle.counters);
-    let timestamp = sessions
+    let [line_rate, branch_rate, complexity] = &rates(&report.counters);
+    let timestamp = report
+        .sessions
         .iter()
         .map(|session| session.dump_ms)
         .max()
@@ -48,16 +42,15 @@ pub fn write(
     ];
     xml.element("coverage", &attributes, |xml| {
         xml.element("sources", &[], |xml| {
-            let folder = sources.folder();
+            let mut modules = report.modules.iter();
+            let folder = modules.find_map(|module| module.sources.folder());
             xml.element("source", &[], |xml| {
                 xml.text(folder.as_deref().unwrap_or("."))
             })
         })?;
         xml.element("packages", &[], |xml| {
-            bundle
-                .packages
-                .iter()
-                .try_for_each(|package| write_package(xml, package, sources))
+            let mut packages = report.packages();
+            packages.try_for_each(|(module, package)| write_package(xml, package, module.sources))
         })
     })?;
     drop(xml);
@@ -197,13 +190,9 @@ mod tests {
     #[test]
     fn report_of_a_small_program() {
         let mut bytes = Vec::new();
-        write(
-            &fixture::bundle(),
-            &fixture::sessions(),
-            &NoSources,
-            &mut bytes,
-        )
-        .unwrap();
+        let (bundle, sessions) = (fixture::bundle(), fixture::sessions());
+        let report = Report::of_bundle(&bundle, &NoSources, &sessions);
+        write(&report, &mut bytes).unwrap();
         let xml = String::from_utf8(bytes).unwrap();
         insta::assert_snapshot!(
             xml.replace("><", ">\n<")

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::names;
-use crate::model::{BundleCoverage, ClassCoverage, CounterKind};
+use super::{Report, names};
+use crate::model::{ClassCoverage, CounterKind};
 
 const KINDS: [CounterKind; 5] = [
     CounterKind::Instruction,
@@ -13,19 +13,23 @@ const KINDS: [CounterKind; 5] = [
     CounterKind::Method,
 ];
 
-/// Writes the report, classes in the order of their packages and names.
+/// Writes the report, classes in the order of their packages and names; the group of a module is `group/module`.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut text = "GROUP,PACKAGE,CLASS".to_owned();
     for kind in KINDS {
         text += &format!(",{0}_MISSED,{0}_COVERED", kind.name());
     }
     text.push('\n');
-    for package in &bundle.packages {
+    for (module, package) in report.packages() {
+        let group = match report.is_group {
+            true => format!("{}/{}", report.name, module.bundle.name),
+            false => report.name.to_owned(),
+        };
         for class in package.classes.iter().filter(|class| class.contains_code()) {
-            write_row(&bundle.name, &package.name, class, &mut text);
+            write_row(&group, &package.name, class, &mut text);
         }
     }
     out.write_all(text.as_bytes())
@@ -57,17 +61,30 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::model::BundleCoverage;
+    use crate::report::{NoSources, fixture};
 
     fn written(bundle: &BundleCoverage) -> String {
         let mut bytes = Vec::new();
-        write(bundle, &mut bytes).unwrap();
+        write(&Report::of_bundle(bundle, &NoSources, &[]), &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn report_of_a_small_program() {
         insta::assert_snapshot!(written(&fixture::bundle()));
+    }
+
+    #[test]
+    fn modules_are_named_below_their_group() {
+        let (bank, web) = (fixture::bundle(), fixture::web());
+        let mut bytes = Vec::new();
+        write(&fixture::group(&bank, &web), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.contains("\n\"All, of it/web|<b>\",bank,Page,1,2,"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A small program with a bit of everything, for the tests of the writers.
 
-use super::Session;
+use super::{Module, NoSources, Report, Session};
 use crate::model::{BundleBuilder, BundleCoverage, ClassCoverage, Counter, MethodCoverage};
 
 /// Missed and covered instructions, missed and covered branches, line.
@@ -84,4 +84,22 @@ pub(super) fn sessions() -> Vec<Session> {
             incomplete: None,
         },
     ]
+}
+
+/// A bundle of one class, whose package the other one has, too.
+pub(super) fn web() -> BundleCoverage {
+    let get = method("get", "()V", &[(0, 2, 0, 0, 3), (1, 0, 1, 1, 4)]);
+    let mut builder = BundleBuilder::default();
+    let page = class("bank/Page", Some("Page.java"), vec![get]);
+    builder.add(page).unwrap();
+    builder.build("web|<b>")
+}
+
+/// Both bundles as modules of a group.
+pub(super) fn group<'a>(bank: &'a BundleCoverage, web: &'a BundleCoverage) -> Report<'a> {
+    let modules = [bank, web].map(|bundle| Module {
+        bundle,
+        sources: &NoSources,
+    });
+    Report::of_group("All, of it", modules.to_vec(), &[])
 }

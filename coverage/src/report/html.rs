@@ -3,8 +3,10 @@
 //! `index.html` lists the packages, `pkg/NAME/index.html` a package's classes,
 //! `class-NAME.html` a class's methods and `src-FILE.html` the lines. One style
 //! sheet and one script serve all pages; `classes.js` is loaded at the first
-//! search. Whatever comes from classes or sources is escaped.
+//! search. Of a group each module has such a folder, `mod-NAME`, beside the pages
+//! that list the modules. Whatever comes from classes or sources is escaped.
 
+mod group;
 mod highlight;
 mod links;
 mod page;
@@ -22,47 +24,82 @@ use self::links::Links;
 use self::page::{Crumb, Page, text, text_into};
 use self::rows::{Columns, Row};
 use super::table::percent;
-use super::{Session, SourceLookup, names};
+use super::{Module, Report, Session, SourceLookup, names};
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
 
 /// Writes the report into `folder`, which exists; it begins at `index.html`.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(
-    bundle: &BundleCoverage,
-    sessions: &[Session],
-    sources: &dyn SourceLookup,
-    folder: &Path,
-) -> io::Result<()> {
-    std::fs::write(folder.join("report.css"), include_str!("html/report.css"))?;
-    std::fs::write(folder.join("report.js"), include_str!("html/report.js"))?;
-    let report = Report {
-        bundle,
-        links: Links::new(bundle),
-        sessions,
-    };
-    std::fs::write(folder.join("index.html"), report.index())?;
-    std::fs::write(
-        folder.join("sessions.html"),
-        sessions::page(bundle, sessions),
-    )?;
-    std::fs::write(folder.join("classes.js"), report.search_data())?;
-    for package in &bundle.packages {
-        report.write_package(package, sources, folder)?;
+pub fn write(report: &Report<'_>, folder: &Path) -> io::Result<()> {
+    if !report.is_group {
+        let mut modules = report.modules.iter();
+        return modules.try_for_each(|module| write_module(report, module, folder).map(drop));
     }
-    Ok(())
+    let mut search = String::new();
+    let folders = group::folders(report);
+    for (module, name) in report.modules.iter().zip(&folders) {
+        let inner = folder.join(name);
+        std::fs::create_dir_all(&inner)?;
+        search += &write_module(report, module, &inner)?.search_data(&format!("{name}/"));
+    }
+    std::fs::write(folder.join("index.html"), group::index(report, &folders))?;
+    write_shared(report.name, report.sessions, &search, folder)
 }
 
-struct Report<'a> {
+/// Writes the pages of one bundle.
+fn write_module<'a>(
+    report: &Report<'a>,
+    module: &Module<'a>,
+    folder: &Path,
+) -> io::Result<Pages<'a>> {
+    let bundle = module.bundle;
+    let pages = Pages {
+        bundle,
+        links: Links::new(bundle),
+        sessions: report.sessions,
+        group: report.is_group.then_some(report.name),
+    };
+    std::fs::write(folder.join("index.html"), pages.index())?;
+    write_shared(
+        &bundle.name,
+        report.sessions,
+        &pages.search_data(""),
+        folder,
+    )?;
+    for package in &bundle.packages {
+        pages.write_package(package, module.sources, folder)?;
+    }
+    Ok(pages)
+}
+
+/// Writes what all pages of a folder use.
+fn write_shared(name: &str, runs: &[Session], search: &str, folder: &Path) -> io::Result<()> {
+    std::fs::write(folder.join("report.css"), include_str!("html/report.css"))?;
+    std::fs::write(folder.join("report.js"), include_str!("html/report.js"))?;
+    std::fs::write(folder.join("sessions.html"), sessions::page(name, runs))?;
+    std::fs::write(folder.join("classes.js"), format!("classes([{search}]);\n"))
+}
+
+/// The pages of one bundle.
+struct Pages<'a> {
     bundle: &'a BundleCoverage,
     links: Links<'a>,
     sessions: &'a [Session],
+    /// The group that the bundle is a module of.
+    group: Option<&'a str>,
 }
 
-impl Report<'_> {
+impl Pages<'_> {
+    /// The path of a page, from whose folder `root` leads to that of the bundle.
+    fn path(&self, root: &str, steps: Vec<Crumb>) -> Vec<Crumb> {
+        let up = |group: &str| Crumb::new(group, &format!("{root}../index.html"));
+        self.group.map(up).into_iter().chain(steps).collect()
+    }
+
     fn index(&self) -> String {
-        let mut page = Page::new(&self.bundle.name, "", &[Crumb::here(&self.bundle.name)]);
+        let path = self.path("", vec![Crumb::here(&self.bundle.name)]);
+        let mut page = Page::new(&self.bundle.name, "", &path);
         sessions::incomplete(&mut page.body, self.sessions);
         self.no_match(&mut page.body);
         page.summary(&self.bundle.counters);
@@ -111,12 +148,16 @@ impl Report<'_> {
         body.push_str("</ul></aside>");
     }
 
-    /// All classes for the search: name, link, covered percent of its instructions.
-    fn search_data(&self) -> String {
-        let mut data = "classes([".to_owned();
+    /// All classes for the search: name, link behind `folder`, covered percent of its instructions.
+    fn search_data(&self, folder: &str) -> String {
+        let mut data = String::new();
         for package in &self.bundle.packages {
             for class in package.classes.iter().filter(|class| class.contains_code()) {
-                let link = format!("{}/{}", self.links.folder(package), self.links.class(class));
+                let link = format!(
+                    "{folder}{}/{}",
+                    self.links.folder(package),
+                    self.links.class(class)
+                );
                 let name = jvms::names::binary(&class.name);
                 let percent = percent(class.counters.instruction).unwrap_or_default();
                 let [name, link, percent] =
@@ -124,7 +165,7 @@ impl Report<'_> {
                 let _ = writeln!(data, "[{name},{link},{percent}],");
             }
         }
-        data + "]);\n"
+        data
     }
 
     fn write_package(
@@ -157,17 +198,20 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn crumbs(&self, package: &PackageCoverage) -> [Crumb; 2] {
-        [
-            Crumb::new(&self.bundle.name, "../../index.html"),
-            Crumb::new(&names::package(&package.name), "index.html"),
-        ]
+    /// The path of a page in the folder of a package.
+    fn crumbs(&self, package: &PackageCoverage, here: Option<&str>) -> Vec<Crumb> {
+        let report = Crumb::new(&self.bundle.name, "../../index.html");
+        let name = names::package(&package.name);
+        let steps = match here {
+            None => vec![report, Crumb::here(&name)],
+            Some(here) => vec![report, Crumb::new(&name, "index.html"), Crumb::here(here)],
+        };
+        self.path("../../", steps)
     }
 
     fn package(&self, package: &PackageCoverage) -> String {
         let name = names::package(&package.name);
-        let [report, _] = self.crumbs(package);
-        let mut page = Page::new(&name, "../../", &[report, Crumb::here(&name)]);
+        let mut page = Page::new(&name, "../../", &self.crumbs(package, None));
         page.summary(&package.counters);
         page.filter("Filter classes", false);
         let classes = package.classes.iter().filter(|class| class.contains_code());
@@ -205,12 +249,7 @@ impl Report<'_> {
 
     fn class(&self, package: &PackageCoverage, class: &ClassCoverage) -> String {
         let name = names::class(class);
-        let [report, package_crumb] = self.crumbs(package);
-        let mut page = Page::new(
-            &name,
-            "../../",
-            &[report, package_crumb, Crumb::here(&name)],
-        );
+        let mut page = Page::new(&name, "../../", &self.crumbs(package, Some(&name)));
         if let Some((label, link)) = self.place(package, class, None) {
             let _ = write!(
                 page.body,
@@ -253,11 +292,10 @@ impl Report<'_> {
         file: &SourceFileCoverage,
         source: Option<&str>,
     ) -> String {
-        let [report, package_crumb] = self.crumbs(package);
         let mut page = Page::new(
             &file.name,
             "../../",
-            &[report, package_crumb, Crumb::here(&file.name)],
+            &self.crumbs(package, Some(&file.name)),
         );
         page.summary(&file.counters);
         let classes = package

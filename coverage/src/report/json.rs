@@ -4,63 +4,75 @@
 
 use std::io::{self, Write};
 
-use super::{Session, SourceLookup};
-use crate::model::{BundleCoverage, ClassCoverage, CounterKind, Counters, MethodCoverage};
+use super::{Module, Report, Session, SourceLookup};
+use crate::model::{ClassCoverage, CounterKind, Counters, MethodCoverage};
 use crate::model::{PackageCoverage, SourceFileCoverage};
 use jvms::names::binary;
 
 /// The version of the format.
 pub const VERSION: u32 = 1;
 
-/// What the report is about, besides what was counted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct About<'a> {
-    /// The runs.
-    pub sessions: &'a [Session],
-    /// The range of revisions whose changed lines the report is about, if it is.
-    pub diff: Option<&'a str>,
-}
-
-/// Writes the report; source files have the paths that `sources` knows.
+/// Writes the report, to which `diff`, a range of revisions, may limit it; source files have the paths that are known.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn write(
-    bundle: &BundleCoverage,
-    about: About<'_>,
-    sources: &dyn SourceLookup,
+    report: &Report<'_>,
+    diff: Option<&str>,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
-    let diff = about.diff.map_or("null".to_owned(), quoted);
+    let diff = diff.map_or("null".to_owned(), quoted);
     write!(
         out,
         "{{\"format\":\"classhook-coverage\",\"version\":{VERSION},\"name\":{},\"diff\":{diff},\n\"sessions\":[",
-        quoted(&bundle.name)
+        quoted(report.name)
     )?;
-    list(&mut out, Session::sorted(about.sessions), |out, session| {
-        let incomplete = session
-            .incomplete
-            .as_deref()
-            .map_or("null".to_owned(), quoted);
-        write!(
-            out,
-            "{{\"id\":{},\"start\":{},\"dump\":{},\"incomplete\":{incomplete}}}",
-            quoted(&session.id),
-            session.start_ms,
-            session.dump_ms
-        )
-    })?;
+    list(&mut out, Session::sorted(report.sessions), write_session)?;
+    write!(out, "],\n\"counters\":{},", counters(&report.counters))?;
+    if report.is_group {
+        out.write_all(b"\n\"modules\":[")?;
+        list(&mut out, &report.modules, |out, module| {
+            let counters = counters(&module.bundle.counters);
+            write!(
+                out,
+                "\n{{\"name\":{},\"counters\":{counters},",
+                quoted(&module.bundle.name)
+            )?;
+            write_packages(out, module)?;
+            out.write_all(b"}")
+        })?;
+        out.write_all(b"]")?;
+    } else {
+        report
+            .modules
+            .iter()
+            .try_for_each(|module| write_packages(&mut out, module))?;
+    }
+    out.write_all(b"}\n")?;
+    out.flush()
+}
+
+fn write_session(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let incomplete = session
+        .incomplete
+        .as_deref()
+        .map_or("null".to_owned(), quoted);
     write!(
         out,
-        "],\n\"counters\":{},\n\"packages\":[",
-        counters(&bundle.counters)
-    )?;
-    list(&mut out, &bundle.packages, |out, package| {
-        write_package(out, package, sources)
+        "{{\"id\":{},\"start\":{},\"dump\":{},\"incomplete\":{incomplete}}}",
+        quoted(&session.id),
+        session.start_ms,
+        session.dump_ms
+    )
+}
+
+fn write_packages(out: &mut dyn Write, module: &Module<'_>) -> io::Result<()> {
+    out.write_all(b"\n\"packages\":[")?;
+    list(out, &module.bundle.packages, |out, package| {
+        write_package(out, package, module.sources)
     })?;
-    out.write_all(b"]}\n")?;
-    out.flush()
+    out.write_all(b"]")
 }
 
 fn write_package(
@@ -192,14 +204,22 @@ mod tests {
 
     #[test]
     fn report_of_a_small_program() {
-        let sessions = fixture::sessions();
-        let about = About {
-            sessions: &sessions,
-            diff: Some("origin/main"),
-        };
+        let (bundle, sessions) = (fixture::bundle(), fixture::sessions());
+        let report = Report::of_bundle(&bundle, &NoSources, &sessions);
         let mut bytes = Vec::new();
-        write(&fixture::bundle(), about, &NoSources, &mut bytes).unwrap();
+        write(&report, Some("origin/main"), &mut bytes).unwrap();
         insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
+    }
+
+    #[test]
+    fn modules_have_their_own_packages() {
+        let (bank, web) = (fixture::bundle(), fixture::web());
+        let mut bytes = Vec::new();
+        write(&fixture::group(&bank, &web), None, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let web = text.find("{\"name\":\"web|<b>\",\"counters\":{").unwrap();
+        assert!(text[web..].contains("\"name\":\"bank.Page\""), "{text}");
+        assert_eq!(text.matches("\"packages\":").count(), 2);
     }
 
     #[test]

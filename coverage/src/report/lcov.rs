@@ -3,29 +3,23 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{SourceLookup, path_of};
-use crate::model::{
-    BundleCoverage, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage,
-};
+use super::{Report, SourceLookup, path_of};
+use crate::model::{LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage};
 
-/// Writes the report; files are named as `sources` does, those that it does not know
+/// Writes the report; files are named as the sources have them, those that they do not know
 /// `package/File.java`, and what was executed counts as executed once. Classes that name no source file are left out.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(
-    bundle: &BundleCoverage,
-    sources: &dyn SourceLookup,
-    out: &mut (impl Write + ?Sized),
-) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut text = String::new();
-    for package in &bundle.packages {
+    for (module, package) in report.packages() {
         for file in package
             .source_files
             .iter()
             .filter(|file| !file.lines.is_empty())
         {
-            write_file(package, file, sources, &mut text).map_err(io::Error::other)?;
+            write_file(package, file, module.sources, &mut text).map_err(io::Error::other)?;
         }
     }
     out.write_all(text.as_bytes())
@@ -123,7 +117,8 @@ mod tests {
     #[test]
     fn report_of_a_small_program() {
         let mut bytes = Vec::new();
-        write(&fixture::bundle(), &NoSources, &mut bytes).unwrap();
+        let bundle = fixture::bundle();
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
         insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
     }
 }

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use super::changed::{self, Changed, Row, listed};
 use super::markup::escape;
-use super::names;
 use super::table::percent;
-use crate::model::{BundleCoverage, Counter, CounterKind};
+use super::{Report, names};
+use crate::model::{Counter, CounterKind, Counters};
 
 /// Rows of a table: comments have a greatest length.
 const ROWS: usize = 250;
@@ -21,35 +21,45 @@ const COLUMNS: [CounterKind; 4] = [
     CounterKind::Method,
 ];
 
-/// Writes a table of the packages.
+/// Writes a table of the packages, or of the modules of a group.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut text = match percent(bundle.counters.line) {
-        Some(percent) => format!(
-            "### {}: {percent}% of the lines are covered\n\n",
-            plain(&bundle.name)
-        ),
-        None => format!("### {}: {}\n", plain(&bundle.name), super::table::NOTHING),
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let name = plain(report.name);
+    let mut text = match percent(report.counters.line) {
+        Some(percent) => format!("### {name}: {percent}% of the lines are covered\n\n"),
+        None => format!("### {name}: {}\n", super::table::NOTHING),
     };
-    let packages = bundle.packages.iter();
-    let packages: Vec<_> = packages
-        .filter(|it| it.counters.instruction.total() > 0)
-        .collect();
-    if !packages.is_empty() {
-        text += "| package | instructions | branches | lines | methods |\n|---|--:|--:|--:|--:|\n";
-        for package in packages.iter().take(ROWS) {
-            let cells = COLUMNS.map(|kind| share(package.counters.of(kind)));
-            let _ = writeln!(
-                text,
-                "| {} | {} |",
-                code(&names::package(&package.name)),
-                cells.join(" | ")
-            );
+    let rows: Vec<(String, Counters)> = match report.is_group {
+        true => {
+            let bundles = report.modules.iter().map(|module| module.bundle);
+            bundles.map(|it| (it.name.clone(), it.counters)).collect()
         }
-        more(packages.len(), 4, &mut text);
-        let cells = COLUMNS.map(|kind| share(bundle.counters.of(kind)));
+        false => {
+            let packages = report.packages();
+            packages
+                .map(|(_, it)| (names::package(&it.name), it.counters))
+                .collect()
+        }
+    };
+    let rows = rows
+        .into_iter()
+        .filter(|(_, it)| it.instruction.total() > 0);
+    let rows: Vec<_> = rows.collect();
+    if !rows.is_empty() {
+        let what = if report.is_group { "module" } else { "package" };
+        let _ = writeln!(
+            text,
+            "| {what} | instructions | branches | lines | methods |"
+        );
+        text += "|---|--:|--:|--:|--:|\n";
+        for (name, counters) in rows.iter().take(ROWS) {
+            let cells = COLUMNS.map(|kind| share(counters.of(kind)));
+            let _ = writeln!(text, "| {} | {} |", code(name), cells.join(" | "));
+        }
+        more(rows.len(), 4, &mut text);
+        let cells = COLUMNS.map(|kind| share(report.counters.of(kind)));
         let _ = writeln!(text, "| **total** | {} |", cells.join(" | "));
     }
     out.write_all(text.as_bytes())
@@ -60,9 +70,9 @@ pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Re
 /// # Errors
 /// `out` cannot be written.
 pub fn write_changed(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let counters = changed.bundle.counters;
+    let counters = changed.counters();
     let since = code(&changed.range);
-    let name = plain(&changed.bundle.name);
+    let name = plain(&changed.name);
     let mut text = match percent(counters.line) {
         Some(percent) => format!("### {name}: {percent}% of the changed lines are covered\n\n"),
         None => format!("### {name}: {}\n\n", changed::NOTHING),
@@ -137,13 +147,20 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::report::{NoSources, fixture};
 
     #[test]
     fn packages_of_a_small_program() {
         let mut bytes = Vec::new();
-        write(&fixture::bundle(), &mut bytes).unwrap();
+        let bundle = fixture::bundle();
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
         insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
+        let (bank, web) = (fixture::bundle(), fixture::web());
+        let mut bytes = Vec::new();
+        write(&fixture::group(&bank, &web), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let row = "| <code>web&#124;&lt;b&gt;</code> | 66% (2 of 3) | 50% (1 of 2) | 50% (1 of 2) | 100% (1 of 1) |";
+        assert!(text.contains(row) && text.contains("| module |"), "{text}");
     }
 
     #[test]

@@ -4,26 +4,21 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::markup::escape;
-use super::{SourceLookup, path_of};
-use crate::model::{BundleCoverage, SourceFileCoverage};
+use super::{Report, SourceLookup, path_of};
+use crate::model::SourceFileCoverage;
 
-/// Writes the report; files are named as `sources` does, those that it does not know
+/// Writes the report; files are named as the sources have them, those that they do not know
 /// `package/File.java`. Classes that name no source file are left out.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(
-    bundle: &BundleCoverage,
-    sources: &dyn SourceLookup,
-    out: &mut (impl Write + ?Sized),
-) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut text = String::from("<coverage version=\"1\">\n");
-    let files = bundle
-        .packages
-        .iter()
-        .flat_map(|package| &package.source_files);
-    for file in files.filter(|file| !file.lines.is_empty()) {
-        write_file(file, sources, &mut text).map_err(io::Error::other)?;
+    for (module, package) in report.packages() {
+        let files = package.source_files.iter();
+        for file in files.filter(|file| !file.lines.is_empty()) {
+            write_file(file, module.sources, &mut text).map_err(io::Error::other)?;
+        }
     }
     text.push_str("</coverage>\n");
     out.write_all(text.as_bytes())
@@ -64,7 +59,8 @@ mod tests {
     #[test]
     fn report_of_a_small_program() {
         let mut bytes = Vec::new();
-        write(&fixture::bundle(), &NoSources, &mut bytes).unwrap();
+        let bundle = fixture::bundle();
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
         let expected = r#"<coverage version="1">
   <file path="bank/Account.java">
     <lineToCover lineNumber="5" covered="true"/>
@@ -85,7 +81,7 @@ mod tests {
         let mut bundle = fixture::bundle();
         bundle.packages[1].source_files[0].name = "\"<&>.java".into();
         let mut bytes = Vec::new();
-        write(&bundle, &NoSources, &mut bytes).unwrap();
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(
             text.contains(r#"path="bank/&quot;&lt;&amp;&gt;.java""#),

@@ -1,4 +1,4 @@
-//! The summary on a terminal: one row per package, or per class when there is
+//! The summary on a terminal: one row per module, per package, or per class when there is
 //! only one package.
 //!
 //! Percentages are cut so that `100%` means everything, `0%` nothing, and `<1%` something.
@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::names;
-use crate::model::{BundleCoverage, Counter, CounterKind, Counters};
+use super::{Report, names};
+use crate::model::{Counter, CounterKind, Counters};
 
 const COLUMNS: [(CounterKind, &str); 4] = [
     (CounterKind::Instruction, "instructions"),
@@ -28,6 +28,8 @@ const NARROWEST_NAME: usize = 12;
 /// What a row stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
+    /// A module of a group.
+    Modules,
     /// A package.
     Packages,
     /// A class.
@@ -59,8 +61,8 @@ impl Default for Layout {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(bundle: &BundleCoverage, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_with(bundle, &Layout::default(), out)
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    write_with(report, &Layout::default(), out)
 }
 
 /// What is written instead of an empty table.
@@ -71,16 +73,16 @@ pub const NOTHING: &str = "no class with instructions was measured";
 /// # Errors
 /// `out` cannot be written.
 pub fn write_with(
-    bundle: &BundleCoverage,
+    report: &Report<'_>,
     layout: &Layout,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
-    let kind = layout.rows.unwrap_or(if bundle.packages.len() == 1 {
-        Rows::Classes
-    } else {
-        Rows::Packages
+    let kind = layout.rows.unwrap_or(match report.packages().count() {
+        _ if report.is_group => Rows::Modules,
+        1 => Rows::Classes,
+        _ => Rows::Packages,
     });
-    let rows = rows(bundle, kind);
+    let rows = rows(report, kind);
     if rows.is_empty() {
         return writeln!(out, "{NOTHING}");
     }
@@ -92,30 +94,35 @@ pub fn write_with(
     let table = Table::fit(layout, longest.max(5));
     let mut text = String::new();
     table.heading(
-        if kind == Rows::Packages {
-            "package"
-        } else {
-            "class"
+        match kind {
+            Rows::Modules => "module",
+            Rows::Packages => "package",
+            Rows::Classes => "class",
         },
         &mut text,
     );
     rows.iter()
         .for_each(|(name, counters)| table.row(name, counters, false, &mut text));
-    table.row("total", &bundle.counters, true, &mut text);
+    table.row("total", &report.counters, true, &mut text);
     out.write_all(text.as_bytes())
 }
 
-fn rows(bundle: &BundleCoverage, kind: Rows) -> Vec<(String, Counters)> {
+fn rows(report: &Report<'_>, kind: Rows) -> Vec<(String, Counters)> {
     let printable = |name: String| escape::line(&name).into_owned();
     let all: Vec<_> = match kind {
-        Rows::Packages => {
-            let packages = bundle.packages.iter();
-            packages
-                .map(|package| (printable(names::package(&package.name)), package.counters))
+        Rows::Modules => {
+            let bundles = report.modules.iter().map(|module| module.bundle);
+            bundles
+                .map(|bundle| (printable(bundle.name.clone()), bundle.counters))
                 .collect()
         }
-        Rows::Classes => bundle
-            .classes()
+        Rows::Packages => report
+            .packages()
+            .map(|(_, package)| (printable(names::package(&package.name)), package.counters))
+            .collect(),
+        Rows::Classes => report
+            .packages()
+            .flat_map(|(_, package)| &package.classes)
             .map(|class| (printable(jvms::names::binary(&class.name)), class.counters))
             .collect(),
     };
@@ -225,11 +232,13 @@ pub(super) fn shortened(name: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::model::BundleCoverage;
+    use crate::report::{NoSources, fixture};
 
     fn shown(bundle: &BundleCoverage, layout: &Layout) -> String {
         let mut bytes = Vec::new();
-        write_with(bundle, layout, &mut bytes).unwrap();
+        let report = Report::of_bundle(bundle, &NoSources, &[]);
+        write_with(&report, layout, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -251,6 +260,14 @@ mod tests {
             "{text}"
         );
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn modules_of_a_group() {
+        let (bank, web) = (fixture::bundle(), fixture::web());
+        let mut bytes = Vec::new();
+        write(&fixture::group(&bank, &web), &mut bytes).unwrap();
+        insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
     }
 
     #[test]

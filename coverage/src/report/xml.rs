@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::Session;
 use super::markup::Markup;
-use crate::model::{BundleCoverage, ClassCoverage, Counter, CounterKind, Counters, MethodCoverage};
+use super::{Report, Session};
+use crate::model::{ClassCoverage, Counter, CounterKind, Counters, MethodCoverage};
 use crate::model::{PackageCoverage, SourceFileCoverage};
 
 const DOCTYPE: &str = r#"report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd""#;
@@ -18,26 +18,32 @@ const DOCTYPE: &str = r#"report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.d
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(
-    bundle: &BundleCoverage,
-    sessions: &[Session],
-    out: &mut (impl Write + ?Sized),
-) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     let mut xml = Markup::new(&mut out, Some("yes"), DOCTYPE)?;
-    xml.element("report", &[("name", &bundle.name)], |xml| {
-        for session in Session::sorted(sessions) {
+    xml.element("report", &[("name", report.name)], |xml| {
+        for session in Session::sorted(report.sessions) {
             let (start, dump) = (session.start_ms.to_string(), session.dump_ms.to_string());
             xml.empty(
                 "sessioninfo",
                 &[("id", &session.id), ("start", &start), ("dump", &dump)],
             )?;
         }
-        bundle
-            .packages
-            .iter()
-            .try_for_each(|package| write_package(xml, package))?;
-        write_counters(xml, &bundle.counters)
+        for module in &report.modules {
+            let write_packages = |xml: &mut Markup<_>| {
+                let mut packages = module.bundle.packages.iter();
+                packages.try_for_each(|package| write_package(xml, package))
+            };
+            if !report.is_group {
+                write_packages(xml)?;
+                continue;
+            }
+            xml.element("group", &[("name", &module.bundle.name)], |xml| {
+                write_packages(xml)?;
+                write_counters(xml, &module.bundle.counters)
+            })?;
+        }
+        write_counters(xml, &report.counters)
     })?;
     drop(xml);
     out.flush()
@@ -130,17 +136,27 @@ fn write_counters<W: Write>(xml: &mut Markup<W>, counters: &Counters) -> io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::model::BundleCoverage;
+    use crate::report::{NoSources, fixture};
 
     fn written(bundle: &BundleCoverage, sessions: &[Session]) -> String {
         let mut bytes = Vec::new();
-        write(bundle, sessions, &mut bytes).unwrap();
+        write(&Report::of_bundle(bundle, &NoSources, sessions), &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn report_of_a_small_program() {
         let xml = written(&fixture::bundle(), &fixture::sessions());
+        insta::assert_snapshot!(xml.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn modules_are_groups_as_in_jacoco() {
+        let (bank, web) = (fixture::bundle(), fixture::web());
+        let mut bytes = Vec::new();
+        write(&fixture::group(&bank, &web), &mut bytes).unwrap();
+        let xml = String::from_utf8(bytes).unwrap();
         insta::assert_snapshot!(xml.replace("><", ">\n<"));
     }
 

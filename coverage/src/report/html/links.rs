@@ -69,7 +69,12 @@ impl<'a> Links<'a> {
 }
 
 /// A name not taken yet, even where file systems ignore case.
-fn unique(prefix: &str, name: &str, suffix: &str, taken: &mut HashSet<String>) -> String {
+pub(super) fn unique(
+    prefix: &str,
+    name: &str,
+    suffix: &str,
+    taken: &mut HashSet<String>,
+) -> String {
     let safe: String = name
         .chars()
         .take(LONGEST)

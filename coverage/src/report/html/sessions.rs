@@ -5,15 +5,11 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::page::{Crumb, Page, count, text};
-use crate::model::BundleCoverage;
 use crate::report::Session;
 
-/// The page.
-pub(super) fn page(bundle: &BundleCoverage, sessions: &[Session]) -> String {
-    let path = [
-        Crumb::new(&bundle.name, "index.html"),
-        Crumb::here("Sessions"),
-    ];
+/// The page of the report of this name.
+pub(super) fn page(name: &str, sessions: &[Session]) -> String {
+    let path = [Crumb::new(name, "index.html"), Crumb::here("Sessions")];
     let mut page = Page::new("Sessions", "", &path);
     if sessions.is_empty() {
         page.body

@@ -19,8 +19,13 @@ impl SourceLookup for Text {
 }
 
 fn report(bundle: &BundleCoverage, sources: &dyn SourceLookup) -> BTreeMap<String, String> {
+    let sessions = fixture::sessions();
+    pages(&Report::of_bundle(bundle, sources, &sessions))
+}
+
+fn pages(report: &Report<'_>) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
-    write(bundle, &fixture::sessions(), sources, folder.path()).unwrap();
+    write(report, folder.path()).unwrap();
     let mut files = BTreeMap::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(inner) = folders.pop() {
@@ -65,7 +70,12 @@ fn what_could_not_be_recorded_is_on_the_first_page_and_beside_the_sessions() {
     let mut sessions = fixture::sessions();
     sessions[0].incomplete = Some("3 classes of <b> are missing".to_owned());
     let folder = tempfile::tempdir().unwrap();
-    write(&fixture::bundle(), &sessions, &NoSources, folder.path()).unwrap();
+    let bundle = fixture::bundle();
+    write(
+        &Report::of_bundle(&bundle, &NoSources, &sessions),
+        folder.path(),
+    )
+    .unwrap();
     for page in ["index.html", "sessions.html"] {
         let text = fs::read_to_string(folder.path().join(page)).unwrap();
         let notice = "is incomplete.</strong> What could not be recorded is missing, or counts as missed.<ul><li>3 classes of &lt;b&gt; are missing</ul>";
@@ -75,8 +85,12 @@ fn what_could_not_be_recorded_is_on_the_first_page_and_beside_the_sessions() {
 
 #[test]
 fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
-    for sources in [&Text(ACCOUNT) as &dyn SourceLookup, &NoSources] {
-        let files = report(&fixture::bundle(), sources);
+    let (bank, web) = (fixture::bundle(), fixture::web());
+    for files in [
+        report(&bank, &Text(ACCOUNT)),
+        report(&bank, &NoSources),
+        pages(&fixture::group(&bank, &web)),
+    ] {
         let mut links = 0;
         for (name, page) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
             let folder = PathBuf::from(name).parent().unwrap().to_path_buf();
@@ -101,6 +115,30 @@ fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
             }
         }
         assert!(links > 30, "{links}");
+    }
+}
+
+#[test]
+fn modules_of_a_group_have_their_own_pages_and_one_search() {
+    let (bank, web) = (fixture::bundle(), fixture::web());
+    let files = pages(&fixture::group(&bank, &web));
+    let index = &files["index.html"];
+    assert!(
+        index.contains("<a href=\"mod-web__b_/index.html\">web|&lt;b&gt;</a>"),
+        "{index}"
+    );
+    let path = "<li><a href=\"../../../index.html\">All, of it</a><li><a href=\"../../index.html\">web|&lt;b&gt;</a><li><a href=\"index.html\">bank</a>";
+    let page = &files["mod-web__b_/pkg/bank/class-Page.html"];
+    assert!(page.contains(path), "{page}");
+    let search = &files["classes.js"];
+    for link in [
+        "mod-The__bank_/pkg/bank/class-Account.html",
+        "mod-web__b_/pkg/bank/class-Page.html",
+    ] {
+        assert!(
+            search.contains(link) && files.contains_key(link),
+            "{link}: {search}"
+        );
     }
 }
 

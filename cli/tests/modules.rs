@@ -1,0 +1,137 @@
+//! `--module` of `report` and `check`: one report over several modules.
+
+#[path = "support/command.rs"]
+mod support;
+
+use std::fs;
+
+use probes::Meta;
+use support::{Compiled, Hits, Ran, run, snapshot};
+
+const PAGE: &str = "package bank;
+public class Page {
+    String title() {
+        return \"page\";
+    }
+}
+";
+
+/// Two modules that share a package; all of `Account` and of `Page` ran, `Never` did not.
+struct Modules {
+    bank: Compiled,
+    web: Compiled,
+}
+
+impl Modules {
+    fn new() -> Self {
+        let bank = support::bank();
+        let web = Compiled::new(&[("bank/Page.java", PAGE)]);
+        let (account, page) = (bank.class("bank/Account"), web.class("bank/Page"));
+        let ran: [(&[u8], Hits); 2] = [(&account, Hits::All), (&page, Hits::All)];
+        snapshot(&bank.path("out"), Meta::default(), true, &ran);
+        Self { bank, web }
+    }
+
+    /// Runs a command over what was recorded, in modules called `core` and `web`.
+    fn ran(&self, command: &str, words: &[&str]) -> Ran {
+        let module = |name: &str, module: &Compiled| {
+            let (classes, sources) = (module.path("classes"), module.path("src"));
+            format!(
+                "--module={name}={},{}",
+                classes.display(),
+                sources.display()
+            )
+        };
+        let (core, web) = (module("core", &self.bank), module("web", &self.web));
+        let out = self.bank.path("out").display().to_string();
+        let start = [command, &out, &core, &web];
+        run(start.iter().chain(words))
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.bank.path(name).display().to_string()
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.bank.path(name)).unwrap()
+    }
+}
+
+#[test]
+fn modules_are_groups_with_their_own_sources() {
+    let modules = Modules::new();
+    modules
+        .ran("report", &[])
+        .prints(&["module", "core", "web", "total"]);
+    let formats = ["xml", "csv", "lcov", "sonar", "json", "html"];
+    let words = formats.map(|format| format!("--{format}={}", modules.file(format)));
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.push("--name=All");
+    modules.ran("report", &words).well();
+    let xml = modules.text("xml");
+    assert!(
+        xml.contains("<group name=\"core\"><package name=\"bank\"><class name=\"bank/Account\""),
+        "{xml}"
+    );
+    assert!(
+        xml.contains(
+            "</group><group name=\"web\"><package name=\"bank\"><class name=\"bank/Page\""
+        ),
+        "{xml}"
+    );
+    assert!(
+        xml.ends_with("<counter type=\"CLASS\" missed=\"1\" covered=\"2\"/></report>"),
+        "{xml}"
+    );
+    assert!(modules.text("csv").contains("\nAll/web,bank,Page,"));
+    let page = modules.web.path("src/bank/Page.java").display().to_string();
+    for format in ["lcov", "sonar", "json"] {
+        assert!(modules.text(format).contains(&page), "{format}");
+    }
+    let source = modules.text("html/mod-web/pkg/bank/src-Page.java.html");
+    assert!(source.contains("&quot;page&quot;"), "{source}");
+}
+
+#[test]
+fn selections_and_rules_are_over_all_modules() {
+    let modules = Modules::new();
+    let one = modules.ran("report", &["--select", "bank.Page"]).well();
+    assert!(
+        one.out.contains("web") && !one.out.contains("core"),
+        "{}",
+        one.out
+    );
+    modules
+        .ran("report", &["--select", "bank.None"])
+        .refused("H0671", &["bank."]);
+    let short = modules.ran("check", &["--fail-under", "line=100,class:bank.Page=100"]);
+    assert_eq!(short.code, Some(4), "{}", short.error);
+    assert!(
+        short
+            .out
+            .contains("total        line          100%   77.77%  7 of 9"),
+        "{}",
+        short.out
+    );
+    let rules = modules.file("rules");
+    fs::write(&rules, "<rules><rule><limits><limit><counter>LINE</counter><minimum>1.00</minimum></limit></limits></rule></rules>").unwrap();
+    let short = modules.ran("check", &["--rules", &rules]);
+    let broken = "Rule violated for bundle core: lines covered ratio is 0.71, but expected minimum is 1.00\n";
+    assert_eq!(short.out, broken, "{}", short.error);
+}
+
+#[test]
+fn modules_that_make_no_sense_are_refused() {
+    let modules = Modules::new();
+    for wrong in ["core", "=classes", "core=", "core=classes,"] {
+        let ran = modules.ran("report", &["--module", wrong]);
+        assert_eq!(ran.code, Some(2), "{wrong}");
+        ran.says(&["NAME=CLASSES,SOURCES"]);
+    }
+    let ran = modules.ran("report", &["--classes", "x"]);
+    assert_eq!(ran.code, Some(2));
+    ran.says(&["--module", "--classes"]);
+    modules
+        .ran("report", &["--module", "gone=/nowhere/classes"])
+        .refused("H0612", &["/nowhere/classes"]);
+}
