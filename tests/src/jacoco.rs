@@ -60,6 +60,7 @@ pub fn report_of(
 fn command_line(jdk: &Jdk) -> Java {
     Java::new(jdk)
         .option("-Xmx2g")
+        .option("-XX:+UseSerialGC")
         .option("-jar")
         .option(artifacts::path("jacoco-cli"))
 }

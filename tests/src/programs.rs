@@ -46,7 +46,7 @@ pub struct Program {
     /// Of its many classes, only those that ran are reported in the comparison of reports.
     #[serde(default)]
     pub large: bool,
-    /// It takes so long that a run has it on one release only.
+    /// It takes so long that a run has it on one release only, and from classes instrumented before in every other run.
     #[serde(default, rename = "one-release")]
     one_release: bool,
     /// It lists the members of measured classes by reflection, so that those JaCoCo adds change its work.
@@ -140,6 +140,11 @@ impl Program {
             return all;
         }
         self.in_turn(all).into_iter().collect()
+    }
+
+    /// Whether this run has it from classes instrumented before.
+    pub fn static_mode_in_turn(&self) -> bool {
+        !self.one_release || rotation::everything() || rotation::turn(&self.name, 2) == 0
     }
 
     fn every_jdk(&self) -> Vec<Jdk> {

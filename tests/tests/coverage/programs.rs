@@ -5,6 +5,7 @@
 //! run says nothing: it is left out and counted.
 //! Of the JDKs of a run the newest has all kinds and the reports; on the others the agents are compared, since reports
 //! and classes instrumented before are functions of class files, which are the same there.
+//! Programs that run on one release only are instrumented before in every other run.
 //! Both agents see what JaCoCo sees by default: every class with a source location but those of the boot loader.
 
 mod comparison;
@@ -28,7 +29,8 @@ fn check(name: &str) {
         let scratch = scratch();
         let workload = program.prepare(jdk, scratch.path());
         let class_path = workload.class_path().to_vec();
-        let instrumented = (all_kinds && !class_path.is_empty()).then(|| {
+        let static_mode = all_kinds && program.static_mode_in_turn();
+        let instrumented = (static_mode && !class_path.is_empty()).then(|| {
             e2e_tests::instrumented::class_path(&class_path, &scratch.path().join("instrumented"))
         });
         let measured = Measured::new(workload, instrumented.as_ref(), scratch.path());
