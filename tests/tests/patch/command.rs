@@ -317,6 +317,10 @@ fn rule_that_a_patch_breaks_is_named_before_the_jvm_says_the_same() {
     let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
     for jdk in jdks() {
         let target = Target::with(&jdk, &before, |java| java);
+        // Else it would come and go with each patch that is refused.
+        target
+            .classhook("attach", &["--plugin", "none", "-o", "classhook"])
+            .assert_success();
         for after in javac::sources_in(&workspace::test_file("java/patch/rules/after")) {
             let text = std::fs::read_to_string(&after).expect("readable");
             let expected = text.lines().next().and_then(|line| line.rsplit(' ').next());
