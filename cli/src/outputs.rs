@@ -1,8 +1,8 @@
 //! Reports on disk: each appears whole or not at all.
 
 pub mod atomic;
+pub mod files;
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use coverage::report::changed::Changed;
@@ -13,6 +13,7 @@ use crate::checked_options::absolute;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
+use files::{Content, Files};
 
 /// A path as all that lead to the same file have it, also where the file is not there yet.
 fn real_path(path: &Path) -> Result<PathBuf, Problem> {
@@ -68,11 +69,11 @@ impl Outputs {
         files.iter().any(|path| path.is_some())
     }
 
-    /// Refuses two reports in one file, and a file within the folder that another replaces; `others` are further files
-    /// that will be written.
+    /// Refuses two reports in one file, a file within the folder that another replaces, and a folder that may not be
+    /// replaced; `others` are further files that will be written.
     ///
     /// # Errors
-    /// `H0670` with both options.
+    /// `H0670` with both options, and as [`atomic::is_replaceable`].
     pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
         let files = [
             ("--xml", &self.xml),
@@ -100,7 +101,7 @@ impl Outputs {
         let real = real_path(folder)?;
         match known.iter().find(|(_, file)| file.starts_with(&real)) {
             Some((option, file)) => Err(both(option, "--html", file)),
-            None => Ok(()),
+            None => atomic::is_replaceable(&real).map(drop),
         }
     }
 
@@ -110,50 +111,49 @@ impl Outputs {
         self.name.as_deref().unwrap_or("Code coverage")
     }
 
-    /// Writes what is asked for, of a report that may be that of `changed` lines, and lists what is `written`.
-    ///
-    /// # Errors
-    /// If one cannot be written; those written before stay.
+    /// Writes what is asked for, of a report that may be that of `changed` lines.
+    #[must_use]
     pub fn write(
         &self,
         report: &Report<'_>,
         changed: Option<&Changed>,
         recorded: &ExecutionDataStore,
-        written: &mut Vec<PathBuf>,
-    ) -> Result<(), Problem> {
-        let mut file = |path: &Option<PathBuf>,
-                        content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
-            let Some(path) = path else { return Ok(()) };
-            atomic::file(path, content)?;
-            written.push(path.clone());
-            Ok::<(), Problem>(())
-        };
-        file(&self.exec, &|out| {
-            report::exec::write(out, report.sessions, &recorded.execution_data())
-        })?;
-        file(&self.xml, &|out| report::xml::write(report, out))?;
-        file(&self.csv, &|out| report::csv::write(report, out))?;
-        file(&self.lcov, &|out| report::lcov::write(report, out))?;
-        file(&self.cobertura, &|out| {
-            report::cobertura::write(report, out)
-        })?;
-        file(&self.sonar, &|out| report::sonar::write(report, out))?;
-        file(&self.json, &|out| {
-            let diff = changed.map(|changed| changed.range.as_str());
-            report::json::write(report, diff, out)
-        })?;
-        file(&self.badge, &|out| {
-            report::badge::write(report.counters.line, out)
-        })?;
-        file(&self.markdown, &|out| match changed {
-            Some(changed) => report::markdown::write_changed(changed, out),
-            None => report::markdown::write(report, out),
-        })?;
-        if let Some(folder) = &self.html {
-            atomic::folder(folder, &|folder: &Path| report::html::write(report, folder))?;
-            written.push(folder.join("index.html"));
+    ) -> Files {
+        let mut made = Files::default();
+        let files: [(&Option<PathBuf>, Content<'_>); 9] = [
+            (&self.exec, &|out| {
+                report::exec::write(out, report.sessions, &recorded.execution_data())
+            }),
+            (&self.xml, &|out| report::xml::write(report, out)),
+            (&self.csv, &|out| report::csv::write(report, out)),
+            (&self.lcov, &|out| report::lcov::write(report, out)),
+            (&self.cobertura, &|out| {
+                report::cobertura::write(report, out)
+            }),
+            (&self.sonar, &|out| report::sonar::write(report, out)),
+            (&self.json, &|out| {
+                let diff = changed.map(|changed| changed.range.as_str());
+                report::json::write(report, diff, out)
+            }),
+            (&self.badge, &|out| {
+                report::badge::write(report.counters.line, out)
+            }),
+            (&self.markdown, &|out| match changed {
+                Some(changed) => report::markdown::write_changed(changed, out),
+                None => report::markdown::write(report, out),
+            }),
+        ];
+        for (path, content) in files {
+            if let Some(path) = path {
+                made.file(path, content);
+            }
         }
-        Ok(())
+        if let Some(folder) = &self.html {
+            made.folder(folder, "index.html", &|folder| {
+                report::html::write(report, folder)
+            });
+        }
+        made
     }
 }
 

@@ -14,7 +14,7 @@ use trace::{compact, flame, json_lines, perfetto, records, results, table};
 use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files::{self, Kind};
-use crate::outputs::atomic;
+use crate::outputs::files::{Content, Files};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show;
@@ -217,10 +217,10 @@ impl TraceOutputs {
     pub fn make(&self, traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
         let summary = Summary::of(traces, self.order());
         let tables = results::of(traces);
-        let mut made = Made::default();
+        let mut made = Files::default();
         self.write(traces, &summary, streamed, &mut made);
         self.write_results(&tables, &mut made);
-        let Made {
+        let Files {
             written,
             mut failed,
         } = made;
@@ -287,7 +287,7 @@ impl TraceOutputs {
     }
 
     /// Writes the tables of plugins where they are asked for.
-    fn write_results(&self, tables: &[results::Table], made: &mut Made) {
+    fn write_results(&self, tables: &[results::Table], made: &mut Files) {
         let asked = self.results_csv.is_some() || self.results_json_lines.is_some();
         if asked && tables.is_empty() {
             return made.failed.push(no_table());
@@ -306,14 +306,14 @@ impl TraceOutputs {
             }
         }
         if let Some(path) = &self.results_json_lines {
-            made.file_or_stream(path, &|out| {
+            file_or_stream(made, path, &|out| {
                 let mut tables = tables.iter();
                 tables.try_for_each(|table| table.write_json_lines(out))
             });
         }
     }
 
-    fn write(&self, traces: &[Trace], summary: &Summary, streamed: StreamedLines, made: &mut Made) {
+    fn write(&self, traces: &[Trace], summary: &Summary, streamed: StreamedLines, made: &mut Files) {
         let stacks = Stacks::of(traces);
         let sums: [(&Option<PathBuf>, Content<'_>); 2] = [
             (&self.table_csv, &|out| records::write_csv(summary, out)),
@@ -344,7 +344,7 @@ impl TraceOutputs {
     }
 
     /// Writes JSON lines, unless that was done while the program ran.
-    fn write_lines(&self, path: &Path, traces: &[Trace], streamed: StreamedLines, made: &mut Made) {
+    fn write_lines(&self, path: &Path, traces: &[Trace], streamed: StreamedLines, made: &mut Files) {
         if matches!(streamed, StreamedLines::No | StreamedLines::Calls(0))
             && let Err(problem) = has_calls(traces, path)
         {
@@ -354,7 +354,7 @@ impl TraceOutputs {
             StreamedLines::CutShort => {}
             StreamedLines::Calls(_) if is_stdout(path) => {}
             StreamedLines::Calls(_) => made.written.push(path.to_owned()),
-            StreamedLines::No => made.file_or_stream(path, &|mut out| match self.compact {
+            StreamedLines::No => file_or_stream(made, path, &|mut out| match self.compact {
                 true => compact::write(traces, &mut out),
                 false => json_lines::write(traces, &mut out),
             }),
@@ -374,31 +374,11 @@ pub enum StreamedLines {
     CutShort,
 }
 
-/// What a file holds.
-type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
-
-/// The files that were asked for.
-#[derive(Debug, Default)]
-struct Made {
-    written: Vec<PathBuf>,
-    /// Why the others were not.
-    failed: Vec<Problem>,
-}
-
-impl Made {
-    fn file(&mut self, path: &Path, content: Content<'_>) {
-        match atomic::file(path, content) {
-            Ok(()) => self.written.push(path.to_owned()),
-            Err(problem) => self.failed.push(problem.partly()),
-        }
-    }
-
-    /// As [`Made::file`], or on standard output.
-    fn file_or_stream(&mut self, path: &Path, content: Content<'_>) {
-        match is_stdout(path) {
-            true => self.failed.extend(stream(content).err()),
-            false => self.file(path, content),
-        }
+/// As [`Files::file`], or on standard output.
+fn file_or_stream(made: &mut Files, path: &Path, content: Content<'_>) {
+    match is_stdout(path) {
+        true => made.failed.extend(stream(content).err()),
+        false => made.file(path, content),
     }
 }
 

@@ -412,13 +412,19 @@ fn mistakes_are_told_with_what_to_do() {
         bank.path("src").into(),
     ])
     .refused("H0621", &["not empty"]);
-    run([
+    let csv = bank.path("all.csv");
+    let ran = run([
         word("report"),
         file.clone().into(),
         word("--xml"),
         word("/proc/x/y.xml"),
-    ])
-    .refused("H0620", &["/proc/x/y.xml"]);
+        word("--csv"),
+        csv.clone().into(),
+    ]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&["error[H0620]", "/proc/x/y.xml"]);
+    assert!(csv.exists(), "one file costs no other");
+    assert!(ran.out.contains("all.csv"), "{}", ran.out);
     let mut damaged = fs::read(&file).unwrap();
     damaged[40] ^= 1;
     fs::write(&file, damaged).unwrap();

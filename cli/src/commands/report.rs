@@ -214,28 +214,24 @@ pub(super) fn make(
     warnings.print();
     let verdict = verdict?;
     let report = as_report(title, job.material, bundles, &sources, &recorded);
-    let mut written = Vec::new();
-    let outcome = job.outputs.write(&report, changed, &recorded, &mut written);
+    let files = job.outputs.write(&report, changed, &recorded);
     print(
         job,
         &report,
         changed,
         &recorded,
         analysed.elsewhere,
-        &written,
+        &files.written,
     )?;
     show::show(&verdict.table())?;
-    let complete = recorded.is_complete();
-    if let Err(problem) = outcome {
-        if let Err(incomplete) = complete {
-            complain(format_args!("{incomplete}\n"));
-        }
-        return Err(problem);
+    if !files.failed.is_empty() {
+        let incomplete = recorded.is_complete().err();
+        show::all_but_last(incomplete.into_iter().chain(files.failed))?;
     }
     Ok(Made {
         any_failed: !recorded.failures.is_empty(),
         is_partial: is_partial || is_unclear,
-        complete,
+        complete: recorded.is_complete(),
         verdict,
     })
 }

@@ -99,7 +99,11 @@ fn rename(fresh: TempDir, path: &Path) -> io::Result<()> {
 }
 
 /// Whether there is something that has to make room; an error if that is not ours.
-fn is_replaceable(path: &Path) -> Result<bool, Problem> {
+/// Whether there is something that a folder may replace.
+///
+/// # Errors
+/// If there is something that it may not (`H0621`), or that cannot be read (`H0620`).
+pub fn is_replaceable(path: &Path) -> Result<bool, Problem> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(false);
     }
