@@ -313,7 +313,13 @@ impl TraceOutputs {
         }
     }
 
-    fn write(&self, traces: &[Trace], summary: &Summary, streamed: StreamedLines, made: &mut Files) {
+    fn write(
+        &self,
+        traces: &[Trace],
+        summary: &Summary,
+        streamed: StreamedLines,
+        made: &mut Files,
+    ) {
         let stacks = Stacks::of(traces);
         let sums: [(&Option<PathBuf>, Content<'_>); 2] = [
             (&self.table_csv, &|out| records::write_csv(summary, out)),
@@ -344,7 +350,13 @@ impl TraceOutputs {
     }
 
     /// Writes JSON lines, unless that was done while the program ran.
-    fn write_lines(&self, path: &Path, traces: &[Trace], streamed: StreamedLines, made: &mut Files) {
+    fn write_lines(
+        &self,
+        path: &Path,
+        traces: &[Trace],
+        streamed: StreamedLines,
+        made: &mut Files,
+    ) {
         if matches!(streamed, StreamedLines::No | StreamedLines::Calls(0))
             && let Err(problem) = has_calls(traces, path)
         {
