@@ -6,6 +6,7 @@ use crate::ffi::process;
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::retransform::{self, Report};
+use crate::spans::runtime;
 use crate::summary::{self, Numbers};
 use crate::{current, patch, recorded, structural_edits, unselected};
 use probes::events::SpanMode;
@@ -70,8 +71,16 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
     agent.huge_methods.put_back();
     complete(agent);
+    give_memory_back();
     agent.set_left();
     current::retire();
+}
+
+/// What calls took that waited to be written is the application's again.
+fn give_memory_back() {
+    if let Some(runtime) = runtime::get() {
+        runtime.visit_unused(process::give_back_pages);
+    }
 }
 
 /// `Agent_OnUnload`: what `VMDeath` did not do, because it did not come.

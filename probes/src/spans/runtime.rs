@@ -1,7 +1,7 @@
 //! Collects what the running code wrote, for the event file.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -234,6 +234,11 @@ impl Runtime {
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
         self.threads.report_again();
+    }
+
+    /// Shows the memory that no thread uses, so that it can be given back to the system; its contents do not matter.
+    pub fn visit_unused(&self, visit: impl Fn(&[AtomicU64])) {
+        self.shared.segments.visit_free(visit);
     }
 
     fn forget(&self, reported: &mut Reported) {

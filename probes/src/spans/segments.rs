@@ -232,6 +232,19 @@ impl Segments {
         Some((u32::try_from(number).ok()? + 1, segment))
     }
 
+    /// Shows the words of the segments that are free, which no thread has meanwhile; their values do not matter.
+    pub fn visit_free(&self, visit: impl Fn(&[AtomicU64])) {
+        let below = |link| self.get(link).map(|segment| &segment.free);
+        let free: Vec<Link> = std::iter::from_fn(|| self.free.take(below)).collect();
+        for (link, segment) in free
+            .iter()
+            .filter_map(|link| Some((*link, self.get(*link)?)))
+        {
+            visit(&segment.words);
+            self.free.give_back(link, &segment.free);
+        }
+    }
+
     /// Makes a segment that was read to the end free for any thread.
     fn give_back(&self, link: Link, segment: &Segment) {
         segment.written.store(0, Ordering::Relaxed);
@@ -310,6 +323,28 @@ mod tests {
         assert_eq!(all(&segments, &queue).len(), 3 * WORDS);
         assert_eq!([push(), push()], [Pushed::Waits; 2]);
         assert_eq!(segments.made.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn segments_that_were_read_are_shown_and_can_be_written_again() {
+        let (segments, queue) = (Segments::new(Limits::default()), Queue::default());
+        let whole = vec![1; WORDS];
+        for _ in 0..2 {
+            (0..3).for_each(|_| assert_eq!(segments.push(&queue, &whole, &[]), Pushed::Waits));
+            assert_eq!(all(&segments, &queue), vec![1; 3 * WORDS]);
+            let shown = std::cell::Cell::new(0);
+            segments.visit_free(|words| {
+                words
+                    .iter()
+                    .for_each(|word| word.store(0, Ordering::Relaxed));
+                shown.set(shown.get() + 1);
+            });
+            assert!(
+                (2..=3).contains(&shown.get()),
+                "all but the one that is written"
+            );
+        }
+        assert!(segments.made.load(Ordering::Relaxed) <= 5);
     }
 
     #[test]
