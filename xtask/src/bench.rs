@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod change;
 pub mod coverage;
+mod folder;
 mod quantile;
 pub mod rewriter;
 pub mod startup;

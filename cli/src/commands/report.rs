@@ -12,7 +12,7 @@ use coverage::report::{Module, Report as Whole};
 use probes::Meta;
 
 use crate::analysis;
-use crate::args::{Material, Outputs, Recorded};
+use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
@@ -220,6 +220,7 @@ pub(super) fn make(
         &report,
         changed,
         &recorded,
+        &parts,
         analysed.elsewhere,
         &files.written,
     )?;
@@ -258,15 +259,11 @@ fn print(
     report: &Whole<'_>,
     changed: Option<&Changed>,
     recorded: &ExecutionDataStore,
+    parts: &[Part],
     elsewhere: usize,
     written: &[PathBuf],
 ) -> Result<(), Problem> {
-    let places = job
-        .material
-        .parts("")
-        .into_iter()
-        .flat_map(|part| part.classes);
-    let places: Vec<String> = places.collect();
+    let places: Vec<String> = parts.iter().flat_map(|part| part.classes.clone()).collect();
     let mut out = std::io::stdout().lock();
     let mut print = || -> std::io::Result<()> {
         match changed {

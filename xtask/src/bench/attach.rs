@@ -6,6 +6,7 @@
 //! command to its answer, and the longest safepoint that the JVM writes to its own log until then. A step that failed
 //! is an error, not a figure.
 
+use crate::bench::folder;
 use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
@@ -75,12 +76,7 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn prepare(workspace: &Workspace, jdk: &'a Jdk, arthas: &Path) -> Result<Self> {
-        let folder = workspace
-            .target("bench")
-            .join(format!("attach-{}", jdk.feature));
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
+        let folder = folder::emptied(workspace, "attach", jdk)?;
         let (sources, classes) = (folder.join("sources"), folder.join("classes"));
         std::fs::create_dir_all(&sources)?;
         std::fs::create_dir_all(folder.join("arthas"))?;

@@ -7,6 +7,7 @@
 //! as it then stayed. Speed is what is done in a second of a processor, so other programs hardly change it.
 
 use crate::bench::attach::{ended, load, total};
+use crate::bench::folder;
 use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::plugins;
@@ -91,12 +92,7 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn prepare(workspace: &Workspace, jdk: &'a Jdk) -> Result<Self> {
-        let folder = workspace
-            .target("bench")
-            .join(format!("change-{}", jdk.feature));
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
+        let folder = folder::emptied(workspace, "change", jdk)?;
         let sources = folder.join("sources");
         std::fs::create_dir_all(&sources)?;
         std::fs::write(sources.join("Busy.java"), BUSY)?;

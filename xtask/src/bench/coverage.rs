@@ -5,6 +5,7 @@
 //! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
 //! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
 
+use crate::bench::folder;
 use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
@@ -98,11 +99,7 @@ impl<'a> Bench<'a> {
         jacoco: &'a Path,
         options: &'a Options,
     ) -> Result<Self> {
-        let name = format!("coverage-{}", jdk.feature);
-        let folder = workspace.target("bench").join(name);
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
+        let folder = folder::emptied(workspace, "coverage", jdk)?;
         std::fs::create_dir_all(&folder)?;
         let source = folder.join("Steady.java");
         std::fs::write(&source, STEADY)?;

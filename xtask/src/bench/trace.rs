@@ -7,6 +7,7 @@
 //! Without an agent, and where only additions are left, the compiler takes the loop apart: those figures say that
 //! nothing is in its way, not what a call costs.
 
+use crate::bench::folder;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
@@ -94,12 +95,7 @@ impl<'a> Bench<'a> {
         byte_buddy: &'a Path,
         options: &'a Options,
     ) -> Result<Self> {
-        let folder = workspace
-            .target("bench")
-            .join(format!("trace-{}", jdk.feature));
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
+        let folder = folder::emptied(workspace, "trace", jdk)?;
         let bench = Self {
             jdk,
             agent: workspace.product("libclasshook.so"),
