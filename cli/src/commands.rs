@@ -31,7 +31,6 @@ pub mod watch;
 use clap::{Parser, Subcommand};
 
 use crate::guard;
-use crate::plugin_compiler;
 use crate::problem::Problem;
 
 /// Instruments JVM classes from native code: code coverage without a line of Java in the way.
@@ -122,9 +121,6 @@ pub enum Command {
     Plugin(plugin::Plugin),
     /// Compile plugins before JVMs ask for them
     CompilePlugin(compile_plugin::CompilePlugin),
-    /// Compile the plugin on standard input for the commands above and for the agent
-    #[command(name = host::compiler::SUBCOMMAND, hide = true)]
-    PluginCompiler,
     /// Read classes from standard input for the commands above
     #[command(name = guard::SUBCOMMAND, hide = true)]
     GuardedReaders,
@@ -164,7 +160,6 @@ impl Command {
             Self::Verify(verify) => verify.run(),
             Self::Plugin(plugin) => plugin.run(),
             Self::CompilePlugin(compile) => compile.run(),
-            Self::PluginCompiler => plugin_compiler::serve(),
             Self::GuardedReaders => guard::serve(),
         }
     }

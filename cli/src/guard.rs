@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use host::compiler::cause_of_end;
+use child_process::cause_of_end;
 
 use self::opinion::{MAX_ANSWER, Opinion};
 use crate::problem::Problem;

@@ -13,7 +13,7 @@
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: templates and SDK that the command carries, and cargo |
-//! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: `host::compiler` in a child process under limits |
+//! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: the program `classhook-plugin-compiler`, and progress meanwhile |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
@@ -38,7 +38,6 @@ pub mod instrument;
 pub mod javac;
 pub mod jvm_tmp;
 pub mod launch;
-pub mod limits;
 pub mod live;
 pub mod loader_places;
 pub mod minimums;

@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `messages` | everything written to standard error |
-//! | `plugin_compiler` | the command that compiles plugins |
+//! | `plugin_compiler` | the program that compiles plugins |
 //! | `names` | names of classes |
 //! | `ffi` | all unsafe code: entry points, events and native methods, the JVM TI table, JNI, the panic guard |
 //! | `probe_class` | `java/lang/$Classhook` and its siblings as class files |

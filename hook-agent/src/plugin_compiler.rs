@@ -1,16 +1,16 @@
-//! The command that compiles plugins: the agent itself only loads code.
+//! The program that compiles plugins: the agent itself only loads code.
 
 use crate::messages;
-use host::compiler::{COMMAND, Code, Compiler, CompilerProcess};
+use host::compiler::{COMMAND, COMPILER, Code, Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
 use host::{Config, HostError};
 use std::path::{Path, PathBuf};
 
-/// The command in a process of its own, and the line that says why the JVM waits.
+/// The compiler in a process of its own, and the line that says why the JVM waits.
 pub(crate) struct PluginCompiler(CompilerProcess);
 
 impl PluginCompiler {
-    /// The command that the options name; else beside the agent's library, in `../bin`, or in `PATH`.
+    /// The program that the options name; else beside the agent's library, in `../bin`, or in `PATH`.
     pub fn new(config: &Config) -> Self {
         let programs = match &config.agent.compiler {
             Some(program) => vec![program.clone()],
@@ -33,7 +33,7 @@ impl Compiler for PluginCompiler {
 
 fn near(library: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let folder = library.and_then(Path::parent);
-    let near = |folder: &Path| [folder.join(COMMAND), folder.join("../bin").join(COMMAND)];
+    let near = |folder: &Path| [folder.join(COMPILER), folder.join("../bin").join(COMPILER)];
     folder
         .into_iter()
         .flat_map(near)
@@ -46,7 +46,7 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let absolute = folders.into_iter().filter(|folder| folder.is_absolute());
-    absolute.map(|folder| folder.join(COMMAND))
+    absolute.map(|folder| folder.join(COMPILER))
 }
 
 /// The file that this code was loaded from.
@@ -71,12 +71,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_is_looked_for_near_the_library_it_belongs_to() {
+    fn compiler_is_looked_for_near_the_library_it_belongs_to() {
         let library = own_library().expect("this test is a file");
         assert_eq!(Some(library), std::env::current_exe().ok());
         let near: Vec<_> = near(Some("/opt/lib/libclasshook.so".as_ref())).collect();
-        let expected = ["/opt/lib/classhook", "/opt/lib/../bin/classhook"];
-        assert_eq!(near, expected.map(PathBuf::from));
+        let expected = ["/opt/lib", "/opt/lib/../bin"];
+        assert_eq!(
+            near,
+            expected.map(|folder| Path::new(folder).join(COMPILER))
+        );
     }
 
     #[test]

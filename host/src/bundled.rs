@@ -42,7 +42,7 @@ pub fn find(name: &str) -> Option<Bundled> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiler::InProcess;
+    use crate::compiler::CompilerProcess;
     use crate::config::PluginConfig;
 
     #[test]
@@ -60,7 +60,9 @@ mod tests {
         for name in crate::config::BUNDLED {
             let mut config = PluginConfig::bundled(name);
             config.grant.retain(|grant| grant != "natives"); // is no import
-            let plugin = crate::plugin_description::describe(&config, &InProcess).unwrap();
+            let plugin =
+                crate::plugin_description::describe(&config, &CompilerProcess::new(Vec::new()))
+                    .unwrap();
             let asked = plugin.imports.iter().filter_map(|import| import.grant);
             let mut asked: Vec<&str> = asked.map(|(grant, _)| grant).collect();
             asked.sort_unstable();
@@ -69,11 +71,18 @@ mod tests {
     }
 
     #[test]
-    fn code_of_another_engine_is_not_loaded() {
+    fn code_for_another_engine_is_not_loaded() {
+        let mut settings = plugin_code::settings();
+        settings.epoch_interruption(false);
+        let other = wasmtime::Engine::new(&settings).unwrap();
+        let plugin = find("coverage").expect("run `cargo xtask plugins` first");
+        assert!(crate::cache::load_bundled(&other, &plugin).is_none());
+    }
+
+    #[test]
+    fn what_is_no_code_is_not_loaded() {
         let engine = crate::engine::new().unwrap();
-        let other = wasmtime::Engine::default();
-        let foreign = other.precompile_component(b"\0asm\x0d\0\x01\0").unwrap();
-        for code in [foreign.as_slice(), b"\x7fELF", b""] {
+        for code in [&b"\x7fELF"[..], b""] {
             let code = lz4_flex::compress_prepend_size(code).leak();
             let plugin = Bundled {
                 name: "foreign",

@@ -23,10 +23,10 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::bundled::Bundled;
-use crate::compile_limits::MAX_CODE;
 use crate::compiler::Code;
-use crate::digest::sha256_hex;
 use crate::regular_file;
+use plugin_code::limits::MAX_CODE;
+use plugin_code::sha256_hex;
 
 const KEY_BYTES: usize = 32;
 const SEAL_BYTES: usize = 32;
@@ -309,19 +309,14 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::compiler::{Compiler, InProcess};
-    use crate::plugin_file::PluginFile;
 
     /// The digest of a component.
     const DIGEST: &str = "0123";
 
-    /// Code of the smallest component.
+    /// Code of some component.
     fn code() -> Code {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("empty.wasm");
-        fs::write(&file, b"\0asm\x0d\0\x01\0").unwrap();
-        let plugin = PluginFile::open("empty", &file).unwrap();
-        InProcess.compile(&plugin).unwrap()
+        let plugin = crate::bundled::find("patch").expect("run `cargo xtask plugins` first");
+        Code(plugin.code().unwrap())
     }
 
     fn private_folder() -> tempfile::TempDir {

@@ -6,10 +6,10 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::cache::{self, Cache};
-use crate::compile_limits::Limits;
 use crate::compiler::{COMMAND, Code, Compiler, beyond, lasting};
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
+use plugin_code::limits::Limits;
 
 /// Caches, and a compiler for what is in none of them.
 pub struct Compilation<'a> {

@@ -9,11 +9,11 @@ use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::cache::load_bundled;
 use crate::compilation::{Compilation, Kept};
 use crate::config::{PluginConfig, PluginSource};
-use crate::digest::sha256_hex;
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 use crate::state::State;
 use crate::{abilities, bundled, engine};
+use plugin_code::sha256_hex;
 
 /// Reads, checks, compiles and links a plugin.
 pub fn load(

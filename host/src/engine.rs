@@ -1,47 +1,22 @@
-//! The wasmtime engine: its settings, and the clock that ends calls.
+//! The wasmtime engine that runs plugins, and the clock that ends calls.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine};
+use wasmtime::Engine;
 
 use crate::error::HostError;
 use crate::stack::quiet_panics;
-use crate::state::MAX_MEMORY;
 
-/// Most of the stack that wasm may use; the stack it runs on is larger.
-const WASM_STACK: usize = 256 << 10;
 /// How often the epoch advances while a plugin runs.
 const TICK: Duration = Duration::from_millis(10);
 /// Ticks without any call after which the clock stops.
 const IDLE_TICKS: u32 = 100;
 
 /// An engine with the one set of settings that all plugins are compiled with.
-///
-/// * No signal handler is installed: HotSpot's stay as they are.
-/// * Address space is reserved for what an instance may have at most, not 4 GiB; so memory never moves as it grows.
-/// * What memory begins with is copied, not mapped from a file: a process may be forbidden to write files of its size.
-/// * Nothing runs concurrently and nothing is compiled in parallel.
-/// * Code is compiled for any CPU of this architecture: it is carried to other machines, in the agent and in home
-///   folders that machines share.
 pub fn new() -> wasmtime::Result<Engine> {
-    let mut config = Config::new();
-    config
-        .signals_based_traps(false)
-        .epoch_interruption(true)
-        .max_wasm_stack(WASM_STACK)
-        .memory_reservation(MAX_MEMORY as u64)
-        .memory_may_move(false)
-        .memory_guard_size(0)
-        .memory_init_cow(false)
-        .concurrency_support(false)
-        .wasm_memory64(false);
-    #[cfg(feature = "compiler")]
-    config
-        .cranelift_opt_level(wasmtime::OptLevel::Speed)
-        .target(&format!("{}-unknown-linux-gnu", std::env::consts::ARCH))?;
-    Engine::new(&config)
+    Engine::new(&plugin_code::settings())
 }
 
 /// The engine that runs plugins, and its clock.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plan_rules::{PlanRequest, Transformation};
+use plugin_code::MAX_MEMORY;
 use wasmtime::component::Resource;
 use wasmtime::{Store, Trap, WasmBacktrace};
 
@@ -12,7 +13,7 @@ use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::class::{Call, TransformedClass};
 use crate::config::LogLevel;
 use crate::log_budget::LogBudget;
-use crate::state::{DEADLINE, MAX_HANDLES, MAX_MEMORY, State};
+use crate::state::{DEADLINE, MAX_HANDLES, State};
 
 /// An instance is given up after so many classes …
 const MAX_CLASSES: u32 = 5_000;

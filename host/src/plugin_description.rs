@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{CAPABILITIES, LogLevel, PluginConfig, PluginSource};
-use crate::digest::sha256_hex;
 use crate::error::HostError;
 use crate::instance::Instance;
 use crate::plugin_file::PluginFile;
 use crate::{abilities, bundled, component, engine};
+use plugin_code::sha256_hex;
 
 /// A plugin, seen from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]

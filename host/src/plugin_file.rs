@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::compile_limits::MAX_COMPONENT;
-use crate::digest::sha256_hex;
 use crate::error::HostError;
 use crate::regular_file;
+use plugin_code::limits::MAX_COMPONENT;
+use plugin_code::sha256_hex;
 
 /// A component file that is open, and the bytes that were read from it.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plan_rules::{AnnotationBuilder, SnippetBuilder, Transformation};
+use plugin_code::MAX_MEMORY;
 use rewriter::span::Capture;
 use rustix::time::{ClockId, clock_gettime};
 use wasmtime::component::{Resource, ResourceTable};
@@ -13,8 +14,6 @@ use crate::class::Call;
 use crate::config::LogLevel;
 use crate::log_budget::{LogBudget, Room, left_out};
 
-/// Most memory of one instance in bytes, with what the host keeps for it; and most that one call hands to the host.
-pub const MAX_MEMORY: usize = 64 << 20;
 /// Most handles of an instance at once, `method-view`s included: as many as two classes can have methods.
 pub const MAX_HANDLES: usize = 1 << 17;
 /// Bytes that an element of a table counts for.

@@ -1,6 +1,9 @@
 //! Plugins stand or fall alone: what one does wrong costs the others nothing.
 
-use host::compiler::InProcess;
+#[path = "support/compiler.rs"]
+mod compiler;
+
+use compiler::compiler;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -38,7 +41,7 @@ fn transform(plugins: Vec<PluginConfig>, table: &ProbeTable) -> (Outcome, Vec<u8
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    let pipeline = Pipeline::new(&config, &InProcess).expect("plugins");
+    let pipeline = Pipeline::new(&config, &compiler()).expect("plugins");
     let class = ClassRequest {
         name: b"Natives",
         loader: &Loader::App,

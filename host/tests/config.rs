@@ -1,8 +1,11 @@
 //! `classhook.toml` and agent options: what they mean, and what is said about mistakes.
 
+#[path = "support/compiler.rs"]
+mod compiler;
+
+use compiler::compiler;
 use std::path::Path;
 
-use host::compiler::InProcess;
 use host::config::{LogLevel, OPTIONS_HELP, OnError, PluginSource, WhenFull};
 use host::{Config, HostError};
 
@@ -322,7 +325,7 @@ fn each_value_of_a_plugins_table_is_known_by_its_line() {
             "{path}: {lines:?}"
         );
     }
-    let error = host::Pipeline::new(&config, &InProcess)
+    let error = host::Pipeline::new(&config, &compiler())
         .expect_err("refused")
         .to_string();
     assert!(

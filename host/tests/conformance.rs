@@ -1,11 +1,13 @@
 //! Components compiled at earlier releases load, and ask for the edits that they asked for then; what is in their
 //! folders says `tests/conformance/README.md`.
 
+#[path = "support/compiler.rs"]
+mod compiler;
 #[path = "support/explained.rs"]
 mod explained;
 
+use compiler::compiler;
 use explained::explained;
-use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
 use probes::ProbeTable;
@@ -37,7 +39,7 @@ fn plans(plugin: PluginConfig, classes: &[PathBuf]) -> String {
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    let pipeline = Pipeline::new(&config, &InProcess).expect("the plugin loads");
+    let pipeline = Pipeline::new(&config, &compiler()).expect("the plugin loads");
     let mut text = String::new();
     for class in classes {
         let name = class

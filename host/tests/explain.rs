@@ -1,16 +1,18 @@
 //! What is explained is what is done.
 
+#[path = "support/compiler.rs"]
+mod compiler;
 #[path = "support/shapes.rs"]
 mod shapes;
 
-use host::compiler::InProcess;
+use compiler::compiler;
 use host::{ClassRequest, Config, Explained, Loader, Outcome, Pipeline};
 use rewriter::print::What;
 use shapes::{SHAPES, request, table};
 
 #[test]
 fn explaining_makes_the_same_bytes_and_tells_every_edit() {
-    let pipeline = Pipeline::new(&Config::default(), &InProcess).unwrap();
+    let pipeline = Pipeline::new(&Config::default(), &compiler()).unwrap();
     let (mut done, mut explained) = (Vec::new(), Vec::new());
     let outcome = pipeline.transform(&request(SHAPES), &table(), &mut done);
     assert_eq!(outcome, Outcome::Changed);
@@ -32,7 +34,7 @@ fn explaining_makes_the_same_bytes_and_tells_every_edit() {
 
 #[test]
 fn nobody_is_asked_about_a_class_that_is_never_touched() {
-    let pipeline = Pipeline::new(&Config::default(), &InProcess).unwrap();
+    let pipeline = Pipeline::new(&Config::default(), &compiler()).unwrap();
     let request = ClassRequest {
         loader: &Loader::Boot,
         ..request(SHAPES)

@@ -1,6 +1,9 @@
 //! What the host keeps for a plugin counts against the plugin's limit.
 
-use host::compiler::InProcess;
+#[path = "support/compiler.rs"]
+mod compiler;
+
+use compiler::compiler;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -24,7 +27,7 @@ fn hoarding(what: &str) -> Pipeline {
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    Pipeline::new(&config, &InProcess).expect("a plugin")
+    Pipeline::new(&config, &compiler()).expect("a plugin")
 }
 
 fn transform(pipeline: &Pipeline) -> Outcome {

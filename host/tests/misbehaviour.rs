@@ -1,6 +1,9 @@
 //! What a plugin does wrong costs the class its edits, never the application anything else.
 
-use host::compiler::InProcess;
+#[path = "support/compiler.rs"]
+mod compiler;
+
+use compiler::compiler;
 use host::config::{OnError, PluginConfig};
 use host::{
     ClassRequest, CodeLocation, Config, Explained, Failure, HostError, Loader, Outcome, Pipeline,
@@ -48,13 +51,13 @@ fn config(wasm: &[u8], config: serde_json::Value, folder: &tempfile::TempDir) ->
 fn pipeline(deed: &str) -> Result<Pipeline, HostError> {
     let folder = tempfile::tempdir().unwrap();
     let deed = serde_json::json!({ "deed": deed });
-    Pipeline::new(&config(&misbehaving(), deed, &folder), &InProcess)
+    Pipeline::new(&config(&misbehaving(), deed, &folder), &compiler())
 }
 
 fn refusal(wasm: &[u8]) -> HostError {
     let folder = tempfile::tempdir().unwrap();
     let deed = serde_json::json!({ "deed": "loop" });
-    Pipeline::new(&config(wasm, deed, &folder), &InProcess).unwrap_err()
+    Pipeline::new(&config(wasm, deed, &folder), &compiler()).unwrap_err()
 }
 
 fn transform(pipeline: &Pipeline, name: &str, bytes: &[u8]) -> Outcome {
@@ -284,7 +287,7 @@ fn strict_makes_any_failure_the_runs() {
         &folder,
     );
     config.agent.on_error = OnError::Strict;
-    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
+    let pipeline = Pipeline::new(&config, &compiler()).unwrap();
     assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Changed);
     assert!(!pipeline.summary().strict_failure);
     transform(&pipeline, "Victim", &victim());
@@ -338,7 +341,7 @@ error[H0203]: plugin `misbehaving` asks for more than it was granted
   grant    [\"boot\"]   classhook.toml:14
   help     add \"probes\" to `grant` if you trust this plugin with that";
     assert_eq!(
-        Pipeline::new(&config, &InProcess).unwrap_err().to_string(),
+        Pipeline::new(&config, &compiler()).unwrap_err().to_string(),
         expected
     );
 }
@@ -401,7 +404,7 @@ fn files_that_are_no_plugin_are_told_apart() {
         plugins: vec![PluginConfig::file("/no/such/plugin.wasm".into())],
         ..Config::default()
     };
-    let error = Pipeline::new(&missing, &InProcess).unwrap_err();
+    let error = Pipeline::new(&missing, &compiler()).unwrap_err();
     assert_eq!(error.code(), "H0106");
     assert!(
         error.to_string().contains("/no/such/plugin.wasm"),
@@ -418,7 +421,7 @@ fn a_pinned_digest_is_checked() {
         &folder,
     );
     config.plugins[0].digest = Some("0".repeat(64));
-    let error = Pipeline::new(&config, &InProcess).unwrap_err();
+    let error = Pipeline::new(&config, &compiler()).unwrap_err();
     assert_eq!(error.code(), "H0109");
     let found = error
         .notes()
@@ -426,5 +429,5 @@ fn a_pinned_digest_is_checked() {
         .unwrap()
         .1;
     config.plugins[0].digest = Some(found.strip_prefix("sha256:").unwrap().to_owned());
-    Pipeline::new(&config, &InProcess).unwrap();
+    Pipeline::new(&config, &compiler()).unwrap();
 }

@@ -1,6 +1,9 @@
 //! A class that nobody wants costs no allocation.
 
-use host::compiler::InProcess;
+#[path = "support/compiler.rs"]
+mod compiler;
+
+use compiler::compiler;
 use host::config::PluginConfig;
 use host::{CodeLocation, Config, Loader, Pipeline};
 
@@ -20,7 +23,7 @@ fn a_class_nobody_wants_costs_no_allocation() {
         plugins: vec![plugin],
         ..Config::default()
     };
-    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
+    let pipeline = Pipeline::new(&config, &compiler()).unwrap();
     let loader = Loader::Other("com/acme/Loader".into());
     let mut wanted = [false; 4];
     let cost = allocation_counter::measure(|| {

@@ -1,9 +1,11 @@
 //! Class bytes in, spliced bytes out, through real plugins in wasmtime.
 
+#[path = "support/compiler.rs"]
+mod compiler;
 #[path = "support/shapes.rs"]
 mod shapes;
 
-use host::compiler::InProcess;
+use compiler::compiler;
 use host::config::PluginConfig;
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -11,7 +13,7 @@ use shapes::{SHAPES, request, table};
 
 #[test]
 fn the_bundled_plugin_sets_jacocos_probes() {
-    let pipeline = Pipeline::new(&Config::default(), &InProcess).unwrap();
+    let pipeline = Pipeline::new(&Config::default(), &compiler()).unwrap();
     let table = table();
     let mut out = Vec::new();
     assert!(pipeline.wants(b"Shapes", &Loader::App, CodeLocation::Unread));
@@ -58,7 +60,7 @@ fn slots(class: &[u8]) -> Vec<i32> {
 }
 
 fn coverage() -> Pipeline {
-    Pipeline::new(&Config::default(), &InProcess).unwrap()
+    Pipeline::new(&Config::default(), &compiler()).unwrap()
 }
 
 fn selecting(select: &[&str], grant: &[&str]) -> Pipeline {
@@ -72,7 +74,7 @@ fn selecting(select: &[&str], grant: &[&str]) -> Pipeline {
         plugins: vec![plugin],
         ..Config::default()
     };
-    Pipeline::new(&config, &InProcess).unwrap()
+    Pipeline::new(&config, &compiler()).unwrap()
 }
 
 #[test]
@@ -301,7 +303,7 @@ fn selectors_and_grants_decide() {
 #[test]
 fn the_self_check_can_be_switched_off() {
     let of = |options: &str| {
-        let pipeline = Pipeline::new(&Config::from_options(options).unwrap(), &InProcess).unwrap();
+        let pipeline = Pipeline::new(&Config::from_options(options).unwrap(), &compiler()).unwrap();
         let mut out = Vec::new();
         let outcome = pipeline.transform(&request(SHAPES), &table(), &mut out);
         assert_eq!(outcome, Outcome::Changed);
@@ -328,7 +330,7 @@ fn two_plugins_share_a_class() {
         plugins: vec![PluginConfig::bundled("coverage"), entries],
         ..Config::default()
     };
-    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
+    let pipeline = Pipeline::new(&config, &compiler()).unwrap();
     let table = table();
     // The first array is nearly full: both must move to the second, together.
     table

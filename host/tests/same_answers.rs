@@ -1,12 +1,14 @@
 //! A plugin is answered the same in a native test and in production.
 
+#[path = "support/compiler.rs"]
+mod compiler;
 #[path = "support/explained.rs"]
 mod explained;
 
 use classhook_sdk::Error;
 use classhook_testkit::{Harness, Transformed};
+use compiler::compiler;
 use explained::explained;
-use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
 use plugin_requests::{REQUESTS, Requests};
@@ -41,7 +43,7 @@ fn in_production(request: &str, retransforming: bool) -> Answer {
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    let pipeline = Pipeline::new(&config, &InProcess).unwrap();
+    let pipeline = Pipeline::new(&config, &compiler()).unwrap();
     let class = ClassRequest {
         name: b"Natives",
         loader: &Loader::App,

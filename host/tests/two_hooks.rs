@@ -1,9 +1,12 @@
 //! A class goes through two hooks while it is loaded, one for what it keeps and one for everything, and its plugins are
 //! asked once.
 
+#[path = "support/compiler.rs"]
+mod compiler;
+
+use compiler::compiler;
 use std::path::PathBuf;
 
-use host::compiler::InProcess;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, PluginState};
 use probes::ProbeTable;
@@ -26,7 +29,7 @@ fn pipeline(plugin: &str, config: serde_json::Value) -> Pipeline {
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
-    Pipeline::new(&config, &InProcess).unwrap()
+    Pipeline::new(&config, &compiler()).unwrap()
 }
 
 fn asking(request: &str) -> Pipeline {

@@ -11,7 +11,6 @@
 //! run.assert_success();
 //! ```
 
-pub mod agent_file;
 pub mod artifacts;
 pub mod cases;
 pub mod corpus;
@@ -21,6 +20,7 @@ pub mod jacoco;
 pub mod java;
 pub mod javac;
 pub mod jdks;
+pub mod products;
 pub mod programs;
 pub mod rotation;
 pub mod runtime;

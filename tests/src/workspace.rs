@@ -1,6 +1,6 @@
 //! Where things lie: the checkout, what was built, what was fetched.
 
-use crate::agent_file;
+use crate::products::{MAX_AGENT, fault};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub fn target(path: &str) -> PathBuf {
 /// The agent, built with `cargo build --release -p hook-agent`; `CLASSHOOK_AGENT` names another one.
 ///
 /// # Panics
-/// If it is not there, or is not what users get ([`agent_file::fault`]).
+/// If it is not there, or is not what users get ([`fault`]).
 pub fn agent_library() -> PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     let find = || {
@@ -29,16 +29,24 @@ pub fn agent_library() -> PathBuf {
             .map_or_else(|| target("release/libclasshook.so"), PathBuf::from);
         let library = built(library, "hook-agent");
         let bytes = std::fs::read(&library).expect("the library can be read");
-        let fault = agent_file::fault(&bytes);
+        let fault = fault(&bytes, MAX_AGENT);
         assert_eq!(fault, None, "{}", library.display());
         library
     };
     LIBRARY.get_or_init(find).clone()
 }
 
-/// The command line, built with `cargo build --release`.
+/// The command line, built with `cargo build --release -p cli`.
 pub fn classhook() -> PathBuf {
     built(target("release/classhook"), "cli")
+}
+
+/// The program that compiles plugins, built with `cargo build --release -p plugin-compiler`.
+pub fn plugin_compiler() -> PathBuf {
+    built(
+        target("release/classhook-plugin-compiler"),
+        "plugin-compiler",
+    )
 }
 
 /// A new folder of its own for one test, gone when dropped.

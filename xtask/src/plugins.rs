@@ -7,7 +7,7 @@
 use crate::metadata;
 use crate::workspace::{Workspace, say, step, write_if_changed};
 use anyhow::{Context, Result, bail};
-use e2e_tests::agent_file;
+use e2e_tests::products::{self, MAX_AGENT, MAX_COMMAND};
 use wit_component::ComponentEncoder;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -28,7 +28,12 @@ struct Plugin {
     name: String,
 }
 
-/// Builds plugins, agent and command; afterwards `target/release/{classhook,libclasshook.so}` are complete.
+/// What users run besides the compiler, which is built apart: cargo unites the features of what it builds together, and
+/// agent and command would hold the compiler.
+const PRODUCTS: [&str; 4] = ["-p", "cli", "-p", "hook-agent"];
+
+/// Builds plugins, their compiler, agent and command; afterwards
+/// `target/release/{classhook,classhook-plugin-compiler,libclasshook.so}` are complete.
 pub fn run(workspace: &Workspace) -> Result<()> {
     crate::setup::for_building(workspace)?;
     let plugins = plugins(workspace)?;
@@ -37,16 +42,20 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         wrap(workspace, plugin)?;
     }
     precompile(workspace)?;
-    // Built together, the agent would hold the compiler of plugins, which the command needs: cargo unites their features.
-    for (title, package) in [("the command", "cli"), ("the agent", "hook-agent")] {
-        let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", package]);
-        step(&format!("building {title}"), &mut build)?;
-    }
-    let library = workspace.product("libclasshook.so");
+    let mut build = workspace.cargo(["build", "--quiet", "--release"]);
+    build.args(PRODUCTS);
+    step("building the command and the agent", &mut build)?;
+    check("libclasshook.so", workspace, MAX_AGENT)?;
+    check("classhook", workspace, MAX_COMMAND)
+}
+
+/// Refuses a product that is not what users are to get.
+fn check(name: &str, workspace: &Workspace, most: usize) -> Result<()> {
+    let file = workspace.product(name);
     let bytes =
-        std::fs::read(&library).with_context(|| format!("failed to read {}", library.display()))?;
-    match agent_file::fault(&bytes) {
-        Some(fault) => bail!("{}: {fault}", library.display()),
+        std::fs::read(&file).with_context(|| format!("failed to read {}", file.display()))?;
+    match products::fault(&bytes, most) {
+        Some(fault) => bail!("{}: {fault}", file.display()),
         None => Ok(()),
     }
 }
@@ -115,22 +124,17 @@ fn component(module: &[u8]) -> Result<Vec<u8>> {
         .encode()
 }
 
-/// Lets the host's own engine compile the components, all in one run: each file it leaves makes `host` stale.
+/// Builds the compiler and lets it compile the components, all in one run: each file it leaves makes `host` stale.
 fn precompile(workspace: &Workspace) -> Result<()> {
     let scratch = tempfile::tempdir()?;
-    let mut command = workspace.cargo([
-        "run",
-        "--quiet",
-        "--release",
-        "-p",
-        "host",
-        "--bin",
-        "precompile",
-        "--",
-    ]);
+    let mut command =
+        workspace.cargo(["run", "--quiet", "--release", "-p", "plugin-compiler", "--"]);
     command.arg(scratch.path());
     command.args(BUNDLED.map(|name| workspace.target("bundled").join(format!("{name}.wasm"))));
-    step("precompiling the bundled plugins", &mut command)?;
+    step(
+        "building the compiler of plugins, and compiling the bundled ones",
+        &mut command,
+    )?;
     for name in BUNDLED {
         let fresh = scratch.path().join(format!("{name}.cwasm"));
         let bytes =

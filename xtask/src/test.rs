@@ -28,7 +28,10 @@ pub struct Options {
 }
 
 /// What is tested with wasmtime below it, as it is handed out; all other crates are pure.
-const AS_HANDED_OUT: [&str; 4] = ["host", "hook-agent", "cli", "e2e-tests"];
+const AS_HANDED_OUT: [&str; 5] = ["plugin-code", "host", "hook-agent", "cli", "e2e-tests"];
+
+/// What has wasmtime's own compiler below it, and is therefore built apart.
+const COMPILER: &str = "plugin-compiler";
 
 /// The agent's own tests are of small parts, and longer built than run; end to end it is tested as it is handed out.
 const TESTED_ALONE: [&str; 2] = ["--config", "profile.release.package.hook-agent.opt-level=0"];
@@ -55,6 +58,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         "host, agent, command, end to end",
         &handed_out,
         &TESTED_ALONE.map(str::to_owned),
+    )?);
+    binaries.extend(binaries::build(
+        workspace,
+        "the compiler of plugins",
+        &[COMPILER.to_owned()],
+        &[],
     )?);
     let mut timings = options.timings.then(Timings::default);
     let mut failed = Vec::new();
@@ -100,7 +109,7 @@ fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {
     let all = metadata::packages(workspace)?.into_iter();
     let names = all.map(|package| package.name);
     Ok(names
-        .filter(|name| !AS_HANDED_OUT.contains(&name.as_str()))
+        .filter(|name| !AS_HANDED_OUT.contains(&name.as_str()) && name != COMPILER)
         .collect())
 }
 

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use cafebabe::attributes::AttributeData;
+use child_process::{Resource, limit};
 use rewriter::ClassFile;
-use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::process::{getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::opinion::Opinion;
-use crate::limits::limit;
 
 /// Memory that the readers may use, in bytes.
 const MEMORY: u64 = 2 << 30;

@@ -1,6 +1,6 @@
 //! The bundled coverage plugin, as the agent runs it.
 
-use host::compiler::InProcess;
+use host::compiler::CompilerProcess;
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
 
@@ -15,7 +15,8 @@ pub fn pipeline(check: bool) -> Shared {
     table.set_arrays(u16::MAX);
     let mut config = Config::default();
     config.agent.self_check = check;
-    let pipeline = Pipeline::new(&config, &InProcess).expect("the bundled plugin can be loaded");
+    let pipeline = Pipeline::new(&config, &CompilerProcess::new(Vec::new()))
+        .expect("the bundled plugin can be loaded");
     Shared { pipeline, table }
 }
 

@@ -4,7 +4,7 @@ use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 
 /// Machine code of a component, made by a [`Compiler`].
-pub struct Code(pub(super) Vec<u8>);
+pub struct Code(pub(crate) Vec<u8>);
 
 impl Code {
     /// The bytes.

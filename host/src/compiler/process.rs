@@ -1,25 +1,23 @@
-//! The parent's side: a child process of the command that compiles one component.
+//! The parent's side: a child process that compiles one component.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use child_process::cause_of_end;
+use plugin_code::limits::Limits;
+use plugin_code::{Answer, COMPILER, MAX_ANSWER};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::answer::{Answer, MAX_ANSWER};
 use super::code::{Code, Compiler};
-use crate::compile_limits::Limits;
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 
-/// The command's file name.
+/// File name of the command, which compiles plugins before they are needed.
 pub const COMMAND: &str = "classhook";
-/// The command's subcommand that compiles what comes on its standard input.
-pub const SUBCOMMAND: &str = "plugin-compiler";
 
 /// Why a child was ended that used less than its limits, and yet took too long: the machine may have been busy.
 const LATE: &str = "it took longer than the time allowed in all";
@@ -60,7 +58,6 @@ impl CompilerProcess {
         let mut input: File = plugin.file.try_clone()?;
         input.rewind()?;
         let mut child = command
-            .arg(SUBCOMMAND)
             .env_clear()
             .stdin(input)
             .stdout(Stdio::piped())
@@ -92,7 +89,7 @@ impl Compiler for CompilerProcess {
             None => unusable(plugin, program, "no answer"),
         })?;
         match Answer::read(answer) {
-            Some((Answer::Code { of, .. }, code)) if of == plugin.digest => Ok(code),
+            Some((Answer::Code { of, .. }, code)) if of == plugin.digest => Ok(Code(code)),
             Some((Answer::Code { .. }, _)) => Err(invalid(
                 plugin,
                 "the file was changed while it was compiled",
@@ -150,19 +147,8 @@ fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
     cause_of_end(&child.wait())
 }
 
-/// The limit that ended a child process which set limits for itself, if one did.
-#[must_use]
-pub fn cause_of_end(status: &io::Result<ExitStatus>) -> Option<&'static str> {
-    match status.as_ref().map(ExitStatus::signal) {
-        Ok(Some(6)) => Some("it ran out of memory or aborted"),
-        Ok(Some(11 | 7)) => Some("it overflowed its stack or crashed"),
-        Ok(Some(9 | 24)) => Some("it used more than the time allowed"),
-        _ => None,
-    }
-}
-
 /// A component that the compiler does not take.
-pub(super) fn invalid(plugin: &PluginFile, cause: &str) -> HostError {
+fn invalid(plugin: &PluginFile, cause: &str) -> HostError {
     HostError::new("H0106", format!("plugin `{}` is damaged", plugin.name))
         .with("found", cause)
         .with("help", "build or fetch the plugin again")
@@ -193,7 +179,7 @@ pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostEr
 
 fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
     let message = format!(
-        "plugin `{}` is to be compiled, and the command `{COMMAND}`, which does that, is not found",
+        "plugin `{}` is to be compiled, and the program `{COMPILER}`, which does that, is not found",
         plugin.name
     );
     let looked = programs
@@ -201,7 +187,7 @@ fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
         .fold(HostError::new("H0116", message), |error, program| {
             error.with("looked", program.display().to_string())
         });
-    looked.with("help", format!("put `{COMMAND}` beside the agent's library or name it with compiler=PATH; or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
+    looked.with("help", format!("put `{COMPILER}` beside `{COMMAND}` and the agent's library, or name it with the agent's option compiler=PATH; or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
 }
 
 fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
@@ -212,7 +198,7 @@ fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
     );
     HostError::new("H0116", message).with("found", found).with(
         "help",
-        format!("name a command `{COMMAND}` of the agent's version with compiler=PATH"),
+        format!("put the `{COMPILER}` of this version there, or name it with the agent's option compiler=PATH"),
     )
 }
 
@@ -241,8 +227,7 @@ mod tests {
 
     #[test]
     fn child_reads_the_file_and_its_output_is_the_answer() {
-        let expected = format!("component{SUBCOMMAND}\n");
-        assert_eq!(answer("/bin/cat; echo $0", LONG), Ok(expected));
+        assert_eq!(answer("/bin/cat", LONG), Ok("component".to_owned()));
     }
 
     #[test]
@@ -274,12 +259,12 @@ mod tests {
     #[test]
     fn errors_say_what_to_do() {
         let (_folder, plugin) = plugin();
-        let missing = CompilerProcess::new(vec!["/nowhere/classhook".into(), "/dev/null".into()]);
+        let missing = CompilerProcess::new(vec!["/nowhere/compiler".into(), "/dev/null".into()]);
         let error = missing.compile(&plugin).unwrap_err();
         let text = error.to_string();
         assert_eq!(error.code(), "H0116");
         assert!(
-            text.contains("/nowhere/classhook") && text.contains("compile-plugin"),
+            text.contains("/nowhere/compiler") && text.contains("compile-plugin"),
             "{text}"
         );
         let other = CompilerProcess::new(vec!["/bin/echo".into()]);

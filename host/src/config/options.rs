@@ -59,7 +59,7 @@ A comma or backslash inside a value is written \\, or \\\\.
                      effect on an agent that starts with the JVM
   cache=DIR          a folder of compiled plugins, besides the one in the user's
                      cache: the command `classhook` compiles plugins before
-  compiler=FILE      the command `classhook`, which compiles a plugin that no cache
+  compiler=FILE      the program `classhook-plugin-compiler`, for a plugin that no cache
                      holds (default: beside the agent's library, in ../bin, in PATH)
   messages=FILE      a file that is there, for what the agent says while it attaches
   log=LEVEL          off, error, warn (default), info, debug, trace

@@ -1,11 +1,11 @@
-//! Plugins that are no part of the agent: compiled by the command, once, within limits, and never to the program's harm.
+//! Plugins that are no part of the agent: compiled by a program of its own, once, within limits, and never to the program's harm.
 
 use crate::support::agent::{java, snapshot};
 use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
 use e2e_tests::servant::Servant;
-use e2e_tests::workspace::{agent_library, classhook, target};
+use e2e_tests::workspace::{agent_library, classhook, plugin_compiler, target};
 use e2e_tests::{javac, scratch};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn two_jvms_compile_the_same_plugin_at_once() {
 }
 
 #[test]
-fn agent_without_the_command_says_what_to_do_and_finds_what_was_compiled_before() {
+fn agent_without_the_compiler_says_what_to_do_and_finds_what_was_compiled_before() {
     let folder = scratch();
     let cache = folder.path().join("cache");
     let library = folder.path().join("libclasshook.so");
@@ -118,7 +118,7 @@ fn agent_without_the_command_says_what_to_do_and_finds_what_was_compiled_before(
     let run = life(&program, &cache).run();
     assert_ran(&run, 1);
     run.assert_stderr("error[H0116]")
-        .assert_stderr("/nowhere/classhook")
+        .assert_stderr("/nowhere/classhook-plugin-compiler")
         .assert_stderr("compile-plugin")
         .assert_stderr("the JVM goes on without Classhook");
     let compiled = Java::program(classhook())
@@ -254,12 +254,12 @@ fn number(mut value: usize, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// The command under lower limits than it sets itself, which it keeps.
+/// The compiler under lower limits than it sets itself, which it keeps.
 fn limited(folder: &Path, limit: &str) -> PathBuf {
     let script = folder.join("limited");
     let text = format!(
-        "#!/bin/sh\nulimit {limit}\nexec {} \"$@\"\n",
-        classhook().display()
+        "#!/bin/sh\nulimit {limit}\nexec {}\n",
+        plugin_compiler().display()
     );
     std::fs::write(&script, text).expect("written");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).expect("a script");
@@ -293,8 +293,13 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
             assert_eq!(said, tries, "{}", run.report());
         }
     }
-    let compiler = limited(folder.path(), "-t 1");
-    let again = Java::program(compiler)
+    // The command takes the compiler beside it.
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).expect("created");
+    std::fs::copy(classhook(), bin.join("classhook")).expect("a copy");
+    let limited = limited(folder.path(), "-t 1");
+    std::fs::rename(limited, bin.join("classhook-plugin-compiler")).expect("renamed");
+    let again = Java::program(bin.join("classhook"))
         .variable("XDG_CACHE_HOME", folder.path().join("-t 1"))
         .argument("compile-plugin")
         .argument(&plugin)
@@ -303,6 +308,22 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
         .assert_exit(2)
         .assert_stderr("compiling the plugin `bomb`")
         .assert_stderr("error[H0117]");
+}
+
+#[test]
+fn command_without_the_compiler_beside_it_says_where_it_belongs() {
+    let folder = scratch();
+    let alone = folder.path().join("classhook");
+    std::fs::copy(classhook(), &alone).expect("a copy");
+    let run = Java::program(alone)
+        .variable("XDG_CACHE_HOME", folder.path().join("cache"))
+        .argument("compile-plugin")
+        .argument(target("bundled/coverage.wasm"))
+        .run();
+    run.assert_exit(2)
+        .assert_stderr("error[H0116]")
+        .assert_stderr("classhook-plugin-compiler")
+        .assert_stderr("looked");
 }
 
 #[test]
@@ -338,10 +359,7 @@ fn component_with_too_many_locals_is_refused_by_the_command() {
 /// A JVM has files and sockets open that processes inherit.
 #[test]
 fn process_that_compiles_closes_what_it_inherits() {
-    let script = format!(
-        "exec 9>&1 >/dev/null; exec {} plugin-compiler",
-        classhook().display()
-    );
+    let script = format!("exec 9>&1 >/dev/null; exec {}", plugin_compiler().display());
     let mut child = std::process::Command::new("sh")
         .args(["-c", &script])
         .stdin(std::process::Stdio::piped())

@@ -1,26 +1,42 @@
-//! wasmtime is compiled twice, with the compiler of plugins and without, and no more often: what it is built of has the
-//! same features whatever packages cargo is asked for.
+//! wasmtime is compiled twice, with the compiler of plugins for the program of that name and without for the rest, and
+//! no more often: what it is built of has the same features whatever packages cargo is asked for.
 //!
 //! Cargo resolves features for the packages of one command together, so another selection may mean
 //! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
-//! What the command is built of is likewise the same for its tests.
-//! The agent alone is built without the compiler, and shares with the rest what is not listed here.
+//! What agent and command are built of is likewise the same for their tests.
 
 use super::finding::Finding;
 use crate::workspace::{Workspace, output_of};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A title, and what cargo is asked for.
+type Selection = (&'static str, &'static [&'static str]);
+
 /// Everything: with the compiler.
 const WHOLE: &[&str] = &["--workspace"];
 
-/// The command.
-const COMMAND: (&str, &[&str]) = ("-p cli", &["-p", "cli", "-e", "normal,build"]);
+/// The compiler of plugins, and its tests.
+const COMPILER: [Selection; 2] = [
+    (
+        "-p plugin-compiler",
+        &["-p", "plugin-compiler", "-e", "normal,build"],
+    ),
+    ("tests of plugin-compiler", &["-p", "plugin-compiler"]),
+];
+
+/// Agent and command: without the compiler.
+const PRODUCTS: Selection = (
+    "-p cli -p hook-agent",
+    &["-p", "cli", "-p", "hook-agent", "-e", "normal,build"],
+);
 
 /// The tests of what has wasmtime below it.
-const TESTS: (&str, &[&str]) = (
-    "tests of host, hook-agent, cli and e2e-tests",
+const TESTS: Selection = (
+    "tests of plugin-code, host, hook-agent, cli and e2e-tests",
     &[
+        "-p",
+        "plugin-code",
         "-p",
         "host",
         "-p",
@@ -32,17 +48,7 @@ const TESTS: (&str, &[&str]) = (
     ],
 );
 
-/// What the tasks ask cargo for besides, with and without tests.
-const SELECTIONS: [(&str, &[&str]); 3] = [
-    ("-p host", &["-p", "host", "-e", "normal,build"]),
-    COMMAND,
-    TESTS,
-];
-
-/// The agent: without the compiler.
-const AGENT: (&str, &[&str]) = ("-p hook-agent", &["-p", "hook-agent", "-e", "normal,build"]);
-
-/// The crates that are built once more for the agent.
+/// The crates that are built once with the compiler and once without.
 const TWICE: [&str; 8] = [
     "bumpalo",
     "gimli",
@@ -58,49 +64,58 @@ const TWICE: [&str; 8] = [
 const WASMTIME: &str = "wasmtime v";
 
 /// A crate of the compiler.
-const COMPILER: &str = "cranelift-codegen";
+const CODE_GENERATOR: &str = "cranelift-codegen";
 
 /// The features that each package below wasmtime has; more than one set if it is built more than once.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// Compares the selections with the whole workspace.
+/// Compares the selections with each other and with the whole workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
-    check_command(workspace, findings)?;
     let whole = features(workspace, WHOLE, WASMTIME)?;
-    for (title, arguments) in SELECTIONS {
+    for (title, arguments) in COMPILER {
         let these = features(workspace, arguments, WASMTIME)?;
         let packages = whole.keys();
         findings.extend(
             packages
                 .filter_map(|package| difference(package, title, &these, &whole))
-                .map(|what| Finding::new("host/Cargo.toml", what)),
+                .map(|what| Finding::new("plugin-code/Cargo.toml", what)),
         );
     }
-    let (title, arguments) = AGENT;
-    let agent = features(workspace, arguments, WASMTIME)?;
-    let built_anew = |package: &&String| {
-        let whole = whole.get(*package);
-        !whole.is_some_and(|whole| agent[*package].is_subset(whole))
-    };
-    let own = agent.keys().filter(|package| !is_one_of(package, &TWICE));
-    let own = own.filter(built_anew);
-    let differences = own.filter_map(|package| difference(package, title, &agent, &whole));
-    findings.extend(differences.map(|what| Finding::new("host/Cargo.toml", what)));
-    if agent.keys().any(|package| is_one_of(package, &[COMPILER])) {
-        let what = "the agent is built with the compiler of plugins".to_owned();
-        findings.push(Finding::new("hook-agent/Cargo.toml", what));
+    check_products(workspace, findings, &whole)?;
+    for root in ["cli v", "hook-agent v"] {
+        let products = features(workspace, PRODUCTS.1, root)?;
+        let tests = features(workspace, TESTS.1, root)?;
+        let packages = products.keys();
+        let differences =
+            packages.filter_map(|package| difference(package, TESTS.0, &tests, &products));
+        findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
     }
     Ok(())
 }
 
-/// Compares what the command is built of with what its tests are.
-fn check_command(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
-    let command = features(workspace, COMMAND.1, "cli v")?;
-    let tests = features(workspace, TESTS.1, "cli v")?;
-    let differences = command
+/// What agent and command are built of is shared with the compiler, but for the crates that are built twice.
+fn check_products(
+    workspace: &Workspace,
+    findings: &mut Vec<Finding>,
+    whole: &Features,
+) -> Result<()> {
+    let (title, arguments) = PRODUCTS;
+    let products = features(workspace, arguments, WASMTIME)?;
+    let built_anew = |package: &&String| {
+        let whole = whole.get(*package);
+        !whole.is_some_and(|whole| products[*package].is_subset(whole))
+    };
+    let own = products
         .keys()
-        .filter_map(|package| difference(package, TESTS.0, &tests, &command));
-    findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
+        .filter(|package| !is_one_of(package, &TWICE));
+    let own = own.filter(built_anew);
+    let differences = own.filter_map(|package| difference(package, title, &products, whole));
+    findings.extend(differences.map(|what| Finding::new("plugin-code/Cargo.toml", what)));
+    let mut packages = products.keys();
+    if packages.any(|package| is_one_of(package, &[CODE_GENERATOR])) {
+        let what = "agent and command are built with the compiler of plugins".to_owned();
+        findings.push(Finding::new("host/Cargo.toml", what));
+    }
     Ok(())
 }
 

@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 19] = [
+const LAYERS: [Layer; 22] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -74,13 +74,30 @@ const LAYERS: [Layer; 19] = [
         tests: &[],
     },
     Layer {
+        name: "child-process",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "plugin-code",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "plugin-compiler",
+        product: &["child-process", "plugin-code"],
+        tests: &[],
+    },
+    Layer {
         name: "host",
         product: &[
             "jvms",
             "globs",
             "conditions",
             "escape",
+            "child-process",
             "plan-rules",
+            "plugin-code",
             "rewriter",
             "probes",
         ],
@@ -112,6 +129,7 @@ const LAYERS: [Layer; 19] = [
             "conditions",
             "escape",
             "attach",
+            "child-process",
             "control",
             "host",
             "rewriter",

@@ -1,12 +1,10 @@
-//! What the compiler's process answers: a line of JSON, and code after it.
+//! What the compiler answers: a line of JSON, and code after it.
 
-#[cfg(feature = "compiler")]
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::code::Code;
-use crate::compile_limits::MAX_CODE;
+use crate::limits::MAX_CODE;
 
 /// Most bytes of an answer.
 pub const MAX_ANSWER: u64 = MAX_CODE + (1 << 16);
@@ -32,7 +30,6 @@ impl Answer {
     ///
     /// # Errors
     /// Those of the output.
-    #[cfg(feature = "compiler")]
     pub fn write(&self, code: &[u8], output: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *output, self)?;
         output.write_all(b"\n")?;
@@ -40,8 +37,9 @@ impl Answer {
         output.flush()
     }
 
-    /// Takes an answer apart; none if it is not whole.
-    pub fn read(mut bytes: Vec<u8>) -> Option<(Self, Code)> {
+    /// Takes an answer and the code behind it apart; none if it is not whole.
+    #[must_use]
+    pub fn read(mut bytes: Vec<u8>) -> Option<(Self, Vec<u8>)> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let answer: Self = serde_json::from_slice(bytes.get(..end)?).ok()?;
         bytes.drain(..=end);
@@ -49,11 +47,11 @@ impl Answer {
             Self::Code { length, .. } => *length,
             _ => 0,
         };
-        (bytes.len() as u64 == expected).then_some((answer, Code(bytes)))
+        (bytes.len() as u64 == expected).then_some((answer, bytes))
     }
 }
 
-#[cfg(all(test, feature = "compiler"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -66,7 +64,7 @@ mod tests {
         let mut written = Vec::new();
         answer.write(b"\n\n1", &mut written).unwrap();
         let (read, code) = Answer::read(written.clone()).unwrap();
-        assert_eq!((read, code.bytes()), (answer, &b"\n\n1"[..]));
+        assert_eq!((read, &code[..]), (answer, &b"\n\n1"[..]));
         written.pop();
         assert!(Answer::read(written).is_none());
         assert!(Answer::read(b"hello\n".to_vec()).is_none());

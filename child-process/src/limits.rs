@@ -1,4 +1,4 @@
-//! Limits that a child process of this command sets for itself.
+//! Limits that a process sets for itself.
 
 use std::io;
 

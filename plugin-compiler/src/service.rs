@@ -1,37 +1,12 @@
-//! The compiler itself: behind the command's subcommand, or in this process.
+//! Compiling one component for whoever is at the other end of a pipe.
 
 use std::io::{self, Read, Write};
 
+use plugin_code::limits::{Limits, MAX_CODE, MAX_COMPONENT, MAX_FUNCTIONS, MAX_LOCALS};
+use plugin_code::{Answer, sha256_hex};
 use wasmparser::{Parser, Payload};
 
-use super::answer::Answer;
-use super::code::{Code, Compiler};
-use super::process;
-use crate::compile_limits::{Limits, MAX_CODE, MAX_COMPONENT, MAX_FUNCTIONS, MAX_LOCALS};
-use crate::digest::sha256_hex;
-use crate::error::HostError;
-use crate::plugin_file::PluginFile;
-use crate::regular_file;
-
-/// Compiles in this process, without limits of time and memory: for what is trusted, and for tests.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct InProcess;
-
-impl Compiler for InProcess {
-    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
-        let code = precompile(&plugin.wasm);
-        code.map(Code)
-            .map_err(|error| process::invalid(plugin, &format!("{error:#}")))
-    }
-}
-
-/// Compiles a component with the engine that will run it.
-///
-/// # Errors
-/// When it is no valid component.
-pub fn precompile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
-    crate::engine::new()?.precompile_component(wasm)
-}
+use crate::compiler::compile;
 
 /// Compiles the component that comes on `input`. Before the compiler runs, `limit` is to limit this process.
 ///
@@ -42,7 +17,9 @@ pub fn serve(
     output: &mut dyn Write,
     limit: &dyn Fn(Limits) -> io::Result<()>,
 ) -> io::Result<()> {
-    let wasm = regular_file::read(&mut &mut *input, MAX_COMPONENT)?;
+    let mut wasm = Vec::new();
+    // Whoever asks has read no more; of a longer one the digest would be another.
+    input.take(MAX_COMPONENT).read_to_end(&mut wasm)?;
     limit(Limits::of(wasm.len()))?;
     let (answer, code) = answer(&wasm);
     answer.write(&code, output)
@@ -52,7 +29,7 @@ fn answer(wasm: &[u8]) -> (Answer, Vec<u8>) {
     if let Some(beyond) = beyond_limit(wasm) {
         return (beyond, Vec::new());
     }
-    match precompile(wasm) {
+    match compile(wasm) {
         Err(error) => (Answer::Invalid(format!("{error:#}")), Vec::new()),
         Ok(code) if code.len() as u64 > MAX_CODE => (
             too_large("bytes of code", code.len() as u64, MAX_CODE),
@@ -143,7 +120,7 @@ mod tests {
         let mut output = Vec::new();
         serve(&mut &wasm[..], &mut output, &|_| Ok(())).unwrap();
         let (answer, code) = Answer::read(output).unwrap();
-        (answer, code.bytes().len())
+        (answer, code.len())
     }
 
     #[test]

@@ -1,0 +1,23 @@
+//! Child processes that handle what is not trusted: readers of class files, and the compiler of plugins.
+//!
+//! The child sets its limits itself, before it reads a byte; its parent tells from its end which of them ended it.
+
+mod limits;
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+pub use limits::limit;
+pub use rustix::process::Resource;
+
+/// The limit that ended a child process which set limits for itself, if one did.
+#[must_use]
+pub fn cause_of_end(status: &io::Result<ExitStatus>) -> Option<&'static str> {
+    match status.as_ref().map(ExitStatus::signal) {
+        Ok(Some(6)) => Some("it ran out of memory or aborted"),
+        Ok(Some(11 | 7)) => Some("it overflowed its stack or crashed"),
+        Ok(Some(9 | 24)) => Some("it used more than the time allowed"),
+        _ => None,
+    }
+}

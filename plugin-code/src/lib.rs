@@ -1,0 +1,42 @@
+//! Machine code of plugins: what the compiler and the host that runs it agree on.
+//!
+//! The compiler is a program of its own ([`COMPILER`], the crate `plugin-compiler`), so that neither the agent in a JVM
+//! nor the command carries it. Both sides build their engine from [`settings`].
+
+mod answer;
+mod digest;
+pub mod limits;
+
+use wasmtime::Config;
+
+pub use answer::{Answer, MAX_ANSWER};
+pub use digest::sha256_hex;
+
+/// File name of the program that compiles the component on its standard input.
+pub const COMPILER: &str = "classhook-plugin-compiler";
+/// Most memory of one instance in bytes, with what the host keeps for it; and most that one call hands to the host.
+pub const MAX_MEMORY: usize = 64 << 20;
+/// Most of the stack that wasm may use; the stack it runs on is larger.
+const WASM_STACK: usize = 256 << 10;
+
+/// The one set of settings that all plugins are compiled and run with.
+///
+/// * No signal handler is installed: HotSpot's stay as they are.
+/// * Address space is reserved for what an instance may have at most, not 4 GiB; so memory never moves as it grows.
+/// * What memory begins with is copied, not mapped from a file: a process may be forbidden to write files of its size.
+/// * Nothing runs concurrently.
+#[must_use]
+pub fn settings() -> Config {
+    let mut config = Config::new();
+    config
+        .signals_based_traps(false)
+        .epoch_interruption(true)
+        .max_wasm_stack(WASM_STACK)
+        .memory_reservation(MAX_MEMORY as u64)
+        .memory_may_move(false)
+        .memory_guard_size(0)
+        .memory_init_cow(false)
+        .concurrency_support(false)
+        .wasm_memory64(false);
+    config
+}

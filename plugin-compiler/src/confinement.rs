@@ -1,0 +1,37 @@
+//! What this process may use and see.
+
+use std::fs;
+use std::io;
+
+use child_process::{Resource, limit};
+use plugin_code::limits::Limits;
+
+/// The last of the three streams that each process has.
+const STDERR: i32 = 2;
+
+/// Closes what the JVM had open besides the three streams: files of Java are inherited. It is done here and not before
+/// the program is loaded, because only a JVM that is copied whole (`fork`) could, and large ones cannot be.
+///
+/// # Errors
+/// If the list of open files cannot be read.
+pub fn close_inherited() -> io::Result<()> {
+    let entries = fs::read_dir("/proc/self/fd")?.flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let inherited: Vec<i32> = numbers.filter(|number| *number > STDERR).collect();
+    for number in inherited {
+        let _ = nix::unistd::close(number); // the folder itself is closed by now
+    }
+    Ok(())
+}
+
+/// Limits this process. Where memory runs out, the system is to end it and not the JVM that waits for it.
+///
+/// # Errors
+/// Those of the system.
+pub fn restrict(limits: Limits) -> io::Result<()> {
+    let _ = fs::write("/proc/self/oom_score_adj", "1000"); // the limits below count all the same
+    limit(Resource::As, limits.memory)?;
+    limit(Resource::Cpu, limits.cpu.as_secs())?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Fsize, 0)
+}
