@@ -1,13 +1,10 @@
 //! Compiling Java sources with a JDK's own compiler.
 
 use crate::jdks::Jdk;
-use crate::workspace;
+use crate::{tools, workspace};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// What makes a short run of a JVM cheap: one quick compiler, no background threads for garbage.
-const SHORT_RUN: [&str; 2] = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
 
 /// Compiles the sources into `folder/classes` with `-g` and further options, and returns that folder.
 ///
@@ -92,21 +89,12 @@ fn copy(from: &Path, into: &Path) {
 }
 
 fn run(jdk: &Jdk, sources: &[&Path], classes: &Path, options: &[&str]) {
-    let mut command = Command::new(jdk.tool("javac"));
-    command
-        .args(SHORT_RUN)
-        .args(["-g", "-nowarn", "-d"])
-        .arg(classes)
-        .args(options)
-        .args(sources);
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"));
-    assert!(
-        output.status.success(),
-        "{command:?} failed:\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let mut words: Vec<&OsStr> = ["-g", "-nowarn", "-d"].map(OsStr::new).to_vec();
+    words.push(classes.as_os_str());
+    words.extend(options.iter().map(OsStr::new));
+    words.extend(sources.iter().map(|source| source.as_os_str()));
+    let ended = tools::run(jdk, "javac", &words);
+    assert_eq!(ended.code, 0, "javac {words:?}:\n{}", ended.text);
 }
 
 /// Packs `what` of a folder (`.` is all of it) into a jar with these lines in its manifest.
@@ -116,11 +104,10 @@ fn run(jdk: &Jdk, sources: &[&Path], classes: &Path, options: &[&str]) {
 pub fn jar(jdk: &Jdk, folder: &Path, what: &str, manifest: &str, jar: &Path) -> PathBuf {
     let lines = jar.with_extension("manifest");
     std::fs::write(&lines, manifest).expect("the test's folder is writable");
-    let mut command = Command::new(jdk.tool("jar"));
-    command.arg("cfm").arg(jar).arg(&lines);
-    command.arg("-C").arg(folder).arg(what);
-    let status = command.status().expect("jar starts");
-    assert!(status.success(), "{command:?}");
+    let mut words = vec!["cfm".as_ref(), jar.as_os_str(), lines.as_os_str()];
+    words.extend(["-C".as_ref(), folder.as_os_str(), what.as_ref()]);
+    let ended = tools::run(jdk, "jar", &words);
+    assert_eq!(ended.code, 0, "jar {words:?}:\n{}", ended.text);
     jar.to_path_buf()
 }
 

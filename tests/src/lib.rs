@@ -14,7 +14,6 @@
 pub mod artifacts;
 pub mod cases;
 pub mod corpus;
-pub mod exec;
 pub mod instrumented;
 pub mod jacoco;
 pub mod java;
@@ -26,9 +25,9 @@ pub mod rotation;
 pub mod runtime;
 pub mod servant;
 pub mod time_line;
+pub mod tools;
 pub mod traced;
 pub mod watchdog;
 pub mod workspace;
-pub mod xml_report;
 
 pub use workspace::scratch;

@@ -3,18 +3,13 @@
 use crate::support::agent::{classes, hits, snapshot};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
-use e2e_tests::scratch;
+use e2e_tests::{javac, scratch};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A jar of the test classes: archives take nothing from folders.
 fn jar(jdk: &Jdk, folder: &Path) -> PathBuf {
-    let jar = folder.join("app.jar");
-    let mut tool = Command::new(jdk.tool("jar"));
-    tool.arg("cf").arg(&jar).arg("-C").arg(classes()).arg(".");
-    assert!(tool.status().expect("jar is installed").success());
-    jar
+    javac::jar(jdk, classes(), ".", "", &folder.join("app.jar"))
 }
 
 /// Runs a program and returns the names of the classes that came from an archive.

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::process::{Child, ChildStdin, ChildStdout};
 use tempfile::TempDir;
 
 /// The JDKs that each case runs on.
@@ -44,18 +44,9 @@ impl Target {
         sources.extend(more.iter().cloned());
         let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
         let classes = javac::compile(jdk, &sources, folder.path(), &["--release", "17"]);
-        let manifest = folder.path().join("manifest");
-        std::fs::write(
-            &manifest,
-            "Premain-Class: Patched\nCan-Retransform-Classes: true\n",
-        )
-        .expect("written");
-        let made = Command::new(jdk.tool("jar"))
-            .args(["cfm", "witness.jar", "manifest", "-C", "classes", "."])
-            .current_dir(folder.path())
-            .status()
-            .expect("jar runs");
-        assert!(made.success());
+        let manifest = "Premain-Class: Patched\nCan-Retransform-Classes: true\n";
+        let witness = folder.path().join("witness.jar");
+        javac::jar(jdk, &classes, ".", manifest, &witness);
         let names: Vec<String> = more
             .iter()
             .map(|path| {
@@ -411,7 +402,7 @@ fn class_file_that_is_broken_itself_is_refused_with_the_jvms_error() {
         let mut circular = good.clone();
         circular.copy_within(this..this + 2, this + 2);
         refused("circular", &circular, 66, false);
-        let run = target.patch(&target.folder.path().join("manifest"), &[]);
+        let run = target.patch(&target.folder.path().join("witness.manifest"), &[]);
         run.assert_exit(2).assert_stderr("H0613");
     }
 }

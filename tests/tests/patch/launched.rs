@@ -4,7 +4,8 @@ use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
-use e2e_tests::{artifacts, javac, scratch, workspace};
+use e2e_tests::{artifacts, javac, scratch, tools, workspace};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,16 +68,16 @@ fn executable(jdk: &Jdk, folder: &Path, launcher: &str, root: &str) -> PathBuf {
     );
     std::fs::write(&manifest, lines).expect("written");
     // The launcher reads jars within the jar where they lie, so they are stored.
-    let made = Command::new(jdk.tool("jar"))
-        .args(["--create", "--no-compress", "--file", "app.jar"])
-        .arg("--manifest")
-        .arg(&manifest)
-        .args(["-C", "archive", "."])
-        .current_dir(folder)
-        .status();
-    assert!(made.expect("jar starts").success());
+    let app = folder.join("app.jar");
+    let mut words = ["--create", "--no-compress", "--file"]
+        .map(OsStr::new)
+        .to_vec();
+    words.extend([app.as_os_str(), "--manifest".as_ref(), manifest.as_os_str()]);
+    words.extend(["-C".as_ref(), archive.as_os_str(), ".".as_ref()]);
+    let made = tools::run(jdk, "jar", &words);
+    assert_eq!(made.code, 0, "{}", made.text);
     std::fs::remove_dir_all(&archive).expect("a folder of ours");
-    folder.join("app.jar")
+    app
 }
 
 #[test]

@@ -306,20 +306,9 @@ fn saw(what: &str) -> Snippet {
 /// The agent's jar, and the folder of classes that it hands over.
 fn agent(jdk: &Jdk, folder: &Path) -> (PathBuf, PathBuf) {
     let classes = javac::compile(jdk, &[&source("Agent.java")], &folder.join("agent"), &[]);
-    let manifest = folder.join("manifest");
-    let lines =
+    let manifest =
         "Premain-Class: Agent\nCan-Redefine-Classes: true\nCan-Set-Native-Method-Prefix: true\n";
-    std::fs::write(&manifest, lines).unwrap();
-    let jar = folder.join("agent.jar");
-    let mut command = Command::new(jdk.tool("jar"));
-    command
-        .arg("cfm")
-        .arg(&jar)
-        .arg(&manifest)
-        .arg("-C")
-        .arg(&classes)
-        .arg(".");
-    assert!(command.status().unwrap().success(), "{command:?}");
+    let jar = javac::jar(jdk, &classes, ".", manifest, &folder.join("agent.jar"));
     let given = folder.join("given");
     std::fs::create_dir_all(&given).unwrap();
     (jar, given)
