@@ -6,7 +6,7 @@ use crate::java::{Java, Run};
 use crate::javac;
 use crate::jdks::{self, Jdk};
 use crate::workspace;
-use crate::xml_report::XmlReport;
+use jacoco_files::XmlReport;
 use std::path::{Path, PathBuf};
 
 /// One Java file.
@@ -173,13 +173,8 @@ impl Case {
             .into_owned();
         for (number, expected) in &self.lines {
             let place = format!("/package /sourcefile {name}/line {number}");
-            let value = |key: &str| {
-                report
-                    .0
-                    .get(&format!("{place} {key}"))
-                    .map(|value| value.parse().expect("a number"))
-            };
-            let found = value("mi").map(|missed: u32| Found {
+            let value = |key: &str| report.number(&place, key);
+            let found = value("mi").map(|missed| Found {
                 instructions: (missed, value("ci").expect("ci")),
                 branches: (value("mb").expect("mb"), value("cb").expect("cb")),
             });

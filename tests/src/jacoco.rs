@@ -1,9 +1,9 @@
 //! JaCoCo itself: the reference that coverage is compared with.
 
+use crate::artifacts;
 use crate::java::Java;
 use crate::jdks::{self, Jdk};
-use crate::xml_report::XmlReport;
-use crate::{artifacts, exec::Execution};
+use jacoco_files::{Execution, XmlReport};
 use std::path::Path;
 
 /// The option that loads JaCoCo's agent, with its defaults, and writes to this file.

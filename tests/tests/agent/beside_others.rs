@@ -3,10 +3,10 @@
 use crate::support::agent;
 use crate::support::agent::{hits, names, noise, snapshot};
 use attach::Attachment;
-use e2e_tests::exec::Execution;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{jacoco, javac, scratch, workspace};
+use jacoco_files::Execution;
 use probes::Snapshot;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};

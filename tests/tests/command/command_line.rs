@@ -3,8 +3,8 @@
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::workspace::{agent_library, classhook, test_file};
-use e2e_tests::xml_report::XmlReport;
 use e2e_tests::{jacoco, javac, scratch};
+use jacoco_files::XmlReport;
 use std::path::{Path, PathBuf};
 
 /// A folder, whose name has what shells and option strings care about, with the classes of `Teller.java`.

@@ -3,8 +3,8 @@
 use e2e_tests::cases::{self, Case};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::Jdk;
-use e2e_tests::xml_report::XmlReport;
 use e2e_tests::{jacoco, scratch, workspace};
+use jacoco_files::XmlReport;
 
 fn check(name: &str, compare: fn(&Case, &Jdk)) {
     let cases = cases::all();

@@ -7,7 +7,7 @@ use e2e_tests::jdks;
 use e2e_tests::scratch;
 use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::{agent_library, classhook as program};
-use e2e_tests::xml_report::XmlReport;
+use jacoco_files::XmlReport;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::path::Path;

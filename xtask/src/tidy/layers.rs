@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 22] = [
+const LAYERS: [Layer; 23] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -155,8 +155,13 @@ const LAYERS: [Layer; 22] = [
         tests: &["classhook-testkit", "rewriter"],
     },
     Layer {
+        name: "jacoco-files",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
         name: "e2e-tests",
-        product: &["jvms", "rewriter", "probes", "coverage"],
+        product: &["jvms", "rewriter", "probes", "coverage", "jacoco-files"],
         tests: &[
             "attach",
             "control",

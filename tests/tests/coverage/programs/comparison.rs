@@ -2,11 +2,11 @@
 
 use super::ROUNDS;
 use super::runs::{Hits, Kind, Measured, hits};
-use e2e_tests::exec::{ClassKey, Execution, Unstable};
 use e2e_tests::java::Java;
 use e2e_tests::programs::{Program, classes};
-use e2e_tests::xml_report::XmlReport;
 use e2e_tests::{jacoco, workspace};
+use jacoco_files::XmlReport;
+use jacoco_files::{ClassKey, Execution, Unstable};
 
 /// Programs of which only the output can be compared when they are instrumented before they run, and why;
 /// docs/static.md names them too.
@@ -211,8 +211,8 @@ fn assert_equal(left: &XmlReport, right: &XmlReport) {
         .join("\n");
     assert!(
         differences.is_empty(),
-        "JaCoCo's report and ours, both of our data, differ in {} of {} values:\n{shown}",
+        "JaCoCo's report and ours, both of our data, differ in {} of {} elements:\n{shown}",
         differences.len(),
-        left.0.len()
+        left.count()
     );
 }

@@ -1,10 +1,10 @@
 //! The runs of one program on one JDK, and what each left: output, files, executions and snapshots.
 
-use e2e_tests::exec::Execution;
 use e2e_tests::instrumented::Instrumented;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::programs::{Program, Workload};
 use e2e_tests::{jacoco, workspace};
+use jacoco_files::Execution;
 use probes::{Snapshot, SnapshotClass, merge};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,14 @@
-//! JaCoCo's XML reports as flat lists of values, so that two of them can be compared value by value.
+//! JaCoCo's XML reports as flat lists of elements, so that two of them can be compared value by value.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every value of a report, by where it stands: `package a/class a/B/method run ()V/counter BRANCH missed` is `3`.
+/// Every element of a report, by where it stands, with its values by name:
+/// `/package a/class a/B/method run ()V/counter BRANCH` has `covered=4 missed=3`.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct XmlReport(pub BTreeMap<String, String>);
+pub struct XmlReport(BTreeMap<String, String>);
 
 impl XmlReport {
     /// Reads a file; what tells one run from another (`sessioninfo`) and the report's own name are left out.
@@ -58,31 +59,60 @@ impl XmlReport {
 
     /// Adds an element's values, and returns where it stands.
     fn enter(&mut self, path: &[String], element: &BytesStart<'_>) -> String {
-        let kind = element.name().as_ref().to_owned();
+        let mut place = path.last().cloned().unwrap_or_default();
+        place.push('/');
+        place.push_str(element.name().as_ref());
+        place.push(' ');
         let (mut names, mut values) = (Vec::new(), Vec::new());
         for attribute in element.attributes() {
             let attribute = attribute.expect("a well-formed attribute");
-            let key = attribute.key.as_ref().to_owned();
             let value = attribute
                 .normalized_value(quick_xml::XmlVersion::Explicit1_0)
                 .expect("a well-formed value");
-            let naming = matches!(key.as_str(), "name" | "desc" | "type" | "nr");
-            if naming {
-                names.push(value.into_owned())
-            } else {
-                values.push((key, value.into_owned()))
+            match attribute.key.as_ref() {
+                "name" | "desc" | "type" | "nr" => names.push(value),
+                key => values.push(format!("{key}={value}")),
             }
         }
-        let above = path.last().map_or("", String::as_str);
-        let place = format!("{above}/{kind} {}", names.join(" "));
-        self.0.insert(place.clone(), String::new());
-        for (key, value) in values {
-            self.0.insert(format!("{place} {key}"), value);
-        }
+        place.push_str(&names.join(" "));
+        values.sort_unstable();
+        self.insert(place.clone(), values.join(" "));
         place
     }
 
-    /// Every value that is not the same in the other report, as lines of text.
+    /// Adds an element, or another one in its place.
+    pub fn insert(&mut self, place: String, values: String) {
+        self.0.insert(place, values);
+    }
+
+    /// The values of the element that stands here.
+    pub fn values(&self, place: &str) -> Option<&str> {
+        self.0.get(place).map(String::as_str)
+    }
+
+    /// One of them, a number.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn number(&self, place: &str, name: &str) -> Option<u32> {
+        let mut values = self.values(place)?.split(' ');
+        let value = values.find_map(|value| value.strip_prefix(name)?.strip_prefix('='))?;
+        Some(value.parse().expect("a number"))
+    }
+
+    /// How many elements there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The elements that have numbers, not names of files.
+    pub fn numbers(mut self) -> Self {
+        self.0
+            .retain(|_, values| !values.is_empty() && !values.starts_with("sourcefilename="));
+        self
+    }
+
+    /// Every element that is not the same in the other report, as lines of text.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let absent = "(absent)".to_owned();
         let mut found = Vec::new();
@@ -113,11 +143,24 @@ mod tests {
     #[test]
     fn counters_and_lines_are_told_by_where_they_stand() {
         let report = XmlReport::parse(REPORT);
+        let counter = "/package p/class p/A/method run ()V/counter LINE";
+        assert_eq!(report.values(counter), Some("covered=2 missed=1"));
+        assert_eq!(report.number(counter, "covered"), Some(2));
+        let line = "/package p/sourcefile A.java/line 3";
+        assert_eq!(report.number(line, "ci"), Some(4));
         assert_eq!(
-            report.0["/package p/class p/A/method run ()V/counter LINE covered"],
-            "2"
+            report.number("/package p/sourcefile A.java/line 4", "ci"),
+            None
         );
-        assert_eq!(report.0["/package p/sourcefile A.java/line 3 ci"], "4");
+    }
+
+    #[test]
+    fn elements_with_numbers_are_told_from_the_others() {
+        let report = XmlReport::parse(REPORT);
+        assert_eq!(report.count(), 6);
+        let numbers = report.numbers();
+        assert_eq!(numbers.count(), 3);
+        assert_eq!(numbers.values("/package p/class p/A"), None);
     }
 
     #[test]
@@ -130,7 +173,9 @@ mod tests {
         let found = XmlReport::parse(REPORT).differences(&other);
         assert_eq!(
             found,
-            ["/package p/class p/A/method run ()V/counter LINE covered: 2 against 3"]
+            [
+                "/package p/class p/A/method run ()V/counter LINE: covered=2 missed=1 against covered=3 missed=1"
+            ]
         );
     }
 }

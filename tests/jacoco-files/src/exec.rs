@@ -1,4 +1,4 @@
-//! JaCoCo's `.exec` files, read and written independently of the product.
+//! JaCoCo's `.exec` files, read and written.
 //!
 //! Class ids with their probes; the sessions are skipped.
 
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let folder = crate::scratch();
+        let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a.exec");
         let many: Vec<bool> = (0..300).map(|probe| probe % 3 == 0).collect();
         let written = one("a/B", &many);

@@ -1,0 +1,17 @@
+//! JaCoCo's `.exec` files and XML reports, read independently of the product, so that the two can be compared.
+//!
+//! Deliberately not a part of `coverage`: a mistake there must not be made here too.
+//! A crate of its own, since it is optimised: reports of whole libraries have millions of values.
+//!
+//! ```
+//! let report = jacoco_files::XmlReport::parse(
+//!     r#"<report name="x"><counter type="LINE" missed="1" covered="2"/></report>"#,
+//! );
+//! assert_eq!(report.values("/counter LINE"), Some("covered=2 missed=1"));
+//! ```
+
+mod exec;
+mod xml_report;
+
+pub use exec::{ClassKey, Execution, Unstable};
+pub use xml_report::XmlReport;
