@@ -19,9 +19,27 @@ fn cargo() -> [(&'static str, PathBuf); 2] {
     ]
 }
 
+/// The folder of all projects, with the workspace's settings of the release profile: otherwise what the workspace is
+/// built of would be compiled again.
+fn projects() -> &'static Path {
+    static PROJECTS: OnceLock<PathBuf> = OnceLock::new();
+    PROJECTS.get_or_init(|| {
+        let folder = target("test-projects");
+        std::fs::create_dir_all(folder.join(".cargo")).expect("target/ is writable");
+        let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+        let manifest: toml::Table = manifest.parse().expect("a manifest");
+        let mut profile = manifest["profile"].clone();
+        // The crate that the projects' own tests need, and which no other build shares with them.
+        profile["release"]["package"]["rewriter"] = toml::toml! { opt-level = 0 }.into();
+        let config = toml::Table::from_iter([("profile".to_owned(), profile)]);
+        std::fs::write(folder.join(".cargo/config.toml"), config.to_string()).expect("written");
+        folder
+    })
+}
+
 /// An empty folder for projects; always the same one, so that cargo knows them again.
 fn place(name: &str) -> PathBuf {
-    let folder = target("test-projects").join(name);
+    let folder = projects().join(name);
     let _ = std::fs::remove_dir_all(&folder); // there may be none
     std::fs::create_dir_all(&folder).expect("target/ is writable");
     folder

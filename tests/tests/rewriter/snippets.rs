@@ -12,7 +12,7 @@ use rewriter::{
     CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MemberName, Method, PlanBuilder,
     ProbeStorage, Scratch, SkipReason, Snippet, check_splice, splice,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 #[path = "../../../rewriter/tests/suite/random.rs"]
@@ -26,9 +26,19 @@ const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
 
 /// Applies a plan to every class of a folder and writes the results to another; how many methods were rewritten.
 fn rewrite(from: &Path, to: &Path, plan: impl Fn(&ClassFile<'_>) -> EditPlan) -> u32 {
-    let (mut scratch, mut out, mut rewritten) = (Scratch::default(), Vec::new(), 0);
     let mut files = javac::files_with_extension(from, "class");
     files.retain(|file| !file.ends_with("module-info.class"));
+    rewrite_files(files, from, to, plan)
+}
+
+/// The same of some of them.
+fn rewrite_files(
+    files: Vec<PathBuf>,
+    from: &Path,
+    to: &Path,
+    plan: impl Fn(&ClassFile<'_>) -> EditPlan,
+) -> u32 {
+    let (mut scratch, mut out, mut rewritten) = (Scratch::default(), Vec::new(), 0);
     for file in files {
         let bytes = std::fs::read(&file).expect("a readable class");
         let class = ClassFile::read(&bytes).expect("a class file");
@@ -249,11 +259,13 @@ fn snippets_see_every_entry_return_and_exception_once() {
     }
 }
 
-/// Runs a program from its classes and from rewritten ones, with full verification. What is rewritten does not depend
-/// on the JDK: its verifier does.
-/// Programs that take half a minute each, half of them in a run.
+/// Where the JVM lists the classes that it loads.
+const LOADED: &str = "loaded.log";
+/// Programs that take long, half of them in a run.
 const LARGE: [&str; 4] = ["scala", "groovy", "clojure", "jython"];
 
+/// Runs a program from its classes and from rewritten ones, with full verification. What is rewritten does not depend
+/// on the JDK: its verifier does.
 fn check(name: &str) {
     let place = LARGE.iter().position(|large| *large == name);
     if place.is_some_and(|place| !rotation::is_turn_of("large programs", place, 2)) {
@@ -271,14 +283,12 @@ fn compare(program: &Program, jdk: &Jdk) {
     let folder = scratch.path();
     let workload = program.prepare(jdk, folder);
     let classes = workload.class_files(folder);
-    let rewritten = folder.join("rewritten");
-    assert!(
-        rewrite(&classes, &rewritten, busy_plan) > 20,
-        "{}",
-        program.name
-    );
     let (without, files_without) = run(&workload, folder, None);
     without.assert_success();
+    let rewritten = folder.join("rewritten");
+    let loaded = loaded_of(&classes, folder);
+    let methods = rewrite_files(loaded, &classes, &rewritten, busy_plan);
+    assert!(methods > 20, "{}", program.name);
     let copied = workload.with_classes(&rewritten, folder);
     let (mut with, files_with) = match program.module() {
         Some(module) => {
@@ -300,13 +310,37 @@ fn compare(program: &Program, jdk: &Jdk) {
     );
 }
 
+/// The classes that the last run loaded; every one where everything is tried.
+fn loaded_of(classes: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut files = javac::files_with_extension(classes, "class");
+    if rotation::everything() {
+        files.retain(|file| !file.ends_with("module-info.class"));
+        return files;
+    }
+    let log = std::fs::read_to_string(folder.join(LOADED)).expect("the JVM's log");
+    let loaded = log.lines().filter_map(|line| {
+        let (name, _) = line.split_once(" source:")?;
+        Some(name.rsplit(' ').next()?.replace('.', "/"))
+    });
+    let loaded: HashSet<String> = loaded.collect();
+    files.retain(|file| {
+        let name = file.strip_prefix(classes).expect("a file below the folder");
+        loaded.contains(&*name.with_extension("").to_string_lossy())
+    });
+    files
+}
+
 /// One run, always in the same folder, and the files it made.
 fn run(
     workload: &Workload<'_>,
     folder: &Path,
     option: Option<String>,
 ) -> (Run, BTreeMap<PathBuf, Vec<u8>>) {
-    let mut java = workload.java(folder, "run").option("-Xverify:all");
+    let log = folder.join(LOADED);
+    let mut java = workload
+        .java(folder, "run")
+        .option("-Xverify:all")
+        .option(format!("-Xlog:class+load:file={}", log.display()));
     if let Some(option) = option {
         java = java.option(option);
     }
