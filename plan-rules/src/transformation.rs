@@ -339,8 +339,31 @@ impl Transformation {
         tokens: impl ExactSizeIterator<Item = u64>,
         change: &Change,
     ) -> Answer {
-        self.expect_room(tokens.len(), 0)?;
         let bytes = OPERATION_BYTES + text_of_change(change);
+        self.change_of(tokens, change, bytes)
+    }
+
+    /// Asks for code around each of these instructions.
+    ///
+    /// # Errors
+    /// As [`Transformation::change`].
+    pub fn around(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        code: &SnippetBuilder,
+    ) -> Answer {
+        let change = Change::Around(code.snippet().clone());
+        self.change_of(tokens, &change, OPERATION_BYTES + code.bytes())
+    }
+
+    /// Asks for a change, which takes so many bytes each time.
+    fn change_of(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        change: &Change,
+        bytes: usize,
+    ) -> Answer {
+        self.expect_room(tokens.len(), 0)?;
         let code_bytes = self.with_code(bytes.saturating_mul(tokens.len()))?;
         let at = self.instructions(tokens)?;
         for (method, bci) in &at {

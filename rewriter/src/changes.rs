@@ -1,5 +1,6 @@
 //! Changes of single instructions, resolved against the code.
 
+mod around;
 mod objects;
 mod resolve;
 

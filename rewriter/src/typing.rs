@@ -12,7 +12,7 @@ mod snippet;
 mod table;
 mod types;
 
-pub(crate) use context::{MethodContext, TypingContext};
+pub(crate) use context::{Exchange, MethodContext, PointContext, TypingContext};
 pub(crate) use frames::{FrameReader, FrameWriter, by_entry, by_slot, encoded};
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use points::{PointTypes, ProgramPoint, Types};

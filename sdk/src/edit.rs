@@ -141,6 +141,7 @@ pub enum Target {
 pub enum Edit<'e> {
     Insert(&'e [Site], &'e Snippet),
     Wrap(&'e [Site], &'e Snippet, &'e Snippet),
+    Around(&'e [Site], &'e Snippet),
     Change(&'e [Site], Change),
     Body(u16, &'e Snippet),
     AddField(&'e Field),

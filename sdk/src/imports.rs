@@ -172,6 +172,8 @@ pub(crate) fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
             Part::Increment(slot, by) => resource.increment(*slot, *by),
             Part::Place(label) => resource.place(*label),
             Part::Jump(opcode, label) => resource.jump(*opcode, *label),
+            Part::Operand(index) => resource.load_operand(*index),
+            Part::Proceed => resource.proceed(),
         }?;
     }
     Ok(resource)

@@ -116,6 +116,36 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Runs code around instructions: calls other than constructors', field accesses, `monitorenter`, `monitorexit` and
+    /// the creation of arrays (capability `rewrite`). It finds nothing on the stack, and leaves what the instruction
+    /// gives; its local variables last from before the instruction until behind it.
+    ///
+    /// ```
+    /// use classhook_sdk::opcode::{INVOKESTATIC, LLOAD, LSTORE, LSUB};
+    /// use classhook_sdk::prelude::*;
+    /// use classhook_sdk::snippet::Member;
+    ///
+    /// /// Tells `com.acme.Times.took(Object, long)` which receiver each of these calls had, and how long it took.
+    /// fn timed(calls: &[Site], plan: &mut Plan<'_>) -> Result {
+    ///     let now = || Member::of_class("java/lang/System", "nanoTime", "()J");
+    ///     let took = Member::of_class("com/acme/Times", "took", "(Ljava/lang/Object;J)V");
+    ///     let mut code = Snippet::new();
+    ///     code.invoke(INVOKESTATIC, now()).op(LSTORE, 0).proceed();
+    ///     code.load_operand(0).invoke(INVOKESTATIC, now()).op(LLOAD, 0).op(LSUB, 0);
+    ///     code.invoke(INVOKESTATIC, took);
+    ///     Ok(plan.around(calls, &code)?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the code does not fit one of them; it is then around none.
+    pub fn around(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
+        match self.sink.side() {
+            Side::Host(plan) => rewrite::around(plan, at, &code_of(code)?),
+            Side::Native(plan) => plan.edit(&Edit::Around(at, code)),
+        }
+    }
+
     /// Lets calls and field accesses call this method instead (capability `rewrite`). It takes what was on the stack,
     /// the receiver first if `opcode` is `invokestatic`, and gives what was expected.
     ///

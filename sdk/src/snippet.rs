@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | before a return instruction | the value returned, if any | such a value |
 //! | before `athrow`, or at [`crate::MethodView::unwind`] | the exception | an exception |
+//! | around an instruction ([`crate::Plan::around`]) | nothing | what the instruction gives |
 //! | everywhere else | nothing | nothing |
 //!
 //! Instead of falling out of its end a snippet may also return a value of the method's type, or throw.
@@ -81,6 +82,8 @@ pub enum Part {
     Increment(u16, i16),
     Place(u32),
     Jump(u8, u32),
+    Operand(u8),
+    Proceed,
 }
 
 impl Snippet {
@@ -158,6 +161,17 @@ impl Snippet {
     /// Adds to an `int` in one of the snippet's own local variables.
     pub fn increment(&mut self, slot: u16, by: i16) -> &mut Self {
         self.add(Part::Increment(slot, by))
+    }
+
+    /// Pushes an operand of the instruction that the code stands around ([`crate::Plan::around`]), as the instruction
+    /// would take it; counted from 0, a receiver or array first.
+    pub fn load_operand(&mut self, index: u8) -> &mut Self {
+        self.add(Part::Operand(index))
+    }
+
+    /// The instruction that the code stands around, with its operands: what it gives is left on the stack.
+    pub fn proceed(&mut self) -> &mut Self {
+        self.add(Part::Proceed)
     }
 
     /// A label that stands nowhere yet.

@@ -94,6 +94,16 @@ impl Host for State {
         answer(transformation.wrap(tokens(&at), before, &after))
     }
 
+    fn around(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        code: Resource<SnippetBuilder>,
+    ) -> Answer {
+        let (code, transformation) = self.resource_and_transformation(&code)?;
+        answer(transformation.around(tokens(&at), code))
+    }
+
     fn redirect_call(
         &mut self,
         _: Resource<PlanHandle>,
@@ -219,6 +229,14 @@ impl HostSnippet for State {
 
     fn increment(&mut self, of: Resource<SnippetBuilder>, slot: u16, by: i16) -> Answer {
         self.extend(&of, 0, |code| code.increment(slot, by))
+    }
+
+    fn load_operand(&mut self, of: Resource<SnippetBuilder>, index: u8) -> Answer {
+        self.extend(&of, 0, |code| code.load_operand(index))
+    }
+
+    fn proceed(&mut self, of: Resource<SnippetBuilder>) -> Answer {
+        self.extend(&of, 0, Snippet::proceed)
     }
 
     fn new_label(&mut self, of: Resource<SnippetBuilder>) -> Result<u32> {

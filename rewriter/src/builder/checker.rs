@@ -84,6 +84,13 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         point: InsertionPoint,
         snippet: &Snippet,
     ) -> Result<(), PlanError> {
+        let mut plan = EditPlan::new();
+        plan.insert(point, snippet.clone())?;
+        self.analyse(point, &plan)
+    }
+
+    /// Asks whether the types of a plan's only edit, which is at `point`, fit.
+    fn analyse(&mut self, point: InsertionPoint, plan: &EditPlan) -> Result<(), PlanError> {
         let code = self.select(point.method)?;
         let count = self.class.methods().len() as u32;
         let missing = PlanError::NoSuchMethod {
@@ -91,9 +98,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             count,
         };
         let method = self.class.method(point.method).ok_or(missing)?;
-        let mut plan = EditPlan::new();
-        plan.insert(point, snippet.clone())?;
-        let analysed = Analysis::of(self.class, method.index(), &code, &plan, &[0]);
+        let analysed = Analysis::of(self.class, method.index(), &code, plan, &[0]);
         analysed.map(drop).map_err(|reason| match reason {
             SkipReason::Snippet { error, .. } => PlanError::Snippet { point, error },
             SkipReason::Unreadable(error) => PlanError::Unreadable {
@@ -129,7 +134,16 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             known: &known,
         };
         let resolved = target.resolve(bci, change).map(drop);
-        resolved.map_err(|error| PlanError::Change { method, bci, error })
+        resolved.map_err(|error| PlanError::Change { method, bci, error })?;
+        match change {
+            Change::Around(around) if around.is_branching() => {
+                let location = Location::At(bci);
+                let mut plan = EditPlan::new();
+                plan.change(method, bci, change.clone())?;
+                self.analyse(InsertionPoint { method, location }, &plan)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Asks whether the class can be edited so, after the edits asked about

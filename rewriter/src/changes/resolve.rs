@@ -34,10 +34,10 @@ pub(crate) struct ChangedMethod<'t, 'm> {
 
 /// What an instruction takes from the stack, bottom first, and gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct StackEffect<'t> {
-    operands: Vec<FieldType<'t>>,
+pub(super) struct StackEffect<'t> {
+    pub(super) operands: Vec<FieldType<'t>>,
     /// None for `void`.
-    result: Option<FieldType<'t>>,
+    pub(super) result: Option<FieldType<'t>>,
 }
 
 impl StackEffect<'_> {
@@ -83,23 +83,30 @@ impl<'t> ChangedMethod<'t, '_> {
             Change::Remove(value) => one(self.remove(&instruction, value.as_ref())?, 0),
             Change::New { class, cast } => self.new_object(&instruction, class, *cast),
             Change::Factory(method) => self.factory(&instruction, method),
+            Change::Around(code) => Ok(vec![self.around(&instruction, code)?]),
         }
     }
 
-    fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {
+    pub(super) fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {
         let missing = ChangeError::NotHere("no instruction begins there");
         let found = Instructions::from(self.code.bytes(), usize::from(bci), 0).next();
         found.and_then(Result::ok).ok_or(missing)
     }
 
-    fn member(&self, instruction: &Instruction<'_>) -> Result<MemberRef<'t>, ChangeError> {
+    pub(super) fn member(
+        &self,
+        instruction: &Instruction<'_>,
+    ) -> Result<MemberRef<'t>, ChangeError> {
         let index = instruction.pool_index().unwrap_or(PoolIndex(0));
         let found = self.class.pool().member_ref(index);
         found.ok_or(ChangeError::NotHere("it names no member"))
     }
 
     /// Operands and result of a call or field access.
-    fn effect(&self, instruction: &Instruction<'_>) -> Result<StackEffect<'t>, ChangeError> {
+    pub(super) fn effect(
+        &self,
+        instruction: &Instruction<'_>,
+    ) -> Result<StackEffect<'t>, ChangeError> {
         let code = instruction.opcode;
         let unreadable = ChangeError::NotHere("its descriptor cannot be read");
         if code == opcode::INVOKEDYNAMIC {
@@ -213,7 +220,10 @@ impl<'t> ChangedMethod<'t, '_> {
 
     /// A constructor may store to its fields before `super()`, and the object
     /// can be nothing's receiver or argument then.
-    fn receiver_is_ready(&self, instruction: &Instruction<'_>) -> Result<(), ChangeError> {
+    pub(super) fn receiver_is_ready(
+        &self,
+        instruction: &Instruction<'_>,
+    ) -> Result<(), ChangeError> {
         if instruction.opcode != opcode::PUTFIELD || self.method.name() != "<init>" {
             return Ok(());
         }

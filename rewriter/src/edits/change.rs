@@ -4,7 +4,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::edits::literal::Literal;
-use crate::snippet::{MemberName, SnippetError};
+use crate::snippet::{MemberName, Snippet, SnippetError};
 
 /// A method and how it is called.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -49,6 +49,12 @@ pub enum Change {
     /// `new`, `dup` and the constructor calls that belong to it become calls of
     /// a static method with the constructor's parameters that gives the object.
     Factory(MemberName),
+    /// Code around a call other than a constructor's, a field access,
+    /// `monitorenter`, `monitorexit` or the creation of an array. It finds
+    /// nothing on the stack, reads the operands by
+    /// [`Snippet::load_operand`], has the instruction executed by one
+    /// [`Snippet::proceed`], and leaves what the instruction gives.
+    Around(Snippet),
 }
 
 /// Number of a change within its plan.
@@ -94,6 +100,9 @@ pub enum ChangeError {
     /// A name or opcode that cannot be.
     #[error("{0}")]
     BadTarget(SnippetError),
+    /// The code around the instruction does not fit it.
+    #[error("the code around it does not fit: {0}")]
+    Code(SnippetError),
     /// It cannot be done here.
     #[error("{0}")]
     NotHere(&'static str),

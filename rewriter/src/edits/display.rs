@@ -182,6 +182,10 @@ impl Display for Change {
             Change::New { class, cast: false } => write!(f, "redirect to new {class}"),
             Change::New { class, cast: true } => write!(f, "redirect to new {class}, cast"),
             Change::Factory(method) => write!(f, "redirect to factory {}", Member(method)),
+            Change::Around(code) => {
+                f.write_str("around:")?;
+                body(Some(code), f)
+            }
         }
     }
 }

@@ -222,6 +222,17 @@ impl EditPlan {
         self.changes.get(id.0 as usize)
     }
 
+    /// The code that an edit puts around an instruction.
+    pub(crate) fn around(&self, edit: &Edit) -> Option<&Snippet> {
+        let Action::Change(id) = edit.action else {
+            return None;
+        };
+        match self.changed(id)? {
+            Change::Around(code) => Some(code),
+            _ => None,
+        }
+    }
+
     /// Describes what an edit of this plan does; inserted code stands in lines
     /// of its own below.
     #[must_use]

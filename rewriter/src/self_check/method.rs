@@ -94,7 +94,7 @@ impl Pair<'_, '_> {
             let index = edit_index(*key);
             self.plan.edits().get(index)
         });
-        let analysis = if edits.any(is_special) {
+        let analysis = if edits.any(|edit| is_special(self.plan, edit)) {
             let analysis = Analysis::of(self.original, method, &before, self.plan, self.edits);
             Some(analysis.map_err(refused)?)
         } else {
@@ -110,14 +110,15 @@ impl Pair<'_, '_> {
     }
 
     /// The local variables that the method should have now.
-    fn locals(&self, before: &Code<'_, '_>) -> u32 {
+    fn locals(&self, before: &Code<'_, '_>, changes: &Changes) -> u32 {
         let own = self.edits.iter().filter_map(|key| {
             match self.plan.edits().get(edit_index(*key))?.action {
                 Action::Insert(id) => self.plan.snippet(id).map(Snippet::own_slots),
                 Action::Hit(_) | Action::Count(_) | Action::Change(_) => None,
             }
         });
-        u32::from(before.max_locals()).plus(own.max().unwrap_or(0))
+        let own = own.max().unwrap_or(0).max(changes.slots());
+        u32::from(before.max_locals()).plus(own)
     }
 
     fn host(&self, before: &Code<'_, '_>) -> Host<'_> {
@@ -148,7 +149,7 @@ impl Pair<'_, '_> {
             changes,
             ..
         } = scratch;
-        if self.locals(before) != u32::from(after.max_locals())
+        if self.locals(before, changes) != u32::from(after.max_locals())
             || before.max_stack() > after.max_stack()
         {
             return Err(Mismatch::new("the same locals and no less stack", 0, 0));
@@ -188,6 +189,7 @@ impl Pair<'_, '_> {
             original: self.original,
             output: self.output,
             analysis,
+            changes,
             after,
         });
         self.attributes(before, after, retyped.as_ref(), walk, (frames, expected))

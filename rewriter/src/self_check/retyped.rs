@@ -3,7 +3,7 @@
 use crate::class::{Attribute, ClassFile, Code};
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::walk::Walk;
-use crate::splice::{Analysis, Placed, Placement, extras, merged_frames};
+use crate::splice::{Analysis, Changes, Placed, Placement, extras, merged_frames};
 use crate::typing::{FrameReader, Origin, Type};
 
 /// A method whose frames are not those of the original alone.
@@ -11,6 +11,7 @@ pub(super) struct Retyped<'r, 't> {
     pub(super) original: &'r ClassFile<'t>,
     pub(super) output: &'r ClassFile<'t>,
     pub(super) analysis: &'r Analysis<'t>,
+    pub(super) changes: &'t Changes,
     pub(super) after: &'r Code<'r, 't>,
 }
 
@@ -32,8 +33,8 @@ impl<'t> Retyped<'_, 't> {
             unwind: walk.unwind(),
         };
         let unknown = || Mismatch::new("types that can be followed", 0, 0);
-        let extras =
-            extras(self.original, self.analysis, &placement, walk).map_err(|_| unknown())?;
+        let extras = extras(self.original, self.analysis, self.changes, &placement, walk)
+            .map_err(|_| unknown())?;
         let context = &self.analysis.context;
         if found.is_none() && context.frames.is_none() && extras.is_empty() {
             return Ok(());

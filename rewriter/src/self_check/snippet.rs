@@ -103,6 +103,8 @@ impl Host<'_> {
             }
             // Where it goes is looked at when all places are known.
             Operation::Jump(wanted, _) => code == *wanted,
+            Operation::Original(bytes) => found.bytes() == bytes,
+            Operation::Operand(_) | Operation::Proceed => false,
         }
     }
 

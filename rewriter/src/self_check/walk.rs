@@ -204,8 +204,14 @@ impl Walk {
         let wrong = || Mismatch::new("what the plan puts in its place", old as u32, new as u32);
         let changed = work.inserts.changes.get(old as u32).ok_or_else(wrong)?;
         let code = &changed.replacement.code;
+        let from = self.offsets.len();
         let end = end_of(code, &work.host, work.new, new, &mut self.offsets);
         let length = end.ok_or_else(wrong)?.minus(new);
+        self.placed.push(FoundSnippet {
+            index: changed.index,
+            start: new as u32,
+            offsets: (from, self.offsets.len()),
+        });
         Ok((changed.replacement.length as usize, length))
     }
 

@@ -68,6 +68,20 @@ impl Snippet {
         }
     }
 
+    /// The snippet with these operations first, and others in the place of each
+    /// of its own; labels stay what they are.
+    pub(crate) fn expanded(
+        &self,
+        mut first: Vec<Operation>,
+        operation: impl FnMut(&Operation) -> Vec<Operation>,
+    ) -> Snippet {
+        first.extend(self.operations.iter().flat_map(operation));
+        Snippet {
+            operations: first,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn operations(&self) -> &[Operation] {
         &self.operations
     }
@@ -153,6 +167,25 @@ impl Snippet {
     /// When the snippet is full.
     pub fn load_argument(&mut self, index: u8) -> Result<(), SnippetError> {
         self.add(Operation::Argument(index), 0)
+    }
+
+    /// Pushes an operand of the instruction that the snippet stands around
+    /// ([`Change::Around`](crate::Change::Around)), as the instruction would take
+    /// it; counted from 0, a receiver or array first.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn load_operand(&mut self, index: u8) -> Result<(), SnippetError> {
+        self.add(Operation::Operand(index), 0)
+    }
+
+    /// The instruction that the snippet stands around, with the operands that it
+    /// would have taken: what it gives is left on the stack.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn proceed(&mut self) -> Result<(), SnippetError> {
+        self.add(Operation::Proceed, 0)
     }
 
     /// Pushes an `int`.

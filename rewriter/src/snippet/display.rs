@@ -62,6 +62,11 @@ impl fmt::Display for Operation {
             Operation::Increment(slot, by) => write!(f, "iinc own {slot} by {by}"),
             Operation::Label(label) => write!(f, "label {}:", label.0),
             Operation::Jump(code, label) => write!(f, "{} label {}", mnemonic(*code), label.0),
+            Operation::Operand(index) => write!(f, "load operand {index}"),
+            Operation::Proceed => f.write_str("proceed"),
+            Operation::Original(bytes) => {
+                f.write_str(bytes.first().map_or("?", |code| mnemonic(*code)))
+            }
         }
     }
 }

@@ -66,6 +66,12 @@ pub(crate) enum Operation {
     Increment(u16, i16),
     Label(Label),
     Jump(u8, Label),
+    /// An operand of the instruction that the snippet stands around.
+    Operand(u8),
+    /// That instruction with its operands.
+    Proceed,
+    /// The bytes of that instruction, its operands being on the stack.
+    Original(Vec<u8>),
 }
 
 impl Member {

@@ -6,15 +6,18 @@ use std::collections::BTreeMap;
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::write_at;
 use crate::class::ClassFile;
+use crate::edits::ChangeError;
 use crate::index::Bci;
 use crate::plan::SkipReason;
 use crate::pool::PoolWriter;
 use crate::snippet::Operation;
-use crate::splice::analysis::{Analysis, Inserted};
+use crate::snippet::Snippet;
+use crate::splice::analysis::{Analysis, Inserted, Surrounding};
+use crate::splice::changes::Changes;
 use crate::splice::frames::MOST_FRAME_BYTES;
 use crate::splice::positions::Positions;
 use crate::typing::{
-    Class, FrameWriter, Origin, ProgramPoint, Type, Types, by_entry, by_slot, encoded,
+    Class, FrameWriter, Origin, ProgramPoint, Type, Typed, Types, by_entry, by_slot, encoded,
 };
 
 /// Most types in all added frames of one method.
@@ -53,6 +56,7 @@ pub(crate) struct Placement<'o> {
 pub(crate) fn extras<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
+    changes: &'t Changes,
     placement: &Placement<'_>,
     positions: &impl Positions,
 ) -> Result<Vec<Extra<'t>>, SkipReason> {
@@ -76,7 +80,11 @@ pub(crate) fn extras<'t>(
             .iter()
             .find(|found| found.index == placed.index);
         if let Some(inserted) = found {
-            made.snippet(inserted, placed)?;
+            made.inserted(inserted, placed)?;
+        }
+        let mut surroundings = analysis.surroundings.iter();
+        if let Some(found) = surroundings.find(|found| found.index == placed.index) {
+            made.surrounding(found, changes, placed)?;
         }
     }
     let extras = made.all.into_iter();
@@ -87,6 +95,17 @@ pub(crate) fn extras<'t>(
             stack,
         })
         .collect())
+}
+
+/// Code with its types.
+struct TypedCode<'c, 't> {
+    point: ProgramPoint,
+    code: &'c Snippet,
+    typed: &'c Typed<'t>,
+    /// How many values it finds on the stack.
+    finds: usize,
+    /// What it leaves in their place.
+    leaves: &'c [Type<'t>],
 }
 
 struct Extras<'x, 't, P> {
@@ -155,13 +174,49 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         }
     }
 
-    fn snippet(&mut self, inserted: &Inserted<'t>, placed: &Placed<'_>) -> Result<(), SkipReason> {
-        let typed = &inserted.typed;
+    fn inserted(&mut self, inserted: &Inserted<'t>, placed: &Placed<'_>) -> Result<(), SkipReason> {
+        let stack = inserted.stack.as_slice();
+        let code = TypedCode {
+            point: inserted.point,
+            code: inserted.snippet,
+            typed: &inserted.typed,
+            finds: stack.len(),
+            leaves: stack,
+        };
+        self.code(&code, placed)
+    }
+
+    fn surrounding(
+        &mut self,
+        found: &Surrounding<'t>,
+        changes: &'t Changes,
+        placed: &Placed<'_>,
+    ) -> Result<(), SkipReason> {
+        let point = ProgramPoint::At(found.bci);
+        let changed = changes.get(found.bci).ok_or(unknown(point))?;
+        let code = &changed.replacement.code;
+        let wrong = |error| SkipReason::Change {
+            bci: Bci(found.bci as u16),
+            error: ChangeError::Code(error),
+        };
+        let typed = found.typed(code, &self.analysis.context).map_err(wrong)?;
+        let code = TypedCode {
+            point,
+            code,
+            typed: &typed,
+            finds: found.exchange.operands.len(),
+            leaves: found.exchange.result.as_slice(),
+        };
+        self.code(&code, placed)
+    }
+
+    fn code(&mut self, code: &TypedCode<'_, 't>, placed: &Placed<'_>) -> Result<(), SkipReason> {
+        let typed = code.typed;
         if typed.falls_through && typed.labels.iter().all(Option::is_none) {
             return Ok(());
         }
         let unwinding;
-        let there = match inserted.point {
+        let there = match code.point {
             ProgramPoint::Unwind => {
                 let locals = self.analysis.context.lasting();
                 let stack = vec![Type::Object(Class::THROWABLE)];
@@ -170,14 +225,14 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
             }
             point => self.analysis.points.get(point),
         };
-        let there = there.ok_or(unknown(inserted.point))?;
-        let kept = there.stack.len().checked_sub(inserted.stack.iter().len());
+        let there = there.ok_or(unknown(code.point))?;
+        let kept = there.stack.len().checked_sub(code.finds);
         let below = kept
             .and_then(|kept| there.stack.get(..kept))
-            .ok_or(unknown(inserted.point))?;
+            .ok_or(unknown(code.point))?;
         let end = placed.offsets.last().copied().known();
         let mut locals = Vec::new();
-        for (at, operation) in inserted.snippet.operations().iter().enumerate() {
+        for (at, operation) in code.code.operations().iter().enumerate() {
             let Operation::Label(label) = operation else {
                 continue;
             };
@@ -188,7 +243,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
             locals.clone_from(&there.locals);
             let mut stack = below.to_vec();
             if offset == end {
-                stack.extend(inserted.stack);
+                stack.extend_from_slice(code.leaves);
             } else {
                 locals.resize(self.analysis.context.locals() as usize, Type::Top);
                 locals.extend_from_slice(&state.locals);
@@ -198,7 +253,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         }
         if !typed.falls_through {
             let mut stack = below.to_vec();
-            stack.extend(inserted.stack);
+            stack.extend_from_slice(code.leaves);
             self.add(placed.start.plus(end), &there.locals, &stack, None)?;
         }
         Ok(())

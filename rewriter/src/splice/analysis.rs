@@ -1,12 +1,15 @@
 //! The snippets of one method, typed against it.
 
+use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code};
-use crate::index::MethodIndex;
+use crate::index::{Bci, MethodIndex};
 use crate::plan::{Action, Edit, EditPlan, Location, SkipReason};
-use crate::snippet::{Snippet, SnippetId};
+use crate::snippet::{Snippet, SnippetError, SnippetId};
 use crate::splice::order::edit_index;
 use crate::typing::type_snippet;
-use crate::typing::{MethodContext, PointTypes, ProgramPoint, Type, Typed};
+use crate::typing::{
+    Class, Exchange, MethodContext, PointContext, PointTypes, ProgramPoint, Type, Typed,
+};
 
 /// A snippet at its place.
 #[derive(Debug)]
@@ -21,11 +24,35 @@ pub(crate) struct Inserted<'t> {
     pub(crate) typed: Typed<'t>,
 }
 
+/// Code around an instruction that needs frames.
+#[derive(Debug)]
+pub(crate) struct Surrounding<'t> {
+    /// Of the edit in the plan.
+    pub(crate) index: usize,
+    pub(crate) bci: u32,
+    at: PointContext<'t>,
+    pub(crate) exchange: Exchange<'t>,
+}
+
+impl<'t> Surrounding<'t> {
+    /// Follows the code that stands in the instruction's place.
+    pub(crate) fn typed(
+        &self,
+        code: &'t Snippet,
+        context: &MethodContext<'t>,
+    ) -> Result<Typed<'t>, SnippetError> {
+        let view = self.at.view(context).around(&self.exchange);
+        let operands = &self.exchange.operands;
+        type_snippet(code, &view.finding(operands))
+    }
+}
+
 /// What is to be known of a method before code goes into it.
 #[derive(Debug)]
 pub(crate) struct Analysis<'t> {
     pub(crate) context: MethodContext<'t>,
     pub(crate) inserted: Vec<Inserted<'t>>,
+    pub(crate) surroundings: Vec<Surrounding<'t>>,
     pub(crate) points: PointTypes<'t>,
     /// What the handler of `Unwind` covers: from, to. Empty without edits there.
     pub(crate) covered: Vec<(u32, u32)>,
@@ -34,8 +61,10 @@ pub(crate) struct Analysis<'t> {
 }
 
 /// True when `edit` needs an [`Analysis`].
-pub(crate) fn is_special(edit: &Edit) -> bool {
-    matches!(edit.action, Action::Insert(_)) || edit.point.location == Location::Unwind
+pub(crate) fn is_special(plan: &EditPlan, edit: &Edit) -> bool {
+    matches!(edit.action, Action::Insert(_))
+        || edit.point.location == Location::Unwind
+        || plan.around(edit).is_some_and(Snippet::is_branching)
 }
 
 impl<'t> Analysis<'t> {
@@ -69,17 +98,20 @@ impl<'t> Analysis<'t> {
                 wanted |= context.framed && snippet.is_branching()
                     || context.constructor && (snippet.uses_this() || snippet.is_branching());
             }
+            if let Some(code) = plan.around(edit).filter(|code| code.is_branching()) {
+                asked.push(ProgramPoint::of(edit.point.location, context.code));
+                slots |= code.uses_parameters();
+                wanted |= context.framed || context.constructor;
+            }
         }
         if slots {
             context.find_lost(class, code)?;
         }
         asked.sort_unstable();
-        let points = match wanted {
-            true if context.framed => PointTypes::follow(class, &context, &asked)?,
-            true if context.constructor => {
-                PointTypes::straight(class, &context, code.handler_bytes())?
-            }
-            _ => PointTypes::default(),
+        let points = if wanted {
+            PointTypes::known(class, &context, &asked, code.handler_bytes())?
+        } else {
+            PointTypes::default()
         };
         let mut inserted = Vec::new();
         for (index, edit) in edits() {
@@ -105,6 +137,13 @@ impl<'t> Analysis<'t> {
                 });
             }
         }
+        let target = ChangedMethod {
+            class,
+            method: &method,
+            code,
+            known: &context.known,
+        };
+        let surroundings = surroundings(plan, edits(), &target, &context, &points)?;
         let covered = if unwinds {
             covered(&context, &points)?
         } else {
@@ -119,6 +158,7 @@ impl<'t> Analysis<'t> {
             changed,
             context,
             inserted,
+            surroundings,
             points,
             covered,
         })
@@ -129,7 +169,59 @@ impl<'t> Analysis<'t> {
         let branching = |found: &Inserted<'_>| {
             !found.typed.falls_through || found.typed.labels.iter().any(Option::is_some)
         };
-        self.context.framed && (!self.covered.is_empty() || self.inserted.iter().any(branching))
+        let code = !self.surroundings.is_empty() || self.inserted.iter().any(branching);
+        self.context.framed && (!self.covered.is_empty() || code)
+    }
+}
+
+/// The edits that put code with branches around an instruction.
+fn surroundings<'t, 'p>(
+    plan: &EditPlan,
+    edits: impl Iterator<Item = (usize, &'p Edit)>,
+    target: &ChangedMethod<'t, '_>,
+    context: &MethodContext<'t>,
+    points: &PointTypes<'t>,
+) -> Result<Vec<Surrounding<'t>>, SkipReason> {
+    let mut found = Vec::new();
+    for (index, edit) in edits {
+        if let Location::At(bci) = edit.point.location
+            && plan.around(edit).is_some_and(Snippet::is_branching)
+        {
+            let wrong = |error| SkipReason::Change { bci, error };
+            let exchange = target.exchange_at(bci).map_err(wrong)?;
+            found.push(surrounding(index, bci, exchange, context, points));
+        }
+    }
+    Ok(found)
+}
+
+/// What code around an instruction finds. The verifier may need to know that a
+/// receiver is of the class itself (JVMS 4.10.1.8).
+fn surrounding<'t>(
+    index: usize,
+    bci: Bci,
+    mut exchange: Exchange<'t>,
+    context: &MethodContext<'t>,
+    points: &PointTypes<'t>,
+) -> Surrounding<'t> {
+    let location = Location::At(bci);
+    let point = ProgramPoint::of(location, context.code);
+    let own = Type::Object(Class::plain(context.known.this));
+    let count = exchange.operands.len();
+    let stack = points.get(point).map_or(&[][..], |types| &types.stack);
+    let first = stack.len().checked_sub(count).and_then(|at| stack.get(at));
+    if let Some(receiver) = exchange.operands.first_mut()
+        && first == Some(&own)
+        && receiver.is_reference()
+    {
+        *receiver = own;
+    }
+    let ready = !context.constructor || points.is_ready(point, context.code);
+    Surrounding {
+        index,
+        bci: u32::from(bci.0),
+        at: context.at(location, ready),
+        exchange,
     }
 }
 

@@ -13,7 +13,11 @@ use crate::typing::{Hierarchy, MethodContext};
 /// One changed instruction.
 #[derive(Debug)]
 pub(crate) struct Changed {
+    /// Of the edit in the plan.
+    pub(crate) index: usize,
     pub(crate) replacement: Replacement,
+    /// Where its operations begin, among those of all.
+    offsets: (usize, usize),
     /// Its code in that of all; empty while nothing has been lowered.
     start: u32,
     end: u32,
@@ -66,6 +70,19 @@ impl Changes {
         range
             .and_then(|range| self.code.get(range))
             .unwrap_or_default()
+    }
+
+    /// Where each operation of the code begins in it, and where it ends.
+    pub(crate) fn offsets(&self, changed: &Changed) -> &[u32] {
+        let (from, to) = changed.offsets;
+        self.offsets.get(from..to).unwrap_or_default()
+    }
+
+    /// Local variable slots needed above those of the original.
+    pub(crate) fn slots(&self) -> u32 {
+        let needed = self.found.iter();
+        let needed = needed.map(|changed| changed.replacement.code.own_slots());
+        needed.max().unwrap_or(0)
     }
 
     /// Operand stack slots needed above those of the original.
@@ -121,7 +138,9 @@ impl Changes {
             let replacements = target.resolve(bci, change).map_err(wrong)?;
             self.found
                 .extend(replacements.into_iter().map(|replacement| Changed {
+                    index: edit_index(*key),
                     replacement,
+                    offsets: (0, 0),
                     start: 0,
                     end: 0,
                 }));
@@ -159,10 +178,12 @@ impl Changes {
     ) -> Result<(), SkipReason> {
         for changed in &mut self.found {
             changed.start = self.code.len() as u32;
+            let first = self.offsets.len();
             let code = &changed.replacement.code;
             lower(context, code, pool, &mut self.code, &mut self.offsets)
                 .ok_or(SkipReason::PoolFull)?;
             changed.end = self.code.len() as u32;
+            changed.offsets = (first, self.offsets.len());
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ fn rewrite(
     out.extend_from_slice(pool.bytes());
     let early = pool.bytes().len();
     head(class, probes.added(), out);
-    let special = plan.edits().iter().any(is_special);
+    let special = plan.edits().iter().any(|edit| is_special(plan, edit));
     let mut copied = class.methods_start();
     for (index, group) in by_method(order) {
         let Some(record) = class.records().get(usize::from(index)).copied() else {

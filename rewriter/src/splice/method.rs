@@ -1,6 +1,6 @@
 //! One method, rewritten.
 
-use crate::arithmetic::Exact;
+use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
 use crate::class::{Attribute, Attributes, ClassFile, Code, CodeLayout, MethodRecord};
 use crate::cursor::u16_at;
@@ -17,6 +17,7 @@ use crate::splice::frames::Frames;
 use crate::splice::inserts::Inserts;
 use crate::splice::layout::Layout;
 use crate::splice::order::edit_index;
+use crate::splice::positions::Positions;
 use crate::splice::probe::ProbeWriter;
 use crate::splice::report::Warning;
 use crate::splice::snippets::Snippets;
@@ -63,16 +64,17 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let analysis = self.analyse(&view, index)?;
         self.changes(&view, index)?;
         let max_stack = self.max_stack(&layout)?;
+        let max_locals = self.max_locals(&layout)?;
+        let changes = std::mem::take(&mut self.buffers.changes);
         let MethodScratch {
             layout: positions,
             snippets,
-            changes,
             ..
         } = &mut *self.buffers;
         let inserts = Inserts {
             probes: self.probes,
             snippets,
-            changes,
+            changes: &changes,
         };
         positions.plan(view.bytes(), self.plan.edits(), self.order, inserts)?;
         positions.settle(view.bytes(), handlers)?;
@@ -84,7 +86,6 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&max_stack.to_be_bytes());
-        let max_locals = layout.max_locals.max(snippets.locals as u16);
         out.extend_from_slice(&max_locals.to_be_bytes());
         out.extend_from_slice(&total.to_be_bytes());
         Emitter {
@@ -99,10 +100,12 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             .map_or(&[][..], |analysis| &analysis.covered);
         exception_table(handlers, covered, positions, out)?;
         let extras = match analysis.as_ref().filter(|analysis| analysis.needs_frames()) {
-            Some(analysis) => Some((analysis, self.extras(analysis)?)),
+            Some(analysis) => Some((analysis, self.extras(analysis, &changes)?)),
             None => None,
         };
         self.attributes(&view, index, extras.as_ref(), out)?;
+        drop(extras);
+        self.buffers.changes = changes;
         let length = out.len().minus(length_at).minus(4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
         let end = contents.plus(self.record.code_length as usize);
@@ -127,7 +130,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             .order
             .iter()
             .filter_map(|key| plan.edits().get(edit_index(*key)));
-        if !self.special || !edits.any(is_special) {
+        if !self.special || !edits.any(|edit| is_special(plan, edit)) {
             return Ok(None);
         }
         let analysis = Analysis::of(self.class, index, view, plan, self.order)?;
@@ -136,7 +139,11 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
     }
 
     /// The frames that snippets and the handler of `Unwind` need.
-    fn extras<'t>(&self, analysis: &Analysis<'t>) -> Result<Vec<Extra<'t>>, SkipReason>
+    fn extras<'t>(
+        &self,
+        analysis: &Analysis<'t>,
+        changes: &'t Changes,
+    ) -> Result<Vec<Extra<'t>>, SkipReason>
     where
         'a: 't,
     {
@@ -146,7 +153,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let inserts = Inserts {
             probes: self.probes,
             snippets,
-            changes: &self.buffers.changes,
+            changes,
         };
         let action = |index: usize| self.plan.edits().get(index).map(|edit| edit.action);
         let size = |index| action(index).map_or(0, |action| inserts.size(action));
@@ -161,6 +168,11 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                 });
             }
         });
+        placed.extend(changes.iter().map(|changed| Placed {
+            index: changed.index,
+            start: layout.instruction(changed.replacement.bci).known(),
+            offsets: changes.offsets(changed),
+        }));
         let trampolines = layout
             .trampolines
             .iter()
@@ -170,7 +182,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             trampolines: trampolines.collect(),
             unwind: (!analysis.covered.is_empty()).then_some(layout.unwind),
         };
-        extras(self.class, analysis, &placement, layout)
+        extras(self.class, analysis, changes, &placement, layout)
     }
 
     /// Resolves the method's changed instructions and makes their code.
@@ -187,6 +199,16 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         }
         let context = MethodContext::of(self.class, &method, view)?;
         changes.lower(&context, self.pool)
+    }
+
+    /// Local variables of the method and of what is added.
+    fn max_locals(&self, layout: &CodeLayout) -> Result<u16, SkipReason> {
+        let MethodScratch {
+            snippets, changes, ..
+        } = &*self.buffers;
+        let changed = u32::from(layout.max_locals).plus(changes.slots());
+        let needed = changed.max(snippets.locals);
+        u16::try_from(needed).map_err(|_| SkipReason::TooManyLocals)
     }
 
     /// Room for the deepest edit: at entry the stack is empty, elsewhere it may

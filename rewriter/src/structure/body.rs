@@ -63,6 +63,7 @@ pub(crate) fn assemble(
         may_return: true,
         stack: &[],
         whole_body: true,
+        around: None,
     };
     let typed = type_snippet(snippet, &context).map_err(|error| StructureError::Body {
         method: signature.heading(),

@@ -2,15 +2,19 @@
 
 use crate::edits::{CallTarget, Change};
 use crate::plan::EditPlan;
-use crate::snippet::{Member, Operation, Value};
+use crate::snippet::{Member, Operation, Snippet, Value};
 use crate::structure::names::{Names, Role};
 
 /// A plan without class edits, its names replaced by new ones.
 pub(super) fn renamed_plan(plan: &EditPlan, names: &Names) -> EditPlan {
     plan.map(
-        |snippet| snippet.map(|operation| renamed_operation(operation, names)),
+        |snippet| renamed_snippet(snippet, names),
         |change| renamed_change(change, names),
     )
+}
+
+fn renamed_snippet(snippet: &Snippet, names: &Names) -> Snippet {
+    snippet.map(|operation| renamed_operation(operation, names))
 }
 
 fn renamed_operation(operation: &Operation, names: &Names) -> Operation {
@@ -54,5 +58,6 @@ fn renamed_change(change: &Change, names: &Names) -> Change {
             cast: *cast,
         },
         Change::Factory(method) => Change::Factory(names.member_name(method)),
+        Change::Around(code) => Change::Around(renamed_snippet(code, names)),
     }
 }

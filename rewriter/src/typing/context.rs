@@ -246,6 +246,7 @@ fn arguments(descriptor: &[u8], is_static: bool) -> Vec<Argument<'_>> {
 }
 
 /// What differs from place to place.
+#[derive(Debug)]
 pub(crate) struct PointContext<'t> {
     at_entry: bool,
     stack: Option<Type<'t>>,
@@ -265,6 +266,7 @@ impl<'t> PointContext<'t> {
             may_return: self.ready,
             stack: self.stack.as_slice(),
             whole_body: false,
+            around: None,
         }
     }
 
@@ -296,8 +298,40 @@ pub(crate) struct TypingContext<'t, 's> {
     pub(crate) returns: Option<FieldType<'t>>,
     /// A constructor before `super()` cannot return.
     pub(crate) may_return: bool,
-    /// What is found on the stack and left there.
+    /// What is found on the stack, and left there but around an instruction.
     pub(crate) stack: &'s [Type<'t>],
     /// It has to return or throw.
     pub(crate) whole_body: bool,
+    /// What the instruction does that it stands around.
+    pub(crate) around: Option<&'s Exchange<'t>>,
+}
+
+/// What an instruction takes from the operand stack, bottom first, and gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exchange<'t> {
+    pub(crate) operands: Vec<Type<'t>>,
+    pub(crate) result: Option<Type<'t>>,
+}
+
+impl<'t, 's> TypingContext<'t, 's> {
+    /// The same with these values on the stack.
+    pub(crate) fn finding(self, stack: &'s [Type<'t>]) -> Self {
+        TypingContext { stack, ..self }
+    }
+
+    /// The same around an instruction.
+    pub(crate) fn around(self, exchange: &'s Exchange<'t>) -> Self {
+        TypingContext {
+            around: Some(exchange),
+            ..self
+        }
+    }
+
+    /// What it leaves on the stack.
+    pub(crate) fn left(&self) -> &[Type<'t>] {
+        match self.around {
+            Some(around) => around.result.as_slice(),
+            None => self.stack,
+        }
+    }
 }

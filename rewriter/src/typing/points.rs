@@ -92,8 +92,25 @@ impl<'t> PointTypes<'t> {
             .any(|(from, to)| (*from..*to).contains(&bci))
     }
 
+    /// What can be known of these points: all types where the verifier reads
+    /// frames, else where a constructor's `this` has been initialized.
+    pub(crate) fn known(
+        class: &ClassFile<'t>,
+        context: &MethodContext<'t>,
+        points: &[ProgramPoint],
+        handlers: &[u8],
+    ) -> Result<Self, SkipReason> {
+        if context.framed {
+            return PointTypes::follow(class, context, points);
+        }
+        if context.constructor {
+            return PointTypes::straight(class, context, handlers);
+        }
+        Ok(PointTypes::default())
+    }
+
     /// Follows the method's code by its frames.
-    pub(crate) fn follow(
+    fn follow(
         class: &ClassFile<'t>,
         context: &MethodContext<'t>,
         points: &[ProgramPoint],
@@ -162,7 +179,7 @@ impl<'t> PointTypes<'t> {
 
     /// Finds where `this` has been initialized in a method without frames: behind
     /// a call of `super()` or `this()` that no branch comes before.
-    pub(crate) fn straight(
+    fn straight(
         class: &ClassFile<'t>,
         context: &MethodContext<'t>,
         handlers: &[u8],

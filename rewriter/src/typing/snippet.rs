@@ -5,7 +5,7 @@ use crate::limits::{
     LDC_CLASS_SINCE, MAX_SNIPPET_PASSES, MAX_SNIPPET_STATE, STATIC_INTERFACE_METHODS_SINCE,
 };
 use crate::snippet::{Label, Member, Operation, Snippet, SnippetError, Value};
-use crate::typing::context::TypingContext;
+use crate::typing::context::{Exchange, TypingContext};
 use crate::typing::machine::{Expected, Fault, Machine};
 use crate::typing::types::{Class, Origin, Type};
 use jvms::descriptor::{BaseType, FieldType};
@@ -101,7 +101,7 @@ fn mismatch(at: u32, mnemonic: &'static str, fault: Fault<'_>) -> SnippetError {
     }
 }
 
-impl<'t> Check<'t, '_> {
+impl<'t, 's> Check<'t, 's> {
     /// Once over the code; true when it falls through.
     fn pass(&mut self) -> Result<bool, SnippetError> {
         self.machine.locals.clear();
@@ -142,7 +142,7 @@ impl<'t> Check<'t, '_> {
             let reason = "a body has to return or throw, and it ends here";
             return Err(SnippetError::NotHere { at, reason });
         }
-        let (left, wanted) = (&self.machine.stack, self.context.stack);
+        let (left, wanted) = (&self.machine.stack, self.context.left());
         let fits = left.len() == wanted.len()
             && left
                 .iter()
@@ -316,8 +316,45 @@ impl<'t> Check<'t, '_> {
             Operation::Invoke(code, member) => self.invoke(at, *code, member)?,
             Operation::Plain(code) => return self.plain(at, *code),
             Operation::Jump(code, label) => return self.jump(at, *code, *label),
+            Operation::Operand(index) => {
+                let operands = &self.around(at)?.operands;
+                let found = operands.get(usize::from(*index)).copied();
+                let reason = "the instruction takes no such operand";
+                let value = found.ok_or(SnippetError::NotHere { at, reason })?;
+                self.machine.push(value).map_err(fault(opcode::ALOAD))?;
+            }
+            Operation::Proceed => {
+                let exchange = self.around(at)?;
+                let mut operands = exchange.operands.iter();
+                let pushed = operands.try_for_each(|found| self.machine.push(*found));
+                pushed.map_err(fault(opcode::ALOAD))?;
+                self.exchange(exchange).map_err(fault(opcode::NOP))?;
+            }
+            Operation::Original(bytes) => {
+                let code = bytes.first().copied().unwrap_or(opcode::NOP);
+                let exchange = self.around(at)?;
+                self.exchange(exchange).map_err(fault(code))?;
+            }
         }
         Ok(true)
+    }
+
+    /// What the instruction does that the code stands around.
+    fn around(&self, at: u32) -> Result<&'s Exchange<'t>, SnippetError> {
+        let reason = "only code around an instruction has operands and can proceed";
+        self.context
+            .around
+            .ok_or(SnippetError::NotHere { at, reason })
+    }
+
+    /// Takes what the instruction takes, and leaves what it gives.
+    fn exchange(&mut self, exchange: &Exchange<'t>) -> Result<(), Fault<'t>> {
+        for wanted in exchange.operands.iter().rev() {
+            self.machine.pop_as(*wanted, self.context.known)?;
+        }
+        exchange
+            .result
+            .map_or(Ok(()), |result| self.machine.push(result))
     }
 
     fn argument(&self, at: u32, index: u8) -> Result<Type<'t>, SnippetError> {

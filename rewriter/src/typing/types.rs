@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::arithmetic::Exact;
 use jvms::descriptor::{BaseType, FieldType};
 use jvms::modified_utf8::Utf8;
+use jvms::opcode;
 
 /// A class or array type. Equal types are equal values, wherever they come from.
 #[derive(Debug, Clone, Copy)]
@@ -152,6 +154,23 @@ impl<'t> Type<'t> {
     /// An object of this internal name.
     pub(crate) fn object(name: &'t [u8]) -> Self {
         Type::Object(Class::named(name))
+    }
+
+    /// The instruction that loads such a value from a local variable.
+    pub(crate) fn load_opcode(&self) -> u8 {
+        match self {
+            Type::Int => opcode::ILOAD,
+            Type::Long => opcode::LLOAD,
+            Type::Float => opcode::FLOAD,
+            Type::Double => opcode::DLOAD,
+            _ => opcode::ALOAD,
+        }
+    }
+
+    /// The instruction that stores it to one.
+    pub(crate) fn store_opcode(&self) -> u8 {
+        const DISTANCE: u8 = opcode::ISTORE - opcode::ILOAD;
+        self.load_opcode().plus(DISTANCE)
     }
 
     pub(crate) fn slots(&self) -> u32 {

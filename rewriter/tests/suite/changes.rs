@@ -26,7 +26,10 @@ fn instructions<'a>(class: &ClassFile<'a>) -> Vec<Found<'a>> {
 }
 
 /// Splices and checks; the skipped methods and the output.
-fn spliced(class: &ClassFile<'_>, plan: &EditPlan) -> (Vec<(MethodIndex, SkipReason)>, Vec<u8>) {
+pub(crate) fn spliced(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+) -> (Vec<(MethodIndex, SkipReason)>, Vec<u8>) {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let report = splice(class, plan, &STORAGE, &mut scratch, &mut out).unwrap();
     check_splice(class, plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
@@ -167,7 +170,7 @@ fn an_allocation_becomes_one_of_another_class_or_a_factory_call() {
 
 /// A class whose `m()V` has this code. Pool: 8 `f`, 9 `(JI)Ljava/lang/Object;`,
 /// 10 the name and type of both, 11 the static method `T.f`.
-fn calling(code: &[u8]) -> Vec<u8> {
+pub(crate) fn calling(code: &[u8]) -> Vec<u8> {
     let mut attributes = Vec::new();
     attributes.extend(0_u16.to_be_bytes());
     let bytes = class_with(49, code, &[], &["f", "(JI)Ljava/lang/Object;"], &attributes);

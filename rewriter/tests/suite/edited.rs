@@ -8,10 +8,12 @@ use rewriter::{
 };
 
 /// The kinds of plans.
-pub const KINDS: [&str; 6] = [
+pub const KINDS: [&str; 7] = [
     // every call and field access redirected to a static method, or taken out
     "redirected",
     "removed",
+    // every call, field access, monitor instruction and array creation timed
+    "surrounded",
     // every allocation made a factory call
     "allocated",
     // fields, methods, an interface, annotations and attributes added
@@ -31,6 +33,7 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
     let mut plan = PlanBuilder::new(class);
     match kind {
         "redirected" | "removed" | "allocated" => changes(class, kind, &mut plan)?,
+        "surrounded" => surrounded(class, &mut plan)?,
         "members" => edit(&mut plan, members(class))?,
         "renamed" => edit(&mut plan, renamed(class))?,
         _ => edit(
@@ -71,6 +74,70 @@ fn changes(
         }
     }
     Ok(())
+}
+
+/// Code around every instruction that can have it, with and without branches in turns.
+fn surrounded(class: &ClassFile<'_>, plan: &mut PlanBuilder<'_, '_>) -> Result<(), PlanError> {
+    let mut branches = false;
+    for method in class.methods() {
+        let Ok(Some(code)) = method.code() else {
+            continue;
+        };
+        for found in code.instructions().map_while(Result::ok) {
+            let mut around = |operand| {
+                let change = Change::Around(timed(operand, branches));
+                plan.change(method.index(), found.bci, change)
+            };
+            branches = match around(true).or_else(|_| around(false)) {
+                Ok(()) => !branches,
+                Err(PlanError::Change { .. } | PlanError::NotThere { .. }) => branches,
+                Err(other) => return Err(other),
+            };
+        }
+    }
+    Ok(())
+}
+
+/// The time before the instruction and behind it, without operand or with the first one.
+pub fn timed(operand: bool, branches: bool) -> Snippet {
+    let mut code = Snippet::new();
+    let now = |code: &mut Snippet| {
+        let now = MemberName {
+            owner: "java/lang/System".to_owned(),
+            name: "nanoTime".to_owned(),
+            descriptor: "()J".to_owned(),
+            interface: false,
+        };
+        code.invoke(opcode::INVOKESTATIC, now).unwrap();
+    };
+    let skip = |code: &mut Snippet| {
+        let end = code.new_label();
+        code.push_int(1).unwrap();
+        code.jump(opcode::IFNE, end).unwrap();
+        code.push_null().unwrap();
+        code.op(opcode::ATHROW, 0).unwrap();
+        code.place(end).unwrap();
+    };
+    now(&mut code);
+    code.op(opcode::LSTORE, 0).unwrap();
+    if operand {
+        code.load_operand(0).unwrap();
+        // Refused where the operand takes two slots.
+        code.push_int(1).unwrap();
+        code.op(opcode::POP2, 0).unwrap();
+    }
+    if branches {
+        skip(&mut code);
+    }
+    code.proceed().unwrap();
+    if branches {
+        skip(&mut code);
+    }
+    now(&mut code);
+    code.op(opcode::LLOAD, 0).unwrap();
+    code.op(opcode::LSUB, 0).unwrap();
+    code.op(opcode::POP2, 0).unwrap();
+    code
 }
 
 fn hook(descriptor: String) -> MemberName {

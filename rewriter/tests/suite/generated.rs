@@ -226,8 +226,18 @@ impl Generator {
         }
     }
 
+    /// Code that proceeds with an instruction, now and then in one of its branches or twice.
+    fn around(&mut self) -> Snippet {
+        let mut code = self.snippet();
+        drop(code.proceed());
+        if self.random.below(8) == 0 {
+            drop(code.load_operand(self.random.below(3) as u8));
+        }
+        code
+    }
+
     fn change(&mut self, class: &ClassFile<'_>, found: &Instruction<'_>) -> Change {
-        match self.random.below(8) {
+        match self.random.below(9) {
             0..=2 => edited::stand_in(class, found).unwrap_or(Change::Remove(None)),
             3 => Change::Remove(None),
             4 => Change::Remove(Some(self.constant())),
@@ -236,6 +246,7 @@ impl Generator {
                 cast: self.random.below(2) == 0,
             },
             6 => Change::Factory(self.member(class)),
+            7 => Change::Around(self.around()),
             _ => match self.random.below(2) {
                 0 => Change::Field {
                     opcode: [opcode::GETSTATIC, opcode::PUTFIELD, found.opcode]

@@ -1,5 +1,6 @@
 //! Tests of the public interface of `rewriter`.
 
+mod around;
 mod busy;
 mod changes;
 mod class_array;

@@ -52,6 +52,8 @@ fn add(code: &mut SnippetBuilder, part: &Part) -> Result<(), String> {
         Part::Increment(slot, by) => code.add(0, |code| code.increment(*slot, *by)),
         Part::Place(label) => code.add_at(*label, rewriter::Snippet::place),
         Part::Jump(opcode, label) => code.add_at(*label, |code, label| code.jump(*opcode, label)),
+        Part::Operand(index) => code.add(0, |code| code.load_operand(*index)),
+        Part::Proceed => code.add(0, rewriter::Snippet::proceed),
     }
 }
 
@@ -197,6 +199,10 @@ impl State {
             Edit::Wrap(at, before, after) => {
                 let (before, after) = (code_of(asked, before)?, code_of(asked, after)?);
                 self.edit_code(|asked| asked.wrap(tokens(at), &before, &after))
+            }
+            Edit::Around(at, code) => {
+                let code = code_of(asked, code)?;
+                self.edit_code(|asked| asked.around(tokens(at), &code))
             }
             Edit::Change(at, of) => self.edit_code(|asked| asked.change(tokens(at), &change(of))),
             Edit::Body(method, code) => {

@@ -48,6 +48,10 @@ public class Calls {
             return new Sub(text, loud);
         }
 
+        static void measured(Base receiver, long times, long nanos, String result) {
+            SEEN.add("measured " + receiver.text + " " + times + " " + (nanos >= 0) + " " + result);
+        }
+
         static void around(String when) {
             SEEN.add(when);
         }
@@ -97,6 +101,24 @@ public class Calls {
         return base.say(6L);
     }
 
+    static String measured(Base base) {
+        return base.say(7L);
+    }
+
+    static String limited(Base base, long times) {
+        try {
+            return "it is " + base.say(times);
+        } catch (RuntimeException e) {
+            return e.toString();
+        }
+    }
+
+    static String locked(Object lock) {
+        synchronized (lock) {
+            return "held " + Thread.holdsLock(lock) + new int[2][3].length;
+        }
+    }
+
     public static void main(String[] arguments) {
         Base base = new Base("x", false);
         System.out.println(call(base));
@@ -110,6 +132,9 @@ public class Calls {
         System.out.println(calls.own + " " + Hooks.lone);
         System.out.println(allocated(true) + " " + allocated(false) + " " + built(true));
         System.out.println(wrapped(base));
+        System.out.println(measured(base));
+        System.out.println(limited(base, 2) + ", " + limited(base, 9));
+        System.out.println(locked(base));
         System.out.println(Hooks.SEEN);
     }
 }

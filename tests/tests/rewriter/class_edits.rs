@@ -202,6 +202,54 @@ fn to_hook(name: &str, descriptor: &str) -> Change {
     })
 }
 
+/// The call with what it took, and its result as it was.
+fn measured() -> Change {
+    let mut code = Snippet::new();
+    let now = member("java/lang/System", "nanoTime", "()J");
+    code.invoke(opcode::INVOKESTATIC, now.clone()).unwrap();
+    code.op(opcode::LSTORE, 0).unwrap();
+    code.proceed().unwrap();
+    code.op(opcode::ASTORE, 2).unwrap();
+    code.load_operand(0).unwrap();
+    code.load_operand(1).unwrap();
+    code.invoke(opcode::INVOKESTATIC, now).unwrap();
+    code.op(opcode::LLOAD, 0).unwrap();
+    code.op(opcode::LSUB, 0).unwrap();
+    code.op(opcode::ALOAD, 2).unwrap();
+    let target = hook("measured", "(LCalls$Base;JJLjava/lang/String;)V");
+    code.invoke(opcode::INVOKESTATIC, target).unwrap();
+    code.op(opcode::ALOAD, 2).unwrap();
+    Change::Around(code)
+}
+
+/// The call only for numbers up to 5.
+fn limited() -> Change {
+    let mut code = Snippet::new();
+    let (above, end) = (code.new_label(), code.new_label());
+    code.load_operand(1).unwrap();
+    code.push_long(5).unwrap();
+    code.op(opcode::LCMP, 0).unwrap();
+    code.jump(opcode::IFGT, above).unwrap();
+    code.proceed().unwrap();
+    code.jump(opcode::GOTO, end).unwrap();
+    code.place(above).unwrap();
+    code.push_string("too much").unwrap();
+    code.place(end).unwrap();
+    Change::Around(code)
+}
+
+/// A word before the instruction, and one when it has completed.
+fn between(before: &str, after: &str) -> Change {
+    let mut code = Snippet::new();
+    let target = hook("around", "(Ljava/lang/String;)V");
+    code.push_string(before).unwrap();
+    code.invoke(opcode::INVOKESTATIC, target.clone()).unwrap();
+    code.proceed().unwrap();
+    code.push_string(after).unwrap();
+    code.invoke(opcode::INVOKESTATIC, target).unwrap();
+    Change::Around(code)
+}
+
 fn around(when: &str) -> Snippet {
     let mut snippet = Snippet::new();
     snippet.push_string(when).unwrap();
@@ -266,6 +314,11 @@ fn redirected_removed_and_wrapped_instructions_do_what_the_plan_says() {
                 opcode::NEW,
                 Change::Factory(hook("made", "(Ljava/lang/String;Z)Ljava/lang/Object;")),
             ),
+            ("measured", virtual_call, measured()),
+            ("limited", virtual_call, limited()),
+            ("locked", opcode::MONITORENTER, between("wait", "got")),
+            ("locked", opcode::MONITOREXIT, between("leave", "left")),
+            ("locked", opcode::MULTIANEWARRAY, between("make", "made")),
         ] {
             let (index, bci) = calls.first(method, instruction);
             plan.change(index, bci, change).unwrap();
@@ -283,7 +336,10 @@ nothing said
 2 8
 SUB A sub b SUB C
 base x 6
-[said 3, read, wrote 7 true, made c true, before, after]
+base x 7
+it is base x 2, it is too much
+held true2
+[said 3, read, wrote 7 true, made c true, before, after, measured x 7 true base x 7, wait, got, make, made, leave, left]
 ";
         assert_eq!(
             verified(&jdk, &classes, "Calls"),

@@ -3,7 +3,7 @@
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::edit::{Annotation, Constant, Element, Field};
-use classhook_sdk::opcode::{INVOKESTATIC, POP};
+use classhook_sdk::opcode::{GOTO, IF_ICMPEQ, INVOKESTATIC, POP};
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
@@ -28,6 +28,7 @@ pub const REQUESTS: &[Request] = &[
     ("notes", notes),
     ("insert", insert),
     ("wrap", wrap),
+    ("around", around),
     ("remove", remove),
     ("structure", structure),
     ("annotation", annotation),
@@ -44,6 +45,9 @@ pub const REQUESTS: &[Request] = &[
     ("unsuitable-code", unsuitable_code),
     ("unsuitable-body", unsuitable_body),
     ("wrap-around-return", wrap_around_return),
+    ("around-return", around_return),
+    ("no-operand", no_operand),
+    ("operand-nowhere", operand_nowhere),
     ("foreign-label", foreign_label),
     ("no-opcode", no_opcode),
     ("field-twice", field_twice),
@@ -134,6 +138,16 @@ fn wrap(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let (mut before, after) = (Snippet::new(), Snippet::new());
     before.push_int(1).op(POP, 0);
     Ok(plan.wrap(&caller(class)?.at(&[1])?, &before, &after)?)
+}
+
+/// The call, unless it would get 5.
+fn around(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    let (other, end) = (code.new_label(), code.new_label());
+    code.load_operand(0).push_int(5).jump(IF_ICMPEQ, other);
+    code.proceed().jump(GOTO, end);
+    code.place(other).push_int(0).place(end);
+    Ok(plan.around(&caller(class)?.at(&[1])?, &code)?)
 }
 
 fn remove(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
@@ -254,6 +268,24 @@ fn unsuitable_body(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 fn wrap_around_return(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let (before, after) = (Snippet::new(), Snippet::new());
     Ok(plan.wrap(&caller(class)?.at(&[4])?, &before, &after)?)
+}
+
+fn around_return(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    code.proceed();
+    Ok(plan.around(&caller(class)?.at(&[4])?, &code)?)
+}
+
+fn no_operand(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    code.load_operand(9).op(POP, 0).proceed();
+    Ok(plan.around(&caller(class)?.at(&[1])?, &code)?)
+}
+
+fn operand_nowhere(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut code = Snippet::new();
+    code.load_operand(0).op(POP, 0);
+    Ok(plan.insert(&entries(class), &code)?)
 }
 
 fn foreign_label(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {

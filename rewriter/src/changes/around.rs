@@ -1,0 +1,190 @@
+//! Code around an instruction: its operands go to local variables of the code's
+//! own, from which the code reads them and the instruction gets them back.
+
+use crate::arithmetic::Exact;
+use crate::changes::resolve::{ChangedMethod, Replacement};
+use crate::class::Instruction;
+use crate::edits::ChangeError;
+use crate::index::{Bci, PoolIndex};
+use crate::plan::Location;
+use crate::snippet::{Operation, Snippet, SnippetError};
+use crate::typing::{
+    Class, Exchange, MethodContext, PointTypes, ProgramPoint, Type, Typed, type_snippet,
+};
+use jvms::opcode;
+
+/// What such code may stand around.
+const EXPECTED: &str = "a call other than a constructor's, a field access, monitorenter, monitorexit or the creation of an array";
+
+impl<'t> ChangedMethod<'t, '_> {
+    /// The instruction at `bci` with `snippet` around it, in its place.
+    pub(super) fn around(
+        &self,
+        instruction: &Instruction<'t>,
+        snippet: &Snippet,
+    ) -> Result<Replacement, ChangeError> {
+        let exchange = self.exchange(instruction)?;
+        self.receiver_is_ready(instruction)?;
+        proceeds_once(snippet).map_err(ChangeError::Code)?;
+        let typed = self.typed(instruction, snippet, &exchange)?;
+        let operands = exchange.operands.iter().map(Type::slots).sum::<u32>();
+        Ok(Replacement {
+            bci: u32::from(instruction.bci.0),
+            length: instruction.length(),
+            code: self.code_around(instruction, snippet, &exchange),
+            stack: typed.deepest.saturating_sub(operands),
+        })
+    }
+
+    /// What the instruction that begins at `bci` takes and gives.
+    pub(crate) fn exchange_at(&self, bci: Bci) -> Result<Exchange<'t>, ChangeError> {
+        self.exchange(&self.at(bci)?)
+    }
+
+    fn exchange(&self, instruction: &Instruction<'t>) -> Result<Exchange<'t>, ChangeError> {
+        let code = instruction.opcode;
+        if matches!(code, opcode::GETSTATIC..=opcode::INVOKEDYNAMIC) {
+            return self.exchange_of_member(instruction);
+        }
+        let ints = |count: usize| vec![Type::Int; count];
+        let (operands, result) = match code {
+            opcode::MONITORENTER | opcode::MONITOREXIT => (vec![Type::Object(Class::OBJECT)], None),
+            opcode::NEWARRAY => (ints(1), instruction.immediate().map(primitive_array)),
+            opcode::ANEWARRAY => (ints(1), self.named_class(instruction)?.array()),
+            opcode::MULTIANEWARRAY => {
+                let dimensions = instruction.immediate().unwrap_or(0);
+                let dimensions = usize::try_from(dimensions).unwrap_or(0);
+                (ints(dimensions), Some(self.named_class(instruction)?))
+            }
+            _ => {
+                return Err(ChangeError::OtherInstruction {
+                    expected: EXPECTED,
+                    found: instruction.mnemonic(),
+                });
+            }
+        };
+        let result = result.map(Type::Object);
+        Ok(Exchange { operands, result })
+    }
+
+    fn exchange_of_member(
+        &self,
+        instruction: &Instruction<'t>,
+    ) -> Result<Exchange<'t>, ChangeError> {
+        if instruction.opcode == opcode::INVOKESPECIAL && self.member(instruction)?.name == "<init>"
+        {
+            let reason = "a constructor's object is no operand before the constructor has run: wrap the call";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let effect = self.effect(instruction)?;
+        let mut operands: Vec<Type<'t>> = effect.operands.iter().copied().map(Type::of).collect();
+        if instruction.opcode == opcode::INVOKESPECIAL
+            && let Some(receiver) = operands.first_mut()
+        {
+            // The verifier wants no less (JVMS 4.10.1.9.invokespecial).
+            *receiver = Type::Object(Class::plain(self.known.this));
+        }
+        let result = effect.result.map(Type::of);
+        Ok(Exchange { operands, result })
+    }
+
+    fn named_class(&self, instruction: &Instruction<'_>) -> Result<Class<'t>, ChangeError> {
+        let index = instruction.pool_index().unwrap_or(PoolIndex(0));
+        let name = self.class.pool().class_name(index);
+        let name = name.ok_or(ChangeError::NotHere("it names no class"))?;
+        Ok(Class::named(name.as_bytes()))
+    }
+
+    /// Follows the types of `snippet` where it stands.
+    fn typed<'s>(
+        &self,
+        instruction: &Instruction<'t>,
+        snippet: &'s Snippet,
+        exchange: &Exchange<'s>,
+    ) -> Result<Typed<'s>, ChangeError>
+    where
+        't: 's,
+    {
+        let unknown =
+            |_| ChangeError::NotHere("the types of the method's values cannot be followed");
+        let location = Location::At(instruction.bci);
+        let mut context = MethodContext::of(self.class, self.method, self.code).map_err(unknown)?;
+        if snippet.uses_parameters() {
+            context.find_lost(self.class, self.code).map_err(unknown)?;
+        }
+        let needs_this = snippet.uses_this() || snippet.is_branching();
+        let ready = !context.constructor
+            || needs_this && {
+                let point = ProgramPoint::of(location, context.code);
+                let handlers = self.code.handler_bytes();
+                let points = PointTypes::known(self.class, &context, &[point], handlers);
+                points.map_err(unknown)?.is_ready(point, context.code)
+            };
+        let at_point = context.at(location, ready);
+        let view = at_point.view(&context).around(exchange);
+        type_snippet(snippet, &view).map_err(ChangeError::Code)
+    }
+
+    /// The code that takes the instruction's place.
+    fn code_around(
+        &self,
+        instruction: &Instruction<'_>,
+        snippet: &Snippet,
+        exchange: &Exchange<'_>,
+    ) -> Snippet {
+        let mut next = snippet.own_slots();
+        let kept: Vec<(Type<'_>, u16)> = exchange
+            .operands
+            .iter()
+            .map(|kind| {
+                let slot = next;
+                next = next.plus(kind.slots());
+                (*kind, slot as u16)
+            })
+            .collect();
+        let load = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.load_opcode(), *slot);
+        let store = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.store_opcode(), *slot);
+        let taken = kept.iter().rev().map(store).collect();
+        snippet.expanded(taken, |operation| match operation {
+            Operation::Operand(index) => {
+                let operand = kept.get(usize::from(*index));
+                operand.map(load).into_iter().collect()
+            }
+            Operation::Proceed => {
+                let original = Operation::Original(instruction.bytes().to_vec());
+                kept.iter().map(load).chain([original]).collect()
+            }
+            other => vec![other.clone()],
+        })
+    }
+}
+
+/// The class of an array of this element type (JVMS table 6.5.newarray-A).
+fn primitive_array(kind: i32) -> Class<'static> {
+    let descriptor: &[u8] = match kind {
+        4 => b"[Z",
+        5 => b"[C",
+        6 => b"[F",
+        7 => b"[D",
+        8 => b"[B",
+        9 => b"[S",
+        10 => b"[I",
+        _ => b"[J",
+    };
+    Class::named(descriptor)
+}
+
+/// Expects that the code holds the instruction once.
+fn proceeds_once(snippet: &Snippet) -> Result<(), SnippetError> {
+    let operations = (0_u32..).zip(snippet.operations());
+    let mut proceeds = operations.filter(|(_, operation)| **operation == Operation::Proceed);
+    let (at, reason) = match (proceeds.next(), proceeds.next()) {
+        (Some(_), None) => return Ok(()),
+        (None, _) => (
+            snippet.operations().len() as u32,
+            "it has to proceed with the instruction; what takes one out is remove",
+        ),
+        (Some(_), Some((at, _))) => (at, "it proceeds with the instruction a second time"),
+    };
+    Err(SnippetError::NotHere { at, reason })
+}
