@@ -224,31 +224,11 @@ pub(crate) fn lower(
 
 /// Adds a counter to the plan of its class.
 fn lower_count(plan: &mut EditPlan, site: InsertionPoint, counter: Counter) -> Result<(), String> {
-    let snippet = count(counter).map_err(|error| error.to_string())?;
+    let owner = counts_owner(counter.array);
+    let snippet = rewriter::counter::increment(owner, "counts", counter.index.into());
+    let snippet = snippet.map_err(|error| error.to_string())?;
     plan.insert(site, snippet)
         .map_err(|error| error.to_string())
-}
-
-fn count(counter: Counter) -> Result<Snippet, SnippetError> {
-    let mut code = Snippet::new();
-    let array = MemberName {
-        owner: counts_owner(counter.array),
-        name: "counts".to_owned(),
-        descriptor: "[J".to_owned(),
-        interface: false,
-    };
-    code.field(opcode::GETSTATIC, array)?; // array
-    code.push_int(counter.index.into())?; // array, index
-    for opcode in [
-        opcode::DUP2,     // array, index, array, index
-        opcode::LALOAD,   // array, index, count (2)
-        opcode::LCONST_1, // array, index, count (2), 1 (2)
-        opcode::LADD,     // array, index, count (2)
-        opcode::LASTORE,  //
-    ] {
-        code.op(opcode, 0)?;
-    }
-    Ok(code)
 }
 
 /// One span in its method.

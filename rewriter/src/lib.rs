@@ -16,6 +16,7 @@ mod builder;
 mod bytes;
 mod changes;
 mod class;
+pub mod counter;
 mod cursor;
 mod edits;
 mod error;

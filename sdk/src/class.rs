@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::ops::Deref;
 
 use jvms::access_flags::ACC_SYNTHETIC;
+use jvms::descriptor::FieldType;
 use jvms::opcode;
 
 use crate::error;
@@ -223,6 +224,44 @@ pub struct Call {
     pub line: u16,
 }
 
+/// An instruction that makes an object or an array.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allocation {
+    /// Where it is.
+    pub bci: u16,
+    /// Internal name of the class, or descriptor of the array type.
+    pub made: String,
+    /// Its line; 0 if it is not known.
+    pub line: u16,
+}
+
+impl Allocation {
+    /// What is made, as Java writes it: `java.lang.String[]`.
+    #[must_use]
+    pub fn java_name(&self) -> String {
+        let dotted = |name: &str| name.replace('/', ".");
+        match FieldType::parse(self.made.as_bytes()) {
+            Ok(array) if self.made.starts_with('[') => array.to_java(dotted),
+            _ => dotted(&self.made),
+        }
+    }
+}
+
+/// The descriptor of an array of these.
+fn array_of(element: &str) -> String {
+    if element.starts_with('[') {
+        return format!("[{element}");
+    }
+    format!("[L{element};")
+}
+
+/// The descriptor of what `newarray` makes (JVMS table 6.5.newarray-A).
+fn primitive_array(kind: i32) -> Option<String> {
+    let letters = ["Z", "C", "F", "D", "B", "S", "I", "J"];
+    let at = usize::try_from(kind).ok()?.checked_sub(4)?;
+    letters.get(at).map(|letter| format!("[{letter}"))
+}
+
 /// The line of the last entry at or before an instruction.
 fn line_at(lines: &[Line], bci: u16) -> u16 {
     let before = lines.iter().filter(|line| line.bci <= bci);
@@ -306,6 +345,33 @@ impl MethodView<'_> {
         Ok(calls)
     }
 
+    /// The instructions that make objects and arrays of the types that `wanted` picks, in order. It is asked with the
+    /// internal name of a class, or the descriptor of an array type.
+    ///
+    /// # Errors
+    /// When the code array cannot be decoded.
+    pub fn allocations(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Allocation>, Failure> {
+        let lines = self.lines();
+        let made = |found: &Instruction| {
+            let name = || {
+                let index = u16::try_from(found.operand).ok()?;
+                self.type_name(index)
+            };
+            let made = match found.opcode {
+                opcode::NEW | opcode::MULTIANEWARRAY => name()?,
+                opcode::ANEWARRAY => array_of(&name()?),
+                opcode::NEWARRAY => primitive_array(found.operand)?,
+                _ => return None,
+            };
+            wanted(&made).then(|| Allocation {
+                bci: found.bci,
+                made,
+                line: line_at(&lines, found.bci),
+            })
+        };
+        Ok(self.instructions()?.iter().filter_map(made).collect())
+    }
+
     /// Targets of the switch at `at`: default first, then the cases, with repetitions. Empty if there is no switch.
     #[must_use]
     pub fn switch_targets(&self, at: u16) -> Vec<u16> {
@@ -316,6 +382,12 @@ impl MethodView<'_> {
     #[must_use]
     pub fn member(&self, pool_index: u16) -> Option<MemberRef> {
         self.inner.member(pool_index)
+    }
+
+    /// The class or array type that a constant pool entry names; an array type by its descriptor.
+    #[must_use]
+    pub fn type_name(&self, pool_index: u16) -> Option<String> {
+        self.inner.type_name(pool_index)
     }
 
     /// Passed once per invocation; jumps to the first instruction do not pass it.

@@ -79,6 +79,9 @@ impl MethodSource for class_file::MethodView {
     fn member(&self, pool_index: u16) -> Option<MemberRef> {
         self.member(pool_index)
     }
+    fn type_name(&self, pool_index: u16) -> Option<String> {
+        self.type_name(pool_index)
+    }
     fn entry(&self) -> Site {
         self.entry()
     }

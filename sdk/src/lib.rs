@@ -65,7 +65,7 @@ mod transformer;
 pub mod wit;
 
 pub use capture::Capture;
-pub use class::{Call, Class, Method, MethodView};
+pub use class::{Allocation, Call, Class, Method, MethodView};
 pub use error::{Error, Result};
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};

@@ -1,7 +1,7 @@
 //! What most plugins need.
 
 pub use crate::capture::Capture;
-pub use crate::class::{Call, Class, Method, MethodView};
+pub use crate::class::{Allocation, Call, Class, Method, MethodView};
 pub use crate::error::{Error, Result};
 pub use crate::numbers::CodeView;
 pub use crate::plan::Plan;

@@ -46,6 +46,7 @@ pub trait MethodSource {
     fn handlers(&self) -> Vec<Handler>;
     fn switch_targets(&self, at: u16) -> Vec<u16>;
     fn member(&self, pool_index: u16) -> Option<MemberRef>;
+    fn type_name(&self, pool_index: u16) -> Option<String>;
     fn entry(&self) -> Site;
     fn returns(&self) -> Vec<Site>;
     fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;

@@ -270,6 +270,13 @@ impl HostMethodView for State {
         })
     }
 
+    fn type_name(&mut self, of: Resource<MethodHandle>, pool_index: u16) -> Result<Option<String>> {
+        self.method(&of, |method| {
+            let pool = method.class().pool();
+            pool.class_name(PoolIndex(pool_index)).map(text)
+        })
+    }
+
     fn entry(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
         self.make_known_point(&of, Location::Entry)
     }

@@ -205,6 +205,10 @@ impl MethodSource for NativeMethod<'_, '_> {
             descriptor: text(member.descriptor),
         })
     }
+    fn type_name(&self, pool_index: u16) -> Option<String> {
+        let pool = self.method.class().pool();
+        pool.class_name(PoolIndex(pool_index)).map(text)
+    }
     fn entry(&self) -> Site {
         self.make_known_point(Location::Entry)
     }

@@ -51,7 +51,7 @@ use std::path::Path;
 
 use classhook_sdk::{Class, Error, Plan, Transformer};
 use plan_rules::{CheckedClass, PlanRequest};
-use rewriter::{CheckScratch, ClassFile, EditPlan, ProbeStorage, Scratch};
+use rewriter::{Action, CheckScratch, ClassFile, EditPlan, Part, ProbeStorage, Scratch, counter};
 
 use class::NativeClass;
 use plan::PlanRecord;
@@ -236,7 +236,7 @@ impl Transformed {
         }
     }
 
-    /// The class with the plan applied and checked; probes in `Probes.hits`.
+    /// The class with the plan applied and checked; hits are bytes of `Probes.hits`, counts numbers of `Probes.counts`.
     /// Spans are left out: what code they become is up to the agent.
     ///
     /// # Panics
@@ -251,7 +251,8 @@ impl Transformed {
             field: "hits",
         };
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-        let report = rewriter::splice(&class, self.plan(), &storage, &mut scratch, &mut out);
+        let plan = self.with_counters();
+        let report = rewriter::splice(&class, &plan, &storage, &mut scratch, &mut out);
         let report = report.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));
         assert!(
             report.skipped.is_empty() && report.refused.is_none(),
@@ -260,10 +261,30 @@ impl Transformed {
             report.refused
         );
         let mut check_scratch = CheckScratch::default();
-        let checked =
-            rewriter::check_splice(&class, self.plan(), &storage, &out, &mut check_scratch);
+        let checked = rewriter::check_splice(&class, &plan, &storage, &out, &mut check_scratch);
         checked.unwrap_or_else(|error| panic!("the result is wrong: {error}"));
         out
+    }
+
+    /// The plan, its counts as code.
+    fn with_counters(&self) -> EditPlan {
+        let asked = self.plan();
+        let part = Part {
+            by: "the plugin",
+            plan: asked,
+            hits: 0,
+        };
+        let merged = EditPlan::merge(&[part]);
+        let mut plan = merged.unwrap_or_else(|conflict| panic!("the plan conflicts: {conflict}"));
+        for edit in asked.edits() {
+            if let Action::Count(number) = edit.action {
+                let code = counter::increment("Probes".to_owned(), "counts", number.cast_signed());
+                let code = code.expect("names that a class file may hold");
+                let added = plan.insert(edit.point, code);
+                added.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));
+            }
+        }
+        plan
     }
 }
 

@@ -94,6 +94,14 @@ impl Transformer for Wrong {
 }
 
 #[test]
+fn counts_are_spliced_as_additions_to_an_array() {
+    let transformed = Harness::<Spans>::new("names = ['increment']").transform(COUNTER);
+    let spliced = transformed.splice();
+    let holds = |name: &[u8]| spliced.windows(name.len()).any(|found| found == name);
+    assert!(holds(b"Probes") && holds(b"counts") && holds(b"hits"));
+}
+
+#[test]
 fn a_method_without_code_has_no_entry() {
     Harness::<Wrong>::default()
         .transform(COUNTER)

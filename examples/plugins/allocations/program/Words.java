@@ -12,6 +12,9 @@ public class Words {
         for (int at = 0; at < all.length; at++) {
             all[at] = new Words(new String("word"));
         }
-        System.out.println(all.length + " words");
+        String[][] pages = new String[2][];
+        pages[0] = new String[1];
+        int[][] places = new int[2][3];
+        System.out.println(all.length + " words, " + pages.length * places.length);
     }
 }

@@ -26,6 +26,7 @@ pub const REQUESTS: &[Request] = &[
     ("counts", counts),
     ("spans", spans),
     ("notes", notes),
+    ("type-names", type_names),
     ("insert", insert),
     ("wrap", wrap),
     ("around", around),
@@ -124,6 +125,16 @@ fn notes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     plan.note(method.entry(), &"é".repeat(4_000));
     for number in 0..150 {
         plan.note(method.entry(), &format!("note {number}"));
+    }
+    Ok(())
+}
+
+fn type_names(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let method = caller(class)?;
+    for index in 0..90 {
+        if let Some(name) = method.type_name(index) {
+            plan.note(method.entry(), &format!("{index} names {name}"));
+        }
     }
     Ok(())
 }
