@@ -2,5 +2,6 @@
 
 mod jacoco_analysis;
 mod java_cases;
+mod modules;
 mod programs;
 mod running_jvm;

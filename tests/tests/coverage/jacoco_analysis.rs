@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The classes of a folder that reports are made of.
-fn describe_all(folder: &Path) -> Vec<ClassDescription> {
+pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription> {
     let files = javac::files_with_extension(folder, "class");
     let classes = files.iter().map(|file| {
         let bytes = std::fs::read(file).expect("a class file can be read");
@@ -33,7 +33,7 @@ fn describe_all(folder: &Path) -> Vec<ClassDescription> {
 
 /// Which probes were hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hits {
+pub(super) enum Hits {
     None,
     All,
     /// By chance, the same each time for a seed.
@@ -73,7 +73,7 @@ impl Hits {
     }
 }
 
-fn execution(classes: &[ClassDescription], hits: Hits) -> Execution {
+pub(super) fn execution(classes: &[ClassDescription], hits: Hits) -> Execution {
     let keyed = classes.iter().map(|class| {
         (
             ClassKey {
@@ -251,7 +251,7 @@ fn compile_kotlin(folder: &Path) -> PathBuf {
 }
 
 /// The classes of a library that the tests run.
-fn unpack(artifact: &str, folder: &Path) {
+pub(super) fn unpack(artifact: &str, folder: &Path) {
     let file = std::fs::File::open(artifacts::path(artifact)).expect("the artifact can be read");
     let mut archive = zip::ZipArchive::new(file).expect("the artifact is an archive");
     for index in 0..archive.len() {
