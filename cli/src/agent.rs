@@ -19,6 +19,7 @@ use crate::launch::{self, AGENT_LIBRARY};
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::show::{read, read_escaped, say, show, show_json};
+use crate::temporary;
 
 /// The name of the agent's control thread, as the system knows it.
 const CONTROL_THREAD: &str = "Classhook ctl";
@@ -355,7 +356,7 @@ impl AgentMessages {
     /// error as well.
     fn new(process: &Process) -> Option<Self> {
         let tmp = JvmTmp::open(process).ok()?;
-        let file = NamedTempFile::with_prefix_in(".classhook-messages-", tmp.path()).ok()?;
+        let file = temporary::file(&tmp.path()).ok()?;
         tmp.give(file.path()).ok()?;
         Some(Self {
             path: tmp.seen(file.path()),

@@ -14,6 +14,7 @@ use zip::ZipArchive;
 
 use crate::inputs::archive::{self, Entries, MAX_DEPTH};
 use crate::problem::Problem;
+use crate::temporary;
 
 /// Folders of classes within an archive, or within a folder that a launcher runs.
 const CLASSES: [&str; 2] = ["BOOT-INF/classes/", "WEB-INF/classes/"];
@@ -40,8 +41,7 @@ impl CompilePath {
         class_path: impl IntoIterator<Item = PathBuf>,
         module_path: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Self, Problem> {
-        let unpacked = tempfile::tempdir()
-            .map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+        let unpacked = temporary::usual_folder()?;
         let mut path = Self {
             places: Vec::new(),
             seen: HashSet::new(),

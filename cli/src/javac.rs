@@ -13,6 +13,7 @@ use zip::ZipArchive;
 use crate::agent::unreached;
 use crate::compile_path::CompilePath;
 use crate::problem::Problem;
+use crate::temporary;
 
 /// What there is to know of the JVM that the classes are for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +130,7 @@ impl Compiler<'_> {
 
     /// Compiles sources as a part of a module of the compiler's JDK, which is taken for the JVM's.
     fn in_module(&self, module: &str) -> Result<Made, Problem> {
-        let root = temporary()?;
+        let root = temporary::usual_folder()?;
         let mut copies = Vec::new();
         for source in self.sources {
             let text = std::fs::read_to_string(source)
@@ -152,7 +153,7 @@ impl Compiler<'_> {
         sources: &[PathBuf],
         module: Option<&OsString>,
     ) -> Result<Made, Problem> {
-        let folder = temporary()?;
+        let folder = temporary::usual_folder()?;
         let mut command = Command::new(self.javac);
         command
             .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
@@ -186,10 +187,6 @@ impl Compiler<'_> {
             .with("javac", said.trim())
             .with("help", path)
     }
-}
-
-fn temporary() -> Result<TempDir, Problem> {
-    tempfile::tempdir().map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))
 }
 
 /// Whether the compiler may have seen too little.

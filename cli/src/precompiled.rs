@@ -1,9 +1,7 @@
 //! Plugins that are compiled before an agent needs them, so that no JVM waits for it.
 
 use std::ffi::OsStr;
-use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use attach::Process;
@@ -18,6 +16,7 @@ use crate::jvm_tmp::JvmTmp;
 use crate::launch::AgentOptions;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
+use crate::temporary;
 
 /// Where an agent finds the code of plugins: in this user's cache, or in a folder that is there while this lives.
 ///
@@ -44,7 +43,7 @@ impl Precompiled {
         if let Some(cache) = Cache::of_user() {
             return in_cache(config, cache);
         }
-        let Ok((folder, cache)) = temporary(&std::env::temp_dir()) else {
+        let Ok((folder, cache)) = private_cache(&std::env::temp_dir()) else {
             return Ok(Self::default());
         };
         in_cache(config, cache).map(|compiled| compiled.until_dropped(folder))
@@ -85,7 +84,7 @@ impl Precompiled {
         let Ok(tmp) = JvmTmp::open(&process) else {
             return Ok(Self::default());
         };
-        let Ok((folder, cache)) = temporary(&tmp.path()) else {
+        let Ok((folder, cache)) = private_cache(&tmp.path()) else {
             return Ok(Self::default());
         };
         in_cache(config, cache)?;
@@ -135,11 +134,8 @@ fn in_cache(config: &Config, cache: Cache) -> Result<Precompiled, Problem> {
 }
 
 /// A cache of its own below `parent`, private to this user.
-fn temporary(parent: &Path) -> io::Result<(TempDir, Cache)> {
-    let folder = tempfile::Builder::new()
-        .prefix(".classhook-code-")
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(parent)?;
+fn private_cache(parent: &Path) -> io::Result<(TempDir, Cache)> {
+    let folder = temporary::folder(parent)?;
     let cache = Cache::open(folder.path())?;
     Ok((folder, cache))
 }
@@ -156,7 +152,7 @@ mod tests {
 
     #[test]
     fn folder_of_its_own_is_private_and_gone_afterwards() {
-        let (folder, cache) = temporary(&std::env::temp_dir()).unwrap();
+        let (folder, cache) = private_cache(&std::env::temp_dir()).unwrap();
         let path = cache.folder().to_owned();
         Cache::existing(&path).unwrap();
         drop(folder);

@@ -54,7 +54,7 @@ fn left_behind(pid: i32) -> Vec<PathBuf> {
     entries
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(".classhook-library") || name.starts_with(".classhook-messages")
+            name.starts_with(".classhook-library") || name.starts_with("classhook-for-")
         })
         .collect()
 }
