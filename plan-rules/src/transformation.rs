@@ -289,10 +289,9 @@ impl Transformation {
         let code_bytes = self.with_code(code.bytes())?;
         let mut points = Vec::with_capacity(tokens.len());
         for token in tokens {
-            let point = self.known_point(token)?;
-            self.check_snippet(point, code.snippet())?;
-            points.push(point);
+            points.push(self.known_point(token)?);
         }
+        self.check(|checker| checker.check_snippets(&points, code.snippet()))?;
         self.add_code(points, code.snippet())?;
         self.code_bytes = code_bytes;
         Ok(())
@@ -320,9 +319,7 @@ impl Transformation {
         self.expect_room(fronts.len() + backs.len(), 0)?;
         let code_bytes = self.with_code(before.bytes().saturating_add(after.bytes()))?;
         for (points, code) in [(&fronts, before), (&backs, after)] {
-            for point in points {
-                self.check_snippet(*point, code.snippet())?;
-            }
+            self.check(|checker| checker.check_snippets(points, code.snippet()))?;
         }
         self.add_code(fronts, before.snippet())?;
         self.add_code(backs, after.snippet())?;
@@ -366,11 +363,7 @@ impl Transformation {
         self.expect_room(tokens.len(), 0)?;
         let code_bytes = self.with_code(bytes.saturating_mul(tokens.len()))?;
         let at = self.instructions(tokens)?;
-        for (method, bci) in &at {
-            self.check(Some(bci.0), |checker| {
-                checker.check_change(*method, *bci, change)
-            })?;
-        }
+        self.check(|checker| checker.check_changes(&at, change))?;
         let plan = &mut self.request.plan;
         let mut at = at.into_iter();
         let added = at.try_for_each(|(method, bci)| plan.change(method, bci, change.clone()));
@@ -509,7 +502,7 @@ impl Transformation {
         // What is refused counts, too: the checker remembers it.
         self.code_bytes = self.with_code(bytes)?;
         let loaded = self.class.is_retransforming();
-        self.check(None, |checker| checker.check_class_edit(&edit, loaded))?;
+        self.check(|checker| checker.check_class_edit(&edit, loaded))?;
         let added = self.request.plan.edit_class(edit);
         added.map_err(|error| self.refuse_full(&error))
     }
@@ -550,21 +543,10 @@ impl Transformation {
             .collect()
     }
 
-    fn check_snippet(&mut self, point: InsertionPoint, code: &Snippet) -> Answer {
-        self.check(instruction_at(point.location), |checker| {
-            checker.check(point)?;
-            checker.check_snippet(point, code)
-        })
-    }
-
-    /// Asks the checker; what it refuses is about this bci.
-    fn check(
-        &mut self,
-        bci: Option<u16>,
-        ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>,
-    ) -> Answer {
+    /// Asks the checker.
+    fn check(&mut self, ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>) -> Answer {
         let asked = self.class.check(ask);
-        asked.map_err(|error| self.refuse(RefusedRequest::unsuitable(bci, &error)))
+        asked.map_err(|error| self.refuse(RefusedRequest::unsuitable(bci_of(&error), &error)))
     }
 
     /// Expects that something can be inserted; the insertion points of `entry` and `unwind` are made without a check.
@@ -632,6 +614,20 @@ impl Transformation {
 
     fn refuse_full(&mut self, error: &PlanError) -> RefusedRequest {
         self.refuse(RefusedRequest::limit(error.to_string(), None))
+    }
+}
+
+/// The instruction that was refused.
+fn bci_of(error: &PlanError) -> Option<u16> {
+    match error {
+        PlanError::Snippet { point, .. }
+        | PlanError::NotThere { point, .. }
+        | PlanError::Misplaced { point } => instruction_at(point.location),
+        PlanError::Change { bci, .. }
+        | PlanError::NotAnInstruction { bci, .. }
+        | PlanError::NoFallThrough { bci, .. }
+        | PlanError::NoJump { bci, .. } => Some(bci.0),
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Changes of single instructions, resolved against the code.
 
 mod around;
+mod facts;
 mod objects;
 mod resolve;
 

@@ -5,7 +5,7 @@ use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code, Instruction, Instructions};
 use crate::edits::{Change, ClassEdit};
 use crate::index::{Bci, MethodIndex};
-use crate::plan::{EditPlan, InsertionPoint, Location, PlanError, SkipReason};
+use crate::plan::{Action, Edit, EditPlan, InsertionPoint, Location, PlanError, SkipReason};
 use crate::snippet::Snippet;
 use crate::splice::Analysis;
 use crate::structure::{ClassChecker, allowed, fits};
@@ -75,32 +75,44 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         }
     }
 
-    /// Asks whether the types of `snippet` fit the method at `point`, which exists.
+    /// Asks whether all these points exist, and whether the types of `snippet` fit there. The code of a method is followed
+    /// once, however many points are in it.
     ///
     /// # Errors
-    /// Says what does not fit.
-    pub fn check_snippet(
+    /// Says what does not fit, for the first point in the first method with such a one.
+    pub fn check_snippets(
         &mut self,
-        point: InsertionPoint,
+        points: &[InsertionPoint],
         snippet: &Snippet,
     ) -> Result<(), PlanError> {
-        let mut plan = EditPlan::new();
-        plan.insert(point, snippet.clone())?;
-        self.analyse(point, &plan)
+        let mut sorted = points.to_vec();
+        sorted.sort_by_key(|point| point.method);
+        for group in sorted.chunk_by(|a, b| a.method == b.method) {
+            let mut plan = EditPlan::new();
+            let action = Action::Insert(plan.keep(snippet.clone())?);
+            for point in group {
+                self.check(*point)?;
+                let point = *point;
+                plan.push(Edit { point, action })?;
+            }
+            self.analyse(&plan)?;
+        }
+        Ok(())
     }
 
-    /// Asks whether the types of a plan's only edit, which is at `point`, fit.
-    fn analyse(&mut self, point: InsertionPoint, plan: &EditPlan) -> Result<(), PlanError> {
-        let code = self.select(point.method)?;
-        let count = self.class.methods().len() as u32;
-        let missing = PlanError::NoSuchMethod {
-            method: point.method,
-            count,
+    /// Asks whether the types of a plan's edits, which are of one method, fit.
+    fn analyse(&mut self, plan: &EditPlan) -> Result<(), PlanError> {
+        let Some(Edit { point, .. }) = plan.edits().first().copied() else {
+            return Ok(());
         };
-        let method = self.class.method(point.method).ok_or(missing)?;
-        let analysed = Analysis::of(self.class, method.index(), &code, plan, &[0]);
+        let code = self.select(point.method)?;
+        let order: Vec<u64> = (0..plan.edits().len() as u64).collect();
+        let analysed = Analysis::of(self.class, point.method, &code, plan, &order);
         analysed.map(drop).map_err(|reason| match reason {
-            SkipReason::Snippet { error, .. } => PlanError::Snippet { point, error },
+            SkipReason::Snippet { location, error } => PlanError::Snippet {
+                point: InsertionPoint { location, ..point },
+                error,
+            },
             SkipReason::Unreadable(error) => PlanError::Unreadable {
                 method: point.method,
                 error,
@@ -112,38 +124,53 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         })
     }
 
-    /// Asks whether an instruction can be changed so.
+    /// Asks whether these instructions can all be changed so; as
+    /// [`PlanChecker::check_snippets`].
     ///
     /// # Errors
-    /// When there is none, or the change does not suit it.
-    pub fn check_change(
+    /// When there is no such instruction, or the change does not suit it.
+    pub fn check_changes(
+        &mut self,
+        at: &[(MethodIndex, Bci)],
+        change: &Change,
+    ) -> Result<(), PlanError> {
+        let mut sorted = at.to_vec();
+        sorted.sort_by_key(|(method, _)| *method);
+        for group in sorted.chunk_by(|a, b| a.0 == b.0) {
+            let Some((method, _)) = group.first() else {
+                continue;
+            };
+            self.changes(*method, group, change)?;
+        }
+        Ok(())
+    }
+
+    /// The same in one method.
+    fn changes(
         &mut self,
         method: MethodIndex,
-        bci: Bci,
+        at: &[(MethodIndex, Bci)],
         change: &Change,
     ) -> Result<(), PlanError> {
         let code = self.select(method)?;
-        self.instruction(method, &code, bci)?;
         let missing = PlanError::NoCode { method };
         let found = self.class.method(method).ok_or(missing)?;
         let known = Hierarchy::of(self.class);
-        let target = ChangedMethod {
-            class: self.class,
-            method: &found,
-            code: &code,
-            known: &known,
-        };
-        let resolved = target.resolve(bci, change).map(drop);
-        resolved.map_err(|error| PlanError::Change { method, bci, error })?;
-        match change {
-            Change::Around(around) if around.is_branching() => {
-                let location = Location::At(bci);
-                let mut plan = EditPlan::new();
-                plan.change(method, bci, change.clone())?;
-                self.analyse(InsertionPoint { method, location }, &plan)
-            }
-            _ => Ok(()),
+        let target = ChangedMethod::new(self.class, &found, &code, &known);
+        for (_, bci) in at {
+            let bci = *bci;
+            self.instruction(method, &code, bci)?;
+            let resolved = target.resolve(bci, change).map(drop);
+            resolved.map_err(|error| PlanError::Change { method, bci, error })?;
         }
+        if !matches!(change, Change::Around(around) if around.is_branching()) {
+            return Ok(());
+        }
+        let mut plan = EditPlan::new();
+        for (_, bci) in at {
+            plan.change(method, *bci, change.clone())?;
+        }
+        self.analyse(&plan)
     }
 
     /// Asks whether the class can be edited so, after the edits asked about

@@ -70,8 +70,7 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     /// # Errors
     /// As [`PlanBuilder::push`], and when the snippet does not fit there.
     pub fn insert(&mut self, point: InsertionPoint, snippet: Snippet) -> Result<(), PlanError> {
-        self.checker.check(point)?;
-        self.checker.check_snippet(point, &snippet)?;
+        self.checker.check_snippets(&[point], &snippet)?;
         self.plan.insert(point, snippet)
     }
 
@@ -92,8 +91,7 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
             point(Location::Before(bci)),
             point(Location::FallThrough(bci)),
         );
-        self.checker.check(behind)?;
-        self.checker.check_snippet(behind, &after)?;
+        self.checker.check_snippets(&[behind], &after)?;
         self.insert(front, before)?;
         self.plan.insert(behind, after)
     }
@@ -108,7 +106,7 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
         bci: Bci,
         change: Change,
     ) -> Result<(), PlanError> {
-        self.checker.check_change(method, bci, &change)?;
+        self.checker.check_changes(&[(method, bci)], &change)?;
         self.plan.change(method, bci, change)
     }
 

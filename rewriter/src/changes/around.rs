@@ -8,9 +8,7 @@ use crate::edits::ChangeError;
 use crate::index::{Bci, PoolIndex};
 use crate::plan::Location;
 use crate::snippet::{Operation, Snippet, SnippetError};
-use crate::typing::{
-    Class, Exchange, MethodContext, PointTypes, ProgramPoint, Type, Typed, type_snippet,
-};
+use crate::typing::{Class, Exchange, ProgramPoint, Type, Typed, type_snippet};
 use jvms::opcode;
 
 /// What such code may stand around.
@@ -105,23 +103,19 @@ impl<'t> ChangedMethod<'t, '_> {
     where
         't: 's,
     {
-        let unknown =
-            |_| ChangeError::NotHere("the types of the method's values cannot be followed");
         let location = Location::At(instruction.bci);
-        let mut context = MethodContext::of(self.class, self.method, self.code).map_err(unknown)?;
-        if snippet.uses_parameters() {
-            context.find_lost(self.class, self.code).map_err(unknown)?;
-        }
+        let parameters = snippet.uses_parameters();
+        let context = self
+            .facts
+            .context(self.class, self.method, self.code, parameters)?;
         let needs_this = snippet.uses_this() || snippet.is_branching();
         let ready = !context.constructor
             || needs_this && {
                 let point = ProgramPoint::of(location, context.code);
-                let handlers = self.code.handler_bytes();
-                let points = PointTypes::known(self.class, &context, &[point], handlers);
-                points.map_err(unknown)?.is_ready(point, context.code)
+                self.facts.is_ready(self.class, context, self.code, point)?
             };
         let at_point = context.at(location, ready);
-        let view = at_point.view(&context).around(exchange);
+        let view = at_point.view(context).around(exchange);
         type_snippet(snippet, &view).map_err(ChangeError::Code)
     }
 

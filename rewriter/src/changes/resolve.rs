@@ -1,6 +1,7 @@
 //! A change of an instruction, resolved: which instructions go, and what code
 //! comes in their place.
 
+use crate::changes::facts::Facts;
 use crate::changes::objects::{Object, follow, is_named_by_a_frame};
 use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
 use crate::edits::{CallTarget, Change, ChangeError, Literal};
@@ -30,6 +31,7 @@ pub(crate) struct ChangedMethod<'t, 'm> {
     pub(crate) method: &'m Method<'m, 't>,
     pub(crate) code: &'m Code<'m, 't>,
     pub(crate) known: &'m Hierarchy<'t>,
+    pub(super) facts: Facts<'t>,
 }
 
 /// What an instruction takes from the stack, bottom first, and gives.
@@ -55,6 +57,23 @@ fn describe(found: FieldType<'_>) -> String {
     match found {
         FieldType::Base(base) if base.is_int() => char::from(base.letter()).to_string(),
         found => Type::of(found).to_string(),
+    }
+}
+
+impl<'t, 'm> ChangedMethod<'t, 'm> {
+    pub(crate) fn new(
+        class: &'m ClassFile<'t>,
+        method: &'m Method<'m, 't>,
+        code: &'m Code<'m, 't>,
+        known: &'m Hierarchy<'t>,
+    ) -> Self {
+        ChangedMethod {
+            class,
+            method,
+            code,
+            known,
+            facts: Facts::default(),
+        }
     }
 }
 

@@ -137,12 +137,7 @@ impl<'t> Analysis<'t> {
                 });
             }
         }
-        let target = ChangedMethod {
-            class,
-            method: &method,
-            code,
-            known: &context.known,
-        };
+        let target = ChangedMethod::new(class, &method, code, &context.known);
         let surroundings = surroundings(plan, edits(), &target, &context, &points)?;
         let covered = if unwinds {
             covered(&context, &points)?

@@ -110,12 +110,7 @@ impl Changes {
         }
         self.note_starts(code)?;
         let known = Hierarchy::of(class);
-        let target = ChangedMethod {
-            class,
-            method,
-            code,
-            known: &known,
-        };
+        let target = ChangedMethod::new(class, method, code, &known);
         for key in order {
             let edit = plan.edits().get(edit_index(*key)).copied();
             let Some(Edit {

@@ -1,9 +1,11 @@
 //! Code around an instruction.
 
+use std::time::{Duration, Instant};
+
 use jvms::opcode as op;
 use rewriter::{
     Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location, MemberName, MethodIndex,
-    PlanBuilder, Snippet,
+    PlanBuilder, PlanChecker, Snippet,
 };
 
 use crate::changes::{calling, spliced};
@@ -241,4 +243,40 @@ fn names_in_it_are_renamed_with_the_class() {
     assert_eq!(skipped, []);
     let holds = |name: &[u8]| out.windows(name.len()).any(|found| found == name);
     assert!(holds(b"new/Name") && !holds(b"old/Name"));
+}
+
+/// Alone, each of these sites would have the whole method followed: 14 s for the snippets, and as long for the changes.
+#[test]
+fn a_method_is_followed_once_for_all_of_its_sites() {
+    let one = [op::LCONST_1, op::ICONST_1, op::INVOKESTATIC, 0, 11, op::POP];
+    let mut code = one.repeat(6_000);
+    code.push(op::RETURN);
+    let mut bytes = calling(&code);
+    // The version that needs frames, and a stack that is as deep as the code.
+    bytes[7] = 61;
+    let at = bytes.windows(12).position(|found| found == &code[..12]);
+    bytes[at.unwrap() - 7] = 9;
+    let class = ClassFile::read(&bytes).unwrap();
+    let sites: Vec<_> = (0..6_000_u16)
+        .map(|index| (MethodIndex(0), Bci(index * 6 + 2)))
+        .collect();
+    let points: Vec<_> = sites
+        .iter()
+        .map(|(method, bci)| InsertionPoint {
+            method: *method,
+            location: Location::Before(*bci),
+        })
+        .collect();
+    let mut snippet = Snippet::new();
+    let end = snippet.new_label();
+    snippet.push_int(1).unwrap();
+    snippet.jump(op::IFNE, end).unwrap();
+    snippet.place(end).unwrap();
+    let mut checker = PlanChecker::new(&class);
+    let start = Instant::now();
+    checker.check_snippets(&points, &snippet).unwrap();
+    let around = Change::Around(timed(false, true));
+    checker.check_changes(&sites, &around).unwrap();
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
 }

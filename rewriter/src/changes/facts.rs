@@ -1,0 +1,58 @@
+//! What code around the instructions of a method has to know of it, found once.
+
+use std::cell::OnceCell;
+
+use crate::class::{ClassFile, Code, Method};
+use crate::edits::ChangeError;
+use crate::plan::SkipReason;
+use crate::typing::{MethodContext, PointTypes, ProgramPoint};
+
+type Found<T> = OnceCell<Result<T, ChangeError>>;
+
+/// What is known so far.
+#[derive(Default)]
+pub(crate) struct Facts<'t> {
+    plain: Found<MethodContext<'t>>,
+    /// With the parameters that do not last.
+    lost: Found<MethodContext<'t>>,
+    ready: Found<PointTypes<'t>>,
+}
+
+fn unknown(_: SkipReason) -> ChangeError {
+    ChangeError::NotHere("the types of the method's values cannot be followed")
+}
+
+impl<'t> Facts<'t> {
+    /// The method, with the parameters that do not last if these are asked for.
+    pub(super) fn context(
+        &self,
+        class: &ClassFile<'t>,
+        method: &Method<'_, 't>,
+        code: &Code<'_, 't>,
+        parameters: bool,
+    ) -> Result<&MethodContext<'t>, ChangeError> {
+        let find = || {
+            let mut context = MethodContext::of(class, method, code).map_err(unknown)?;
+            if parameters {
+                context.find_lost(class, code).map_err(unknown)?;
+            }
+            Ok(context)
+        };
+        let cell = if parameters { &self.lost } else { &self.plain };
+        cell.get_or_init(find).as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether `this` has been initialized at `point`.
+    pub(super) fn is_ready(
+        &self,
+        class: &ClassFile<'t>,
+        context: &MethodContext<'t>,
+        code: &Code<'_, 't>,
+        point: ProgramPoint,
+    ) -> Result<bool, ChangeError> {
+        let find = || PointTypes::known(class, context, &[], code.handler_bytes()).map_err(unknown);
+        let points = self.ready.get_or_init(find);
+        let points = points.as_ref().map_err(Clone::clone)?;
+        Ok(points.is_ready(point, context.code))
+    }
+}
