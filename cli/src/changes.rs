@@ -131,17 +131,11 @@ fn not_reported(changes: &Changes, used: &BTreeSet<&PathBuf>) -> Option<String> 
         lines::is_source(path) && !is_description && !used.contains(path)
     });
     let others: Vec<String> = others.map(|path| path.display().to_string()).collect();
-    match others.len() {
-        0 => None,
-        1 => Some(format!(
-            "1 changed source file is that of no class in the report: {}",
-            others.concat()
-        )),
-        count => Some(format!(
-            "{count} changed source files are those of no class in the report: {}",
-            some(&others)
-        )),
-    }
+    counted(
+        &others,
+        "changed source file is that of no class in the report",
+        "changed source files are those of no class in the report",
+    )
 }
 
 /// Classes that do not say where their lines are.
@@ -155,17 +149,21 @@ fn without_lines(bundles: &[BundleCoverage]) -> Option<String> {
     let names: Vec<String> = classes
         .map(|class| jvms::names::binary(&class.name))
         .collect();
-    match names.len() {
-        0 => None,
-        1 => Some(format!(
-            "1 class names no source file or no lines, so it is not known whether it is changed: {}",
-            names.concat()
-        )),
-        count => Some(format!(
-            "{count} classes name no source file or no lines, so it is not known whether they are changed: {}",
-            some(&names)
-        )),
-    }
+    counted(
+        &names,
+        "class names no source file or no lines, so it is not known whether it is changed",
+        "classes name no source file or no lines, so it is not known whether they are changed",
+    )
+}
+
+/// How many there are, what is true of one or of several, and which they are; none if there are none.
+fn counted(names: &[String], of_one: &str, of_several: &str) -> Option<String> {
+    let what = match names.len() {
+        0 => return None,
+        1 => of_one,
+        _ => of_several,
+    };
+    Some(format!("{} {what}: {}", names.len(), some(names)))
 }
 
 fn some(names: &[String]) -> String {
