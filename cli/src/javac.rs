@@ -28,6 +28,12 @@ struct Facts {
     module_path: Vec<PathBuf>,
 }
 
+/// Compiled once and quickly, the compiler has done a few sources in half of the time.
+const QUICK_START: [&str; 2] = [
+    "-J-XX:+IgnoreUnrecognizedVMOptions",
+    "-J-XX:TieredStopAtLevel=1",
+];
+
 /// The oldest release that every compiler compiles for.
 const OLDEST: u16 = 8;
 
@@ -157,6 +163,7 @@ impl Compiler<'_> {
         let mut command = Command::new(self.javac);
         command
             .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
+            .args(QUICK_START)
             .args(["-J-Duser.language=en", "-g", "-nowarn", "-d"])
             .arg(folder.path())
             .arg("-classpath")
