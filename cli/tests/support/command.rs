@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -50,17 +51,7 @@ impl Compiled {
             path
         });
         let paths: Vec<PathBuf> = paths.collect();
-        let output = Command::new("javac")
-            .args(["-g", "--release", "11", "-d"])
-            .arg(root.path().join("classes"))
-            .args(&paths)
-            .output();
-        let output = output.expect("a JDK is needed");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        copy(&kept(sources, &paths), &root.path().join("classes"));
         Self { root }
     }
 
@@ -89,6 +80,41 @@ impl Compiled {
             String::from_utf8_lossy(&output.stderr)
         );
         path
+    }
+}
+
+/// The folder of what `javac` makes of these sources, which lie at these paths; it stays for the next run.
+fn kept(sources: &[(&str, &str)], paths: &[PathBuf]) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    sources.hash(&mut hasher);
+    let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let kept = parent.join(format!("classes-{:016x}", hasher.finish()));
+    if !kept.is_dir() {
+        let fresh = tempfile::tempdir_in(parent).unwrap();
+        let mut javac = Command::new("javac");
+        javac.args(["-J-XX:TieredStopAtLevel=1", "-g", "--release", "11", "-d"]);
+        let output = javac.arg(fresh.path()).args(paths).output();
+        let output = output.expect("a JDK is needed");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        // Another test may have been quicker: what it made is the same.
+        if fs::rename(fresh.keep(), &kept).is_err() {
+            assert!(kept.is_dir());
+        }
+    }
+    kept
+}
+
+fn copy(from: &Path, into: &Path) {
+    fs::create_dir_all(into).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap().path();
+        let goal = into.join(entry.file_name().unwrap());
+        if entry.is_dir() {
+            copy(&entry, &goal);
+        } else {
+            fs::copy(&entry, &goal).unwrap();
+        }
     }
 }
 
