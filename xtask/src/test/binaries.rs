@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// The binary whose tests now and then only wait: for a JVM to do something, or for a time to pass. One more of them
+/// than there are cores is at work, so that no core waits, too.
+const END_TO_END: &str = "end-to-end";
+
 /// A test binary of a crate.
 pub struct Binary {
     /// The crate's folder, in which its tests run.
@@ -104,6 +108,10 @@ impl Binary {
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .env("CARGO_TARGET_DIR", workspace.target(""));
+        if self.target == END_TO_END {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            command.args(["--test-threads", &(cores + 1).to_string()]);
+        }
         command
     }
 }
