@@ -1,8 +1,6 @@
 //! JaCoCo itself: the reference that coverage is compared with.
 
-use crate::artifacts;
-use crate::java::Java;
-use crate::jdks::{self, Jdk};
+use crate::{artifacts, jdks, tools};
 use jacoco_files::{Execution, XmlReport};
 use std::path::Path;
 
@@ -26,21 +24,18 @@ pub fn agent_option(destination: &Path, dump: Option<&Path>) -> String {
 /// # Panics
 /// If it refuses the files.
 pub fn report(execution: &Path, class_files: &Path, xml: &Path) -> XmlReport {
-    let run = command_line(&jdks::newest())
-        .argument("report")
-        .argument(execution);
-    let run = run
-        .argument("--classfiles")
-        .argument(class_files)
-        .argument("--xml")
-        .argument(xml)
-        .run();
-    run.assert_success();
+    let command_line = artifacts::path("jacoco-cli");
+    let command_line = command_line.to_str().expect("a path of text");
+    let mut words = vec!["report".as_ref(), execution.as_os_str()];
+    words.extend(["--classfiles".as_ref(), class_files.as_os_str()]);
+    words.extend(["--xml".as_ref(), xml.as_os_str()]);
+    let ended = tools::run(&jdks::newest(), command_line, &words);
+    assert_eq!(ended.code, 0, "{words:?}:\n{}", ended.text);
     let mismatched = "do not match";
     assert!(
-        !run.stdout.contains(mismatched),
+        !ended.text.contains(mismatched),
         "JaCoCo finds other classes under the same names\n{}",
-        run.report()
+        ended.text
     );
     XmlReport::read(xml)
 }
@@ -55,12 +50,4 @@ pub fn report_of(
     let file = folder.join(format!("{name}.exec"));
     execution.write(&file);
     report(&file, class_files, &folder.join(format!("{name}.xml")))
-}
-
-fn command_line(jdk: &Jdk) -> Java {
-    Java::new(jdk)
-        .option("-Xmx2g")
-        .option("-XX:+UseSerialGC")
-        .option("-jar")
-        .option(artifacts::path("jacoco-cli"))
 }

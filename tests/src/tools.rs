@@ -1,4 +1,4 @@
-//! The tools of a JDK, run in JVMs that stay: a compiler that is warm takes a tenth of the time of a new one.
+//! The tools of a JDK and JaCoCo's, run in JVMs that stay: a compiler that is warm takes a tenth of the time of a new one.
 //!
 //! Such a JVM runs one tool at a time and ends with the test binary, whose pipe it reads.
 
@@ -30,10 +30,11 @@ struct Tools {
 /// Those that have nothing to do, by the folder of their JDK.
 static IDLE: Mutex<BTreeMap<PathBuf, Vec<Tools>>> = Mutex::new(BTreeMap::new());
 
-/// Runs a tool of this JDK, `javac` or `jar`, in the folder that the tests run in.
+/// Runs a tool of this JDK, `javac` or `jar`, or the command line of JaCoCo, named by its jar; all in the folder that the
+/// tests run in.
 ///
 /// # Panics
-/// If the JDK has no such tool.
+/// If there is no such tool.
 pub fn run(jdk: &Jdk, tool: &str, words: &[impl AsRef<OsStr>]) -> Ended {
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = idle().get_mut(&jdk.home).and_then(Vec::pop);
@@ -49,7 +50,7 @@ impl Tools {
     fn start(jdk: &Jdk) -> Self {
         let mut command = Command::new(jdk.tool("java"));
         command
-            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g"])
+            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx2g"])
             .arg(workspace::test_file("java/tools/Tools.java"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());

@@ -231,22 +231,13 @@ fn compile_with_ecj(folder: &Path) -> PathBuf {
     classes
 }
 
-/// Plugins of the Kotlin compiler by the folders of `kotlin` that need them.
-const KOTLIN: [(&str, &[KotlinPlugin]); 2] = [
-    ("plain", &[]),
-    (
-        "serialization",
-        &[("kotlin-serialization-plugin", "kotlinx-serialization")],
-    ),
-];
+/// A plugin of the Kotlin compiler; it changes only classes that ask for it.
+const KOTLIN_PLUGINS: &[KotlinPlugin] = &[("kotlin-serialization-plugin", "kotlinx-serialization")];
 
 fn compile_kotlin(folder: &Path) -> PathBuf {
     let classes = folder.join("kotlin");
-    for (sources, plugins) in KOTLIN {
-        let sources = workspace::test_file("kotlin").join(sources);
-        let sources = javac::files_with_extension(&sources, "kt");
-        programs::kotlinc(&jdks::newest(), &sources, plugins, &classes);
-    }
+    let sources = javac::files_with_extension(&workspace::test_file("kotlin"), "kt");
+    programs::kotlinc(&jdks::newest(), &sources, KOTLIN_PLUGINS, &classes);
     classes
 }
 
