@@ -45,6 +45,17 @@ fn place(name: &str) -> PathBuf {
     folder
 }
 
+/// A module whose project has the name of an example: in cargo's folder both leave the same file, so that the next build
+/// of the workspace would take this one.
+struct Shared(&'static str);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let module = target("wasm32-unknown-unknown/release/deps").join(self.0);
+        let _ = std::fs::remove_file(module); // it may not have been built
+    }
+}
+
 /// Runs `classhook plugin` in a folder.
 fn plugin(folder: &Path, words: &[&str]) -> Run {
     let variables = cargo();
@@ -76,6 +87,7 @@ fn guide_leads_from_nothing_to_a_plugin_that_counts() {
         .each_ref()
         .map(|(name, value)| (*name, value.as_path()));
     let script = blocks("docs/plugins.md", "sh").join("\n");
+    let _shared = Shared("exit_guard.wasm");
     let printed = shell_with(&jdks::newest(), &folder, &script, &variables);
     assert_shown("docs/plugins.md", &printed);
 }
