@@ -118,12 +118,3 @@ fn name_below(folder: &Path, file: &Path) -> String {
     let below = file.strip_prefix(folder).expect("a file below the folder");
     below.to_string_lossy().into_owned()
 }
-
-/// A hash of a name that never changes, to choose and mix classes by.
-pub fn hash(name: &str) -> u64 {
-    // FNV-1a, and a last mixing so that the low bits depend on every byte.
-    let sum = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    });
-    (sum ^ (sum >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8
-}

@@ -1,6 +1,6 @@
 //! The JDKs of this machine: every Java installation of release 11 or newer.
 
-use crate::workspace;
+use crate::{rotation, workspace};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -104,6 +104,31 @@ pub fn main_two() -> Vec<Jdk> {
         .into_iter()
         .filter(|jdk| [17, 25].contains(&jdk.feature))
         .collect()
+}
+
+/// Of these the one that a test of this name runs on today, where what it proves needs one; with
+/// [`rotation::everything`] both.
+pub fn main_in_turn(name: &str) -> Vec<Jdk> {
+    let mut two = main_two();
+    if !rotation::everything() && !two.is_empty() {
+        two = vec![two.swap_remove(rotation::turn(name, two.len()))];
+    }
+    two
+}
+
+/// The newest full JDK, and in rotation one of the other installations; with [`rotation::everything`] all of them.
+pub fn newest_and_another(name: &str) -> Vec<Jdk> {
+    let newest = newest();
+    let mut others: Vec<Jdk> = all()
+        .iter()
+        .filter(|jdk| **jdk != newest)
+        .cloned()
+        .collect();
+    if !rotation::everything() && !others.is_empty() {
+        others = vec![others.swap_remove(rotation::turn(name, others.len()))];
+    }
+    others.push(newest);
+    others
 }
 
 /// The newest full JDK: it compiles and verifies for the others.

@@ -2,7 +2,6 @@
 //!
 //! `CLASSHOOK_ROTATION=20414` repeats the parts of that day (days since 1970), `CLASSHOOK_ROTATION=all` takes everything.
 
-use crate::corpus;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,7 +18,7 @@ pub fn turn(name: &str, parts: usize) -> usize {
     let parts = parts.max(1) as u64;
     let number = number().unwrap_or(0);
     // In range: it is less than `parts`.
-    (corpus::hash(name).wrapping_add(number) % parts) as usize
+    (hash(name).wrapping_add(number) % parts) as usize
 }
 
 /// Whether it is the turn of the member at this place of a set that is tried in so many parts.
@@ -43,4 +42,13 @@ fn number() -> Option<u64> {
             Some(day)
         }
     })
+}
+
+/// A hash of a name that never changes, to choose and mix classes by.
+pub fn hash(name: &str) -> u64 {
+    // FNV-1a, and a last mixing so that the low bits depend on every byte.
+    let sum = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    (sum ^ (sum >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8
 }

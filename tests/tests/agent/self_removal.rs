@@ -80,7 +80,7 @@ fn all_hits(snapshot: &Snapshot) -> Vec<(&str, &[bool])> {
 
 #[test]
 fn what_is_hit_before_and_after_the_removal_is_recorded_as_without_it() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("self-removal") {
         let folder = scratch();
         let [with, without] = ["with", "without"].map(|name| folder.path().join(name));
         let mut running = start(&jdk, &with, "");

@@ -75,7 +75,7 @@ fn same_with_and_without_the_agent(jdk: &Jdk, classes: &Path, main: &str, folder
 fn every_class_file_version_records_what_the_agent_records() {
     let folder = scratch();
     let classes = compiled(&["Versions"], folder.path());
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("versions") {
         for major in [45, 46, 48, 49, 50, 51, 52, 54, 55, 61] {
             let folder = scratch();
             let classes = of_version(&classes, major, folder.path());
@@ -88,7 +88,7 @@ fn every_class_file_version_records_what_the_agent_records() {
 fn interfaces_with_code_record_what_the_agent_records() {
     let folder = scratch();
     let classes = compiled(&["Defaults"], folder.path());
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("interfaces") {
         for major in [52, 53, 54, 55, 61] {
             let folder = scratch();
             let classes = of_version(&classes, major, folder.path());

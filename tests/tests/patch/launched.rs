@@ -82,7 +82,7 @@ fn executable(jdk: &Jdk, folder: &Path, launcher: &str, root: &str) -> PathBuf {
 
 #[test]
 fn source_is_compiled_against_jars_within_a_jar() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("jars within a jar") {
         for (launcher, root) in [("JarLauncher", "BOOT-INF"), ("WarLauncher", "WEB-INF")] {
             let folder = scratch();
             let app = executable(&jdk, folder.path(), launcher, root);
@@ -103,7 +103,7 @@ fn source_is_compiled_against_jars_within_a_jar() {
 
 #[test]
 fn source_is_compiled_against_the_module_path_and_as_a_part_of_the_jdks_own_modules() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("module path") {
         let folder = scratch();
         let modules = folder.path().join("modules");
         let jar = library(&jdk, &modules);

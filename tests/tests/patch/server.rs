@@ -1,4 +1,6 @@
 //! A real server under load: attached to, traced, patched two hundred times, rolled back and left, with no failed request.
+//!
+//! On one JDK in a run, another one each day.
 
 use crate::support::command::channel;
 use control::patch::{ClassBytes, PatchRequest, Patched, Rollback};
@@ -247,7 +249,7 @@ fn patch_handler(agent: &mut Client, handlers: &[Vec<ClassBytes>; 2], numbers: R
 
 #[test]
 fn server_under_load_is_traced_and_patched_two_hundred_times_without_a_failed_request() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("server") {
         let folder = scratch();
         let program = Program::compile(&jdk, folder.path());
         let mut server = program.serve(&jdk);

@@ -46,7 +46,7 @@ fn classhook(servant: &Servant, folder: &Path, java_home: &Jdk, words: &[&str]) 
 /// Compilers before Java 11 give a nested class access by methods, later ones by nest mates: the shapes differ.
 #[test]
 fn source_is_compiled_for_the_release_of_the_class_that_it_replaces() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("release") {
         for release in ["8", "17"] {
             let folder = scratch();
             let mut lazy = lazy(&jdk.home, &jdk, release, folder.path());
@@ -167,7 +167,7 @@ fn plugins(jdk: &Jdk, release: &str, folder: &Path) -> Servant {
 
 #[test]
 fn source_of_a_plug_in_is_compiled_against_what_its_loaders_have() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("plug-in") {
         for release in ["8", "17"] {
             let folder = scratch();
             let mut program = plugins(&jdk, release, folder.path());

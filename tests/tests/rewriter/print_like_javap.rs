@@ -15,7 +15,7 @@ type Line = (u32, String, String, String);
 
 #[test]
 fn instructions_are_those_of_javap() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("javap") {
         let folder = scratch();
         extract(&jdk, folder.path());
         let files = javac::files_with_extension(folder.path(), "class");

@@ -29,7 +29,7 @@ fn two_million_calls_at_once_lose_none() {
 /// More than fit in the memory for calls that wait: they have to be written meanwhile.
 #[test]
 fn a_million_calls_a_second_lose_none() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_in_turn("load") {
         let arguments = ["steady", "2", "500", "6000"];
         let trace = record(&jdk, "events", &["Spans.step"], "Spans", &arguments);
         assert_whole(&trace, 6_000_000);

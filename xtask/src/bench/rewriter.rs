@@ -12,7 +12,7 @@ use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say, step};
 use crate::{plugins, setup};
 use anyhow::{Context, Result, bail};
-use e2e_tests::corpus;
+use e2e_tests::{corpus, rotation};
 use peer::{Pass, Peer, Side};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -258,7 +258,7 @@ fn pack_classes(jdk: &Jdk, jar: &Path, pack: &Path) -> Result<(usize, usize)> {
             classes.len()
         );
     }
-    classes.sort_by_cached_key(|class| (corpus::hash(&class.name), class.name.clone()));
+    classes.sort_by_cached_key(|class| (rotation::hash(&class.name), class.name.clone()));
     let mut bytes = Vec::new();
     for class in &classes {
         bytes.extend(u32::try_from(class.bytes.len())?.to_be_bytes());
