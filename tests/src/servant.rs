@@ -3,6 +3,7 @@
 use crate::java::Java;
 use crate::jdks::{self, Jdk};
 use crate::{javac, scratch, workspace};
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command};
@@ -114,6 +115,32 @@ impl Servant {
         let input = self.input.as_mut().expect("not let go");
         writeln!(input, "{order}").expect("the program takes its input");
         line(&mut self.output)
+    }
+
+    /// Stops it with SIGSTOP, and waits until each of its threads has stopped: the signal alone does not.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+        let tasks = PathBuf::from(format!("/proc/{}/task", self.pid));
+        let runs = |task: PathBuf| {
+            let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
+            // Behind the name, which may hold anything.
+            let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+            state.is_some_and(|state| !state.starts_with('T'))
+        };
+        let tasks = || std::fs::read_dir(&tasks).expect("it is there");
+        while tasks().any(|task| runs(task.expect("a thread").path())) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Lets it go on with SIGCONT.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid).expect("a process");
+        kill_process(pid, signal).expect("it is there");
     }
 
     /// Lets it go, and waits for its end.

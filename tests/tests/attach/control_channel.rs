@@ -560,9 +560,7 @@ fn stopped_jvm_is_told_at_once_and_gets_no_agent() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let servant = Servant::start(&jdk, &LATE);
-        let pid = rustix::process::Pid::from_raw(servant.pid()).expect("a pid");
-        let kill = |signal| kill_process(pid, signal).expect("it is there");
-        kill(Signal::STOP);
+        servant.stop();
         let number = servant.pid().to_string();
         let output = folder.path().to_string_lossy();
         for words in [
@@ -574,14 +572,14 @@ fn stopped_jvm_is_told_at_once_and_gets_no_agent() {
         ] {
             classhook(words).assert_exit(2).assert_stderr("H0510");
         }
-        kill(Signal::CONT);
+        servant.go_on();
         assert!(!thread_names(servant.pid()).contains("Classhook"));
         attach(&servant, folder.path(), &[]).assert_success();
-        kill(Signal::STOP);
+        servant.stop();
         classhook(&["status", &number])
             .assert_exit(2)
             .assert_stderr("H0510");
-        kill(Signal::CONT);
+        servant.go_on();
         classhook(&["off", &number]).assert_success();
         assert_eq!(servant.end().code, Some(0), "{jdk}");
     }

@@ -219,19 +219,15 @@ fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
     let compiled = Program::compile(&jdk, 3, folder.path());
     let mut running = Servant::of(&program(&jdk, &compiled));
     let pid = running.pid().to_string();
-    let kill = |signal| {
-        let pid = Pid::from_raw(running.pid()).expect("a process");
-        kill_process(pid, signal).expect("it runs");
-    };
     let output = folder.path().join("out");
     let mut child = tracing(&[&pid, "--for", "1500ms"], &output).spawn();
     await_visit(&mut child);
     std::thread::sleep(Duration::from_millis(500)); // something is recorded
-    kill(Signal::STOP);
+    running.stop();
     let run = child.wait_with_output().expect("an end");
     let told = String::from_utf8_lossy(&run.stderr);
     let shown = String::from_utf8_lossy(&run.stdout);
-    kill(Signal::CONT);
+    running.go_on();
     assert_eq!(run.status.code(), Some(3), "{told}");
     assert!(shown.contains("Traced.m"), "{shown}{told}");
     for part in [
