@@ -4,5 +4,6 @@ pub mod agent;
 pub mod command;
 pub mod documents;
 pub mod edited;
+pub mod projects;
 pub mod receiver;
 pub mod traced;

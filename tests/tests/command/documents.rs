@@ -1,6 +1,7 @@
 //! What the documents tell a reader to type works as told.
 
-use crate::support::documents::{blocks, shell};
+use crate::support::documents::{assert_shown, blocks, shell, shell_with};
+use crate::support::projects::{Shared, cargo, place};
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::{scratch, workspace};
@@ -107,4 +108,20 @@ fn options_page_lists_every_key_that_help_prints() {
             "docs/options.md does not list {key}"
         );
     }
+}
+
+/// Here and not beside the other projects: cargo builds one at a time, and the rest of those would wait.
+#[test]
+fn guide_leads_from_nothing_to_a_plugin_that_counts() {
+    let folder = place("guide");
+    let examples = folder.join("examples");
+    symlink(workspace::root().join("examples"), examples).expect("linked");
+    let variables = cargo();
+    let variables = variables
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_path()));
+    let script = blocks("docs/plugins.md", "sh").join("\n");
+    let _shared = Shared("exit_guard.wasm");
+    let printed = shell_with(&jdks::newest(), &folder, &script, &variables);
+    assert_shown("docs/plugins.md", &printed);
 }

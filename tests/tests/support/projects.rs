@@ -1,0 +1,51 @@
+//! Where projects of plugins are made, and how cargo builds them.
+
+use e2e_tests::workspace::{root, target};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Cargo's own folder for all projects is the workspace's, so that crates of the registry are compiled once; nothing is
+/// fetched.
+pub fn cargo() -> [(&'static str, PathBuf); 2] {
+    [
+        ("CARGO_BUILD_BUILD_DIR", target("")),
+        ("CARGO_NET_OFFLINE", PathBuf::from("true")),
+    ]
+}
+
+/// The folder of all projects, with the workspace's settings of the release profile: otherwise what the workspace is
+/// built of would be compiled again.
+fn projects() -> &'static Path {
+    static PROJECTS: OnceLock<PathBuf> = OnceLock::new();
+    PROJECTS.get_or_init(|| {
+        let folder = target("test-projects");
+        std::fs::create_dir_all(folder.join(".cargo")).expect("target/ is writable");
+        let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+        let manifest: toml::Table = manifest.parse().expect("a manifest");
+        let mut profile = manifest["profile"].clone();
+        // The crate that the projects' own tests need, and which no other build shares with them.
+        profile["release"]["package"]["rewriter"] = toml::toml! { opt-level = 0 }.into();
+        let config = toml::Table::from_iter([("profile".to_owned(), profile)]);
+        std::fs::write(folder.join(".cargo/config.toml"), config.to_string()).expect("written");
+        folder
+    })
+}
+
+/// An empty folder for projects; always the same one, so that cargo knows them again.
+pub fn place(name: &str) -> PathBuf {
+    let folder = projects().join(name);
+    let _ = std::fs::remove_dir_all(&folder); // there may be none
+    std::fs::create_dir_all(&folder).expect("target/ is writable");
+    folder
+}
+
+/// A module whose project has the name of an example: in cargo's folder both leave the same file, so that the next build
+/// of the workspace would take this one.
+pub struct Shared(pub &'static str);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let module = target("wasm32-unknown-unknown/release/deps").join(self.0);
+        let _ = std::fs::remove_file(module); // it may not have been built
+    }
+}
