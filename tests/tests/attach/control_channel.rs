@@ -647,13 +647,12 @@ fn idle_agent_sleeps() {
             .and_then(|text| text.trim().parse::<u64>().ok())
             .expect("a number")
     };
+    // Its start takes long on a busy machine. A thread that wakes now and then never sleeps for so long.
     let mut before = ticks();
-    wait_until("the thread to be idle", || {
-        std::thread::sleep(Duration::from_millis(300)); // it may just have been started
+    wait_until("two seconds in which the thread does not wake", || {
+        std::thread::sleep(Duration::from_secs(2));
         std::mem::replace(&mut before, ticks()) == before
     });
-    std::thread::sleep(Duration::from_secs(2)); // what is tested is that nothing happens
-    assert_eq!(ticks(), before);
     assert_eq!(servant.end().code, Some(0));
 }
 
