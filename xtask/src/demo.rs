@@ -14,7 +14,7 @@ use std::process::Command;
 /// Sets up, builds, measures, and says where the reports are.
 pub fn run(workspace: &Workspace) -> Result<()> {
     setup::for_building(workspace)?;
-    plugins::run(workspace)?;
+    plugins::run_bundled(workspace)?;
     let jdks = jdks::full();
     if jdks.is_empty() {
         bail!(

@@ -32,11 +32,21 @@ struct Plugin {
 /// agent and command would hold the compiler.
 const PRODUCTS: [&str; 4] = ["-p", "cli", "-p", "hook-agent"];
 
-/// Builds plugins, their compiler, agent and command; afterwards
+/// Builds all plugins, their compiler, agent and command; afterwards
 /// `target/release/{classhook,classhook-plugin-compiler,libclasshook.so}` are complete.
 pub fn run(workspace: &Workspace) -> Result<()> {
+    build(workspace, |_| true)
+}
+
+/// Like [`run`], but of the plugins only those that agent and command carry.
+pub fn run_bundled(workspace: &Workspace) -> Result<()> {
+    build(workspace, |plugin| BUNDLED.contains(&plugin.name.as_str()))
+}
+
+fn build(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> {
     crate::setup::for_building(workspace)?;
-    let plugins = plugins(workspace)?;
+    let mut plugins = plugins(workspace)?;
+    plugins.retain(wanted);
     compile(workspace, &plugins)?;
     for plugin in &plugins {
         wrap(workspace, plugin)?;
