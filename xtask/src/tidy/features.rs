@@ -1,5 +1,4 @@
-//! wasmtime is compiled twice, with the compiler of plugins for the program of that name and without for the rest, and
-//! no more often: what it is built of has the same features whatever packages cargo is asked for.
+//! wasmtime is compiled twice, to compile for the program that does only that and to run for the rest, and no more often: what it is built of has the same features whatever packages cargo is asked for.
 //!
 //! Cargo resolves features for the packages of one command together, so another selection may mean
 //! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
@@ -72,15 +71,7 @@ type Features = BTreeMap<String, BTreeSet<String>>;
 /// Compares the selections with each other and with the whole workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
     let whole = features(workspace, WHOLE, WASMTIME)?;
-    for (title, arguments) in COMPILER {
-        let these = features(workspace, arguments, WASMTIME)?;
-        let packages = whole.keys();
-        findings.extend(
-            packages
-                .filter_map(|package| difference(package, title, &these, &whole))
-                .map(|what| Finding::new("plugin-code/Cargo.toml", what)),
-        );
-    }
+    check_compiler(workspace, findings, &whole)?;
     check_products(workspace, findings, &whole)?;
     for root in ["cli v", "hook-agent v"] {
         let products = features(workspace, PRODUCTS.1, root)?;
@@ -90,6 +81,26 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
             packages.filter_map(|package| difference(package, TESTS.0, &tests, &products));
         findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
     }
+    Ok(())
+}
+
+/// What the compiler is built of is shared with all else, but for the crates that are built twice, and with its tests.
+fn check_compiler(
+    workspace: &Workspace,
+    findings: &mut Vec<Finding>,
+    whole: &Features,
+) -> Result<()> {
+    let [(title, arguments), (title_of_tests, with_tests)] = COMPILER;
+    let compiler = features(workspace, arguments, WASMTIME)?;
+    let tests = features(workspace, with_tests, WASMTIME)?;
+    let shared = compiler.keys();
+    let shared = shared.filter(|package| !is_one_of(package, &TWICE));
+    let apart = shared.filter_map(|package| difference(package, title, &compiler, whole));
+    let packages = compiler.keys();
+    let in_tests =
+        packages.filter_map(|package| difference(package, title_of_tests, &tests, &compiler));
+    let differences = apart.chain(in_tests);
+    findings.extend(differences.map(|what| Finding::new("plugin-code/Cargo.toml", what)));
     Ok(())
 }
 
