@@ -4,7 +4,7 @@
 use crate::agent::Agent;
 use crate::commands;
 use crate::ffi::jvm::Jvm;
-use crate::ffi::{live, thread};
+use crate::ffi::{live, process, thread};
 use crate::messages::{self, Code};
 use crate::worker_thread;
 use control::{Answer, Asked, Reply, Request, Server, Stopper};
@@ -67,6 +67,8 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<Asked
     drop(orders); // which ends the worker thread
     if agent.has_left() && agent.control.await_threads(1) {
         agent.jvmti.dispose();
+        // Last: by now the threads of the agent have freed what they had.
+        process::give_back_free_memory();
     }
 }
 

@@ -28,4 +28,5 @@ pub use capture::{CaptureSpec, MAX_TEXT, Seen, frame_word};
 pub use current::{Jvm, NewThread, ThreadCell};
 pub use limits::{MAX_PROGRAMS, MAX_SPANS};
 pub use runtime::{Drained, Runtime};
+pub use segments::of_the_heap;
 pub use table::{Counter, SpanTable, TooMany};

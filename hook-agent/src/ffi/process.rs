@@ -1,6 +1,7 @@
 //! What concerns the whole process: its end under `on-error=strict`, whether a debugger is in it, and memory that it
 //! gets back.
 
+use probes::spans::of_the_heap;
 use std::sync::atomic::AtomicU64;
 
 /// Whether the JVM's debugging agent is loaded: a retransformation clears breakpoints.
@@ -15,6 +16,24 @@ pub(crate) fn exit_now(status: i32) -> ! {
     unsafe { libc::fflush(std::ptr::null_mut()) };
     // SAFETY: _exit ends the process and touches no memory of it.
     unsafe { libc::_exit(status) }
+}
+
+/// So many words of pages of their own, all 0, which stay for the process's lifetime; of the heap, where there are no
+/// more pages.
+pub(crate) fn pages(length: usize) -> &'static [AtomicU64] {
+    let bytes = length * size_of::<AtomicU64>();
+    let (access, kind) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: a new mapping wherever the system wants it touches no other memory.
+    let mapped = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
+    if mapped == libc::MAP_FAILED {
+        return of_the_heap(length);
+    }
+    // SAFETY: the mapping has so many bytes, which are 0 and aligned to a page, is never undone, and nobody else has
+    // it; any bits are an AtomicU64.
+    unsafe { std::slice::from_raw_parts(mapped.cast(), length) }
 }
 
 /// Gives the pages of these words back to the system, but for those that they share with others at both ends. The words
@@ -35,6 +54,12 @@ pub(crate) fn give_back_pages(words: &[AtomicU64]) {
     }
 }
 
+/// Gives the system the memory that was freed and that the C library keeps, of all threads' pools.
+pub(crate) fn give_back_free_memory() {
+    // SAFETY: malloc_trim may be called by any thread at any time; it takes the locks of the pools one after another.
+    unsafe { libc::malloc_trim(0) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,20 +67,23 @@ mod tests {
 
     #[test]
     fn whole_pages_are_given_back_and_what_shares_a_page_stays() {
-        let words: Vec<AtomicU64> = (0..4 << 10).map(|_| AtomicU64::new(7)).collect();
-        let given = &words[1..words.len() - 1];
-        give_back_pages(given);
+        let words = pages(4 << 10);
         let of = |value: u64| {
+            let words = words.iter();
             words
-                .iter()
                 .filter(move |word| word.load(Ordering::Relaxed) == value)
+                .count()
         };
-        assert!(of(0).count() >= 6 * 512, "six pages at least");
-        assert_eq!(of(0).count() + of(7).count(), words.len());
-        for word in [&words[0], &words[words.len() - 1]] {
-            assert_eq!(word.load(Ordering::Relaxed), 7);
-        }
+        assert_eq!(of(0), words.len());
+        words
+            .iter()
+            .for_each(|word| word.store(7, Ordering::Relaxed));
+        give_back_pages(&words[1..words.len() - 1]);
+        assert_eq!(of(0), 6 * 512, "all pages but those at both ends");
+        assert_eq!(of(7), 2 * 512);
         words[2_000].store(1, Ordering::Relaxed);
         assert_eq!(words[2_000].load(Ordering::Relaxed), 1);
+        give_back_pages(words);
+        assert_eq!(of(0), words.len());
     }
 }

@@ -3,6 +3,7 @@
 use crate::ffi::clock::Start;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
+use crate::ffi::process;
 use crate::ffi::refs::{Local, LocalRef};
 use crate::ffi::stack;
 use crate::ffi::thread_cell;
@@ -19,7 +20,7 @@ static START: LazyLock<Start> = LazyLock::new(Start::now);
 static VALUES: OnceLock<Values> = OnceLock::new();
 /// Where threads record; made when the first one calls in.
 static RUNTIME: LazyLock<Runtime> =
-    LazyLock::new(|| Runtime::new(table().spans(), START.nanos_per_tick()));
+    LazyLock::new(|| Runtime::new(table().spans(), START.nanos_per_tick(), process::pages));
 
 /// Begins to compare the clocks: the earlier, the better.
 pub(crate) fn start_clock() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::entry::Entries;
-use super::segments::Limits;
+use super::segments::{Limits, Memory};
 use super::shared::Shared;
 use super::table::SpanTable;
 use super::threads::{ThreadLog, Threads};
@@ -48,10 +48,14 @@ struct Reported {
 }
 
 impl Runtime {
-    /// Collects calls of the spans of `table`; `nanos_per_tick` is in units of 2^-32.
+    /// Collects calls of the spans of `table` in `memory`; `nanos_per_tick` is in units of 2^-32.
     #[must_use]
-    pub fn new(table: &'static SpanTable, nanos_per_tick: u64) -> Self {
-        Self::with_limits(table, nanos_per_tick, Limits::default())
+    pub fn new(table: &'static SpanTable, nanos_per_tick: u64, memory: Memory) -> Self {
+        let limits = Limits {
+            memory,
+            ..Limits::default()
+        };
+        Self::with_limits(table, nanos_per_tick, limits)
     }
 
     /// The same with other limits of memory.
@@ -236,9 +240,11 @@ impl Runtime {
         self.threads.report_again();
     }
 
-    /// Shows the memory that no thread uses, so that it can be given back to the system; its contents do not matter.
+    /// Shows the memory that holds nothing to be read and that no thread writes, so that it can be given back to the
+    /// system; its contents do not matter.
     pub fn visit_unused(&self, visit: impl Fn(&[AtomicU64])) {
-        self.shared.segments.visit_free(visit);
+        let _nobody_reads = self.reported();
+        self.shared.segments.visit_read(visit);
     }
 
     fn forget(&self, reported: &mut Reported) {

@@ -18,10 +18,13 @@ const MAX_FULL: usize = 2 << 10;
 /// So many full segments end the reader's pause.
 const MANY_FULL: usize = 32;
 
+/// Where the words of segments come from: so many that are zero, best at the beginning of a page.
+pub type Memory = fn(usize) -> &'static [AtomicU64];
+
 /// Words that one thread writes and one thread at a time reads.
 #[derive(Debug)]
 struct Segment {
-    words: Box<[AtomicU64]>,
+    words: &'static [AtomicU64],
     /// Words written so far.
     written: AtomicUsize,
     /// Words read so far.
@@ -44,13 +47,15 @@ pub(crate) struct Segments {
     limits: Limits,
 }
 
-/// How much memory segments may take.
+/// How much memory segments may take, and whose.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Most segments.
     pub segments: usize,
     /// Most segments that are full and not yet read.
     pub full: usize,
+    /// Where their words come from.
+    pub memory: Memory,
 }
 
 impl Default for Limits {
@@ -58,8 +63,15 @@ impl Default for Limits {
         Self {
             segments: MAX_SEGMENTS,
             full: MAX_FULL,
+            memory: of_the_heap,
         }
     }
+}
+
+/// Words of the heap, which are never freed.
+pub fn of_the_heap(length: usize) -> &'static [AtomicU64] {
+    let words: Vec<AtomicU64> = (0..length).map(|_| AtomicU64::new(0)).collect();
+    words.leak()
 }
 
 /// The segments of one thread: where it writes, and where the reader reads.
@@ -228,19 +240,28 @@ impl Segments {
             .made
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
             .ok()?;
-        let segment = self.all.get(number)?.get_or_init(Segment::new);
+        let segment = self
+            .all
+            .get(number)?
+            .get_or_init(|| Segment::new((self.limits.memory)(WORDS)));
         Some((u32::try_from(number).ok()? + 1, segment))
     }
 
-    /// Shows the words of the segments that are free, which no thread has meanwhile; their values do not matter.
-    pub fn visit_free(&self, visit: impl Fn(&[AtomicU64])) {
+    /// Shows the words that hold nothing to be read and that no thread writes just now: those of free segments, and
+    /// those that were read of the others. Their values do not matter. Nobody may read meanwhile.
+    pub fn visit_read(&self, visit: impl Fn(&[AtomicU64])) {
         let below = |link| self.get(link).map(|segment| &segment.free);
         let free: Vec<Link> = std::iter::from_fn(|| self.free.take(below)).collect();
+        let made = self.made.load(Ordering::Relaxed);
+        for segment in self.all.iter().take(made).filter_map(OnceLock::get) {
+            let read = segment.read.load(Ordering::Relaxed);
+            visit(segment.words.get(..read).unwrap_or_default());
+        }
         for (link, segment) in free
             .iter()
             .filter_map(|link| Some((*link, self.get(*link)?)))
         {
-            visit(&segment.words);
+            visit(segment.words);
             self.free.give_back(link, &segment.free);
         }
     }
@@ -255,9 +276,9 @@ impl Segments {
 }
 
 impl Segment {
-    fn new() -> Self {
+    fn new(words: &'static [AtomicU64]) -> Self {
         Self {
-            words: (0..WORDS).map(|_| AtomicU64::new(0)).collect(),
+            words,
             written: AtomicUsize::new(0),
             read: AtomicUsize::new(0),
             next: AtomicU32::new(0),
@@ -314,6 +335,7 @@ mod tests {
         let limits = Limits {
             segments: 5,
             full: 2,
+            ..Limits::default()
         };
         let (segments, queue) = (Segments::new(limits), Queue::default());
         let whole = vec![1; WORDS];
@@ -333,16 +355,13 @@ mod tests {
             (0..3).for_each(|_| assert_eq!(segments.push(&queue, &whole, &[]), Pushed::Waits));
             assert_eq!(all(&segments, &queue), vec![1; 3 * WORDS]);
             let shown = std::cell::Cell::new(0);
-            segments.visit_free(|words| {
+            segments.visit_read(|words| {
                 words
                     .iter()
                     .for_each(|word| word.store(0, Ordering::Relaxed));
-                shown.set(shown.get() + 1);
+                shown.set(shown.get() + words.len());
             });
-            assert!(
-                (2..=3).contains(&shown.get()),
-                "all but the one that is written"
-            );
+            assert!(shown.get() >= 3 * WORDS, "the one that is held, too");
         }
         assert!(segments.made.load(Ordering::Relaxed) <= 5);
     }
@@ -365,6 +384,7 @@ mod tests {
         let limits = Limits {
             segments: 40,
             full: 30,
+            ..Limits::default()
         };
         let segments = Segments::new(limits);
         let queues: [Queue; THREADS] = std::array::from_fn(|_| Queue::default());

@@ -42,6 +42,7 @@ public class Servant {
             case "spin": return spin();
             case "spun": return spun();
             case "rest": return rest();
+            case "crowd": return Crowd.of(Integer.parseInt(order[1]));
             case "bodies": return bodies(Class.forName(order[1]));
             case "bytes": return bytes(Class.forName(order[1]));
             case "namesakes": return namesakes();
@@ -159,6 +160,33 @@ public class Servant {
         static int b() { return 2; }
         static int c() { return 3; }
         static int d() { return 4; }
+    }
+}
+
+/** Threads that call {@code Steps.d} now and then, for as long as the program runs. */
+class Crowd {
+    static volatile int sum;
+
+    static String of(int threads) {
+        for (int number = 0; number < threads; number++) {
+            Thread thread = new Thread(Crowd::live);
+            thread.setDaemon(true);
+            thread.start();
+        }
+        return threads + " threads";
+    }
+
+    static void live() {
+        try {
+            while (true) {
+                for (int call = 0; call < 10; call++) {
+                    sum += Servant.Steps.d();
+                }
+                Thread.sleep(5);
+            }
+        } catch (InterruptedException never) {
+            throw new AssertionError(never);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::support::command::assert_no_agent;
 use crate::support::traced::{Program, java, trace_of};
+use attach::Attachment;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
@@ -373,6 +374,43 @@ fn a_jvm_that_was_traced_many_times_has_the_files_and_threads_of_before() {
         assert_eq!(running.ask("1"), "marked 1");
         assert_eq!(running.end().code, Some(0));
     }
+}
+
+/// What the C library keeps of what the agent has freed is the system's again: the JVM finds no more of it.
+#[test]
+fn memory_that_a_trace_has_freed_does_not_stay_with_the_jvm() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let mut running = Servant::start(&jdk, &["-XX:+UseSerialGC"]);
+    let pid = running.pid().to_string();
+    assert_eq!(running.ask("crowd 64"), "64 threads");
+    let output = folder.path().to_string_lossy();
+    for _ in 0..3 {
+        let words = ["trace", &pid, "--methods", "Servant$Steps.d"];
+        let run = classhook(&[&words[..], &["--for", "100ms", "-o", &output]].concat());
+        run.assert_success();
+    }
+    assert_no_agent(&pid);
+    let before = private_memory(&pid);
+    let jvm = Attachment::open(running.pid()).expect("a JVM");
+    jvm.jcmd("System.trim_native_heap").expect("done");
+    let kept = before.saturating_sub(private_memory(&pid));
+    assert!(kept < KEPT, "{kept} KiB were kept, on {jdk}");
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// How many KiB that nobody uses a JVM may have: what it has freed itself meanwhile.
+const KEPT: usize = 500;
+
+/// Memory in KiB that a process has for itself and has written to.
+fn private_memory(pid: &str) -> usize {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"));
+    let text = text.expect("the process is there");
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Private_Dirty:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.expect("a number of KiB")
 }
 
 /// Entries of a folder of a process below `/proc`.

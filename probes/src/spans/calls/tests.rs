@@ -274,6 +274,7 @@ fn full_memory_drops_whole_calls_and_counts_them() {
     let limits = Limits {
         segments: 100,
         full: 90,
+        ..Limits::default()
     };
     let mut bench = Bench::with_limits(&BOTH, limits);
     const CALLS: u64 = 200_000;
@@ -303,6 +304,7 @@ fn losses_are_those_since_the_trace_began() {
     let limits = Limits {
         segments: 4,
         full: 2,
+        ..Limits::default()
     };
     let mut bench = Bench::with_limits(&BOTH, limits);
     let flood = |jvm: &Fake| {
