@@ -1,6 +1,6 @@
 //! The handshake, and the commands of an open attach channel.
 
-use crate::error::AttachError;
+use crate::error::{AttachError, SIGQUIT};
 use crate::process::Process;
 use crate::protocol::{Answer, Version, fits_v1, request};
 use std::fs;
@@ -205,7 +205,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
         AttachError::io(format!("sending SIGQUIT to {}", process.pid()))(error.into())
     })?;
     while !listens(process, socket)? {
-        check_answers(process, "SIGQUIT")?;
+        check_answers(process, SIGQUIT)?;
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
                 pid: process.pid(),

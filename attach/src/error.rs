@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The signal that has a JVM open its socket, which is asked for as commands are.
+pub(crate) const SIGQUIT: &str = "SIGQUIT";
+
 /// A failure to attach. `code()` is stable; `help()` says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -153,6 +156,9 @@ impl AttachError {
             AttachError::Stopped(_) => {
                 "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"
             }
+            AttachError::StoppedMeanwhile { command, .. } if command == SIGQUIT => {
+                "once it goes on (kill -CONT, or the debugger that holds it), it prints its threads to its standard output, as SIGQUIT makes a JVM do; then try again"
+            }
             AttachError::StoppedMeanwhile { .. } => {
                 "it does what it was asked for once it goes on (kill -CONT, or the debugger that holds it); `classhook status` then says whether the agent is there, and `classhook off` takes it out"
             }
@@ -163,5 +169,20 @@ impl AttachError {
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> AttachError {
         let what = what.into();
         move |source| AttachError::Io { what, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signal_that_waits_for_a_stopped_jvm_is_told_with_what_comes_of_it() {
+        let help = |command: &str| {
+            let command = command.to_owned();
+            AttachError::StoppedMeanwhile { pid: 1, command }.help()
+        };
+        assert!(help(SIGQUIT).contains("prints its threads"));
+        assert!(help("load").contains("does what it was asked for"));
     }
 }
