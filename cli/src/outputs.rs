@@ -36,6 +36,14 @@ fn both(one: &str, other: &str, path: &Path) -> Problem {
     Problem::user("H0670", message).with("help", "name another file for one of them")
 }
 
+/// Whether a file lies directly in the folder of an HTML report, as JaCoCo's XML does, under a name that none of its
+/// pages has.
+fn is_beside_pages(file: &Path, folder: &Path) -> bool {
+    let extension = file.extension();
+    file.parent() == Some(folder)
+        && extension.is_some_and(|found| ["html", "css", "js"].iter().all(|own| found != *own))
+}
+
 impl SourceLookup for Sources {
     fn source(&self, package: &str, file: &str) -> Option<String> {
         self.find(package, file)
@@ -69,7 +77,7 @@ impl Outputs {
         files.iter().any(|path| path.is_some())
     }
 
-    /// Refuses two reports in one file, a file within the folder that another replaces, and a folder that may not be
+    /// Refuses two reports in one file, a file that may be one of the HTML report's, and a folder that may not be
     /// replaced; `others` are further files that will be written.
     ///
     /// # Errors
@@ -99,7 +107,8 @@ impl Outputs {
             return Ok(());
         };
         let real = real_path(folder)?;
-        match known.iter().find(|(_, file)| file.starts_with(&real)) {
+        let mut within = known.iter().filter(|(_, file)| file.starts_with(&real));
+        match within.find(|(_, file)| !is_beside_pages(file, &real)) {
             Some((option, file)) => Err(both(option, "--html", file)),
             None => atomic::is_replaceable(&real).map(drop),
         }
@@ -120,6 +129,12 @@ impl Outputs {
         recorded: &ExecutionDataStore,
     ) -> Files {
         let mut made = Files::default();
+        // First, because it takes the place of a whole folder, in which the other files may lie.
+        if let Some(folder) = &self.html {
+            made.folder(folder, "index.html", &|folder| {
+                report::html::write(report, folder)
+            });
+        }
         let files: [(&Option<PathBuf>, Content<'_>); 9] = [
             (&self.exec, &|out| {
                 report::exec::write(out, report.sessions, &recorded.execution_data())
@@ -148,11 +163,6 @@ impl Outputs {
                 made.file(path, content);
             }
         }
-        if let Some(folder) = &self.html {
-            made.folder(folder, "index.html", &|folder| {
-                report::html::write(report, folder)
-            });
-        }
         made
     }
 }
@@ -174,10 +184,13 @@ mod tests {
             ..Outputs::default()
         };
         assert!(outputs("a/x", "a/y", "a/html").check(&[]).is_ok());
+        assert!(outputs("html/x.xml", "y", "html").check(&[]).is_ok());
         for (outputs, options) in [
             (outputs("x", "x", "html"), "--xml and --csv"),
             (outputs("a/x", "b/x", "html"), "--xml and --csv"),
-            (outputs("x", "html/c.csv", "html"), "--csv and --html"),
+            (outputs("x", "html", "html"), "--csv and --html"),
+            (outputs("x", "html/index.html", "html"), "--csv and --html"),
+            (outputs("x", "html/pkg/c.csv", "html"), "--csv and --html"),
         ] {
             let error = outputs.check(&[]).unwrap_err();
             assert_eq!(error.exit(), 2);
