@@ -19,6 +19,8 @@ pub mod jacoco;
 pub mod java;
 pub mod javac;
 pub mod jdks;
+pub mod maven;
+pub mod maven_plugin;
 pub mod products;
 pub mod programs;
 pub mod rotation;

@@ -2,6 +2,7 @@
 
 mod jacoco_analysis;
 mod java_cases;
+mod maven;
 mod modules;
 mod programs;
 mod running_jvm;

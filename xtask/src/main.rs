@@ -18,6 +18,7 @@ mod ci;
 mod corpus;
 mod demo;
 mod jdks;
+mod maven_plugin;
 mod metadata;
 mod plugins;
 mod runtime;
@@ -50,6 +51,8 @@ enum Task {
     Bench(bench::Options),
     /// Build the plugins, precompile them and build the agent and the command around them
     Plugins,
+    /// Build the Maven plugin into target/maven-repository, a folder in the layout of Maven's repositories
+    MavenPlugin,
     /// Compile the runtime of classes instrumented before they run (needs a JDK 17)
     Runtime,
     /// Run the corpus tests on every class instead of the part of the day, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
@@ -77,6 +80,7 @@ fn run(task: Task) -> Result<()> {
         Task::Ci => ci::run(&workspace),
         Task::Bench(options) => bench::run(&workspace, &options),
         Task::Plugins => plugins::run(&workspace),
+        Task::MavenPlugin => maven_plugin::run(&workspace),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
         Task::Tidy(options) => tidy::run(&workspace, &options),

@@ -7,6 +7,7 @@
 mod apt;
 mod artifacts;
 mod jvms;
+mod maven_repository;
 mod tmux;
 mod wasm_target;
 
@@ -39,6 +40,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     }
     jvms::fetch_extra(workspace)?;
     artifacts::fetch_all()?;
+    maven_repository::fill()?;
     tmux::require()?;
     list_jdks()
 }

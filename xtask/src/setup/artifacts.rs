@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const MAVEN_CENTRAL: &str = "https://repo1.maven.org/maven2";
+/// The root of Maven Central.
+pub const MAVEN_CENTRAL: &str = "https://repo1.maven.org/maven2";
 
 /// Fetches what is not there yet; names everything that could not be had.
 pub fn fetch_all() -> Result<()> {

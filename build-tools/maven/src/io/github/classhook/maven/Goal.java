@@ -1,0 +1,65 @@
+package io.github.classhook.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.List;
+import org.apache.maven.execution.MavenSession;
+import org.apache.maven.plugin.AbstractMojo;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.project.MavenProject;
+
+/** What every goal has; Maven sets the fields, which goals.toml describes. */
+abstract class Goal extends AbstractMojo {
+    MavenProject project;
+    MavenSession session;
+    File classhookHome;
+    boolean skip;
+
+    @Override
+    public final void execute() throws MojoExecutionException, MojoFailureException {
+        if (skip) {
+            getLog().info("Skipping Classhook because property jacoco.skip is set.");
+            skipped();
+            return;
+        }
+        try {
+            run();
+        } catch (IOException error) {
+            throw new MojoExecutionException(error.getMessage(), error);
+        }
+    }
+
+    abstract void run() throws IOException, MojoExecutionException, MojoFailureException;
+
+    void skipped() {
+    }
+
+    Tools tools() throws IOException {
+        return Tools.find(classhookHome, new File(project.getBuild().getDirectory()));
+    }
+
+    /** Runs the command where the build was started, so that reports name sources relative to that folder. */
+    Tools.Ended command(List<String> words) throws IOException {
+        getLog().debug("classhook " + String.join(" ", words));
+        return tools().run(new File(session.getExecutionRootDirectory()), words);
+    }
+
+    /** Fails the build with what the command said, unless it went well; an incomplete answer did not. */
+    void expectSuccess(Tools.Ended ended) throws MojoExecutionException {
+        if (ended.code == 0) {
+            ended.lines.forEach(getLog()::info);
+            return;
+        }
+        ended.lines.forEach(getLog()::error);
+        String cause = ended.lines.stream().filter(line -> line.startsWith("error[")).findFirst().orElse("see above");
+        String what = ended.code == Tools.PARTIAL ? "is incomplete: " : "failed with " + ended.code + ": ";
+        throw new MojoExecutionException("classhook " + ended.name + " " + what + cause);
+    }
+
+    void warnIgnored(String parameter, Object value) {
+        if (value != null) {
+            getLog().warn("<" + parameter + "> has no effect in Classhook.");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package io.github.classhook.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import org.apache.maven.plugin.MojoExecutionException;
+
+/** Sets the property with the options of test JVMs, so that they have the agent. */
+public final class PrepareAgent extends Goal {
+    private File destFile;
+    private boolean append;
+    private List<String> includes;
+    private List<String> excludes;
+    private String propertyName;
+    private String output;
+    private boolean inclBootstrapClasses;
+    private boolean inclNoLocationClasses;
+    private String exclClassLoaders;
+    private boolean dumpOnExit;
+    private String sessionId;
+    private File classDumpDir;
+    private Boolean jmx;
+    private String address;
+    private Integer port;
+
+    @Override
+    void run() throws IOException, MojoExecutionException {
+        refuseUnsupported();
+        makeRoom();
+        String agent = argument("-agentpath:" + tools().library() + "=" + options());
+        Properties properties = project.getProperties();
+        String name = property();
+        String noted = "classhook.agent." + name;
+        String others = properties.getProperty(name, "");
+        String before = properties.getProperty(noted);
+        if (before != null) {
+            others = others.replace(before, "").trim();
+        }
+        properties.setProperty(noted, agent);
+        properties.setProperty(name, others.isEmpty() ? agent : agent + " " + others);
+        getLog().info(name + " set to " + properties.getProperty(name));
+    }
+
+    /** The property may be used in a configuration, so it is there in any case. */
+    @Override
+    void skipped() {
+        Properties properties = project.getProperties();
+        if (properties.getProperty(property()) == null) {
+            properties.setProperty(property(), "");
+            getLog().info(property() + " set to empty");
+        }
+    }
+
+    private String property() {
+        if (propertyName != null && !propertyName.isEmpty()) {
+            return propertyName;
+        }
+        return "eclipse-test-plugin".equals(project.getPackaging()) ? "tycho.testArgLine" : "argLine";
+    }
+
+    private void refuseUnsupported() throws MojoExecutionException {
+        refuse("output", output, output != null && !output.equals("file"));
+        refuse("inclBootstrapClasses", true, inclBootstrapClasses);
+        refuse("inclNoLocationClasses", true, inclNoLocationClasses);
+        refuse("exclClassLoaders", exclClassLoaders, exclClassLoaders != null);
+        refuse("dumpOnExit", false, !dumpOnExit);
+        warnIgnored("sessionId", sessionId);
+        warnIgnored("classDumpDir", classDumpDir);
+        warnIgnored("jmx", jmx);
+        warnIgnored("address", address);
+        warnIgnored("port", port);
+    }
+
+    private static void refuse(String parameter, Object value, boolean isSet) throws MojoExecutionException {
+        if (isSet) {
+            throw new MojoExecutionException("Classhook does not support <" + parameter + ">" + value + "</" + parameter
+                    + "> of JaCoCo's plugin; remove it, or use the agent's own options (docs/options.md)");
+        }
+    }
+
+    /** Each JVM leaves a file in the folder; a file of JaCoCo's that is in its place becomes one of them. */
+    private void makeRoom() throws IOException {
+        Path folder = destFile.toPath();
+        if (Files.isRegularFile(folder)) {
+            Path aside = folder.resolveSibling(folder.getFileName() + ".before");
+            Files.move(folder, aside, StandardCopyOption.REPLACE_EXISTING);
+            Files.createDirectory(folder);
+            Files.move(aside, folder.resolve("before.exec"));
+        }
+        if (!append) {
+            for (File file : Recorded.in(destFile)) {
+                Files.delete(file.toPath());
+            }
+        }
+    }
+
+    private String options() throws MojoExecutionException {
+        List<String> selectors = new ArrayList<>();
+        selectors.addAll(selectors("", includes));
+        selectors.addAll(selectors("!", excludes));
+        String select = selectors.isEmpty() ? "" : ",select=" + String.join(";", selectors);
+        return "plugin=coverage,output=" + value("destFile", destFile.getPath()) + select;
+    }
+
+    /** JaCoCo's wildcards over names of classes: `*` is any text. */
+    private static List<String> selectors(String sign, List<String> names) throws MojoExecutionException {
+        List<String> all = new ArrayList<>();
+        for (String list : Lists.orEmpty(names)) {
+            for (String name : list.split(":")) {
+                String glob = name.trim().replace('/', '.').replaceAll("\\*+", "**");
+                if (!glob.isEmpty() && !glob.equals("**")) {
+                    all.add(sign + value("includes and excludes", glob));
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Neither the agent's list of options nor the splitting of arguments by test plugins must take a value apart. */
+    private static String value(String parameter, String value) throws MojoExecutionException {
+        String special = value.chars().filter(letter -> "\"'\\,;\n".indexOf(letter) >= 0)
+                .mapToObj(letter -> String.valueOf((char) letter)).distinct().collect(Collectors.joining(" "));
+        if (!special.isEmpty()) {
+            throw new MojoExecutionException(parameter + ": `" + value + "` holds " + special
+                    + ", which cannot be handed on to the agent");
+        }
+        return value;
+    }
+
+    private static String argument(String text) {
+        return text.indexOf(' ') < 0 && text.indexOf('*') < 0 && text.indexOf(';') < 0 ? text : '"' + text + '"';
+    }
+}

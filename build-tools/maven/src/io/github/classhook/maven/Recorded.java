@@ -1,0 +1,61 @@
+package io.github.classhook.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What test JVMs left: a folder with a file of each, or a file, which may be JaCoCo's. */
+final class Recorded {
+    private Recorded() {
+    }
+
+    static boolean isThere(File place) {
+        return place.isFile() || !in(place).isEmpty();
+    }
+
+    /** The files of JVMs directly in a folder; none if there is no such folder. */
+    static List<File> in(File folder) {
+        List<File> all = new ArrayList<>();
+        File[] files = folder.listFiles((in, name) -> name.endsWith(".hook") || name.endsWith(".exec"));
+        Collections.addAll(all, files == null ? new File[0] : files);
+        return all;
+    }
+
+    /** The files and folders below a folder that Ant's patterns match and that hold what was recorded. */
+    static Set<String> below(File base, List<String> includes, List<String> excludes) throws IOException {
+        PathPatterns patterns = new PathPatterns(includes, excludes);
+        Set<String> found = new TreeSet<>();
+        if (!base.isDirectory()) {
+            return found;
+        }
+        Path root = base.toPath();
+        Files.walkFileTree(root, new SimpleFileVisitor<Path>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return take(folder) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                take(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            private boolean take(Path path) {
+                String relative = root.relativize(path).toString();
+                boolean isMatch = !relative.isEmpty() && patterns.match(relative) && isThere(path.toFile());
+                return isMatch && found.add(path.toString());
+            }
+        });
+        return found;
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.classhook.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.maven.plugin.MojoExecutionException;
+
+/** Reports on the classes of the project. */
+public final class Report extends Reporting {
+    private File dataFile;
+
+    @Override
+    void run() throws IOException, MojoExecutionException {
+        ClassFiles classFiles = classFiles();
+        File classes = new File(project.getBuild().getOutputDirectory());
+        if (!Recorded.isThere(dataFile)) {
+            getLog().info("Skipping Classhook because nothing was recorded in " + dataFile + ".");
+        } else if (!classFiles.areIn(classes)) {
+            getLog().info("Skipping Classhook because there are no class files to report in " + classes + ".");
+        } else {
+            List<String> words = new ArrayList<>(Arrays.asList("--classes", classes.getPath()));
+            for (String root : sources(project)) {
+                words.addAll(Arrays.asList("--sources", root));
+            }
+            report(Arrays.asList(dataFile.getPath()), words, classFiles);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package io.github.classhook.maven;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The command and the agent's library: those of a folder that is named, or unpacked from the jar of this platform. */
+final class Tools {
+    /** The exit code of a command whose answer is incomplete. */
+    static final int PARTIAL = 3;
+    /** The exit code of a command that finds less covered than its rules ask for. */
+    static final int SHORT = 4;
+
+    private static final String COMMAND = "classhook";
+    private static final String LIBRARY = "libclasshook.so";
+
+    private final Path folder;
+
+    private Tools(Path folder) {
+        this.folder = folder;
+    }
+
+    /** How a command ended. */
+    static final class Ended {
+        final String name;
+        final int code;
+        final List<String> lines;
+
+        Ended(String name, int code, List<String> lines) {
+            this.name = name;
+            this.code = code;
+            this.lines = lines;
+        }
+    }
+
+    static Tools find(File home, File buildFolder) throws IOException {
+        if (home == null) {
+            return new Tools(unpacked(buildFolder.toPath()));
+        }
+        for (String name : new String[] {COMMAND, LIBRARY}) {
+            if (!new File(home, name).isFile()) {
+                throw new IOException("classhook.home: expected a folder with " + COMMAND + " and " + LIBRARY
+                        + ", found no " + name + " in " + home);
+            }
+        }
+        return new Tools(home.toPath());
+    }
+
+    Path library() {
+        return folder.resolve(LIBRARY);
+    }
+
+    Ended run(File where, List<String> words) throws IOException {
+        List<String> line = new ArrayList<>();
+        line.add(folder.resolve(COMMAND).toString());
+        line.addAll(words);
+        ProcessBuilder builder = new ProcessBuilder(line).directory(where).redirectErrorStream(true);
+        Process process = builder.start();
+        try {
+            process.getOutputStream().close();
+            List<String> said = new ArrayList<>();
+            BufferedReader output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+            for (String text = output.readLine(); text != null; text = output.readLine()) {
+                said.add(text);
+            }
+            return new Ended(words.get(0), process.waitFor(), said);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("classhook " + words.get(0) + " was interrupted", interrupted);
+        } finally {
+            process.destroy();
+        }
+    }
+
+    /** The folder of these very files in the user's cache; where that cannot be written, in the build's own folder. */
+    private static Path unpacked(Path buildFolder) throws IOException {
+        String platform = platform();
+        String digest;
+        try (InputStream file = resource(platform, "digest")) {
+            digest = new BufferedReader(new InputStreamReader(file, StandardCharsets.US_ASCII)).readLine();
+        }
+        try {
+            return unpacked(platform, cache().resolve("native").resolve(digest));
+        } catch (IOException unwritable) {
+            try {
+                return unpacked(platform, buildFolder.resolve("classhook-native").resolve(digest));
+            } catch (IOException error) {
+                error.addSuppressed(unwritable);
+                throw new IOException("cannot unpack the agent: " + error + "; nor into the cache: " + unwritable, error);
+            }
+        }
+    }
+
+    /** Another build may unpack the same at this moment: the folder appears whole, by whoever is first. */
+    private static Path unpacked(String platform, Path folder) throws IOException {
+        if (Files.isDirectory(folder)) {
+            return folder;
+        }
+        Path parent = folder.getParent();
+        Files.createDirectories(parent, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Path made = Files.createTempDirectory(parent, "unpacking-");
+        try {
+            for (String name : new String[] {COMMAND, LIBRARY}) {
+                try (InputStream file = resource(platform, name)) {
+                    Files.copy(file, made.resolve(name));
+                }
+            }
+            Files.setPosixFilePermissions(made.resolve(COMMAND), PosixFilePermissions.fromString("rwx------"));
+            Files.move(made, folder, StandardCopyOption.ATOMIC_MOVE);
+        } catch (FileSystemException error) {
+            if (!Files.isDirectory(folder)) {
+                throw error;
+            }
+        } finally {
+            for (String name : new String[] {COMMAND, LIBRARY, ""}) {
+                Files.deleteIfExists(made.resolve(name));
+            }
+        }
+        return folder;
+    }
+
+    private static Path cache() {
+        String cache = System.getenv("XDG_CACHE_HOME");
+        boolean isNamed = cache != null && cache.startsWith("/");
+        return new File(isNamed ? cache : System.getProperty("user.home") + "/.cache", "classhook").toPath();
+    }
+
+    private static String platform() {
+        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).replace(' ', '-');
+        String processor = System.getProperty("os.arch");
+        return system + "-" + (processor.equals("amd64") ? "x86_64" : processor);
+    }
+
+    private static InputStream resource(String platform, String name) throws IOException {
+        InputStream file = Tools.class.getResourceAsStream("native/" + platform + "/" + name);
+        if (file == null) {
+            throw new IOException("there is no agent for " + platform + " in this plugin (there is one for linux-x86_64);"
+                    + " use -Djacoco.skip there, or -Dclasshook.home=FOLDER with an agent of your own");
+        }
+        return file;
+    }
+}

@@ -1,0 +1,7 @@
+package com.acme.web;
+
+public class Unused {
+    public boolean isUsed() {
+        return false;
+    }
+}

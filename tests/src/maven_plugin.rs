@@ -1,0 +1,254 @@
+//! The Maven plugin: compiled from `build-tools/maven`, and laid out as a repository with the agent's jar beside it.
+
+use crate::jdks::Jdk;
+use crate::workspace::{classhook, root, target};
+use crate::{javac, maven};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// The group of both artifacts.
+pub const GROUP: &str = "io.github.classhook";
+/// The plugin.
+pub const PLUGIN: &str = "classhook-maven-plugin";
+/// The jar with command and agent, and the one platform that there is.
+const NATIVE: (&str, &str) = ("classhook-native", "linux-x86_64");
+/// The version of both.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The package of the plugin's classes.
+const PACKAGE: &str = "io/github/classhook/maven";
+
+/// Where the repository is.
+pub fn repository() -> PathBuf {
+    target("maven-repository")
+}
+
+/// Makes the repository of what is built of agent and command, with this JDK's compiler.
+///
+/// # Panics
+/// If something is not there, not to be compiled, or cannot be written.
+pub fn build(jdk: &Jdk) {
+    let scratch = crate::scratch();
+    let library = target("release/libclasshook.so");
+    let native = [("classhook", classhook()), ("libclasshook.so", library)];
+    let native = native.map(|(name, file)| (name.to_owned(), read(&file)));
+    let (artifact, platform) = NATIVE;
+    put(
+        (artifact, &format!("-{platform}.jar")),
+        &native_jar(native.into(), platform),
+    );
+    put((artifact, ".pom"), pom(artifact, "jar", "").as_bytes());
+    put((PLUGIN, ".jar"), &jar(&plugin_files(jdk, scratch.path())));
+    let dependency = format!(
+        "  <dependencies>\n    <dependency>\n      <groupId>{GROUP}</groupId>\n      \
+         <artifactId>{artifact}</artifactId>\n      <version>{VERSION}</version>\n      \
+         <classifier>{platform}</classifier>\n    </dependency>\n  </dependencies>\n"
+    );
+    put(
+        (PLUGIN, ".pom"),
+        pom(PLUGIN, "maven-plugin", &dependency).as_bytes(),
+    );
+}
+
+/// Writes a file of an artifact, so that no reader sees half of it.
+fn put((artifact, ending): (&str, &str), bytes: &[u8]) {
+    let folder = repository()
+        .join(GROUP.replace('.', "/"))
+        .join(artifact)
+        .join(VERSION);
+    std::fs::create_dir_all(&folder).expect("target/ is writable");
+    let readable = std::fs::Permissions::from_mode(0o644);
+    let file = tempfile::Builder::new()
+        .permissions(readable)
+        .tempfile_in(&folder);
+    let mut file = file.expect("target/ is writable");
+    file.write_all(bytes).expect("room on the disk");
+    file.persist(folder.join(format!("{artifact}-{VERSION}{ending}")))
+        .expect("our own folder");
+}
+
+fn read(file: &Path) -> Vec<u8> {
+    std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Files of a jar by their paths.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Command and agent, and the digest of both, by which the plugin names the folder that it unpacks them into.
+fn native_jar(native: Files, platform: &str) -> Vec<u8> {
+    let mut digest = Sha256::new();
+    native.values().for_each(|bytes| digest.update(bytes));
+    let digest = digest
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}"); // a string takes everything
+            hex
+        });
+    let mut files = native;
+    files.insert("digest".to_owned(), digest.into_bytes());
+    let path = |name: String| format!("{PACKAGE}/native/{platform}/{name}");
+    let files: Files = files
+        .into_iter()
+        .map(|(name, bytes)| (path(name), bytes))
+        .collect();
+    jar(&files)
+}
+
+/// The classes of the plugin, and what tells Maven of them.
+fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
+    let sources = javac::sources_in(&root().join("build-tools/maven/src"));
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    let class_path = std::env::join_paths(maven::libraries()).expect("paths without colons");
+    let class_path = class_path.to_str().expect("paths in UTF-8");
+    let options = [
+        "--release",
+        "8",
+        "-Xlint:all,-options,-classfile,-path,-processing",
+        "-Werror",
+        "-cp",
+        class_path,
+    ];
+    let classes = javac::compile(jdk, &sources, scratch, &options);
+    let mut files = Files::new();
+    for class in javac::files_with_extension(&classes, "class") {
+        let path = class.strip_prefix(&classes).expect("a file of the folder");
+        files.insert(
+            path.to_str().expect("a name of ours").to_owned(),
+            read(&class),
+        );
+    }
+    files.insert(
+        "META-INF/maven/plugin.xml".to_owned(),
+        descriptor().into_bytes(),
+    );
+    files
+}
+
+/// A jar of files that all have the same date, so that the same files make the same jar.
+fn jar(files: &Files) -> Vec<u8> {
+    let mut jar = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    for (path, bytes) in files {
+        jar.start_file(path.as_str(), options).expect("in memory");
+        jar.write_all(bytes).expect("in memory");
+    }
+    jar.finish().expect("in memory").into_inner()
+}
+
+fn pom(artifact: &str, packaging: &str, rest: &str) -> String {
+    format!(
+        "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  \
+         <groupId>{GROUP}</groupId>\n  <artifactId>{artifact}</artifactId>\n  <version>{VERSION}</version>\n  \
+         <packaging>{packaging}</packaging>\n{rest}</project>\n"
+    )
+}
+
+/// `META-INF/maven/plugin.xml`, made of `goals.toml`.
+///
+/// # Panics
+/// If a goal has a parameter that is not in the table.
+pub fn descriptor() -> String {
+    let table = std::fs::read_to_string(root().join("build-tools/maven/goals.toml"));
+    let table: Table = toml::from_str(&table.expect("the table of goals")).expect("well formed");
+    table.descriptor()
+}
+
+/// `goals.toml`.
+#[derive(Debug, Deserialize)]
+struct Table {
+    parameter: BTreeMap<String, Parameter>,
+    goal: Vec<Goal>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameter {
+    r#type: String,
+    property: Option<String>,
+    value: Option<String>,
+    default: Option<String>,
+    #[serde(default)]
+    required: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Goal {
+    name: String,
+    phase: Option<String>,
+    class: String,
+    parameters: Vec<String>,
+    #[serde(default)]
+    defaults: BTreeMap<String, String>,
+    #[serde(default)]
+    properties: BTreeMap<String, String>,
+}
+
+/// What every goal has.
+const COMMON: [&str; 4] = ["classhookHome", "project", "session", "skip"];
+
+impl Table {
+    fn descriptor(&self) -> String {
+        let mut text = format!(
+            "<plugin>\n<groupId>{GROUP}</groupId>\n<artifactId>{PLUGIN}</artifactId>\n<version>{VERSION}</version>\n\
+             <goalPrefix>classhook</goalPrefix>\n<requiredMavenVersion>3.6.3</requiredMavenVersion>\n<mojos>\n"
+        );
+        for goal in &self.goal {
+            text += &self.mojo(goal);
+        }
+        text + "</mojos>\n</plugin>\n"
+    }
+
+    fn mojo(&self, goal: &Goal) -> String {
+        let phase = goal.phase.as_ref();
+        let phase = phase.map_or_else(String::new, |phase| format!("<phase>{phase}</phase>\n"));
+        let mut text = format!(
+            "<mojo>\n<goal>{}</goal>\n{phase}<implementation>{}.{}</implementation>\n<language>java</language>\n<instantiationStrategy>per-lookup</instantiationStrategy>\n\
+             <requiresProject>true</requiresProject>\n<threadSafe>true</threadSafe>\n",
+            goal.name,
+            PACKAGE.replace('/', "."),
+            goal.class
+        );
+        let common = COMMON.map(str::to_owned);
+        let (mut parameters, mut configuration) = (String::new(), String::new());
+        for name in goal.parameters.iter().chain(&common) {
+            let parameter = self.parameter.get(name);
+            let parameter = parameter.unwrap_or_else(|| panic!("goals.toml: no parameter {name}"));
+            let _ = writeln!(
+                parameters,
+                "<parameter><name>{name}</name><type>{}</type><required>{}</required><editable>{}</editable></parameter>",
+                parameter.r#type,
+                parameter.required,
+                parameter.value.is_none()
+            );
+            configuration += &goal.setting(name, parameter);
+        }
+        let _ = write!(
+            text,
+            "<parameters>\n{parameters}</parameters>\n<configuration>\n{configuration}</configuration>\n</mojo>\n"
+        );
+        text
+    }
+}
+
+impl Goal {
+    /// Where a parameter gets its value from, if the project does not say.
+    fn setting(&self, name: &str, parameter: &Parameter) -> String {
+        let property = self.properties.get(name).or(parameter.property.as_ref());
+        let property = property.map(|property| format!("${{{property}}}"));
+        let value = parameter.value.clone().or(property).unwrap_or_default();
+        let default = self.defaults.get(name).or(parameter.default.as_ref());
+        let default = default.map_or_else(String::new, |text| format!(" default-value=\"{text}\""));
+        match value.is_empty() && default.is_empty() {
+            true => String::new(),
+            false => format!("<{name}{default}>{value}</{name}>\n"),
+        }
+    }
+}

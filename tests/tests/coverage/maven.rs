@@ -1,0 +1,265 @@
+//! The Maven plugin in real builds, beside JaCoCo's: the same project, in which only the plugin's coordinates differ.
+
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::maven::{home, local_repository};
+use e2e_tests::maven_plugin::{self, GROUP, PLUGIN, VERSION};
+use e2e_tests::scratch;
+use e2e_tests::workspace::{root, test_file};
+use jacoco_files::XmlReport;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A copy of `java/maven`: three modules, of which one reports on the others; test JVMs are forked, two at a time.
+struct Project {
+    scratch: tempfile::TempDir,
+    jdk: Jdk,
+}
+
+impl Project {
+    /// With JaCoCo's plugin, or ours in its place.
+    fn new(is_ours: bool) -> Self {
+        let project = Self {
+            scratch: scratch(),
+            jdk: jdks::newest(),
+        };
+        copy(&test_file("java/maven"), project.folder(), is_ours);
+        project
+    }
+
+    fn folder(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// `mvn` with these words, without network.
+    fn mvn(&self, words: &[&str]) -> Run {
+        Java::program(home().join("bin/mvn"))
+            .folder(self.folder())
+            .variable("JAVA_HOME", &self.jdk.home)
+            .variable("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .variable("MAVEN_SKIP_RC", "true")
+            .variable("XDG_CACHE_HOME", self.folder().join("cache"))
+            .arguments(&["--batch-mode", "--offline", "--no-transfer-progress"])
+            .argument(setting("maven.repo.local", &local_repository()))
+            .argument(setting(
+                "maven.repo.local.tail",
+                &maven_plugin::repository(),
+            ))
+            .arguments(words)
+            .run()
+    }
+
+    /// A goal of ours alone, of the execution of this name.
+    fn goal(&self, goal: &str, words: &[&str]) -> Run {
+        let goal = format!("{GROUP}:{PLUGIN}:{VERSION}:{goal}");
+        self.mvn(&[&[goal.as_str()], words].concat())
+    }
+
+    fn report(&self, file: &str) -> XmlReport {
+        XmlReport::read(&self.folder().join(file))
+    }
+}
+
+fn setting(name: &str, path: &Path) -> String {
+    format!("-D{name}={}", path.display())
+}
+
+/// Copies a folder; in a `pom.xml`, other coordinates for JaCoCo's plugin if asked for, and nothing else.
+fn copy(from: &Path, into: &Path, is_ours: bool) {
+    std::fs::create_dir_all(into).expect("the test's folder is writable");
+    for entry in std::fs::read_dir(from).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        let goal = into.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &goal, is_ours);
+            continue;
+        }
+        let mut text = std::fs::read_to_string(&path).expect("text");
+        if is_ours && path.ends_with("pom.xml") {
+            text = text
+                .replace("org.jacoco<", &format!("{GROUP}<"))
+                .replace("jacoco-maven-plugin", PLUGIN)
+                .replace("<version>0.8.15<", &format!("<version>{VERSION}<"));
+        }
+        std::fs::write(goal, text).expect("the test's folder is writable");
+    }
+}
+
+/// What a goal says, on either output of Maven.
+#[track_caller]
+fn assert_said(run: &Run, part: &str) {
+    assert!(run.stdout.contains(part), "{part:?}\n{}", run.report());
+}
+
+/// The folders directly in a folder.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a readable folder");
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
+}
+
+#[test]
+fn build_with_other_coordinates_has_the_reports_of_jacoco() {
+    maven_plugin::build(&jdks::newest());
+    let (theirs, ours) = (Project::new(false), Project::new(true));
+    theirs.mvn(&["verify"]).assert_success();
+    // What JaCoCo has left there is in the place of our folder, and counts as before.
+    let kept = ours.folder().join("web/target/jacoco.exec");
+    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("writable");
+    std::fs::copy(theirs.folder().join("web/target/jacoco.exec"), &kept).expect("a file");
+    let run = ours.mvn(&["-T2", "verify"]);
+    run.assert_success();
+    assert_said(&run, "All coverage checks have been met.");
+    for report in [
+        "core/target/site/jacoco/jacoco.xml",
+        "web/target/site/jacoco/jacoco.xml",
+        "all/target/site/jacoco-aggregate/jacoco.xml",
+    ] {
+        let expected = theirs.report(report);
+        assert!(expected.count() > 20, "{} elements", expected.count());
+        let differences = ours.report(report).differences(&expected);
+        assert_eq!(differences, Vec::<String>::new(), "{report}");
+        let folder = ours.folder().join(report);
+        let folder = folder.parent().expect("a folder");
+        assert!(folder.join("index.html").is_file() && folder.join("jacoco.csv").is_file());
+    }
+    let unpacked = folders(&ours.folder().join("cache/classhook/native"));
+    assert_eq!(
+        unpacked.len(),
+        1,
+        "the agent is unpacked once: {unpacked:?}"
+    );
+    assert!(kept.join("before.exec").is_file());
+    checks(&ours);
+    mistakes(&ours);
+}
+
+/// Goals on what the build has left: rules that do not hold, merging.
+fn checks(project: &Project) {
+    let short =
+        "Rule violated for bundle web: lines covered ratio is 0.60, but expected minimum is 0.99";
+    let failed = project.goal("check@gate", &["-pl", "web", "-Dleast=0.99"]);
+    failed.assert_exit(1);
+    assert_said(&failed, short);
+    assert_said(&failed, "Coverage checks have not been met.");
+    let lenient = ["-pl", "web", "-Dleast=0.99", "-Djacoco.haltOnFailure=false"];
+    let told = project.goal("check@gate", &lenient);
+    told.assert_success();
+    assert_said(&told, short);
+    let merged = project.goal("merge@merged", &["--non-recursive"]);
+    merged.assert_success();
+    let file = project.folder().join("target/merged.exec");
+    assert_said(&merged, &format!("into {}: ", file.display()));
+    assert!(file.is_file());
+}
+
+/// Wrong configurations, each named with what was expected.
+fn mistakes(project: &Project) {
+    let wrong = project.goal("check@wrong", &["-pl", "web"]);
+    wrong.assert_exit(1);
+    assert_said(&wrong, "error[H0676]: `BUNDEL` is no element");
+    assert_said(&wrong, "<element>BUNDEL</element>");
+    let unsupported = ["--non-recursive", "-Djacoco.output=tcpserver"];
+    let refused = project.goal("prepare-agent", &unsupported);
+    refused.assert_exit(1);
+    assert_said(&refused, "does not support <output>tcpserver</output>");
+    let skipped = ["--non-recursive", "-Djacoco.skip"];
+    let skipped = project.goal("prepare-agent", &skipped);
+    skipped.assert_success();
+    assert_said(&skipped, "because property jacoco.skip is set");
+    assert_said(&skipped, "argLine set to empty");
+    let nowhere = ["--non-recursive", "-Dclasshook.home=."];
+    let nowhere = project.goal("prepare-agent", &nowhere);
+    nowhere.assert_exit(1);
+    assert_said(
+        &nowhere,
+        "expected a folder with classhook and libclasshook.so",
+    );
+}
+
+/// What stands between two texts, each time.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> Vec<&'t str> {
+    let parts = text.split(start).skip(1);
+    parts.filter_map(|part| part.split(end).next()).collect()
+}
+
+/// A goal of a descriptor.
+struct Goal<'t> {
+    phase: Vec<&'t str>,
+    parameters: Vec<&'t str>,
+    /// Default and expression of a parameter that has one of them.
+    settings: BTreeMap<&'t str, (&'t str, &'t str)>,
+}
+
+fn goals(descriptor: &str) -> BTreeMap<&str, Goal<'_>> {
+    let setting = |line| {
+        let name = between(line, "<", ">")[0].split([' ', '/']).next();
+        let default = between(line, "default-value=\"", "\"").pop();
+        let expression = between(line, ">", "</").pop();
+        let (default, expression) = (default.unwrap_or_default(), expression.unwrap_or_default());
+        (name.unwrap_or_default(), (default, expression.trim()))
+    };
+    let goal = |mojo| {
+        let lines = between(mojo, "<configuration>", "</configuration>");
+        let lines = lines.into_iter().flat_map(str::lines).map(str::trim);
+        let goal = Goal {
+            phase: between(mojo, "<phase>", "<"),
+            parameters: between(mojo, "<name>", "<"),
+            settings: lines.filter(|line| !line.is_empty()).map(setting).collect(),
+        };
+        (between(mojo, "<goal>", "<")[0], goal)
+    };
+    let mojos = between(descriptor, "<mojo>", "</mojo>");
+    mojos.into_iter().map(goal).collect()
+}
+
+/// The descriptor of JaCoCo's plugin.
+fn their_descriptor() -> String {
+    let jar = "org/jacoco/jacoco-maven-plugin/0.8.15/jacoco-maven-plugin-0.8.15.jar";
+    let jar = std::fs::File::open(local_repository().join(jar)).expect("fetched by setup");
+    let mut jar = zip::ZipArchive::new(jar).expect("a jar");
+    let file = jar.by_name("META-INF/maven/plugin.xml");
+    std::io::read_to_string(file.expect("a plugin")).expect("text")
+}
+
+#[test]
+fn goals_and_parameters_are_those_of_jacoco_and_documented() {
+    let (theirs, ours) = (their_descriptor(), maven_plugin::descriptor());
+    let (mut theirs, ours) = (goals(&theirs), goals(&ours));
+    let page = std::fs::read_to_string(root().join("docs/coverage.md")).expect("the page");
+    for (name, goal) in ours {
+        let expected = theirs.remove(name).expect("a goal of JaCoCo's");
+        assert_eq!(goal.phase, expected.phase, "{name}");
+        for parameter in expected.parameters {
+            let is_known = goal.parameters.contains(&parameter) || parameter == "pluginArtifactMap";
+            assert!(is_known, "{name} has no {parameter}");
+        }
+        for (parameter, (default, expression)) in expected.settings {
+            let Some((our_default, our_expression)) = goal.settings.get(parameter) else {
+                assert_eq!(parameter, "pluginArtifactMap");
+                continue;
+            };
+            assert_eq!(*our_expression, expression, "{name} {parameter}");
+            assert!(
+                default.is_empty() || *our_default == default,
+                "{name} {parameter}"
+            );
+        }
+        let is_set_by_users = |parameter: &&&str| {
+            !["execution", "project", "reactorProjects", "session"].contains(*parameter)
+        };
+        for parameter in goal.parameters.iter().filter(is_set_by_users) {
+            let word = match *parameter {
+                "classhookHome" => "classhook.home",
+                parameter => parameter,
+            };
+            assert!(page.contains(&format!("`{word}`")), "no {word} in the page");
+        }
+    }
+    let missing: Vec<&str> = theirs.into_keys().collect();
+    assert_eq!(
+        missing,
+        ["dump", "help", "instrument", "restore-instrumented-classes"]
+    );
+}
