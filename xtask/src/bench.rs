@@ -3,17 +3,23 @@
 pub mod attach;
 pub mod change;
 pub mod coverage;
+pub mod figures;
 mod folder;
+pub mod instrument;
 mod quantile;
+pub mod report;
 pub mod rewriter;
 pub mod startup;
 pub mod trace;
+mod usage;
 
 use crate::workspace::Workspace;
 use anyhow::Result;
+use clap::{Args, Parser};
+use figures::Figure;
 
 /// What to measure.
-#[derive(clap::Args)]
+#[derive(Args)]
 pub struct Options {
     #[command(subcommand)]
     what: What,
@@ -21,10 +27,18 @@ pub struct Options {
 
 #[derive(clap::Subcommand)]
 enum What {
+    /// Everything that a peer does as well, as one table of ratios
+    All(All),
+    /// The last figures of each measurement beside a peer, as one table
+    Table(Table),
     /// CPU time of a whole run: no agent, Classhook with and without its cache, JaCoCo
     Startup(startup::Options),
     /// The rewriter against ASM, JaCoCo's instrumenter and the JDK's class-file API, warm and cold
     Rewriter(rewriter::Options),
+    /// Files instrumented before they run: all classes of a JDK and a large jar; beside JaCoCo
+    Instrument(instrument::Options),
+    /// The report of all classes of a JDK: CPU time and memory, beside JaCoCo
+    Report(report::Options),
     /// Looking into a running JVM: attach, instrument, leave, and the pauses meanwhile; beside Arthas
     Attach(attach::Options),
     /// What a program pays while 1, 100 or 1,000 of its classes are changed: pauses, and until its code is compiled anew
@@ -35,14 +49,80 @@ enum What {
     Trace(trace::Options),
 }
 
-/// Runs one measurement.
+/// Every measurement beside a peer.
+#[derive(Args)]
+struct All {
+    /// Fewer rounds: half an hour instead of two
+    #[arg(long)]
+    brief: bool,
+}
+
+/// What was measured last.
+#[derive(Args)]
+struct Table {
+    /// Write the figures to docs/performance.json and the table of docs/performance.md
+    #[arg(long)]
+    docs: bool,
+}
+
+/// Runs one measurement, or all, and keeps the figures.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let keep = |figures: Vec<Figure>| figures::keep(workspace, &figures);
     match &options.what {
-        What::Startup(options) => startup::run(workspace, options),
-        What::Rewriter(options) => rewriter::run(workspace, options),
-        What::Attach(options) => attach::run(workspace, options),
+        What::All(options) => all(workspace, options.brief),
+        What::Table(options) => figures::show(workspace, options.docs),
+        What::Startup(options) => keep(startup::run(workspace, options)?),
+        What::Rewriter(options) => keep(rewriter::run(workspace, options)?),
+        What::Instrument(options) => keep(instrument::run(workspace, options)?),
+        What::Report(options) => keep(report::run(workspace, options)?),
+        What::Attach(options) => keep(attach::run(workspace, options)?),
         What::Change(options) => change::run(workspace, options),
-        What::Coverage(options) => coverage::run(workspace, options),
-        What::Trace(options) => trace::run(workspace, options),
+        What::Coverage(options) => keep(coverage::run(workspace, options)?),
+        What::Trace(options) => keep(trace::run(workspace, options)?),
+    }
+}
+
+fn all(workspace: &Workspace, brief: bool) -> Result<()> {
+    let keep = |figures: Vec<Figure>| figures::keep(workspace, &figures);
+    let few = |words: &'static [&'static str]| if brief { words } else { &[] };
+    let rewriter = few(&["--rounds=3", "--cold-rounds=3"]);
+    let coverage = few(&["--processes=1", "--warm-up=12", "--rounds=40"]);
+    keep(startup::run(workspace, &parsed(few(&["--rounds=5"]))?)?)?;
+    keep(rewriter::run(workspace, &parsed(rewriter)?)?)?;
+    keep(instrument::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;
+    keep(report::run(workspace, &parsed(few(&["--rounds=1"]))?)?)?;
+    keep(attach::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;
+    keep(coverage::run(workspace, &parsed(coverage)?)?)?;
+    keep(trace::run(workspace, &parsed(few(&["--processes=1"]))?)?)?;
+    figures::show(workspace, false)
+}
+
+/// The options that these words mean; the usual ones without.
+fn parsed<T: Args>(words: &[&str]) -> Result<T> {
+    #[derive(Parser)]
+    #[command(no_binary_name = true)]
+    struct Alone<T: Args> {
+        #[command(flatten)]
+        options: T,
+    }
+    Ok(Alone::try_parse_from(words)?.options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Args)]
+    struct Rounds {
+        #[arg(long, default_value_t = 15)]
+        rounds: u32,
+    }
+
+    #[test]
+    fn measurement_has_its_usual_rounds_unless_told() {
+        let rounds = |words: &[&str]| parsed::<Rounds>(words).map(|it| it.rounds);
+        let found = [rounds(&["--rounds=5"]), rounds(&[])];
+        assert!(matches!(found, [Ok(5), Ok(15)]));
+        assert!(rounds(&["--no-such-option"]).is_err());
     }
 }

@@ -7,7 +7,8 @@
 //! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`interface`]: what released plugins import stays as it was;
-//! * [`documents`]: links in Markdown lead somewhere, one sentence per line.
+//! * [`documents`]: links in Markdown lead somewhere, one sentence per line;
+//! * [`figures`]: the page of figures shows the published ones.
 
 mod circles;
 mod documents;
@@ -19,8 +20,10 @@ mod layers;
 mod sources;
 mod unsafe_code;
 
+use crate::bench::figures;
 use crate::workspace::{Workspace, output_of, say};
 use anyhow::{Context, Result, bail};
+use finding::Finding;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,6 +49,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     edge_cases::check(workspace.root(), &files, &mut findings)?;
     interface::check(workspace.root(), &files, &mut findings)?;
     features::check(workspace, &mut findings)?;
+    if !figures::page_is_up_to_date(workspace.root())? {
+        let what = "the table is not the one of docs/performance.json: run `cargo xtask bench table --docs`";
+        findings.push(Finding::new(figures::PAGE, what));
+    }
     say(sources.sizes.to_string());
     for finding in &findings {
         println!("{finding}");

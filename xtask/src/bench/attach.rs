@@ -6,8 +6,8 @@
 //! command to its answer, and the longest safepoint that the JVM writes to its own log until then. A step that failed
 //! is an error, not a figure.
 
+use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
-use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
@@ -47,12 +47,16 @@ enum Tool {
 
 const TOOLS: [(Tool, &str); 2] = [(Tool::Classhook, "Classhook"), (Tool::Arthas, "Arthas")];
 
-/// Of each step: how long it took, and the longest safepoint of the JVM meanwhile.
-type Steps = [(Duration, Duration); STEPS.len()];
+/// How long a step took, and the longest safepoint of the JVM meanwhile.
+type Step = (Duration, Duration);
+type Steps = [Step; STEPS.len()];
+/// One of the two.
+type Part = fn(&Step) -> Duration;
 
 /// Measures on each full JDK from 17 up and prints a table for each.
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
+    let mut figures = Vec::new();
     let arthas = setup::artifact(workspace, "arthas")?;
     for jdk in &jdks::measured()? {
         say(format!("bench attach: {} rounds on {jdk}", options.rounds));
@@ -63,9 +67,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 found.push(bench.once(*tool).with_context(|| (*title).to_owned())?);
             }
         }
+        let found = figures_of(jdk, &found);
         print!("{}", table(jdk, &found));
+        figures.extend(found);
     }
-    Ok(())
+    Ok(figures)
 }
 
 struct Bench<'a> {
@@ -263,42 +269,51 @@ pub(super) fn load() -> String {
     text
 }
 
-fn table(jdk: &Jdk, found: &[Vec<Steps>; TOOLS.len()]) -> String {
+/// Of each step the time, then the longest safepoint.
+fn figures_of(jdk: &Jdk, found: &[Vec<Steps>; TOOLS.len()]) -> Vec<Figure> {
+    let measured: [(&str, Part); 2] = [
+        ("", |found| found.0),
+        (": longest safepoint meanwhile", |found| found.1),
+    ];
+    let steps = STEPS.iter().enumerate();
+    let all = steps.flat_map(|(step, title)| measured.map(|(more, of)| (step, title, more, of)));
+    let figure = |(step, title, more, of): (usize, &&str, &str, Part)| {
+        let cost = |tool: usize| {
+            let rounds = found[tool].iter();
+            let times = rounds.map(|steps| of(&steps[step]).as_secs_f64() * 1_000.0);
+            Cost::of(TOOLS[tool].1, times)
+        };
+        Figure {
+            bench: "attach".to_owned(),
+            jdk: jdk.feature,
+            what: format!("{title}{more}"),
+            unit: "ms".to_owned(),
+            ours: cost(0),
+            peer: cost(1),
+        }
+    };
+    all.map(figure).collect()
+}
+
+fn table(jdk: &Jdk, found: &[Figure]) -> String {
     let mut text = format!(
         "\nRunning JVM, JDK {}: ms, median (quartiles)\n",
         jdk.feature
     );
-    let _ = write!(text, "{:<40}", "");
+    let _ = write!(text, "{:<70}", "");
     for (_, title) in TOOLS {
         let _ = write!(text, "{title:>28}");
     }
     let _ = writeln!(text, "{:>8}", "ratio");
-    for (step, title) in STEPS.iter().enumerate() {
-        let times = |of: fn(&(Duration, Duration)) -> Duration| {
-            found.each_ref().map(|rounds| {
-                let of_step = rounds.iter().map(|steps| of(&steps[step]));
-                of_step.collect::<Vec<Duration>>()
-            })
-        };
-        row(&mut text, title, &times(|found| found.0));
-        row(
-            &mut text,
-            "    longest safepoint meanwhile",
-            &times(|found| found.1),
-        );
+    for figure in found {
+        let _ = write!(text, "{:<70}", figure.what);
+        for cost in [&figure.ours, &figure.peer] {
+            let cell = format!("{:.1} ({:.1} to {:.1})", cost.median, cost.low, cost.high);
+            let _ = write!(text, "{cell:>28}");
+        }
+        let _ = writeln!(text, "{:>8.3}", figure.ratio());
     }
     text
-}
-
-fn row(text: &mut String, title: &str, times: &[Vec<Duration>; TOOLS.len()]) {
-    let _ = write!(text, "{title:<40}");
-    for times in times {
-        let [low, median, high] = [25, 50, 75].map(|percent| quantile(times, percent));
-        let figure = format!("{median:.1} ({low:.1} to {high:.1})");
-        let _ = write!(text, "{figure:>28}");
-    }
-    let [ours, theirs] = times.each_ref().map(|times| quantile(times, 50));
-    let _ = writeln!(text, "{:>8.3}", ours / theirs);
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
 //! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
 
+use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
 use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
@@ -64,8 +65,9 @@ const VARIANTS: [(Variant, &str); 5] = [
 ];
 
 /// Measures on each full JDK from 17 up and prints a table for each program.
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
+    let mut figures = Vec::new();
     let jacoco = setup::artifact(workspace, "jacoco-agent")?;
     let is_wanted = |jdk: &Jdk| options.jdk.is_empty() || options.jdk.contains(&jdk.feature);
     for jdk in jdks::measured()?.iter().filter(|jdk| is_wanted(jdk)) {
@@ -77,11 +79,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         for (program, artifact) in PROGRAMS {
             if options.program.is_empty() || options.program.iter().any(|name| name == program) {
                 let jar = artifact.map(|name| setup::artifact(workspace, name));
-                bench.measure(program, jar.transpose()?.as_deref())?;
+                figures.extend(bench.measure(program, jar.transpose()?.as_deref())?);
             }
         }
     }
-    Ok(())
+    Ok(figures)
 }
 
 struct Bench<'a> {
@@ -114,7 +116,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn measure(&self, program: &str, jar: Option<&Path>) -> Result<()> {
+    fn measure(&self, program: &str, jar: Option<&Path>) -> Result<Vec<Figure>> {
         let mut times: [Vec<Duration>; VARIANTS.len()] = Default::default();
         for _ in 0..self.options.processes {
             for ((variant, title), times) in VARIANTS.iter().zip(&mut times) {
@@ -137,7 +139,34 @@ impl<'a> Bench<'a> {
                 median / base
             );
         }
-        Ok(())
+        Ok(self.figures(program, &times))
+    }
+
+    fn figures(&self, program: &str, times: &[Vec<Duration>; VARIANTS.len()]) -> Vec<Figure> {
+        let cost = |wanted: Variant| {
+            let all = VARIANTS.iter().zip(times);
+            let mut found = all.filter(|((variant, _), _)| *variant == wanted);
+            let (title, times) = found
+                .next()
+                .map_or(("", [].as_slice()), |((_, title), times)| {
+                    (title, times.as_slice())
+                });
+            Cost::of(title, times.iter().map(|time| time.as_secs_f64() * 1_000.0))
+        };
+        let pairs = [
+            (Variant::Removed, Variant::None),
+            (Variant::Removed, Variant::Jacoco),
+            (Variant::Probes, Variant::Jacoco),
+        ];
+        let figure = |(ours, peer)| Figure {
+            bench: "coverage".to_owned(),
+            jdk: self.jdk.feature,
+            what: format!("{program} that has been running: CPU time of a round"),
+            unit: "ms".to_owned(),
+            ours: cost(ours),
+            peer: cost(peer),
+        };
+        pairs.map(figure).into()
     }
 
     /// The times of the rounds of one JVM.

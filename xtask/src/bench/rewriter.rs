@@ -8,6 +8,7 @@
 mod peer;
 mod table;
 
+use crate::bench::figures::Figure;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say, step};
 use crate::{plugins, setup};
@@ -88,8 +89,9 @@ const TASKS: [Task; 4] = [
 ];
 
 /// Measures every task and prints a table for each.
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
+    let mut figures = Vec::new();
     let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", "host"]);
     step(
         "building the harness",
@@ -109,13 +111,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             .as_deref()
             .is_none_or(|only| task.name.contains(only))
         {
-            bench.measure(task, options)?;
+            figures.extend(bench.measure(task, options)?);
         }
     }
     if options.only.is_none() {
         bench.threads(options)?;
     }
-    Ok(())
+    Ok(figures)
 }
 
 /// What every process of the measurement is given.
@@ -183,7 +185,7 @@ impl Bench {
     }
 
     /// Interleaved passes: each round asks every side once.
-    fn measure(&self, task: &Task, options: &Options) -> Result<()> {
+    fn measure(&self, task: &Task, options: &Options) -> Result<Vec<Figure>> {
         say(format!("bench rewriter: {}", task.title));
         let mut warm: Vec<Vec<Pass>> = vec![Vec::new(); task.sides.len()];
         let mut peers = task
@@ -206,7 +208,7 @@ impl Bench {
                 passes.push(self.start(*side, task.name)?.pass(COLD)?);
             }
         }
-        let figures = table::Figures {
+        let passes = table::Passes {
             sides: task.sides,
             warm: &warm,
             cold: &cold,
@@ -214,8 +216,8 @@ impl Bench {
             bytes: self.bytes,
             cold_classes: COLD,
         };
-        print!("{}", figures.table(task.title));
-        Ok(())
+        print!("{}", passes.table(task.title));
+        Ok(passes.figures(task.title, self.jdk.feature))
     }
 
     /// How much faster two threads are than one, natively and through WebAssembly.

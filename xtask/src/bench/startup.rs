@@ -4,15 +4,16 @@
 //! Rounds are interleaved: each runs every variant once, so that a machine that gets busy disturbs all alike.
 //! All agents only record: none writes a report.
 
+use crate::bench::figures::{Cost, Figure};
 use crate::bench::quantile::quantile;
+use crate::bench::usage;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
-use anyhow::{Context, Result, bail};
-use nix::sys::resource::{UsageWho, getrusage};
+use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// How to measure.
@@ -24,8 +25,9 @@ pub struct Options {
 }
 
 /// Runs the measurement on each full JDK from 17 up, and prints one table for each program.
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
+    let mut figures = Vec::new();
     let jacoco = setup::artifact(workspace, "jacoco-agent")?;
     for jdk in &jdks::measured()? {
         say(format!("bench startup: {} rounds on {jdk}", options.rounds));
@@ -36,9 +38,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         for program in [bench.trivial()?, bench.javac(workspace)?] {
             let times = bench.measure(&program, options.rounds)?;
             print!("{}", table(jdk, &program, &times));
+            figures.extend(of_jacoco(jdk, &program, &times));
         }
     }
-    Ok(())
+    Ok(figures)
 }
 
 /// What is put into the JVM.
@@ -73,6 +76,14 @@ struct Program {
     title: &'static str,
     arguments: Vec<String>,
 }
+
+/// javac in a JVM of its own; its output folder and sources follow.
+pub const JAVAC: [&str; 4] = [
+    "-m",
+    "jdk.compiler/com.sun.tools.javac.Main",
+    "-proc:none",
+    "-d",
+];
 
 struct Bench<'a> {
     jdk: &'a Jdk,
@@ -127,14 +138,7 @@ impl<'a> Bench<'a> {
 
     /// javac on three copies of the bank example, which is 24 files.
     fn javac(&self, workspace: &Workspace) -> Result<Program> {
-        let mut arguments: Vec<String> = [
-            "-m",
-            "jdk.compiler/com.sun.tools.javac.Main",
-            "-proc:none",
-            "-d",
-        ]
-        .map(str::to_owned)
-        .into();
+        let mut arguments: Vec<String> = JAVAC.map(str::to_owned).into();
         arguments.push(self.folder.join("out").display().to_string());
         for copy in 1..=3 {
             let package = format!("bank{copy}");
@@ -193,35 +197,10 @@ impl<'a> Bench<'a> {
                 ));
             }
         }
-        cpu_time(command.args(&program.arguments))
+        usage::of(command.args(&program.arguments))
+            .map(|used| used.cpu)
             .with_context(|| format!("{}: {}", program.title, variant.title()))
     }
-}
-
-/// Runs the program and returns the CPU time that it and the processes it waited for have used.
-fn cpu_time(command: &mut Command) -> Result<Duration> {
-    let before = children()?;
-    let output = command.stdin(Stdio::null()).output()?;
-    let after = children()?;
-    if !output.status.success() {
-        bail!(
-            "ended with {}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
-    Ok(after.saturating_sub(before))
-}
-
-/// The CPU time of all children waited for so far.
-fn children() -> Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
-        .context("failed to ask for the CPU time of children")?;
-    let microseconds = [usage.user_time(), usage.system_time()].map(|time| {
-        u64::try_from(time.tv_sec()).unwrap_or(0) * 1_000_000
-            + u64::try_from(time.tv_usec()).unwrap_or(0)
-    });
-    Ok(Duration::from_micros(microseconds[0] + microseconds[1]))
 }
 
 /// Medians, what each agent adds, and that as a share of what JaCoCo adds.
@@ -255,20 +234,23 @@ fn table(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpu_time_of_a_child_is_counted() {
-        let busy = cpu_time(
-            Command::new("sh").args(["-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]),
-        );
-        assert!(busy.expect("sh runs") > Duration::ZERO);
-    }
-
-    #[test]
-    fn failing_program_is_an_error_and_no_measurement() {
-        assert!(cpu_time(&mut Command::new("false")).is_err());
-    }
+/// What ours adds, beside what JaCoCo adds.
+fn of_jacoco(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> Vec<Figure> {
+    let base = quantile(&times[0], 50);
+    let added = |variant: Variant| {
+        let titled = VARIANTS.iter().zip(times).find(|(of, _)| **of == variant);
+        let times = titled.map(|(_, times)| times.as_slice());
+        let times = times.unwrap_or_default().iter();
+        let added = times.map(|time| time.as_secs_f64() * 1_000.0 - base);
+        Cost::of(variant.title(), added)
+    };
+    let figure = |ours: Variant| Figure {
+        bench: "startup".to_owned(),
+        jdk: jdk.feature,
+        what: format!("{}: CPU time added", program.title),
+        unit: "ms".to_owned(),
+        ours: added(ours),
+        peer: added(Variant::Jacoco),
+    };
+    [Variant::Fresh, Variant::Warm].map(figure).into()
 }

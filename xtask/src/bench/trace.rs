@@ -7,11 +7,13 @@
 //! Without an agent, and where only additions are left, the compiler takes the loop apart: those figures say that
 //! nothing is in its way, not what a call costs.
 
+use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
 use anyhow::{Context, Result, bail};
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -66,17 +68,18 @@ const VARIANTS: [(Variant, &str); 10] = [
 ];
 
 /// Measures on each full JDK from 17 up and prints a table for each number of threads.
-pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
+    let mut figures = Vec::new();
     let byte_buddy = setup::artifact(workspace, BYTE_BUDDY)?;
     for jdk in &jdks::measured()? {
         say(format!("bench trace on {jdk}"));
         let bench = Bench::prepare(workspace, jdk, &byte_buddy, options)?;
         for threads in [1, 2] {
-            bench.measure(threads)?;
+            figures.extend(bench.measure(threads)?);
         }
     }
-    Ok(())
+    Ok(figures)
 }
 
 struct Bench<'a> {
@@ -138,7 +141,7 @@ impl<'a> Bench<'a> {
         self.folder.join("peer.jar")
     }
 
-    fn measure(&self, threads: u32) -> Result<()> {
+    fn measure(&self, threads: u32) -> Result<Vec<Figure>> {
         let variants: Vec<_> = VARIANTS
             .into_iter()
             .filter(|(variant, _)| self.jdk.feature >= 25 || !variant.is_recorder())
@@ -150,52 +153,56 @@ impl<'a> Bench<'a> {
                 times.extend(found.with_context(|| (*title).to_owned())?);
             }
         }
-        println!(
-            "\nJDK {}, {threads} thread{}: CPU time per call, ns",
-            self.jdk.feature,
-            if threads == 1 { "" } else { "s" }
-        );
-        println!("{:<34}{:>9}{:>20}", "", "median", "quartiles");
-        let medians: Vec<f64> = times.iter().map(|times| quantile(times, 0.5)).collect();
-        for (((_, title), times), median) in variants.iter().zip(&times).zip(&medians) {
-            let quartiles = format!(
-                "{:.1} to {:.1}",
-                quantile(times, 0.25),
-                quantile(times, 0.75)
-            );
-            println!("{title:<34}{median:>9.1}{quartiles:>20}");
-        }
-        let median = |wanted: Variant| {
-            let place = variants.iter().position(|(variant, _)| *variant == wanted);
-            place.and_then(|place| medians.get(place)).copied()
+        let all = variants.iter().zip(times);
+        let costs: Vec<_> = all
+            .map(|((variant, title), times)| (*variant, Cost::of(title, times)))
+            .collect();
+        let threads = match threads {
+            1 => "1 thread".to_owned(),
+            more => format!("{more} threads"),
         };
-        for (ours, peer, words) in [
-            (Variant::Aggregate, Variant::Advice, "aggregate to advice"),
-            (Variant::Events, Variant::Advice, "events to advice"),
-            (
-                Variant::Aggregate,
-                Variant::RecorderTiming,
-                "aggregate to JFR timing",
-            ),
-            (
-                Variant::Events,
-                Variant::RecorderTrace,
-                "events to JFR trace",
-            ),
-        ] {
-            if let (Some(ours), Some(peer)) = (median(ours), median(peer)) {
-                println!("{words:<34}{:>9.2}", ours / peer);
-            }
+        print!("{}", self.table(&threads, &costs));
+        Ok(self.figures(&threads, &costs))
+    }
+
+    fn table(&self, threads: &str, costs: &[(Variant, Cost)]) -> String {
+        let mut text = format!(
+            "\nJDK {}, {threads}: CPU time per call, ns\n{:<34}{:>9}{:>20}\n",
+            self.jdk.feature, "", "median", "quartiles"
+        );
+        for (_, cost) in costs {
+            let quartiles = format!("{:.1} to {:.1}", cost.low, cost.high);
+            let _ = writeln!(text, "{:<34}{:>9.1}{quartiles:>20}", cost.tool, cost.median);
         }
         for (with, words) in [
             (Variant::Number, "an int kept, more"),
             (Variant::Text, "a text kept, more"),
         ] {
-            if let (Some(with), Some(without)) = (median(with), median(Variant::Events)) {
-                println!("{words:<34}{:>9.1}", with - without);
+            if let [Some(with), Some(without)] = [with, Variant::Events].map(|it| of(costs, it)) {
+                let _ = writeln!(text, "{words:<34}{:>9.1}", with.median - without.median);
             }
         }
-        Ok(())
+        text
+    }
+
+    fn figures(&self, threads: &str, costs: &[(Variant, Cost)]) -> Vec<Figure> {
+        let pairs = [
+            (Variant::Aggregate, Variant::Advice),
+            (Variant::Events, Variant::Advice),
+            (Variant::Aggregate, Variant::RecorderTiming),
+            (Variant::Events, Variant::RecorderTrace),
+        ];
+        let figure = |(ours, peer)| {
+            Some(Figure {
+                bench: "trace".to_owned(),
+                jdk: self.jdk.feature,
+                what: format!("a recorded call, {threads}: CPU time"),
+                unit: "ns".to_owned(),
+                ours: of(costs, ours)?.clone(),
+                peer: of(costs, peer)?.clone(),
+            })
+        };
+        pairs.into_iter().filter_map(figure).collect()
     }
 
     /// Times per call of one process: the second half of its rounds, after `off` if that is asked for.
@@ -334,11 +341,7 @@ fn half(lines: &mut BufReader<ChildStdout>) -> Result<(Vec<f64>, String)> {
     }
 }
 
-/// The value below which this share of them lies; NaN without any.
-fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().saturating_sub(1);
-    let place = (last as f64 * share).round() as usize;
-    sorted.get(place).copied().unwrap_or(f64::NAN)
+fn of(costs: &[(Variant, Cost)], wanted: Variant) -> Option<&Cost> {
+    let mut found = costs.iter().filter(|(variant, _)| *variant == wanted);
+    found.next().map(|(_, cost)| cost)
 }

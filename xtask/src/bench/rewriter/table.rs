@@ -1,6 +1,7 @@
 //! What `cargo xtask bench rewriter` prints.
 
 use super::peer::{Pass, Side};
+use crate::bench::figures::{Cost, Figure};
 use crate::jdks::Jdk;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,7 +16,7 @@ pub fn head(jdk: &Jdk, classes: usize, bytes: usize) -> String {
 }
 
 /// The passes of one task, by side.
-pub struct Figures<'f> {
+pub struct Passes<'f> {
     pub sides: &'f [Side],
     pub warm: &'f [Vec<Pass>],
     pub cold: &'f [Vec<Pass>],
@@ -24,7 +25,7 @@ pub struct Figures<'f> {
     pub cold_classes: usize,
 }
 
-impl Figures<'_> {
+impl Passes<'_> {
     /// Medians, and how many times slower the others are than each of ours.
     pub fn table(&self, title: &str) -> String {
         let mut text = format!("\n{title}\n");
@@ -57,6 +58,35 @@ impl Figures<'_> {
         }
         self.ratios(&mut text);
         text
+    }
+
+    /// Each of ours beside each library, warm and cold.
+    pub fn figures(&self, title: &str, jdk: u32) -> Vec<Figure> {
+        let sides = || self.sides.iter().enumerate();
+        let ours = || sides().filter(|(_, side)| side.java_library().is_none());
+        let theirs = sides().filter(|(_, side)| side.java_library().is_some());
+        let pairs = theirs.flat_map(|theirs| ours().map(move |ours| (ours, theirs)));
+        let kinds = [
+            ("warm", self.warm, self.classes),
+            ("cold", self.cold, self.cold_classes),
+        ];
+        let all = pairs.flat_map(|pair| kinds.map(|kind| (pair, kind)));
+        let figure =
+            |((ours, theirs), (kind, passes, classes)): (_, (&str, &[Vec<Pass>], usize))| {
+                let cost = |(place, side): (usize, &Side)| {
+                    let times = passes[place].iter().map(|pass| pass.time.as_secs_f64());
+                    Cost::of(side.title(), times.map(|time| time * 1e6 / classes as f64))
+                };
+                Figure {
+                    bench: "rewriter".to_owned(),
+                    jdk,
+                    what: format!("{title}, {kind}: CPU time of a class"),
+                    unit: "µs".to_owned(),
+                    ours: cost(ours),
+                    peer: cost(theirs),
+                }
+            };
+        all.map(figure).collect()
     }
 
     fn warm_of(&self, passes: &[Pass]) -> f64 {

@@ -1,0 +1,100 @@
+//! `cargo xtask bench instrument`: instrumenting files before they run, beside JaCoCo's command line.
+//!
+//! Every class file of a JDK, as files in folders, and one large jar. Measured is the CPU time of the whole process,
+//! interleaved. JaCoCo's runs on the JDK of the row.
+
+use crate::bench::figures::{Cost, Figure};
+use crate::bench::{folder, usage};
+use crate::jdks::{self, Jdk};
+use crate::workspace::{Workspace, say};
+use crate::{plugins, setup};
+use anyhow::{Context, Result, ensure};
+use e2e_tests::corpus;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How to measure.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Runs of each tool
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+}
+
+/// The artifact that is the jar.
+const JAR: &str = "kotlin-compiler";
+
+/// Measures on the newest full JDK.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
+    plugins::run(workspace)?;
+    let jdk = jdks::newest_measured()?;
+    say(format!(
+        "bench instrument: {} rounds on {jdk}",
+        options.rounds
+    ));
+    let bench = Bench {
+        command: workspace.product("classhook"),
+        jacoco: setup::artifact(workspace, "jacoco-cli")?,
+        folder: folder::emptied(workspace, "instrument", &jdk)?,
+        jdk,
+    };
+    let classes = corpus::jdk_classes(&bench.jdk);
+    let jar = setup::artifact(workspace, JAR)?;
+    let inputs = [
+        ("all class files of the JDK: instrument, CPU time", classes),
+        ("the jar of the Kotlin compiler: instrument, CPU time", jar),
+    ];
+    inputs
+        .iter()
+        .map(|(what, input)| bench.measure(what, input, options.rounds))
+        .collect()
+}
+
+struct Bench {
+    jdk: Jdk,
+    command: PathBuf,
+    jacoco: PathBuf,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn measure(&self, what: &str, input: &Path, rounds: u32) -> Result<Figure> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            let mut command = Command::new(&self.command);
+            command.args(["instrument", "--out"]).arg(self.output()?);
+            ours.push(self.once(command.arg(input)).context("Classhook")?);
+            let mut command = Command::new(self.jdk.tool("java"));
+            command.env_remove("JAVA_TOOL_OPTIONS").arg("-jar");
+            command.arg(&self.jacoco).args(["instrument", "--dest"]);
+            command.arg(self.output()?);
+            theirs.push(self.once(command.arg(input)).context("JaCoCo")?);
+        }
+        Ok(Figure {
+            bench: "instrument".to_owned(),
+            jdk: self.jdk.feature,
+            what: what.to_owned(),
+            unit: "s".to_owned(),
+            ours: Cost::of("Classhook", ours),
+            peer: Cost::of("JaCoCo 0.8.15", theirs),
+        })
+    }
+
+    /// The CPU time of a run, in seconds, if it has left something.
+    fn once(&self, command: &mut Command) -> Result<f64> {
+        let used = usage::of(command)?;
+        let mut left = std::fs::read_dir(self.folder.join("out"))?;
+        ensure!(left.next().is_some(), "it has written nothing");
+        Ok(used.cpu.as_secs_f64())
+    }
+
+    /// An empty folder for what is instrumented.
+    fn output(&self) -> Result<PathBuf> {
+        let output = self.folder.join("out");
+        if output.exists() {
+            std::fs::remove_dir_all(&output)?;
+        }
+        std::fs::create_dir_all(&output)?;
+        Ok(output)
+    }
+}
