@@ -1,11 +1,13 @@
 //! A change of some thousand classes of a running JVM: it is shown, the agent answers meanwhile, and Ctrl-C stops it.
 
 use crate::support::command::{LATE, classhook};
+use crate::support::traced::trace_of;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::scratch;
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace;
+use probes::events::{Call, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +15,8 @@ use std::process::Child;
 
 /// Classes that are selected.
 const CLASSES: u64 = 4_001;
+/// What many threads call meanwhile.
+const BUSY: &str = "Servant$Steps.d";
 /// Some of them, all over the range.
 const SOME: [&str; 5] = ["Wide0000", "Wide0001", "Wide1500", "Wide3000", "Wide4000"];
 
@@ -51,7 +55,7 @@ fn visiting(servant: &Servant, words: &[&str], output: &Path) -> Java {
 }
 
 /// Asks with a command of its own until the answer shows that classes are being instrumented; how many are done.
-fn seen_under_way(servant: &Servant, visit: &mut Child) -> u64 {
+fn seen_under_way(servant: &Servant, visit: &mut Child, classes: u64) -> u64 {
     let pid = servant.pid().to_string();
     loop {
         let status = classhook(&["status", &pid, "--json"]);
@@ -64,20 +68,20 @@ fn seen_under_way(servant: &Servant, visit: &mut Child) -> u64 {
         let (done, total) = (number("done"), number("total"));
         let changed = status["plugins"][0]["changed"].as_u64().unwrap_or(0);
         assert!(
-            changed < CLASSES,
+            changed < classes,
             "all was done before it was asked: {status}"
         );
         if done > 0 && done < total {
-            assert_eq!(total, CLASSES, "{status}");
+            assert_eq!(total, classes, "{status}");
             return done;
         }
     }
 }
 
 /// What a command printed that is told to end while it instruments, as a terminal does.
-fn interrupted(servant: &Servant, java: &Java) -> Run {
+fn interrupted(servant: &Servant, java: &Java, classes: u64) -> Run {
     let mut visit = java.spawn();
-    seen_under_way(servant, &mut visit);
+    seen_under_way(servant, &mut visit, classes);
     kill_process(Pid::from_child(&visit), Signal::INT).expect("it runs");
     let pid = visit.id();
     let output = visit.wait_with_output().expect("an end");
@@ -100,23 +104,41 @@ fn number_before(text: &str, what: &str) -> u64 {
         .unwrap_or_else(|_| panic!("{what} in {text}"))
 }
 
+/// Calls that were made while classes were instrumented are all there.
+#[track_caller]
+fn assert_whole(folder: &Path) {
+    let trace = trace_of(folder);
+    assert!(trace.lost.is_none(), "{:?}", trace.lost);
+    let busy = trace.spans.values().find(|span| span.method == "d");
+    let sum = &trace.aggregates[&busy.expect("it was traced").id];
+    let ended = |call: &&Call| call.outcome != Outcome::Open;
+    let calls = trace.calls.iter().filter(ended).count() as u64;
+    assert!(calls > 0, "nobody called it");
+    assert_eq!(calls, sum.count);
+}
+
 #[test]
 fn agent_answers_while_it_instruments_and_stops_between_two_batches() {
     for jdk in jdks::main_two() {
-        for words in [
-            &["trace", "--methods", "Wide*.*"][..],
-            &["coverage", "--select", "Wide*"],
+        let busy = ["trace", "--methods", "Wide*.*", "--methods", BUSY];
+        for (words, classes) in [
+            (&busy[..], CLASSES + 1),
+            (&["coverage", "--select", "Wide*"], CLASSES),
         ] {
             let folder = scratch();
             let mut servant = wide(&jdk);
+            assert_eq!(servant.ask("crowd 64"), "64 threads");
             let before = bodies(&mut servant);
-            let run = interrupted(&servant, &visiting(&servant, words, folder.path()));
+            let visit = visiting(&servant, words, folder.path());
+            let run = interrupted(&servant, &visit, classes);
             let about = format!("{words:?} on {jdk}: {}", run.report());
             assert_eq!(run.status.code(), Some(0), "{about}");
-            assert!(run.stderr.contains("4001 classes are changed"), "{about}");
+            let changed = format!("{classes} classes are changed");
+            assert!(run.stderr.contains(&changed), "{about}");
             if words[0] == "trace" {
                 let methods = number_before(&run.stdout, " traced methods");
-                assert!((1..CLASSES * 4).contains(&methods), "{about}");
+                assert!((1..classes * 4).contains(&methods), "{about}");
+                assert_whole(folder.path());
             }
             assert_eq!(difference(&mut servant, &before), None, "{about}");
             let pid = servant.pid().to_string();
