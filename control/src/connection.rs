@@ -81,9 +81,10 @@ impl Connection {
         self.active
     }
 
-    /// Whether something is to be done when it ends.
-    pub(crate) fn has_lease(&self) -> bool {
-        self.lease.is_some()
+    /// Whether its lease ends with this request.
+    pub(crate) fn has_lease_for(&self, request: &Request) -> bool {
+        let lease = self.lease.as_ref();
+        lease.is_some_and(|lease| lease.request == *request)
     }
 
     /// Whether something ends with it.

@@ -115,8 +115,8 @@ impl Server {
         self.socket.path()
     }
 
-    /// Carries out a request of this process's own user unless somebody asks for a lease soon: whoever wanted to may have
-    /// been killed.
+    /// Carries out a request of this process's own user unless somebody soon asks for the lease that ends with it: whoever
+    /// wanted to may have been killed.
     pub fn await_lease(&mut self, request: Request) {
         self.awaited = Some((request, Instant::now() + LEASE_PATIENCE));
     }
@@ -161,9 +161,12 @@ impl Server {
                 drop(self); // whoever reads the answer finds no socket any more
                 return connections.swap_remove(index).finish();
             }
-            if connections.iter().any(Connection::has_lease) {
-                self.awaited = None;
-            }
+            // A lease of another command says nothing of the one that is waited for.
+            self.awaited.take_if(|(request, _)| {
+                connections
+                    .iter()
+                    .any(|connection| connection.has_lease_for(request))
+            });
             let leases = connections.iter_mut().filter_map(Connection::ended_lease);
             for (request, user) in leases.chain(self.ended_wait()).collect::<Vec<_>>() {
                 let ticket = NOBODY;

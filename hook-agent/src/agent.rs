@@ -98,6 +98,8 @@ pub(crate) struct Agent {
     started: Instant,
     /// Between the start of the live phase and `VMDeath`.
     running: AtomicBool,
+    /// It came for one command, which needs it no more.
+    visit_over: AtomicBool,
     /// It was asked to leave, and has.
     left: AtomicBool,
     seen: AtomicU64,
@@ -133,6 +135,7 @@ impl Agent {
             work: Work::default(),
             started: Instant::now(),
             running: AtomicBool::new(false),
+            visit_over: AtomicBool::new(false),
             left: AtomicBool::new(false),
             seen: AtomicU64::new(0),
         }
@@ -151,6 +154,18 @@ impl Agent {
     /// Says whether classes may be transformed from now on; whether they might before.
     pub fn set_running(&self, running: bool) -> bool {
         self.running.swap(running, Ordering::AcqRel)
+    }
+
+    /// A command needs this plugin no more.
+    pub fn end_visit(&self, plugin: &str) {
+        if self.settings.visit.as_deref() == Some(plugin) {
+            self.visit_over.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether the agent came for one command, which needs it no more.
+    pub fn is_visit_over(&self) -> bool {
+        self.visit_over.load(Ordering::Acquire)
     }
 
     /// Whether the agent was asked to leave, and has.

@@ -18,8 +18,14 @@ struct Running {
 
 impl Running {
     fn start() -> Self {
+        Self::start_awaiting(None)
+    }
+
+    /// As [`Running::start`], with what is to be done unless somebody asks for a lease in time.
+    fn start_awaiting(awaited: Option<(Request, Instant)>) -> Self {
         let tmp = tempfile::tempdir().unwrap();
-        let (server, stopper) = Server::open(tmp.path()).unwrap();
+        let (mut server, stopper) = Server::open(tmp.path()).unwrap();
+        server.awaited = awaited;
         let (socket, answers) = (server.path(), server.answers());
         let (released, releases) = mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -178,6 +184,34 @@ fn lease_ends_with_its_connection_or_its_time_unless_it_is_given_back() {
     assert_eq!(pid(&mut running.client()), std::process::id());
     assert!(running.releases.try_recv().is_err());
     running.end();
+}
+
+/// Whoever had the agent loaded may have been killed, also where others use it meanwhile.
+#[test]
+fn lease_that_is_waited_for_is_not_that_of_another_command() {
+    let release = |plugin: &str| Request::Release {
+        plugin: plugin.to_owned(),
+    };
+    for (plugin, due) in [("one", 300), ("two", 300)] {
+        let due = Instant::now() + Duration::from_millis(due);
+        let running = Running::start_awaiting(Some((release("one"), due)));
+        let mut client = running.client();
+        let lease = Request::Lease {
+            plugin: Some(plugin.to_owned()),
+            ms: None,
+        };
+        client.ask(&lease).unwrap();
+        let released = || {
+            let (plugin, _) = running.releases.recv().unwrap();
+            plugin.unwrap()
+        };
+        if plugin == "two" {
+            assert_eq!(released(), "one", "nobody asked for its lease");
+        }
+        drop(client);
+        assert_eq!(released(), plugin);
+        running.end();
+    }
 }
 
 #[test]

@@ -6,12 +6,14 @@ use crate::agent::Agent;
 use control::Refusal;
 use control::message::{NO_PLUGIN, PluginState, Released};
 
-/// Takes a plugin's edits out of all classes; leaves if the agent came for it alone and has no other work.
+/// Takes a plugin's edits out of all classes; leaves if the agent came for a command alone that needs it no more, and
+/// has no other work.
 ///
 /// # Errors
 ///
 /// If there is no such plugin, or the agent is leaving already.
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
+    context.agent.end_visit(plugin);
     if is_needed(context.agent, plugin) {
         // An agent that came for a request alone has no plugin of that name.
         let failed = match plugin {
@@ -30,11 +32,11 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
     })
 }
 
-/// Whether the agent was there before, or was asked for something else since.
+/// Whether the agent was there before, is still needed by the command that it came for, or was asked for something else.
 fn is_needed(agent: &Agent, plugin: &str) -> bool {
     let others = super::status::plugins(agent);
     let mut others = others.iter().filter(|other| other.name != plugin);
-    agent.settings.visit.as_deref() != Some(plugin)
+    !agent.is_visit_over()
         || others.any(|other| other.state == PluginState::On)
         || !agent.patches.stack().is_empty()
 }

@@ -228,6 +228,33 @@ fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
     assert_eq!(running.end().code, Some(0));
 }
 
+/// The agent came for the first of two commands, and the second is there for longer.
+#[test]
+fn an_agent_that_came_for_a_command_leaves_with_the_last_that_uses_it() {
+    let folder = scratch();
+    let mut running = Servant::start(&jdks::newest(), &[]);
+    let pid = running.pid().to_string();
+    assert_eq!(running.ask("crowd 1"), "1 threads");
+    let output = folder.path().to_string_lossy();
+    let mut measuring = Java::program(workspace::classhook())
+        .arguments(&["coverage", &pid, "--select", "Servant*", "-o", &output])
+        .spawn();
+    let mut told = BufReader::new(measuring.stderr.take().expect("a pipe"));
+    told.read_line(&mut String::new()).expect("text");
+    let mut tracing = Java::program(workspace::classhook())
+        .arguments(&["trace", &pid, "--methods", "Servant$Steps.d"])
+        .spawn();
+    let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
+    told.read_line(&mut String::new()).expect("text");
+    for command in [&mut measuring, &mut tracing] {
+        classhook(&["status", &pid]).assert_success();
+        kill_process(Pid::from_child(command), Signal::INT).expect("it runs");
+        assert!(command.wait().expect("an end").success());
+    }
+    assert_no_agent(&pid);
+    assert_eq!(running.end().code, Some(0));
+}
+
 /// Whoever asked for a trace may be killed, or stopped so that it cannot end it.
 #[test]
 fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
