@@ -9,7 +9,7 @@ use probes::events::{SpanInfo, Trace};
 use trace::stacks::Stacks;
 use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
-use trace::{compact, flame, json_lines, perfetto, records, results, table};
+use trace::{compact, flame, json_lines, losses, perfetto, records, results, table};
 
 use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
@@ -429,18 +429,14 @@ fn stream(content: Content<'_>) -> Result<(), Problem> {
 /// # Errors
 /// `H0651` if something is missing.
 pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
-    if summary.incomplete.is_empty() && summary.lost.unwritten == 0 {
+    let gaps = summary.incomplete.iter().map(ToString::to_string);
+    let lost = losses::present(&summary.lost).map(|loss| loss.to_string());
+    let mut missing = gaps.chain(lost).peekable();
+    if missing.peek().is_none() {
         return Ok(());
     }
     let problem = Problem::partial("H0651", "the trace is incomplete");
-    let gaps = summary.incomplete.iter().map(ToString::to_string);
-    let unwritten = Some(summary.lost.unwritten).filter(|unwritten| *unwritten > 0);
-    let unwritten = unwritten.map(|calls| {
-        format!("{calls} single calls are missing: nothing could be written for a while")
-    });
-    let problem = gaps
-        .chain(unwritten)
-        .fold(problem, |problem, found| problem.with("found", found));
+    let problem = missing.fold(problem, |problem, found| problem.with("found", found));
     Err(problem.with(
         "help",
         "make room where the agent writes (--output), or trace fewer methods, or use --aggregate",
@@ -524,5 +520,42 @@ fn title(traces: &[Trace]) -> String {
     match traces.iter().find_map(Gap::of) {
         Some(gap) => format!("{title} (incomplete: {gap})"),
         None => title,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::events::Lost;
+
+    #[test]
+    fn trace_without_some_calls_is_incomplete_whatever_the_reason_unless_that_was_asked_for() {
+        let complete = |lost: Lost| {
+            let trace = Trace {
+                lost,
+                ..Trace::default()
+            };
+            is_complete(&Summary::of(&[trace], Order::Calls))
+        };
+        let none = Lost::default();
+        for lost in [
+            Lost { full: 7, ..none },
+            Lost { sums: 7, ..none },
+            Lost {
+                untracked: 7,
+                ..none
+            },
+            Lost { unended: 7, ..none },
+        ] {
+            let problem = complete(lost).expect_err("incomplete");
+            assert_eq!(problem.code(), "H0651");
+            assert!(problem.to_string().contains("7 calls: "), "{problem}");
+        }
+        let asked = Lost {
+            filtered: 7,
+            oldest: 7,
+            ..none
+        };
+        assert!(complete(asked).is_ok());
     }
 }

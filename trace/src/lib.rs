@@ -24,6 +24,7 @@ pub mod json_lines;
 pub mod losses;
 pub mod names;
 pub mod nesting;
+mod numbers;
 pub mod otlp;
 pub mod perfetto;
 pub mod prometheus;

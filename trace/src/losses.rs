@@ -1,6 +1,10 @@
 //! What is missing in a trace, and why.
 
+use std::fmt;
+
 use probes::events::Lost;
+
+use crate::numbers::counted;
 
 /// Calls or values that are missing for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +19,13 @@ pub struct Loss {
     pub consequence: &'static str,
     /// Why.
     pub cause: &'static str,
+}
+
+/// As `7 calls: too many waited to be written`.
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", counted(self.number, self.unit), self.cause)
+    }
 }
 
 /// Every reason, also those for which nothing is missing.
@@ -69,6 +80,11 @@ pub fn losses(lost: &Lost) -> [Loss; 6] {
             "the JVM had no stack left to tell of it",
         ),
     ]
+}
+
+/// The reasons for which something is missing.
+pub fn present(lost: &Lost) -> impl Iterator<Item = Loss> {
+    losses(lost).into_iter().filter(|loss| loss.number > 0)
 }
 
 /// How many calls are missing somewhere.

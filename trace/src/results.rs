@@ -8,7 +8,8 @@ use probes::events::{Aggregate, Column, SpanInfo, TableRow, Trace};
 use serde_json::{Map, Value, json};
 
 use crate::names::printable;
-use crate::table::{counted, duration};
+use crate::numbers::counted;
+use crate::table::duration;
 
 /// Blanks between columns.
 const GAP: &str = "  ";

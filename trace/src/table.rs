@@ -5,7 +5,9 @@ use std::io::{self, Write};
 
 use probes::events::{Aggregate, Lost};
 
-use crate::losses::losses;
+use crate::losses;
+use crate::numbers::counted;
+pub use crate::numbers::thousands;
 use crate::summary::{Row, Summary};
 
 /// Blanks in front of a column.
@@ -163,7 +165,7 @@ fn below(summary: &Summary, text: &mut String) {
 
 /// One line per kind of loss.
 fn lost(lost: &Lost, text: &mut String) {
-    for loss in losses(lost).iter().filter(|loss| loss.number > 0) {
+    for loss in losses::present(lost) {
         let number = counted(loss.number, loss.unit);
         let _ = writeln!(text, "lost: {number} {}: {}", loss.consequence, loss.cause);
     }
@@ -320,26 +322,6 @@ pub fn duration(nanos: u64) -> String {
         _ => 0,
     };
     format!("{value:.digits$} {name}")
-}
-
-/// `1,234,567`.
-#[must_use]
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 call`, `2 calls`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", thousands(number))
 }
 
 #[cfg(test)]

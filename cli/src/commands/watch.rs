@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use conditions::Show;
 use probes::events::Lost;
-use trace::losses::losses;
+use trace::losses;
 
 use super::trace::{PLUGIN, What, options_of};
 use crate::args::{EventFiles, Settings};
@@ -267,9 +267,8 @@ fn nothing_watched(methods: &[String]) -> Problem {
 /// `H0651` if something is missing.
 fn is_complete(seen: &Seen) -> Result<(), Problem> {
     // Sums are not shown.
-    let lost = losses(&seen.lost).into_iter();
-    let lost = lost.filter(|loss| loss.number > 0 && loss.reason != "sums");
-    let lost = lost.map(|loss| format!("{} {}s: {}", loss.number, loss.unit, loss.cause));
+    let lost = losses::present(&seen.lost).filter(|loss| loss.reason != "sums");
+    let lost = lost.map(|loss| loss.to_string());
     let cut = seen.unfinished.iter().map(|pid| traces::not_finished(*pid));
     let missing: Vec<String> = seen.gaps.iter().cloned().chain(lost).chain(cut).collect();
     if missing.is_empty() {
