@@ -147,6 +147,12 @@ fn checks(project: &Project) {
     let told = project.goal("check@gate", &lenient);
     told.assert_success();
     assert_said(&told, short);
+    let unprepared = project.goal("report", &["--non-recursive"]);
+    unprepared.assert_success();
+    assert_said(
+        &unprepared,
+        "The goal prepare-agent did not run for this project.",
+    );
     let merged = project.goal("merge@merged", &["--non-recursive"]);
     merged.assert_success();
     let file = project.folder().join("target/merged.exec");

@@ -29,7 +29,7 @@ public final class Check extends Goal {
         ClassFiles classFiles = new ClassFiles(includes, excludes);
         File classes = new File(project.getBuild().getOutputDirectory());
         if (!Recorded.isThere(dataFile)) {
-            getLog().info("Skipping Classhook because nothing was recorded in " + dataFile + ".");
+            skipWithout(dataFile);
         } else if (!classFiles.areIn(classes)) {
             getLog().info("Skipping Classhook because there are no class files to check in " + classes + ".");
         } else {

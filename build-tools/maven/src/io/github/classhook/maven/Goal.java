@@ -11,6 +11,9 @@ import org.apache.maven.project.MavenProject;
 
 /** What every goal has; Maven sets the fields, which goals.toml describes. */
 abstract class Goal extends AbstractMojo {
+    /** The beginning of the names of properties with the agent's argument, by the property that the argument is in. */
+    static final String AGENT = "classhook.agent.";
+
     MavenProject project;
     MavenSession session;
     File classhookHome;
@@ -55,6 +58,13 @@ abstract class Goal extends AbstractMojo {
         String cause = ended.lines.stream().filter(line -> line.startsWith("error[")).findFirst().orElse("see above");
         String what = ended.code == Tools.PARTIAL ? "is incomplete: " : "failed with " + ended.code + ": ";
         throw new MojoExecutionException("classhook " + ended.name + " " + what + cause);
+    }
+
+    /** Says that nothing was recorded; and that it could not be, where no JVM of this build was to have the agent. */
+    void skipWithout(Object recorded) {
+        boolean isPrepared = project.getProperties().stringPropertyNames().stream().anyMatch(name -> name.startsWith(AGENT));
+        String cause = isPrepared ? "" : " The goal prepare-agent did not run for this project.";
+        getLog().info("Skipping Classhook because nothing was recorded in " + recorded + "." + cause);
     }
 
     void warnIgnored(String parameter, Object value) {

@@ -36,7 +36,7 @@ public final class PrepareAgent extends Goal {
         String agent = argument("-agentpath:" + tools().library() + "=" + options());
         Properties properties = project.getProperties();
         String name = property();
-        String noted = "classhook.agent." + name;
+        String noted = AGENT + name;
         String others = properties.getProperty(name, "");
         String before = properties.getProperty(noted);
         if (before != null) {

@@ -16,7 +16,7 @@ public final class Report extends Reporting {
         ClassFiles classFiles = classFiles();
         File classes = new File(project.getBuild().getOutputDirectory());
         if (!Recorded.isThere(dataFile)) {
-            getLog().info("Skipping Classhook because nothing was recorded in " + dataFile + ".");
+            skipWithout(dataFile);
         } else if (!classFiles.areIn(classes)) {
             getLog().info("Skipping Classhook because there are no class files to report in " + classes + ".");
         } else {

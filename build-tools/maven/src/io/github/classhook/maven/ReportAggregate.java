@@ -37,7 +37,7 @@ public final class ReportAggregate extends Reporting {
         }
         Set<String> recorded = recorded();
         if (recorded.isEmpty()) {
-            getLog().info("Skipping Classhook because nothing was recorded in the modules.");
+            skipWithout("the modules");
         } else if (modules.isEmpty()) {
             getLog().info("Skipping Classhook because there are no class files to report in the modules.");
         } else {
