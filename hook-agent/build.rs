@@ -19,9 +19,10 @@ const ARRAY_LENGTH: i32 = 32_768;
 
 /// What the first class has besides its array: methods for the instrumented code, each of which calls the native
 /// method of the same name with a `0` behind it and Java's id of the thread as a last argument.
-const CALLS: [(&str, &str); 5] = [
+const CALLS: [(&str, &str); 6] = [
     ("enter", "I"),
     ("exit", "I"),
+    ("event", "I"),
     ("fail", "Ljava/lang/Throwable;I"),
     ("number", "JII"),
     ("object", "Ljava/lang/Object;II"),

@@ -237,7 +237,7 @@ impl Shown {
                 lines.take(jvm, trace, happening);
             }
             match (export.as_mut(), happening) {
-                (None, _) => {}
+                (None, _) | (Some(_), Happening::Moment(..)) => {} // a span is a call
                 (Some(export), Happening::Begun) => export.begin(jvm, trace),
                 (Some(export), Happening::Call(call, is_virtual)) => {
                     export.call(jvm, call, is_virtual);
@@ -386,6 +386,7 @@ impl Lines {
         let outcome = match happening {
             Happening::Begun => stream.begin(trace, out),
             Happening::Call(call, is_virtual) => stream.call(trace, call, is_virtual, out),
+            Happening::Moment(moment, is_virtual) => stream.moment(trace, moment, is_virtual, out),
             Happening::Reset => stream.reset(trace, out),
         };
         let outcome = match outcome {

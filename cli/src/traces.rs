@@ -164,11 +164,16 @@ pub fn select(traces: &mut [Trace], filter: &Filter) {
     }
 }
 
-/// Takes out the spans that are not wanted, and their calls.
+/// Takes out the spans that are not wanted, and their calls; the same with places and their events.
 pub fn retain(trace: &mut Trace, is_wanted: impl Fn(&SpanInfo) -> bool) {
     trace.spans.retain(|_, span| is_wanted(span));
     let spans = &trace.spans;
     trace.calls.retain(|call| spans.contains_key(&call.span));
+    trace.places.retain(|_, place| is_wanted(place));
+    let places = &trace.places;
+    trace
+        .moments
+        .retain(|moment| places.contains_key(&moment.place));
 }
 
 impl TraceOutputs {
@@ -330,16 +335,21 @@ impl TraceOutputs {
                 made.file(path, content);
             }
         }
-        let calls: [(&Option<PathBuf>, Content<'_>); 3] = [
-            (&self.flame_graph, &|mut out| {
+        type Asked = fn(&[Trace], &Path) -> Result<(), Problem>;
+        let calls: [(&Option<PathBuf>, Asked, Content<'_>); 3] = [
+            (&self.flame_graph, has_calls, &|mut out| {
                 flame::write(&stacks, &title(traces), &mut out)
             }),
-            (&self.folded, &|mut out| stacks.write_folded(&mut out)),
-            (&self.perfetto, &|mut out| perfetto::write(traces, &mut out)),
+            (&self.folded, has_calls, &|mut out| {
+                stacks.write_folded(&mut out)
+            }),
+            (&self.perfetto, has_calls_or_events, &|mut out| {
+                perfetto::write(traces, &mut out)
+            }),
         ];
-        for (path, content) in calls {
+        for (path, has, content) in calls {
             let Some(path) = path else { continue };
-            match has_calls(traces, path) {
+            match has(traces, path) {
                 Ok(()) => made.file(path, content),
                 Err(problem) => made.failed.push(problem),
             }
@@ -358,7 +368,7 @@ impl TraceOutputs {
         made: &mut Files,
     ) {
         if matches!(streamed, StreamedLines::No | StreamedLines::Calls(0))
-            && let Err(problem) = has_calls(traces, path)
+            && let Err(problem) = has_calls_or_events(traces, path)
         {
             return made.failed.push(problem);
         }
@@ -398,7 +408,7 @@ fn no_table() -> Problem {
     Problem::user("H0688", "there is no table of a plugin")
         .with(
             "expected",
-            "counts or times that a plugin made rows of (`Plan::row` of the SDK)",
+            "counts or times that a plugin made rows of (`Plan::row` of the SDK), or events (`Plan::event`)",
         )
         .with(
             "help",
@@ -451,7 +461,7 @@ pub fn is_streamed(traces: &[Trace], streamed: StreamedLines) -> Result<(), Prob
     let StreamedLines::Calls(streamed) = streamed else {
         return Ok(());
     };
-    let all = |trace: &Trace| trace.calls.len() as u64 + trace.lost.oldest;
+    let all = |trace: &Trace| (trace.calls.len() + trace.moments.len()) as u64 + trace.lost.oldest;
     let missing = traces.iter().map(all).sum::<u64>().saturating_sub(streamed);
     if missing == 0 || traces.iter().all(|trace| trace.lost.oldest == 0) {
         return Ok(());
@@ -475,6 +485,15 @@ fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     Err(without_calls(path))
+}
+
+/// As [`has_calls`], of what shows events, too.
+fn has_calls_or_events(traces: &[Trace], path: &Path) -> Result<(), Problem> {
+    // That no event was reached is an answer.
+    if traces.iter().any(|trace| !trace.places.is_empty()) {
+        return Ok(());
+    }
+    has_calls(traces, path)
 }
 
 fn without_calls(path: &Path) -> Problem {

@@ -87,6 +87,13 @@ impl Observer for Explanation {
                 text: span.to_string(),
             });
             self.remarks.extend(spans);
+            let events = (0..).zip(&request.events);
+            let events = events.map(|(number, event): (u32, _)| Explained::Edit {
+                plugin: plugin.name.clone(),
+                site: event.point,
+                text: format!("event {number}: {}", event.values),
+            });
+            self.remarks.extend(events);
             let notes = request.notes.iter().map(|note| Explained::Note {
                 plugin: plugin.name.clone(),
                 site: note.point,
@@ -123,6 +130,7 @@ fn tag_text(tag: &Tag) -> String {
         ProbeKind::Hit => "hits",
         ProbeKind::Count => "counts",
         ProbeKind::Span => "spans",
+        ProbeKind::Event => "events",
     };
     let text = match Row::of_tag(&tag.bytes) {
         Some(row) => row.to_string(),

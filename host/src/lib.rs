@@ -20,6 +20,7 @@ mod component;
 pub mod config;
 mod engine;
 pub mod error;
+mod event;
 pub mod explain;
 mod handles;
 mod imports;

@@ -9,6 +9,7 @@ use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
 
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
+use crate::event;
 use crate::instance::Fault;
 use crate::plugin::Plugin;
 use crate::requests::{PlannedClass, PluginRequest};
@@ -108,6 +109,17 @@ pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<Merg
         let Some(table) = table else { break };
         expect_bodies_kept(&merged, class, &plugin.name, request)?;
         let added = span::add(&mut merged, class, plugin, request, table.spans());
+        let added = added.and_then(|mut left_alone| {
+            let spans = table.spans();
+            left_alone.extend(event::add(
+                &mut merged,
+                class,
+                &plugin.name,
+                request,
+                spans,
+            )?);
+            Ok(left_alone)
+        });
         left_alone.extend(added.map_err(|refused| Trouble {
             plugin: plugin.name.clone(),
             fault: Fault::new("H0307", refused.cause),
@@ -122,21 +134,22 @@ pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<Merg
     })
 }
 
-/// Expects that nobody replaces the body of a method whose calls are recorded: its returns are not known.
+/// Expects that nobody replaces the body of a method whose calls or events are recorded: its places are not known.
 fn expect_bodies_kept(
     merged: &EditPlan,
     class: &TransformedClass,
     plugin: &str,
     request: &PlanRequest,
 ) -> Result<(), Trouble> {
-    let mut spans = request.spans.as_slice().iter().map(|span| span.method);
+    let spans = request.spans.as_slice().iter().map(|span| span.method);
+    let events = request.events.iter().map(|event| event.point.method);
     let replaced = |method: &MethodIndex| {
         let mut edits = merged.class_edits().iter();
         edits.any(|edit| {
             matches!(edit, ClassEdit::ReplaceBody { .. }) && edit.method() == Some(*method)
         })
     };
-    match spans.find(replaced) {
+    match spans.chain(events).find(replaced) {
         None => Ok(()),
         Some(method) => Err(Trouble {
             plugin: plugin.to_owned(),
@@ -146,16 +159,19 @@ fn expect_bodies_kept(
     }
 }
 
-/// Counts and spans are recorded by the agent alone.
+/// Counts, spans and events are recorded by the agent alone.
 fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
-    let more = |request: &PlanRequest| request.counts > 0 || !request.spans.as_slice().is_empty();
+    let more = |request: &PlanRequest| {
+        request.counts > 0 || !request.spans.as_slice().is_empty() || !request.events.is_empty()
+    };
     match requests.iter().find(|asked| more(&asked.request)) {
         None => Ok(()),
         Some(PluginRequest { plugin, .. }) => Err(Trouble {
             plugin: plugin.name.clone(),
             fault: Fault::new(
                 "H0306",
-                "it asks for counts or spans, which are recorded by the agent alone".to_owned(),
+                "it asks for counts, spans or events, which are recorded by the agent alone"
+                    .to_owned(),
             ),
             method: None,
         }),

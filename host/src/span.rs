@@ -38,9 +38,9 @@ const EXIT: (&str, &str) = ("exit", "(I)V");
 /// Method of the helper: a call is left by an exception.
 const FAIL: (&str, &str) = ("fail", "(Ljava/lang/Throwable;I)V");
 /// Method of the helper: a primitive value, its bits as a `long`.
-const NUMBER: (&str, &str) = ("number", "(JII)V");
+pub(crate) const NUMBER: (&str, &str) = ("number", "(JII)V");
 /// Method of the helper: a reference.
-const OBJECT: (&str, &str) = ("object", "(Ljava/lang/Object;II)V");
+pub(crate) const OBJECT: (&str, &str) = ("object", "(Ljava/lang/Object;II)V");
 
 /// Methods that the code of a span itself calls, by class, name and descriptor: as spans they would call themselves.
 const OF_SPANS: [(&str, &str, &str); 4] = [
@@ -133,7 +133,7 @@ pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
 }
 
 /// Whether the code of a span calls this method.
-fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
+pub(crate) fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
     let is = |found: &Method<'_, '_>, (owner, name, descriptor): &(&str, &str, &str)| {
         class.this_class() == *owner && found.name() == *name && found.descriptor() == *descriptor
     };
@@ -382,15 +382,7 @@ impl Weave<'_, '_, '_> {
         let FieldType::Base(base) = found else {
             return self.object(code, root, first);
         };
-        match base {
-            BaseType::Long => {}
-            BaseType::Double => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J")?,
-            BaseType::Float => {
-                bits(code, "java/lang/Float", "floatToRawIntBits", "(F)I")?;
-                code.op(opcode::I2L, 0)?;
-            }
-            _ => code.op(opcode::I2L, 0)?,
-        }
+        to_bits(code, base)?;
         self.number(code, base.letter(), root, first)
     }
 
@@ -426,7 +418,23 @@ impl Weave<'_, '_, '_> {
     }
 }
 
-fn call(code: &mut Snippet, (name, descriptor): (&str, &str)) -> Result<(), SnippetError> {
+/// Makes the primitive value on the stack a `long` of its bits.
+pub(crate) fn to_bits(code: &mut Snippet, base: BaseType) -> Result<(), SnippetError> {
+    match base {
+        BaseType::Long => Ok(()),
+        BaseType::Double => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J"),
+        BaseType::Float => {
+            bits(code, "java/lang/Float", "floatToRawIntBits", "(F)I")?;
+            code.op(opcode::I2L, 0)
+        }
+        _ => code.op(opcode::I2L, 0),
+    }
+}
+
+pub(crate) fn call(
+    code: &mut Snippet,
+    (name, descriptor): (&str, &str),
+) -> Result<(), SnippetError> {
     bits(code, HELPER, name, descriptor)
 }
 
@@ -474,7 +482,7 @@ fn constructed(code: &Code<'_, '_>, class: &ClassFile<'_>) -> Vec<Bci> {
 }
 
 /// The line of an instruction; 0 if not known.
-fn line_at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> u32 {
+pub(crate) fn line_at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> u32 {
     let code = class.method(method).and_then(|method| method.code().ok()?);
     let lines = code.into_iter().flat_map(|code| {
         let lines: Vec<_> = code.lines().collect();

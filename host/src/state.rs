@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plan_rules::{AnnotationBuilder, SnippetBuilder, Transformation};
+use plan_rules::{AnnotationBuilder, EventValues, SnippetBuilder, Transformation};
 use plugin_code::MAX_MEMORY;
 use rewriter::span::Capture;
 use rustix::time::{ClockId, clock_gettime};
@@ -232,6 +232,12 @@ impl Kept for Capture {
     /// A byte for each argument that it names.
     fn bytes(&self) -> usize {
         256
+    }
+}
+
+impl Kept for EventValues {
+    fn bytes(&self) -> usize {
+        EventValues::bytes(self)
     }
 }
 

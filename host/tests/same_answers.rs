@@ -88,6 +88,10 @@ fn planned(transformed: &Transformed) -> Vec<String> {
     lines.extend(edits.map(|edit| format!("{}: {}", edit.point, plan.describe(edit.action))));
     let spans = request.spans.as_slice().iter();
     lines.extend(spans.map(|span| format!("method {} entry: {span}", span.method)));
+    let events = (0..).zip(&request.events);
+    lines.extend(events.map(|(number, event): (u32, _)| {
+        format!("{}: event {number}: {}", event.point, event.values)
+    }));
     let notes = request.notes.iter();
     lines.extend(notes.map(|note| format!("{}: note {}", note.point, note.text)));
     lines.extend(request.tags.iter().map(|tag| {

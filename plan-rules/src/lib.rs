@@ -11,6 +11,7 @@
 mod annotation;
 mod attributes;
 mod class;
+mod event;
 pub mod limits;
 pub mod numbers;
 mod points;
@@ -22,6 +23,7 @@ mod transformation;
 
 pub use annotation::{AnnotationBuilder, NestedArray};
 pub use class::CheckedClass;
+pub use event::{EventRequest, EventValue, EventValues, Step};
 pub use points::instruction_at;
 pub use refusal::RefusedRequest;
 pub use request::{Note, PlanRequest, ProbeKind, Rows, Tag};

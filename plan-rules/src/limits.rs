@@ -16,6 +16,8 @@ pub const MAX_NOTES: usize = 100;
 pub const MAX_NOTE_BYTES: usize = 4 << 10;
 /// Most labels of one snippet.
 pub const MAX_LABELS: usize = 1 << 16;
+/// Most values of one event.
+pub const MAX_EVENT_VALUES: usize = 16;
 /// Most bytes of one annotation: nesting can double it each time.
 pub const MAX_ANNOTATION_BYTES: usize = 1 << 20;
 

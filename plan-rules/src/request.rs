@@ -5,6 +5,7 @@ use std::ops::Range;
 use rewriter::span::Spans;
 use rewriter::{EditPlan, InsertionPoint};
 
+use crate::event::EventRequest;
 use crate::row::Row;
 
 /// What a plugin asked for in one class, in order.
@@ -18,6 +19,8 @@ pub struct PlanRequest {
     pub counts: u32,
     /// Methods timed from entry to end.
     pub spans: Spans,
+    /// Places of events, in order; each is the event of its position.
+    pub events: Vec<EventRequest>,
     /// Bytes of the plugin's own, in the order of the requests.
     pub tags: Vec<Tag>,
     /// Lines for the user.
@@ -25,10 +28,11 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// How many edits and spans are asked for.
+    /// How many edits, spans and events are asked for.
     #[must_use]
     pub fn edits(&self) -> usize {
-        self.plan.edits().len() + self.plan.class_edits().len() + self.spans.as_slice().len()
+        let plan = self.plan.edits().len() + self.plan.class_edits().len();
+        plan + self.spans.as_slice().len() + self.events.len()
     }
 
     /// The rows of tables that the tags of probes are.
@@ -82,6 +86,8 @@ pub enum ProbeKind {
     Count,
     /// From entry to end.
     Span,
+    /// With which values.
+    Event,
 }
 
 /// A plugin's own bytes for `count` probes from `first` on.

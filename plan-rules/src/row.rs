@@ -114,13 +114,13 @@ fn text(rest: &mut &[u8]) -> Option<String> {
 }
 
 /// A name becomes a part of a file's.
-fn expect_name(name: &str) -> Result<(), RefusedRequest> {
+pub(crate) fn expect_name(name: &str) -> Result<(), RefusedRequest> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     if (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits) {
         return Ok(());
     }
     let cause = format!(
-        "expected 1 to {MAX_NAME_BYTES} letters, digits, `-` and `_` as the name of a table or column, found `{}`",
+        "expected 1 to {MAX_NAME_BYTES} letters, digits, `-` and `_` as the name of a table, column or value, found `{}`",
         name.get(..name.floor_char_boundary(MAX_NAME_BYTES))
             .unwrap_or_default()
     );

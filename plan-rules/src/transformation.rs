@@ -1,6 +1,8 @@
 //! One class in one plugin's hands: the insertion points it holds and what it asked for.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use jvms::opcode;
 use rewriter::span::Capture;
@@ -12,6 +14,7 @@ use rewriter::{
 use crate::annotation::AnnotationBuilder;
 use crate::attributes::is_predefined;
 use crate::class::{CheckedClass, Checker};
+use crate::event::{EventRequest, EventValues, Step};
 use crate::limits::{
     EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS, MAX_NOTE_BYTES,
     MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
@@ -276,6 +279,97 @@ impl Transformation {
         Ok(number)
     }
 
+    /// Asks for events at insertion points; gives their numbers.
+    ///
+    /// # Errors
+    /// When a value is not there at one of them, an instruction has such an event or a change already, or a limit is
+    /// reached.
+    pub fn event(
+        &mut self,
+        tokens: impl ExactSizeIterator<Item = u64>,
+        values: &Arc<EventValues>,
+        tag: &[u8],
+    ) -> Answer<Range<u32>> {
+        let tag_bytes = self.expect_room(tokens.len(), tag.len())?;
+        let code_bytes = self.with_code(values.bytes().saturating_mul(tokens.len()))?;
+        let mut points = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            points.push(self.known_point(token)?);
+        }
+        self.expect_values(&points, values)?;
+        let first = self.request.events.len() as u32;
+        let probes = first..first + points.len() as u32;
+        if let Some(point) = points.first() {
+            self.request.tag(ProbeKind::Event, *point, &probes, tag);
+        }
+        let request = |point| EventRequest {
+            point,
+            values: Arc::clone(values),
+        };
+        self.request.events.extend(points.into_iter().map(request));
+        (self.tag_bytes, self.code_bytes) = (tag_bytes, code_bytes);
+        Ok(probes)
+    }
+
+    /// Expects that the code of an event fits each of these points.
+    fn expect_values(&mut self, points: &[InsertionPoint], values: &EventValues) -> Answer {
+        if let Some(refused) = values.refused() {
+            return Err(self.refuse(refused.clone()));
+        }
+        let mut shapes: Vec<(Step, Vec<InsertionPoint>)> = Vec::new();
+        for point in points {
+            let step = values.check_step(self.class(), *point).map_err(|cause| {
+                self.refuse(RefusedRequest::unsuitable(
+                    instruction_at(point.location),
+                    &cause,
+                ))
+            })?;
+            match shapes.iter_mut().find(|(known, _)| *known == step) {
+                Some((_, points)) => points.push(*point),
+                None => shapes.push((step, vec![*point])),
+            }
+        }
+        for (step, points) in shapes {
+            match step {
+                Step::Insert(code) => {
+                    let points: Vec<_> = points.into_iter().map(EventRequest::in_front).collect();
+                    self.check(|checker| checker.check_snippets(&points, &code))?;
+                }
+                Step::Around(code) => {
+                    let at: Vec<_> = points.iter().filter_map(instruction_of).collect();
+                    self.expect_unchanged(&at)?;
+                    self.check(|checker| checker.check_changes(&at, &Change::Around(code)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Expects that nothing is asked of these instructions that takes their place, and that each comes once.
+    fn expect_unchanged(&mut self, at: &[(MethodIndex, Bci)]) -> Answer {
+        let mut taken: HashSet<(MethodIndex, Bci)> = self.changed_instructions().collect();
+        match at.iter().find(|one| !taken.insert(**one)) {
+            None => Ok(()),
+            Some((_, bci)) => {
+                let cause = "the instruction is changed already, or has an event with its operands or what it gives";
+                let refused = RefusedRequest::unsuitable(Some(bci.0), &cause);
+                Err(self.refuse(RefusedRequest {
+                    help: Some("ask once, with all values"),
+                    ..refused
+                }))
+            }
+        }
+    }
+
+    /// The instructions in whose place something else will stand.
+    fn changed_instructions(&self) -> impl Iterator<Item = (MethodIndex, Bci)> {
+        let edits = self.request.plan.edits().iter().map(|edit| edit.point);
+        let events = self.request.events.iter();
+        let events = events.filter(|event| event.values.needs_instruction());
+        let points = edits.chain(events.map(|event| event.point));
+        points.filter_map(|point| instruction_of(&point))
+    }
+
     /// Asks for code at insertion points.
     ///
     /// # Errors
@@ -363,12 +457,29 @@ impl Transformation {
         self.expect_room(tokens.len(), 0)?;
         let code_bytes = self.with_code(bytes.saturating_mul(tokens.len()))?;
         let at = self.instructions(tokens)?;
+        self.expect_without_events(&at)?;
         self.check(|checker| checker.check_changes(&at, change))?;
         let plan = &mut self.request.plan;
         let mut at = at.into_iter();
         let added = at.try_for_each(|(method, bci)| plan.change(method, bci, change.clone()));
         added.map_err(|error| self.refuse_full(&error))?;
         self.code_bytes = code_bytes;
+        Ok(())
+    }
+
+    /// Expects that no event stands around one of these instructions.
+    fn expect_without_events(&mut self, at: &[(MethodIndex, Bci)]) -> Answer {
+        if !self.request.events.is_empty() {
+            let events = self.request.events.iter();
+            let around = events.filter(|event| event.values.needs_instruction());
+            let taken: HashSet<_> = around
+                .filter_map(|event| instruction_of(&event.point))
+                .collect();
+            if let Some((_, bci)) = at.iter().find(|one| taken.contains(*one)) {
+                let cause = "the instruction has an event with its operands or what it gives";
+                return Err(self.refuse(RefusedRequest::unsuitable(Some(bci.0), &cause)));
+            }
+        }
         Ok(())
     }
 
@@ -614,6 +725,14 @@ impl Transformation {
 
     fn refuse_full(&mut self, error: &PlanError) -> RefusedRequest {
         self.refuse(RefusedRequest::limit(error.to_string(), None))
+    }
+}
+
+/// The instruction that a point means.
+fn instruction_of(point: &InsertionPoint) -> Option<(MethodIndex, Bci)> {
+    match point.location {
+        Location::At(bci) => Some((point.method, bci)),
+        _ => None,
     }
 }
 

@@ -23,7 +23,8 @@
 //! A call is: thread varint, span varint, flags byte, start varint (zigzag, from the start of the call before it in
 //! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
 //! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is what had
-//! passed), 4 a virtual thread, 8 the thrown class is named.
+//! passed), 4 a virtual thread, 8 the thrown class is named, 16 an event
+//! ([`Moment`]) that takes no time.
 //!
 //! A capture is: type byte, which value (the argument's index; 255 is the returned value; with 128 added to the type
 //! byte, the place in [`SpanInfo::shown`]), then for `Z B C S I J F D`
@@ -91,19 +92,31 @@ pub struct SpanInfo {
     pub loader: String,
     /// The plugin that asked.
     pub plugin: String,
-    /// Of a counter: its number among the plugin's counters in the class.
+    /// Of a counter or an event: its number among the plugin's counters or events in the class.
     pub number: u32,
     /// What is recorded when this was written.
     pub mode: SpanMode,
     /// Only calls that match this condition are kept; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub when: String,
-    /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`.
+    /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`; of an event, its values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
-    /// The row of the plugin's table that the counts or times belong to.
+    /// The row of the plugin's table that the counts, times or events belong to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<TableRow>,
+    /// A place where events are recorded, and no span.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventInfo>,
+}
+
+/// What is recorded at the place of an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EventInfo {
+    /// Most events that are kept in a second; all of them if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<u32>,
 }
 
 /// The key of a row in a table of a plugin.
@@ -194,6 +207,44 @@ pub struct Call {
     pub captures: Vec<Capture>,
 }
 
+/// An event: a thread came by a place that a plugin asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// Java's id of the thread.
+    pub thread: u64,
+    /// Which place; see [`Trace::places`].
+    pub place: u32,
+    /// When: nanoseconds since the start. Two events of one thread never have the same time.
+    pub nanos: u64,
+    /// The values, in the order in which the plugin asked for them.
+    pub captures: Vec<Capture>,
+}
+
+impl From<Call> for Moment {
+    fn from(call: Call) -> Self {
+        Self {
+            thread: call.thread,
+            place: call.span,
+            nanos: call.start,
+            captures: call.captures,
+        }
+    }
+}
+
+impl Moment {
+    /// As the call that takes no time that it is written as.
+    fn into_call(self) -> Call {
+        Call {
+            thread: self.thread,
+            span: self.place,
+            start: self.nanos,
+            end: self.nanos,
+            outcome: Outcome::Returned,
+            captures: self.captures,
+        }
+    }
+}
+
 /// What could not be kept since the start or the last reset, in numbers of calls; the running code never waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -220,6 +271,9 @@ pub struct Lost {
     /// Calls that match the condition of their span, and are left out because more of them came than are wanted.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond_limit: u64,
+    /// Events that were counted and not kept, because more of them came in a second than are wanted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub over_rate: u64,
     /// Calls that were taken out of the events, the oldest first, because of [`WhenFull::DropOldest`].
     #[serde(skip_serializing_if = "is_zero")]
     pub oldest: u64,
@@ -236,6 +290,7 @@ impl Lost {
             filtered: self.filtered,
             undecided: self.undecided,
             beyond_limit: self.beyond_limit,
+            over_rate: self.over_rate,
             oldest: self.oldest,
             over_size: self.over_size,
             ..Self::default()
@@ -266,6 +321,7 @@ impl Lost {
             filtered: combine(self.filtered, other.filtered),
             undecided: combine(self.undecided, other.undecided),
             beyond_limit: combine(self.beyond_limit, other.beyond_limit),
+            over_rate: combine(self.over_rate, other.over_rate),
             oldest: combine(self.oldest, other.oldest),
             over_size: combine(self.over_size, other.over_size),
         }
@@ -320,6 +376,8 @@ const OPEN: u8 = 2;
 const VIRTUAL: u8 = 4;
 /// The thrown class has a name.
 const NAMED: u8 = 8;
+/// An event, and no call.
+const MOMENT: u8 = 16;
 /// A bit of the type byte: the capture is one of [`SpanInfo::shown`].
 pub(crate) const SHOWN: u8 = 1 << 7;
 /// The returned value, among captures.

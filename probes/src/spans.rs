@@ -14,6 +14,7 @@ mod entry;
 mod free_list;
 mod limits;
 mod quick;
+mod rates;
 mod runtime;
 mod segments;
 mod shared;

@@ -5,4 +5,5 @@ mod facts;
 mod objects;
 mod resolve;
 
+pub use around::Operands;
 pub(crate) use resolve::{ChangedMethod, Replacement};

@@ -40,6 +40,7 @@ mod transfer;
 mod typing;
 
 pub use builder::{PlanBuilder, PlanChecker};
+pub use changes::Operands;
 pub use class::{
     Attribute, Attributes, ClassFile, ClassHeader, Code, ExceptionHandler, Field, Instruction,
     Line, LocalVariable, Method, Switch, Tables,

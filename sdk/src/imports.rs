@@ -3,6 +3,7 @@
 use crate::bindings::classhook::plugin::{class_file, plans, probes, results, rewrite, structure};
 use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
+use crate::event::{Event, EventValue};
 use crate::snippet::{Part, Snippet};
 use crate::source::{ClassSource, MethodSource, PlanSink, Side};
 use crate::table::Table;
@@ -134,6 +135,27 @@ pub(crate) fn capture_of(capture: &Capture) -> probes::Capture {
     }
     if capture.summed_up {
         resource.sum_up();
+    }
+    resource
+}
+
+/// The host's own copy of what an event records.
+pub(crate) fn values_of(event: &Event) -> probes::EventValues {
+    let resource = probes::EventValues::new();
+    for (name, value) in &event.values {
+        match value {
+            EventValue::This => resource.this(name),
+            EventValue::Argument(index) => resource.argument(name, *index),
+            EventValue::Operand(index) => resource.operand(name, *index),
+            EventValue::Stack => resource.stack(name),
+            EventValue::Constant(value) => resource.constant(name, value),
+        }
+    }
+    if let Some(bytes) = event.limit {
+        resource.limit(bytes);
+    }
+    if let Some(most) = event.per_second {
+        resource.per_second(most);
     }
     resource
 }

@@ -50,6 +50,7 @@ mod capture;
 pub mod class;
 pub mod edit;
 mod error;
+mod event;
 #[doc(hidden)]
 pub mod guest;
 mod imports;
@@ -67,6 +68,7 @@ pub mod wit;
 pub use capture::Capture;
 pub use class::{Allocation, Call, Class, Method, MethodView};
 pub use error::{Error, Result};
+pub use event::{Event, EventValue};
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};
 pub use numbers::CodeView;

@@ -4,7 +4,8 @@ use crate::bindings::classhook::plugin::{probes, rewrite, structure};
 use crate::capture::Capture;
 use crate::class::MethodView;
 use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
-use crate::imports::{annotation_of, capture_of, code_of, row_of};
+use crate::event::Event;
+use crate::imports::{annotation_of, capture_of, code_of, row_of, values_of};
 use crate::snippet::{Member, Snippet};
 use crate::source::{PlanSink, Side};
 use crate::table::Table;
@@ -66,8 +67,40 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A row of a table, as the tag of counts and spans: what these count and time is added up over all rows with the
-    /// same cells, and shown by `classhook report` and `classhook plugin run`.
+    /// A record each time that one of the sites is reached: time, thread, and what `event` asks for. Nothing is called
+    /// and nothing allocated in the JVM. Returns the events in the order of the sites.
+    ///
+    /// A site of an instruction ([`MethodView::at`]) is reached in front of it; with [`Event::stack`], where it has
+    /// completed normally. An instruction whose operands are recorded, or what it gives, has one such event and is
+    /// not changed.
+    ///
+    /// ```
+    /// use classhook_sdk::prelude::*;
+    ///
+    /// /// What these calls of `Statement.execute(String)` are given, at most 100 times a second each.
+    /// fn statements(calls: &[Site], plan: &mut Plan<'_>) -> Result {
+    ///     let event = Event::default().operand("statement", 1).per_second(100);
+    ///     plan.event(calls, &event, b"")?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When a value is not there at one of the sites, and as [`Plan::hit`]; none of them then has the event.
+    pub fn event(
+        &mut self,
+        at: &[Site],
+        event: &Event,
+        tag: &[u8],
+    ) -> Result<Vec<ProbeId>, Failure> {
+        match self.sink.side() {
+            Side::Host(plan) => probes::event(plan, at, &values_of(event), tag),
+            Side::Native(plan) => plan.event(at, event, tag),
+        }
+    }
+
+    /// A row of a table, as the tag of counts, spans and events: what the former count and time is added up over all
+    /// rows with the same cells, an event is a row of its own behind these cells. Both are shown by `classhook report` and `classhook plugin run`.
     ///
     /// `cells` is the row's key, a text for each of the table's columns, numbers in decimal; longer ones than 1,024
     /// bytes are cut.

@@ -4,6 +4,7 @@
 
 use crate::capture::Capture;
 use crate::edit::Edit;
+use crate::event::Event;
 use crate::table::Table;
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
@@ -83,6 +84,7 @@ pub trait NativePlan {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
+    fn event(&self, at: &[Site], event: &Event, tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure>;
     /// Changes what a class does or is.
     fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;

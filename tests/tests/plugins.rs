@@ -3,5 +3,6 @@
 mod authors;
 mod compiling;
 mod edits;
+mod events;
 mod examples;
 mod misbehaving;

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use probes::events::{Call, EventKind, Outcome, SpanInfo, ThreadInfo, Trace};
+use probes::events::{Call, EventKind, Moment, Outcome, SpanInfo, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
-use crate::json_lines::{Jvm, put};
+use crate::json_lines::{Jvm, moment_line, put};
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
 use crate::values::{captured, shown_json, stack, to_json};
@@ -45,6 +45,9 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
                 .map(|event| (event.call, event.depth))
                 .collect();
         calls.sort_by_key(|(call, _)| (call.start, call.thread));
+        let mut moments: Vec<&Moment> = trace.moments.iter().collect();
+        moments.sort_by_key(|moment| moment.nanos);
+        let mut moments = moments.into_iter().peekable();
         let (mut spans, mut threads) = (HashSet::new(), HashSet::new());
         for (call, depth) in calls {
             if spans.insert(call.span) {
@@ -53,8 +56,12 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
             if threads.insert(call.thread) {
                 put(&thread(trace, call.thread), out)?;
             }
+            while let Some(moment) = moments.next_if(|moment| moment.nanos < call.start) {
+                moment_line(trace, moment, false, out)?;
+            }
             put(&line(trace, call, Some(depth)), out)?;
         }
+        moments.try_for_each(|moment| moment_line(trace, moment, false, out))?;
     }
     Ok(())
 }

@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 
-use probes::events::{Call, Event, EventKind, Lost, Outcome, SpanInfo, ThreadInfo, Trace};
+use probes::events::{
+    Call, Event, EventKind, Lost, Moment, Outcome, SpanInfo, TableRow, ThreadInfo, Trace,
+};
 use serde::Serialize;
 use serde_json::Map;
 
 use crate::names::class;
 use crate::perfetto::thread_name;
 use crate::summary::Gap;
-use crate::values::{captured, shown_json, stack, to_json};
+use crate::values::{captured, shown_json, stack, to_json, values};
 
 /// The first line of each JVM.
 #[derive(Serialize)]
@@ -67,6 +69,24 @@ struct Line<'a> {
     stack: Option<serde_json::Value>,
 }
 
+/// One line per event that a plugin asked for.
+#[derive(Serialize)]
+struct MomentLine<'a> {
+    event: &'static str,
+    nanos: u64,
+    pid: u32,
+    thread: u64,
+    thread_name: &'a str,
+    plugin: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<&'a str>,
+    class: &'a str,
+    method: &'a str,
+    descriptor: &'a str,
+    line: u32,
+    values: Map<String, serde_json::Value>,
+}
+
 /// Writes the traces one after the other.
 ///
 /// # Errors
@@ -79,9 +99,16 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
                 .flat_map(|calls| trace.events(calls[0].thread))
                 .collect();
         events.sort_by_key(|event| event.nanos); // stable: within a thread nothing changes places
+        let mut moments: Vec<&Moment> = trace.moments.iter().collect();
+        moments.sort_by_key(|moment| moment.nanos);
+        let mut moments = moments.into_iter().peekable();
         for event in &events {
+            while let Some(moment) = moments.next_if(|moment| moment.nanos < event.nanos) {
+                moment_line(trace, moment, false, out)?;
+            }
             line(trace, event, out)?;
         }
+        moments.try_for_each(|moment| moment_line(trace, moment, false, out))?;
     }
     Ok(())
 }
@@ -159,6 +186,40 @@ pub(crate) fn line_of(
         },
         out,
     )
+}
+
+/// The line of an event; `is_virtual` says whether its thread is virtual, if the trace does not.
+pub(crate) fn moment_line(
+    trace: &Trace,
+    moment: &Moment,
+    is_virtual: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let unknown = SpanInfo::default();
+    let place = trace.places.get(&moment.place).unwrap_or(&unknown);
+    let unnamed = ThreadInfo {
+        is_virtual,
+        ..ThreadInfo::default()
+    };
+    let thread = trace.threads.get(&moment.thread).unwrap_or(&unnamed);
+    let values = values(&moment.captures, place).into_iter();
+    let line = MomentLine {
+        event: "event",
+        nanos: moment.nanos,
+        pid: trace.meta.pid,
+        thread: moment.thread,
+        thread_name: &thread_name(&thread.name, thread.is_virtual, moment.thread),
+        plugin: &place.plugin,
+        table: place.row.as_ref().map(|row: &TableRow| row.table.as_str()),
+        class: &class(&place.class),
+        method: &place.method,
+        descriptor: &place.descriptor,
+        line: place.line,
+        values: values
+            .map(|(name, value)| (name.to_owned(), to_json(value)))
+            .collect(),
+    };
+    put(&line, out)
 }
 
 pub(crate) fn put(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {

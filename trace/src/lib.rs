@@ -18,6 +18,7 @@
 //! wait for their caller.
 #![forbid(unsafe_code)]
 
+mod cells;
 pub mod compact;
 pub mod flame;
 pub mod json_lines;

@@ -1,17 +1,18 @@
 //! Chrome's trace format: a time line of every call, for <https://ui.perfetto.dev> and `chrome://tracing`.
 //!
-//! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds; processes and threads have names.
+//! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds, and an instant (`ph` = `i`) per event;
+//! processes and threads have names.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use probes::events::{Call, Outcome, SpanInfo, Trace};
+use probes::events::{Call, Moment, Outcome, SpanInfo, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::names::{Names, class, command, printable};
 use crate::summary::Gap;
-use crate::values::{captured, shown, stack};
+use crate::values::{captured, shown, stack, values};
 
 #[derive(Serialize)]
 struct Complete<'a> {
@@ -24,6 +25,20 @@ struct Complete<'a> {
     tid: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cname: Option<&'static str>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    args: Map<String, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Instant<'a> {
+    name: &'a str,
+    cat: &'a str,
+    ph: &'static str,
+    /// It belongs to the thread.
+    s: &'static str,
+    ts: f64,
+    pid: u32,
+    tid: u64,
     #[serde(skip_serializing_if = "Map::is_empty")]
     args: Map<String, serde_json::Value>,
 }
@@ -65,6 +80,9 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
                 args: arguments(call, trace.spans.get(&call.span)),
             })?;
         }
+        for moment in &trace.moments {
+            instant(trace, moment, offset, &mut events)?;
+        }
     }
     events.out.write_all(b"\n]}\n")
 }
@@ -85,6 +103,41 @@ impl<W: Write> Events<'_, W> {
         self.out.write_all(separator)?;
         serde_json::to_writer(&mut *self.out, event).map_err(io::Error::from)
     }
+}
+
+/// An event: by the name of its table, else by that of its method and its line.
+fn instant<W: Write>(
+    trace: &Trace,
+    moment: &Moment,
+    offset: u64,
+    events: &mut Events<'_, W>,
+) -> io::Result<()> {
+    let unknown = SpanInfo::default();
+    let place = trace.places.get(&moment.place).unwrap_or(&unknown);
+    let class = class(&place.class);
+    let name = match &place.row {
+        Some(row) => printable(&row.table),
+        None => format!("{class}.{}:{}", printable(&place.method), place.line),
+    };
+    let cells = place.row.iter().flat_map(|row| {
+        let cells = row.columns.iter().zip(&row.cells);
+        cells.map(|(column, cell)| (printable(&column.name), printable(cell)))
+    });
+    let values = values(&moment.captures, place).into_iter();
+    let values = values.map(|(name, value)| (printable(name), value.to_string()));
+    events.put(&Instant {
+        name: &name,
+        cat: &class,
+        ph: "i",
+        s: "t",
+        ts: micros(moment.nanos + offset),
+        pid: trace.meta.pid,
+        tid: moment.thread,
+        args: cells
+            .chain(values)
+            .map(|(name, text)| (name, text.into()))
+            .collect(),
+    })
 }
 
 /// Names of process and threads.

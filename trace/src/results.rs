@@ -1,4 +1,6 @@
-//! The tables of plugins: rows whose counts and times were recorded by probes that plugins gave a row to.
+//! The tables of plugins: rows whose counts and times were recorded by probes that plugins gave a row to, and events.
+
+mod events;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,18 +9,25 @@ use std::io::{self, Write};
 use probes::events::{Aggregate, Column, SpanInfo, TableRow, Trace};
 use serde_json::{Map, Value, json};
 
+use crate::cells::{cell_json, grid, is_number, quoted, shown};
 use crate::names::printable;
 use crate::numbers::counted;
 use crate::table::duration;
 
-/// Blanks between columns.
-const GAP: &str = "  ";
-/// Widest cell of a key in the text, in characters.
-const WIDEST: usize = 80;
+pub use events::{EventRow, EventTable};
 
 /// A table of one plugin, of all JVMs together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub enum Table {
+    /// Counts and times.
+    Sums(SumTable),
+    /// Events.
+    Events(EventTable),
+}
+
+/// Counts and times of one table of a plugin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SumTable {
     /// The plugin.
     pub plugin: String,
     /// The table's own name.
@@ -102,14 +111,59 @@ pub fn of(traces: &[Trace]) -> Vec<Table> {
             name: (*name).to_owned(),
             kind: (*kind).to_owned(),
         };
-        Table {
+        SumTable {
             plugin: plugin.to_owned(),
             name: name.to_owned(),
             columns: columns.iter().map(column).collect(),
             rows: sorted(rows.into_values().filter(|row| row.count > 0).collect()),
         }
     };
-    tables.into_iter().map(table).collect()
+    let sums = tables.into_iter().map(table).map(Table::Sums);
+    sums.chain(events::of(traces).into_iter().map(Table::Events))
+        .collect()
+}
+
+impl Table {
+    /// `PLUGIN-TABLE`, without letters that mean something in a path.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let (plugin, name) = match self {
+            Self::Sums(table) => (&table.plugin, &table.name),
+            Self::Events(table) => (&table.plugin, &table.name),
+        };
+        let plain = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+        let name = format!("{plugin}-{name}");
+        name.replace(|letter| !plain(letter), "_")
+    }
+
+    /// Writes a heading, titles, and at most `most` rows, for people.
+    ///
+    /// # Errors
+    /// If `out` cannot be written; so for all functions.
+    pub fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Sums(table) => table.write(most, out),
+            Self::Events(table) => table.write(most, out),
+        }
+    }
+
+    /// Writes all rows as CSV; times are nanoseconds.
+    #[expect(clippy::missing_errors_doc, reason = "said of all of them above")]
+    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Sums(table) => table.write_csv(out),
+            Self::Events(table) => table.write_csv(out),
+        }
+    }
+
+    /// Writes each row as a JSON object in a line; times are nanoseconds.
+    #[expect(clippy::missing_errors_doc, reason = "said of all of them above")]
+    pub fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Sums(table) => table.write_json_lines(out),
+            Self::Events(table) => table.write_json_lines(out),
+        }
+    }
 }
 
 fn rows_of(trace: &Trace) -> impl Iterator<Item = (&SpanInfo, &TableRow)> {
@@ -140,15 +194,7 @@ impl Row {
     }
 }
 
-impl Table {
-    /// `PLUGIN-TABLE`, without letters that mean something in a path.
-    #[must_use]
-    pub fn file_name(&self) -> String {
-        let plain = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
-        let name = format!("{}-{}", self.plugin, self.name);
-        name.replace(|letter| !plain(letter), "_")
-    }
-
+impl SumTable {
     /// The columns that the agent fills.
     fn measures(&self) -> &'static [Measure] {
         let is_timed = self.rows.iter().any(|row| row.sums.is_some());
@@ -157,38 +203,20 @@ impl Table {
 
     /// Whether this column's values are numbers.
     fn is_number(&self, column: usize) -> bool {
-        let kind = self.columns.get(column).map(|column| column.kind.as_str());
-        kind.is_some_and(|kind| matches!(kind, "integer" | "duration" | "bytes" | "line"))
+        let column = self.columns.get(column);
+        column.is_some_and(|column| is_number(&column.kind))
     }
 
     /// Writes a heading, titles, and at most `most` rows, for people.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
-    pub fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
         let (plugin, name) = (printable(&self.plugin), printable(&self.name));
         writeln!(out, "{plugin}: {name}")?;
         if self.rows.is_empty() {
             return writeln!(out, "nothing was counted or timed");
         }
-        let lines = self.lines(most);
         let keys = self.columns.len();
-        let width = |column: usize| {
-            let widths = lines.iter().filter_map(|line| line.get(column));
-            widths.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..keys + 1 + self.measures().len()).map(width).collect();
-        for line in &lines {
-            let cells = line.iter().zip(&widths).enumerate();
-            let padded = cells.map(|(column, (cell, width))| {
-                match column < keys && !self.is_number(column) {
-                    true => format!("{cell:<width$}"),
-                    false => format!("{cell:>width$}"),
-                }
-            });
-            let text = padded.collect::<Vec<_>>().join(GAP);
-            writeln!(out, "{}", text.trim_end())?;
-        }
+        let is_right = |column| column >= keys || self.is_number(column);
+        grid(&self.lines(most), is_right, out)?;
         match self.rows.len().saturating_sub(most) {
             0 => Ok(()),
             more => writeln!(out, "… and {}", counted(more as u64, "more row")),
@@ -215,10 +243,7 @@ impl Table {
     }
 
     /// Writes all rows as CSV; times are nanoseconds.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
-    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let measures = self.measures();
         let titles = self.columns.iter().map(|column| quoted(&column.name));
         let filled = measures.iter().map(|measure| measure.title.to_owned());
@@ -237,16 +262,11 @@ impl Table {
     }
 
     /// Writes each row as a JSON object in a line; times are nanoseconds.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
-    pub fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         for row in &self.rows {
             let mut key = Map::new();
-            for (index, (cell, column)) in row.cells.iter().zip(&self.columns).enumerate() {
-                let number = cell.parse::<i64>().ok().filter(|_| self.is_number(index));
-                let value = number.map_or_else(|| json!(cell), |number| json!(number));
-                key.insert(column.name.clone(), value);
+            for (cell, column) in row.cells.iter().zip(&self.columns) {
+                key.insert(column.name.clone(), cell_json(cell, &column.kind));
             }
             let mut line = json!({
                 "plugin": self.plugin, "table": self.name, "key": key, "count": row.count,
@@ -264,30 +284,10 @@ impl Table {
     }
 }
 
-/// A cell for people: escaped, and not too wide.
-fn shown(cell: &str, kind: &str) -> String {
-    if let ("duration", Ok(nanos)) = (kind, cell.parse()) {
-        return duration(nanos);
-    }
-    let text = printable(cell);
-    match text.char_indices().nth(WIDEST) {
-        None => text,
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
-}
-
-/// A cell of CSV; in quotes where it holds what would end it, or what a spreadsheet would compute.
-fn quoted(cell: &str) -> String {
-    let risky = cell.contains([',', '"', '\n', '\r']) || cell.starts_with(['=', '+', '@', '\t']);
-    match risky {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::text;
 
     use probes::events::SpanMode;
 
@@ -314,12 +314,6 @@ mod tests {
             spans: spans.into_iter().map(|span| (span.id, span)).collect(),
             ..Trace::default()
         }
-    }
-
-    fn text(write: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
-        let mut out = Vec::new();
-        write(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
     }
 
     #[test]

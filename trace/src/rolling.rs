@@ -38,7 +38,7 @@ impl Rolling {
     /// Adds an entry of the event file; calls are left out.
     pub fn take(&mut self, entry: Entry) {
         match entry {
-            Entry::Call(..) => return,
+            Entry::Call(..) | Entry::Moment(..) => return,
             Entry::Meta(ref meta) => self.before_ms = self.before_ms.max(meta.start_ms),
             Entry::Reset => self.before = Sums::default(),
             Entry::Aggregate(..) | Entry::Count(..) => self.fresh = true,

@@ -7,12 +7,12 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use probes::events::{Call, EventKind, Lost, Outcome, Trace};
+use probes::events::{Call, EventKind, Lost, Moment, Outcome, Trace};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::compact;
-use crate::json_lines::{Jvm, Side, line_of, put};
+use crate::json_lines::{Jvm, Side, line_of, moment_line, put};
 use crate::summary::Gap;
 
 /// The lines of one JVM.
@@ -24,7 +24,7 @@ pub struct Stream {
     threads: HashSet<u64>,
     /// Thread and begin of each call whose entry is written and whose end is not.
     open: HashSet<(u64, u64)>,
-    /// Calls that have lines.
+    /// Calls and events that have lines.
     calls: u64,
 }
 
@@ -51,7 +51,7 @@ impl Stream {
         }
     }
 
-    /// Calls that have lines.
+    /// Calls and events that have lines.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
@@ -100,6 +100,18 @@ impl Stream {
             line_of(trace, call, side(EventKind::Exit), out)?;
         }
         Ok(())
+    }
+
+    /// Writes the line of an event, whose place is among those of `trace`.
+    pub fn moment(
+        &mut self,
+        trace: &Trace,
+        moment: &Moment,
+        is_virtual: bool,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        self.calls += 1;
+        moment_line(trace, moment, is_virtual, out)
     }
 
     /// Writes what the numbers of a compact line mean. Threads without a name have no line.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use probes::events::{Call, SpanInfo, StackFrame, Value, Which};
+use probes::events::{Call, Capture, SpanInfo, StackFrame, Value, Which};
 use serde_json::{Map, json};
 
 use crate::names::{class, printable};
@@ -76,16 +76,18 @@ pub fn captured(call: &Call) -> (Vec<(u8, &Value)>, Option<&Value>) {
 
 /// The values that the condition of a span or its list of what is shown reads, by how they are written there.
 pub fn shown<'c>(call: &'c Call, span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)> {
-    let shown = call
-        .captures
-        .iter()
-        .filter_map(|capture| match capture.which {
-            Which::Shown(slot) => {
-                let name = span.shown.get(usize::from(slot))?;
-                Some((name.as_str(), &capture.value))
-            }
-            _ => None,
-        });
+    values(&call.captures, span)
+}
+
+/// Those of captures that have a name.
+pub fn values<'c>(captures: &'c [Capture], span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)> {
+    let shown = captures.iter().filter_map(|capture| match capture.which {
+        Which::Shown(slot) => {
+            let name = span.shown.get(usize::from(slot))?;
+            Some((name.as_str(), &capture.value))
+        }
+        _ => None,
+    });
     shown.collect()
 }
 

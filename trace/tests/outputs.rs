@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use probes::Incomplete;
 use probes::events::{
-    Aggregate, Call, Capture, Lost, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which,
-    bucket_of,
+    Aggregate, Call, Capture, EventInfo, Lost, Moment, Outcome, SpanInfo, SpanMode, ThreadInfo,
+    Trace, Value, Which, bucket_of,
 };
 use trace::stacks::Stacks;
 use trace::summary::{Order, Summary};
@@ -354,4 +354,67 @@ fn json_lines_are_events_in_the_order_of_time() {
     let mut text = Vec::new();
     json_lines::write(&[shop()], &mut text).unwrap();
     insta::assert_snapshot!(String::from_utf8(text).unwrap());
+}
+
+/// The shop, with an event within `handle` and one behind it, and what is written of both.
+fn shop_with_events() -> Trace {
+    let place = SpanInfo {
+        line: 17,
+        plugin: "log".to_owned(),
+        shown: vec!["statement".to_owned()],
+        event: Some(EventInfo::default()),
+        ..span(9, "com/acme/shop/Store", "find", "(I)V")
+    };
+    let moment = |nanos, number| Moment {
+        thread: 1,
+        place: 9,
+        nanos,
+        captures: vec![Capture {
+            which: Which::Shown(0),
+            value: Value::Int(number),
+        }],
+    };
+    Trace {
+        places: BTreeMap::from([(9, place)]),
+        moments: vec![moment(2_500, 1), moment(9_500_000, 2)],
+        reached: BTreeMap::from([(9, 2)]),
+        ..shop()
+    }
+}
+
+#[test]
+fn events_of_plugins_are_lines_of_their_own_in_the_order_of_time() {
+    let traces = [shop_with_events()];
+    for write in [
+        |traces: &[Trace], out: &mut Vec<u8>| json_lines::write(traces, out),
+        |traces: &[Trace], out: &mut Vec<u8>| compact::write(traces, out),
+    ] {
+        let mut bytes = Vec::new();
+        write(&traces, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let found: Vec<_> = (text.lines().enumerate())
+            .filter(|(_, line)| line.starts_with("{\"event\":\"event\""))
+            .collect();
+        assert_eq!(found.len(), 2, "{text}");
+        let expected = r#"{"event":"event","nanos":2500,"pid":4711,"thread":1,"thread_name":"main","plugin":"log","class":"com.acme.shop.Store","method":"find","descriptor":"(I)V","line":17,"values":{"statement":1}}"#;
+        assert_eq!(found[0].1, expected);
+        assert_eq!(found[1].0, text.lines().count() - 1, "the last line");
+        assert!(found[0].0 > 1 && found[0].0 < found[1].0 - 2, "{text}");
+    }
+}
+
+#[test]
+fn events_of_plugins_are_instants_of_the_time_line_and_no_calls() {
+    let traces = [shop_with_events()];
+    let mut bytes = Vec::new();
+    perfetto::write(&traces, &mut bytes).unwrap();
+    let all: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let all = all["traceEvents"].as_array().unwrap();
+    let instants: Vec<_> = all.iter().filter(|event| event["ph"] == "i").collect();
+    assert_eq!(instants.len(), 2);
+    assert_eq!(instants[0]["name"], "com.acme.shop.Store.find:17");
+    assert_eq!(instants[0]["args"]["statement"], "1");
+    assert_eq!(instants[0]["ts"], 2.5);
+    let calls = |traces: &[Trace]| Summary::of(traces, Order::Calls).rows;
+    assert_eq!(calls(&traces), calls(&[shop()]));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use probes::events::{Call, Entry, Followed, Follower, Trace};
+use probes::events::{Call, Entry, Followed, Follower, Moment, Trace};
 use trace::rolling::Rolling;
 
 use crate::inputs::run_files;
@@ -40,6 +40,8 @@ pub enum Happening<'a> {
     Begun,
     /// A call ended, or has been open for a while; whether its thread is virtual.
     Call(&'a Call, bool),
+    /// An event happened; whether its thread is virtual.
+    Moment(&'a Moment, bool),
     /// Everything so far is forgotten.
     Reset,
 }
@@ -192,6 +194,11 @@ impl Jvm {
             Entry::Call(call, is_virtual) => {
                 if *stale == 0 && rolling.trace().spans.contains_key(&call.span) {
                     take(rolling.trace(), Happening::Call(&call, is_virtual));
+                }
+            }
+            Entry::Moment(moment, is_virtual) => {
+                if *stale == 0 && rolling.trace().places.contains_key(&moment.place) {
+                    take(rolling.trace(), Happening::Moment(&moment, is_virtual));
                 }
             }
             Entry::Span(span) if !filter.wants_name(&span.class) => {}

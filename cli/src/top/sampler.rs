@@ -126,7 +126,7 @@ impl Reading {
                 nestings.push(Nesting::default());
             }
             match happening {
-                Happening::Begun => {}
+                Happening::Begun | Happening::Moment(..) => {}
                 Happening::Call(call, _) => nestings[jvm].take(call),
                 Happening::Reset => nestings[jvm].reset(),
             }

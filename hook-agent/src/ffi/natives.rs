@@ -11,7 +11,7 @@ use super::refs::{Local, LocalRef};
 use super::thread_cell;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
-use probes::spans::calls::{capture, capture_read_from, enter, exit, fail, number};
+use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
 use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, ThreadCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -100,6 +100,19 @@ pub extern "system" fn Java_java_lang__00024Classhook_exit0(
 ) {
     quietly(env, |caller| {
         exit(&caller, thread.cast_unsigned(), span.cast_unsigned());
+    });
+}
+
+/// The place of an event is reached.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_event0(
+    env: *mut JNIEnv,
+    _: jclass,
+    span: jint,
+    thread: jlong,
+) {
+    quietly(env, |caller| {
+        event(&caller, thread.cast_unsigned(), span.cast_unsigned());
     });
 }
 

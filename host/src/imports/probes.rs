@@ -1,13 +1,16 @@
-//! The interface `probes`: hits, counts and spans.
+//! The interface `probes`: hits, counts, spans and events.
 
+use std::sync::Arc;
+
+use plan_rules::{EventValue, EventValues};
 use rewriter::MethodIndex;
 use rewriter::span::{Arguments, Capture, MAX_LIMIT};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
-use super::convert::{Answer, answer, tokens};
-use crate::bindings::classhook::plugin::probes::{Host, HostCapture};
-use crate::bindings::classhook::plugin::types::{ProbeId, Site};
+use super::convert::{Answer, answer, constant, tokens};
+use crate::bindings::classhook::plugin::probes::{Host, HostCapture, HostEventValues};
+use crate::bindings::classhook::plugin::types::{Constant, ProbeId, Site};
 use crate::handles::PlanHandle;
 use crate::state::State;
 
@@ -47,6 +50,67 @@ impl Host for State {
         let method = MethodIndex(method);
         let number = self.transformation()?.span(method, capture, &tag);
         answer(number.map(|value| ProbeId { value }))
+    }
+
+    fn event(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<Site>,
+        values: Resource<EventValues>,
+        tag: Vec<u8>,
+    ) -> Answer<Vec<ProbeId>> {
+        let values = Arc::new(self.kept(&values)?.clone());
+        let events = self.transformation()?.event(tokens(&at), &values, &tag);
+        answer(events.map(probe_ids))
+    }
+}
+
+impl State {
+    fn add_value(
+        &mut self,
+        of: &Resource<EventValues>,
+        name: String,
+        value: EventValue,
+    ) -> Result<()> {
+        self.change(of, |values| values.add(name, value))
+    }
+}
+
+impl HostEventValues for State {
+    fn new(&mut self) -> Result<Resource<EventValues>> {
+        self.keep(EventValues::default())
+    }
+
+    fn this(&mut self, of: Resource<EventValues>, name: String) -> Result<()> {
+        self.add_value(&of, name, EventValue::This)
+    }
+
+    fn argument(&mut self, of: Resource<EventValues>, name: String, index: u8) -> Result<()> {
+        self.add_value(&of, name, EventValue::Argument(index))
+    }
+
+    fn operand(&mut self, of: Resource<EventValues>, name: String, index: u8) -> Result<()> {
+        self.add_value(&of, name, EventValue::Operand(index))
+    }
+
+    fn stack(&mut self, of: Resource<EventValues>, name: String) -> Result<()> {
+        self.add_value(&of, name, EventValue::Stack)
+    }
+
+    fn constant(&mut self, of: Resource<EventValues>, name: String, value: Constant) -> Result<()> {
+        self.add_value(&of, name, EventValue::Constant(constant(value)))
+    }
+
+    fn limit(&mut self, of: Resource<EventValues>, bytes: u32) -> Result<()> {
+        self.change(&of, |values| values.set_limit(bytes))
+    }
+
+    fn per_second(&mut self, of: Resource<EventValues>, most: u32) -> Result<()> {
+        self.change(&of, |values| values.set_per_second(most))
+    }
+
+    fn drop(&mut self, of: Resource<EventValues>) -> Result<()> {
+        self.forget(of)
     }
 }
 

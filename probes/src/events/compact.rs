@@ -195,8 +195,10 @@ impl Compaction {
             Some(Kind::Calls) if self.leave == Leave::Oldest && !self.is_forgotten => {
                 let dropped = &mut self.dropped;
                 let mut count = |entry| {
-                    let has_ended =
-                        matches!(entry, Entry::Call(call, _) if call.outcome != Outcome::Open);
+                    let has_ended = match entry {
+                        Entry::Call(call, _) => call.outcome != Outcome::Open,
+                        entry => matches!(entry, Entry::Moment(..)),
+                    };
                     *dropped += u64::from(has_ended);
                 };
                 self.merged.decoder.take(record, &mut count)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{
-    Aggregate, BUCKETS, Call, Capture, Kind, Lost, NAMED, OPEN, Outcome, RETURNED, SHOWN, SpanInfo,
-    StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
+    Aggregate, BUCKETS, Call, Capture, Kind, Lost, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
+    SHOWN, SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::SnapshotError;
 use crate::format::{Incomplete, Meta};
@@ -26,6 +26,8 @@ pub enum Entry {
     /// A call that has ended, or is open, and whether its thread is virtual. Calls come roughly in the order of their
     /// ends; one that was open comes again, as often as it is seen open and when it has ended.
     Call(Call, bool),
+    /// An event, and whether its thread is virtual.
+    Moment(Moment, bool),
     /// The sums of a span since the start or the last reset, in place of the earlier ones.
     Aggregate(u32, Aggregate),
     /// How often a span was entered since the start or the last reset, in place of the earlier number.
@@ -134,7 +136,11 @@ impl Decoder {
                 outcome,
                 captures,
             };
-            take(Entry::Call(call, flags & VIRTUAL != 0));
+            let is_virtual = flags & VIRTUAL != 0;
+            take(match flags & MOMENT {
+                0 => Entry::Call(call, is_virtual),
+                _ => Entry::Moment(call.into(), is_virtual),
+            });
         }
         Ok(())
     }

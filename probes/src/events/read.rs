@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::decode::{Decoder, Entry};
-use super::{Aggregate, Call, Lost, MAGIC, Outcome, SpanInfo, ThreadInfo};
+use super::{Aggregate, Call, Lost, MAGIC, Moment, Outcome, SpanInfo, ThreadInfo};
 use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, Incomplete, Meta};
 use crate::log::read::{check_header, record_at};
@@ -16,12 +16,18 @@ pub struct Trace {
     pub meta: Meta,
     /// The spans by id.
     pub spans: BTreeMap<u32, SpanInfo>,
+    /// The places of events by id.
+    pub places: BTreeMap<u32, SpanInfo>,
     /// The threads that made calls, by Java's thread id.
     pub threads: BTreeMap<u64, ThreadInfo>,
     /// Every call that was kept, by thread and then by start.
     pub calls: Vec<Call>,
+    /// Every event that was kept, by thread and then by time.
+    pub moments: Vec<Moment>,
     /// The sums by span, also of calls that were not kept.
     pub aggregates: BTreeMap<u32, Aggregate>,
+    /// How often the places of events were reached, also where the event was not kept.
+    pub reached: BTreeMap<u32, u64>,
     /// How often the spans that only count were entered.
     pub counts: BTreeMap<u32, u64>,
     /// What could not be kept.
@@ -100,20 +106,26 @@ impl Trace {
         match entry {
             Entry::Meta(meta) => self.meta = *meta,
             Entry::Span(span) => {
-                self.spans.insert(span.id, span);
+                let known = match span.event {
+                    Some(_) => &mut self.places,
+                    None => &mut self.spans,
+                };
+                known.insert(span.id, span);
             }
             Entry::Name(..) | Entry::End => {}
             Entry::Thread(thread) => {
                 self.threads.insert(thread.id, thread);
             }
             Entry::Call(call, is_virtual) => {
-                let unnamed = || ThreadInfo {
-                    id: call.thread,
-                    name: String::new(),
-                    is_virtual,
-                };
-                self.threads.entry(call.thread).or_insert_with(unnamed);
+                self.know(call.thread, is_virtual);
                 self.calls.push(call);
+            }
+            Entry::Moment(moment, is_virtual) => {
+                self.know(moment.thread, is_virtual);
+                self.moments.push(moment);
+            }
+            Entry::Aggregate(place, sums) if self.places.contains_key(&place) => {
+                self.reached.insert(place, sums.count);
             }
             Entry::Aggregate(span, sums) => {
                 self.aggregates.insert(span, sums);
@@ -125,6 +137,8 @@ impl Trace {
             Entry::Time(ms) => self.meta.dump_ms = ms,
             Entry::Reset => {
                 self.calls.clear();
+                self.moments.clear();
+                self.reached.clear();
                 self.aggregates.clear();
                 self.counts.clear();
                 self.lost = Lost::default();
@@ -133,7 +147,17 @@ impl Trace {
         }
     }
 
-    /// Brings the calls into the order that [`Trace::calls`] says, when all entries were taken.
+    /// There is such a thread.
+    fn know(&mut self, id: u64, is_virtual: bool) {
+        let unnamed = || ThreadInfo {
+            id,
+            name: String::new(),
+            is_virtual,
+        };
+        self.threads.entry(id).or_insert_with(unnamed);
+    }
+
+    /// Brings calls and events into the order that [`Trace::calls`] says, when all entries were taken.
     pub fn finish(&mut self) {
         // A call seen open may be written again when it ends: the later record counts.
         self.calls.sort_by_key(|call| {
@@ -146,6 +170,8 @@ impl Trace {
         });
         self.calls
             .dedup_by(|later, first| later.thread == first.thread && later.start == first.start);
+        self.moments
+            .sort_by_key(|moment| (moment.thread, moment.nanos));
         self.meta.dump_ms = self.meta.dump_ms.max(self.meta.start_ms);
         self.complete &= !self.truncated;
     }

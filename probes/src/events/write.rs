@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::limit::Limit;
 use super::{
-    Aggregate, Call, Capture, Kind, Lost, MAGIC, NAMED, OPEN, Outcome, RETURNED, SHOWN, SizeLimit,
-    SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
+    Aggregate, Call, Capture, Kind, Lost, MAGIC, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
+    SHOWN, SizeLimit, SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
@@ -114,8 +114,18 @@ impl EventWriter {
 
     /// Adds a call, whose class names are given their numbers here. `is_virtual` says whether its thread is virtual.
     pub fn call(&mut self, call: &Call, is_virtual: bool) {
+        self.add(call, if is_virtual { VIRTUAL } else { 0 });
+    }
+
+    /// Adds an event, as [`EventWriter::call`] adds a call.
+    pub fn moment(&mut self, moment: Moment, is_virtual: bool) {
+        let call = moment.into_call();
+        self.add(&call, MOMENT | if is_virtual { VIRTUAL } else { 0 });
+    }
+
+    fn add(&mut self, call: &Call, flags: u8) {
         let mut out = std::mem::take(&mut self.calls);
-        self.encode(&mut out, call, is_virtual);
+        self.encode(&mut out, call, flags);
         self.calls = out;
         self.count += 1;
         self.ended += u64::from(call.outcome != Outcome::Open);
@@ -154,7 +164,7 @@ impl EventWriter {
         takes
     }
 
-    fn encode(&mut self, out: &mut Vec<u8>, call: &Call, is_virtual: bool) {
+    fn encode(&mut self, out: &mut Vec<u8>, call: &Call, more: u8) {
         let (flags, thrown) = match &call.outcome {
             Outcome::Returned => (0, None),
             Outcome::Threw(None) => (THREW, None),
@@ -163,7 +173,7 @@ impl EventWriter {
         };
         write_varint(out, call.thread);
         write_varint(out, call.span);
-        out.push(flags | if is_virtual { VIRTUAL } else { 0 });
+        out.push(flags | more);
         let since = call.start.wrapping_sub(self.last_start);
         write_varint(out, zigzag(since as i64));
         self.last_start = call.start;

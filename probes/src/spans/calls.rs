@@ -11,7 +11,7 @@ use conditions::{Call, Datum, Path, Verdict};
 
 use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
-use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
+use super::entry::{LENGTH_SHIFT, MOMENT, NAMED, THREW, VIRTUAL};
 use super::quick;
 use super::segments::Pushed;
 use super::stack::Left;
@@ -163,9 +163,52 @@ fn leave(
     if left.unended > 0 {
         here.log.lost.note(|lost| &lost.unended, left.unended);
     }
+    give_back(here);
+}
+
+/// A virtual thread without open calls needs no stack.
+#[inline(always)]
+fn give_back(here: CurrentThread) {
     if !std::ptr::eq(here.stack, &here.log.own) && here.stack.is_idle() {
         here.log.shared.virtual_stacks.release(here.stack);
     }
+}
+
+/// The place of the event `span` is reached; its values were captured before, as those of a call.
+pub fn event(jvm: &impl Jvm, thread: u64, span: u32) {
+    let Some(here) = here(jvm, thread, Some(span)) else {
+        return;
+    };
+    let captures = here.stack.take_staged(span);
+    let mode = here.log.shared.mode(span);
+    if mode >= AGGREGATE {
+        let now = here.stack.moment(jvm.ticks(), here.log.shared.apart());
+        reached(here, span, mode, now, captures);
+    }
+    give_back(here);
+}
+
+/// Counts an event, and writes it if its limit and its mode say so.
+fn reached(here: CurrentThread, span: u32, mode: u8, now: u64, captures: (u64, u64)) {
+    let (shared, lost) = (here.log.shared, &here.log.lost);
+    let once = Timed {
+        ticks: 0,
+        own: 1, // see `Sum::add_fresh`
+        nanos: 0,
+        failed: false,
+        outermost: true,
+    };
+    if !here.log.sums.add(span, once, &shared.sums_left) {
+        lost.note(|lost| &lost.sums, 1);
+    }
+    if mode < EVENTS {
+        return;
+    }
+    let second = shared.scale(shared.base()).time(now) / 1_000_000_000;
+    if !shared.rates.admits(span, second) {
+        return lost.note(|lost| &lost.over_rate, 1);
+    }
+    push(here, span, (now, now), captures, MOMENT, None);
 }
 
 #[inline(always)]
@@ -192,7 +235,14 @@ fn ended(
     }
     if left.mode == EVENTS {
         let thrown = if failed { class() } else { None };
-        push(here, span, (left.start, end), left.captures, failed, thrown);
+        push(
+            here,
+            span,
+            (left.start, end),
+            left.captures,
+            threw(failed),
+            thrown,
+        );
     } else if left.mode == WATCHED {
         let (times, nanos) = ((left.start, end), timed.nanos);
         watched(jvm, here, span, times, nanos, left.captures, failed, class);
@@ -237,7 +287,7 @@ fn watched(
     }
     let captures = with_stack(jvm, here, captures, watched.program.stack());
     let thrown = if failed { class() } else { None };
-    push(here, span, times, captures, failed, thrown);
+    push(here, span, times, captures, threw(failed), thrown);
 }
 
 /// The captures of a call, and the call stack if so many frames of it are asked for.
@@ -322,6 +372,10 @@ fn copy(text: &str, buffer: &mut [u8; MAX_TEXT]) -> (usize, u32) {
     (kept, u32::try_from(units).unwrap_or(u32::MAX))
 }
 
+fn threw(failed: bool) -> u64 {
+    if failed { THREW } else { 0 }
+}
+
 /// Writes a call to the thread's segment: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
 /// mode would have to keep it in memory, too.
 #[inline(never)]
@@ -330,13 +384,12 @@ fn push(
     span: u32,
     (start, end): (u64, u64),
     captures: (u64, u64),
-    failed: bool,
+    mut flags: u64,
     thrown: Option<u32>,
 ) {
     let captures = here.stack.words(captures);
     let mut head = [0, start, end, 0, 0];
     let mut length = 3;
-    let mut flags = if failed { THREW } else { 0 };
     let mut add = |flag, word| {
         flags |= flag;
         if let Some(next) = head.get_mut(length) {

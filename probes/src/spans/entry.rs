@@ -12,6 +12,8 @@ pub(super) const THREW: u64 = 1 << 32;
 pub(super) const NAMED: u64 = 1 << 33;
 /// The id of the virtual thread follows.
 pub(super) const VIRTUAL: u64 = 1 << 34;
+/// An event: a moment, not a call.
+pub(super) const MOMENT: u64 = 1 << 35;
 /// Where an entry's length lies in its first word.
 pub(super) const LENGTH_SHIFT: u32 = 48;
 
@@ -38,7 +40,10 @@ impl Entries<'_> {
             };
             rest = behind;
             if let Some((call, is_virtual)) = self.call(entry) {
-                out.call(&call, is_virtual);
+                match head & MOMENT {
+                    0 => out.call(&call, is_virtual),
+                    _ => out.moment(call.into(), is_virtual),
+                }
             }
         }
     }

@@ -232,6 +232,7 @@ impl Runtime {
         let mut reported = self.reported();
         self.shared.set_base(base);
         self.shared.watches.begin_again();
+        self.shared.rates.begin_again();
         self.forget(&mut reported);
         self.open
             .lock()

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::alarm::Alarm;
+use super::rates::Rates;
 use super::segments::{Limits, Segments};
 use super::sums::MAX_SUMS;
 use super::table::SpanTable;
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     modes: &'static [AtomicU8],
     /// What is asked of the calls of some spans.
     pub watches: &'static Watches,
+    /// How many of an event are kept in a second.
+    pub rates: &'static Rates,
     nanos_per_tick: u64,
     /// Ticks of a nanosecond at least.
     apart: u64,
@@ -77,6 +80,7 @@ impl Shared {
         Self {
             modes: table.modes(),
             watches: table.watches(),
+            rates: table.rates(),
             nanos_per_tick,
             apart: (1_u64 << 32).div_ceil(nanos_per_tick.max(1)),
             virtual_stacks: VirtualStacks::default(),

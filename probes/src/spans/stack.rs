@@ -423,6 +423,16 @@ impl ThreadStack {
         used.is_some()
     }
 
+    /// The captures staged for `span`, as words of the arena; they are staged no more.
+    pub fn take_staged(&self, span: u32) -> (u64, u64) {
+        let top = get(&self.top);
+        if get(&self.staged_for) != u64::from(span) {
+            return (top, top);
+        }
+        set(&self.staged_for, NO_SPAN);
+        (top, get(&self.staged))
+    }
+
     /// Does what [`stage`](Self::stage) does, once there is an arena; none if there is no room either.
     #[inline(always)]
     pub fn stage_quickly(

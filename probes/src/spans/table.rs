@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use conditions::Program;
 
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
+use super::rates::Rates;
 use super::watches::Watches;
 use crate::arrays::ARRAY_LENGTH;
 use crate::events::{SpanInfo, SpanMode};
@@ -21,6 +22,7 @@ pub(crate) const WATCHED: u8 = SpanMode::Events as u8 + 1;
 pub struct SpanTable {
     modes: OnceLock<Box<[AtomicU8]>>,
     watches: Watches,
+    rates: Rates,
     /// The running code cannot call spans yet.
     held: AtomicBool,
     /// A class was refused its spans meanwhile.
@@ -41,7 +43,15 @@ struct State {
     counter_of: HashMap<u32, u32>,
 }
 
-type Key = (String, String, String, String, String, u32, bool);
+type Key = (String, String, String, String, String, u32, Kind);
+
+/// What a number is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Span,
+    Count,
+    Event,
+}
 
 /// Why a span gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -138,11 +148,18 @@ impl SpanTable {
             return Err(TooMany::Conditions);
         }
         if let Some(known) = state.spans.get_mut(id as usize)
-            && (known.when != span.when || known.shown != span.shown || known.row != span.row)
+            && (known.when != span.when
+                || known.shown != span.shown
+                || known.row != span.row
+                || known.event != span.event)
         {
             (known.when, known.shown) = (span.when.clone(), span.shown.clone());
             known.row.clone_from(&span.row);
+            known.event = span.event;
             state.changed.push(id);
+        }
+        if let Some(event) = span.event {
+            self.rates.set(id, event.per_second);
         }
         self.switch(&mut state, id, span.mode);
         Ok(id)
@@ -263,6 +280,11 @@ impl SpanTable {
         &self.watches
     }
 
+    /// How many of an event are kept in a second; read by the running code.
+    pub(crate) fn rates(&self) -> &Rates {
+        &self.rates
+    }
+
     /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -270,6 +292,11 @@ impl SpanTable {
 }
 
 fn key(span: &SpanInfo) -> Key {
+    let kind = match span.event {
+        Some(_) => Kind::Event,
+        None if span.mode == SpanMode::Count => Kind::Count,
+        None => Kind::Span,
+    };
     (
         span.class.clone(),
         span.loader.clone(),
@@ -277,7 +304,7 @@ fn key(span: &SpanInfo) -> Key {
         span.descriptor.clone(),
         span.plugin.clone(),
         span.number,
-        span.mode == SpanMode::Count,
+        kind,
     )
 }
 

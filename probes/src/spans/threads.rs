@@ -60,6 +60,7 @@ pub(crate) struct Losses {
     pub filtered: AtomicU64,
     pub undecided: AtomicU64,
     pub beyond_limit: AtomicU64,
+    pub over_rate: AtomicU64,
 }
 
 impl Losses {
@@ -80,6 +81,7 @@ impl Losses {
         out.filtered += read(&self.filtered);
         out.undecided += read(&self.undecided);
         out.beyond_limit += read(&self.beyond_limit);
+        out.over_rate += read(&self.over_rate);
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use conditions::Program;
 
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
+use super::rates::{InSecond, raise};
 
 /// Where the number of a method's parameters lies beside that of its program.
 const PARAMETERS: u32 = 16;
@@ -26,8 +27,8 @@ pub(crate) struct Watched {
     pub program: Arc<Program>,
     /// Calls that were kept, if their number is limited.
     kept: AtomicU64,
-    /// Calls that were kept in one second, if their number is limited: the second in the high half.
-    in_second: AtomicU64,
+    /// Calls that were kept in one second, if their number is limited.
+    in_second: InSecond,
 }
 
 impl Watches {
@@ -70,7 +71,7 @@ impl Watches {
         let programs = self.programs.get().into_iter().flatten();
         for watched in programs.map_while(OnceLock::get) {
             watched.kept.store(0, Ordering::Relaxed);
-            watched.in_second.store(0, Ordering::Relaxed);
+            watched.in_second.forget();
         }
     }
 
@@ -88,7 +89,7 @@ impl Watches {
         let watched = Watched {
             program: Arc::clone(program),
             kept: AtomicU64::new(0),
-            in_second: AtomicU64::new(0),
+            in_second: InSecond::default(),
         };
         programs.get(place)?.get_or_init(|| watched);
         u32::try_from(place).ok()
@@ -99,27 +100,12 @@ impl Watched {
     /// Whether one more call is kept, which ended within this second.
     pub fn admits(&self, second: u64) -> bool {
         let watch = self.program.watch();
-        let in_time = watch.per_second.is_none_or(|most| {
-            let more = |packed: u64| {
-                let (last, count) = (packed >> 32, packed as u32);
-                match second & 0xFFFF_FFFF {
-                    now if now != last => Some(now << 32 | 1),
-                    _ if count < most => Some(packed + 1),
-                    _ => None,
-                }
-            };
-            raise(&self.in_second, more)
-        });
-        in_time
+        let in_time = |most| self.in_second.admits(second, most);
+        watch.per_second.is_none_or(in_time)
             && watch
                 .calls
                 .is_none_or(|most| raise(&self.kept, |kept| (kept < most).then_some(kept + 1)))
     }
-}
-
-fn raise(number: &AtomicU64, more: impl FnMut(u64) -> Option<u64>) -> bool {
-    let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
-    number.fetch_update(set, fetch, more).is_ok()
 }
 
 #[cfg(test)]

@@ -3,13 +3,40 @@
 
 use crate::arithmetic::Exact;
 use crate::changes::resolve::{ChangedMethod, Replacement};
-use crate::class::Instruction;
+use crate::class::{ClassFile, Instruction};
 use crate::edits::ChangeError;
-use crate::index::{Bci, PoolIndex};
-use crate::plan::Location;
+use crate::index::{Bci, MethodIndex, PoolIndex};
+use crate::plan::{Location, PlanError};
 use crate::snippet::{Operation, Snippet, SnippetError};
-use crate::typing::{Class, Exchange, ProgramPoint, Type, Typed, type_snippet};
+use crate::typing::{Class, Exchange, Hierarchy, ProgramPoint, Type, Typed, type_snippet};
+use jvms::descriptor::{BaseType, FieldType};
 use jvms::opcode;
+
+/// What an instruction takes from the operand stack and gives: the primitive types, and none for references.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operands {
+    /// What it takes, a receiver or array first.
+    pub taken: Vec<Option<BaseType>>,
+    /// What it gives, if it gives something.
+    pub given: Option<Option<BaseType>>,
+}
+
+impl Operands {
+    /// Those of the instruction at `bci`, around which code can stand.
+    ///
+    /// # Errors
+    /// When there is no such instruction, or no code can stand around it.
+    pub fn at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> Result<Self, PlanError> {
+        let missing = PlanError::NoCode { method };
+        let found = class.method(method).ok_or(missing)?;
+        let code = found.code().ok().flatten();
+        let code = code.ok_or(PlanError::NoCode { method })?;
+        let known = Hierarchy::of(class);
+        let changed = ChangedMethod::new(class, &found, &code, &known);
+        let operands = changed.operands(bci);
+        operands.map_err(|error| PlanError::Change { method, bci, error })
+    }
+}
 
 /// What such code may stand around.
 const EXPECTED: &str = "a call other than a constructor's, a field access, monitorenter, monitorexit or the creation of an array";
@@ -37,6 +64,30 @@ impl<'t> ChangedMethod<'t, '_> {
     /// What the instruction that begins at `bci` takes and gives.
     pub(crate) fn exchange_at(&self, bci: Bci) -> Result<Exchange<'t>, ChangeError> {
         self.exchange(&self.at(bci)?)
+    }
+
+    fn operands(&self, bci: Bci) -> Result<Operands, ChangeError> {
+        let instruction = self.at(bci)?;
+        let exchange = self.exchange(&instruction)?;
+        if matches!(
+            instruction.opcode,
+            opcode::GETSTATIC..=opcode::INVOKEDYNAMIC
+        ) {
+            let effect = self.effect(&instruction)?;
+            let base = |kind: FieldType<'_>| match kind {
+                FieldType::Base(base) => Some(base),
+                _ => None,
+            };
+            return Ok(Operands {
+                taken: effect.operands.into_iter().map(base).collect(),
+                given: effect.result.map(base),
+            });
+        }
+        let base = |kind: &Type<'_>| (*kind == Type::Int).then_some(BaseType::Int);
+        Ok(Operands {
+            taken: exchange.operands.iter().map(base).collect(),
+            given: exchange.result.as_ref().map(base),
+        })
     }
 
     fn exchange(&self, instruction: &Instruction<'t>) -> Result<Exchange<'t>, ChangeError> {

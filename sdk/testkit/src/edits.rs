@@ -1,14 +1,14 @@
 //! Changes of code and structure over the rewriter's checks.
 
-use classhook_sdk::edit::{self, Constant, Edit, Element, Value};
+use classhook_sdk::edit::{self, Edit, Element, Value};
 use classhook_sdk::snippet::{Member, Part, Snippet};
 use plan_rules::{AnnotationBuilder, NestedArray, RefusedRequest, SnippetBuilder, Transformation};
 use rewriter::{
-    Action, CallTarget, Change, ElementValue, InsertionPoint, Literal, Location, MemberName,
-    MethodIndex, NewField, Target,
+    Action, CallTarget, Change, ElementValue, InsertionPoint, Location, MemberName, MethodIndex,
+    NewField, Target,
 };
 
-use crate::plan::{Denied, State, tokens};
+use crate::plan::{Denied, State, constant, tokens};
 
 type Answer<T = ()> = Result<T, Denied>;
 type Granted = Result<(), RefusedRequest>;
@@ -63,16 +63,6 @@ fn name(member: &Member) -> MemberName {
         name: member.name.clone(),
         descriptor: member.descriptor.clone(),
         interface: member.interface,
-    }
-}
-
-fn constant(value: &Constant) -> Literal {
-    match value {
-        Constant::Integer(value) => Literal::Int(*value),
-        Constant::Long(value) => Literal::Long(*value),
-        Constant::Float(value) => Literal::Float(value.to_bits()),
-        Constant::Double(value) => Literal::Double(value.to_bits()),
-        Constant::Text(text) => Literal::String(text.clone()),
     }
 }
 

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
-use classhook_sdk::edit::Edit;
+use classhook_sdk::edit::{Constant, Edit};
 use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use classhook_sdk::wit::{Failure, ProbeId, Site};
-use classhook_sdk::{Capture, Table};
-use plan_rules::{CheckedClass, PlanRequest, RefusedRequest, Row, Transformation};
+use classhook_sdk::{Capture, Event, EventValue, Table};
+use plan_rules::{CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation};
 use rewriter::span::{self, Arguments};
-use rewriter::{Action, MethodIndex};
+use rewriter::{Action, Literal, MethodIndex};
 
 /// The code of a failure that ends a plugin's work on a class in production, whatever it would do next.
 const TRAP: &str = "H0311";
@@ -169,6 +170,37 @@ fn capture_of(capture: &Capture) -> span::Capture {
     result
 }
 
+pub(crate) fn constant(value: &Constant) -> Literal {
+    match value {
+        Constant::Integer(value) => Literal::Int(*value),
+        Constant::Long(value) => Literal::Long(*value),
+        Constant::Float(value) => Literal::Float(value.to_bits()),
+        Constant::Double(value) => Literal::Double(value.to_bits()),
+        Constant::Text(text) => Literal::String(text.clone()),
+    }
+}
+
+fn values_of(event: &Event) -> EventValues {
+    let mut values = EventValues::default();
+    for (name, value) in &event.values {
+        let value = match value {
+            EventValue::This => plan_rules::EventValue::This,
+            EventValue::Argument(index) => plan_rules::EventValue::Argument(*index),
+            EventValue::Operand(index) => plan_rules::EventValue::Operand(*index),
+            EventValue::Stack => plan_rules::EventValue::Stack,
+            EventValue::Constant(value) => plan_rules::EventValue::Constant(constant(value)),
+        };
+        values.add(name.clone(), value);
+    }
+    if let Some(bytes) = event.limit {
+        values.set_limit(bytes);
+    }
+    if let Some(most) = event.per_second {
+        values.set_per_second(most);
+    }
+    values
+}
+
 /// The tokens of insertion points.
 pub(crate) fn tokens(at: &[Site]) -> impl ExactSizeIterator<Item = u64> {
     at.iter().map(|site| site.token)
@@ -208,6 +240,17 @@ impl NativePlan for PlanRecord {
                 state.say(&line, tag);
             }
             Ok(ProbeId { value })
+        })
+    }
+
+    fn event(&self, at: &[Site], event: &Event, tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+        let values = Arc::new(values_of(event));
+        self.ask(|state| {
+            let events = state.transformation.event(tokens(at), &values, tag)?;
+            for (site, number) in at.iter().zip(events.clone()) {
+                state.say_at(*site, &format!("event {number}: {values}"), tag);
+            }
+            Ok(events.map(|value| ProbeId { value }).collect())
         })
     }
 

@@ -175,7 +175,7 @@ impl Run {
         Ok(if ended.is_partial { PARTIAL } else { code })
     }
 
-    /// What the plugin counted and timed; other plugins may have been at work, too. The exit code.
+    /// What the plugin recorded; other plugins may have been at work, too. The exit code.
     fn show(
         &self,
         mut traces: Vec<Trace>,
@@ -190,7 +190,7 @@ impl Run {
         for trace in &mut traces {
             traces::retain(trace, |span| span.plugin == plugin.name);
         }
-        traces.retain(|trace| !trace.spans.is_empty());
+        traces.retain(|trace| !trace.spans.is_empty() || !trace.places.is_empty());
         if !traces.is_empty() {
             return self.outputs.make(&traces, StreamedLines::No).map(|()| code);
         }
@@ -199,7 +199,7 @@ impl Run {
             return Ok(code); // it records nothing
         }
         say(format_args!(
-            "the plugin `{name}` counted and timed nothing: no class that was loaded has a count or a span of it"
+            "the plugin `{name}` recorded nothing: no class that was loaded has a count, a span or an event of it"
         ));
         Ok(code)
     }

@@ -143,6 +143,7 @@ impl Bench {
     }
 }
 
+mod moments;
 mod quick;
 mod watched;
 

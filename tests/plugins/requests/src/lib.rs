@@ -2,8 +2,9 @@
 //! a constructor. Natively and in WebAssembly it has to be answered the same.
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
+use classhook_sdk::descriptor::Parameters;
 use classhook_sdk::edit::{Annotation, Constant, Element, Field};
-use classhook_sdk::opcode::{GOTO, IF_ICMPEQ, INVOKESTATIC, POP};
+use classhook_sdk::opcode::{GOTO, IF_ICMPEQ, INVOKESTATIC, IRETURN, POP, RETURN};
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
@@ -25,6 +26,7 @@ pub const REQUESTS: &[Request] = &[
     ("hits", hits),
     ("counts", counts),
     ("spans", spans),
+    ("events", events),
     ("notes", notes),
     ("type-names", type_names),
     ("insert", insert),
@@ -58,6 +60,20 @@ pub const REQUESTS: &[Request] = &[
     ("attribute-twice", attribute_twice),
     ("two-spans", two_spans),
     ("no-argument", no_argument),
+    ("event-without-argument", event_without_argument),
+    ("event-without-operand", event_without_operand),
+    ("event-without-this", event_without_this),
+    ("event-of-nothing-on-the-stack", event_of_nothing),
+    (
+        "event-with-an-operand-at-the-entry",
+        event_with_operand_at_entry,
+    ),
+    ("event-with-a-name-twice", event_with_a_name_twice),
+    ("event-with-many-values", event_with_many_values),
+    ("event-without-code", event_without_code),
+    ("two-events-of-an-instruction", two_events),
+    ("event-and-change-of-an-instruction", event_and_change),
+    ("change-and-event-of-an-instruction", change_and_event),
     ("many-edits", many_edits),
     ("many-tags", many_tags),
     ("much-code", much_code),
@@ -327,6 +343,124 @@ fn two_spans(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 fn no_argument(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let method = caller(class)?;
     plan.span(&method, &Capture::default().argument(3), b"")?;
+    Ok(())
+}
+
+/// Every value that each method has: at its entry, before it returns, when it is left by an exception, and of its calls
+/// of methods of the class.
+fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    for method in class.methods().filter(Method::has_code) {
+        let is_static = method.access_flags() & ACC_STATIC != 0;
+        let place = Constant::Text(method.name().to_owned());
+        let mut entry = Event::default().constant("place", place).limit(10);
+        if !is_static && method.name() != "<init>" {
+            entry = entry.this("this");
+        }
+        for index in 0..parameters(method.descriptor()) {
+            entry = entry.argument(&format!("argument{index}"), index);
+        }
+        plan.event(&[method.entry()], &entry.per_second(100), b"entry")?;
+        for instruction in method.instructions()? {
+            if (IRETURN..RETURN).contains(&instruction.opcode) {
+                let sites = method.before(&[instruction.bci])?;
+                plan.event(&sites, &Event::default().stack("returned"), b"")?;
+            }
+        }
+        let thrown = Event::default()
+            .stack("thrown")
+            .constant("long", Constant::Long(7));
+        plan.event(&[method.unwind()], &thrown, b"")?;
+        for call in method.calls(|it| it.owner == class.name() && it.name != "<init>")? {
+            let receiver = u8::from(call.opcode != INVOKESTATIC);
+            let mut event = Event::default();
+            for index in 0..parameters(&call.target.descriptor) + receiver {
+                event = event.operand(&format!("operand{index}"), index);
+            }
+            if !call.target.descriptor.ends_with('V') {
+                event = event.stack("given");
+            }
+            plan.event(&method.at(&[call.bci])?, &event, b"")?;
+        }
+    }
+    Ok(())
+}
+
+fn parameters(descriptor: &str) -> u8 {
+    u8::try_from(Parameters::of(descriptor.as_bytes()).count()).unwrap_or(u8::MAX)
+}
+
+fn event_without_argument(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.event(
+        &[caller(class)?.entry()],
+        &Event::default().argument("a", 3),
+        b"",
+    )?;
+    Ok(())
+}
+
+fn event_without_operand(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let event = Event::default().operand("a", 1);
+    plan.event(&caller(class)?.at(&[1])?, &event, b"")?;
+    Ok(())
+}
+
+fn event_without_this(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.event(&entries(class), &Event::default().this("a"), b"")?;
+    Ok(())
+}
+
+fn event_of_nothing(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.event(&[caller(class)?.entry()], &Event::default().stack("a"), b"")?;
+    Ok(())
+}
+
+fn event_with_operand_at_entry(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let event = Event::default().operand("a", 0);
+    plan.event(&[caller(class)?.entry()], &event, b"")?;
+    Ok(())
+}
+
+fn event_with_a_name_twice(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let event = Event::default().this("a").this("a");
+    plan.event(&[caller(class)?.entry()], &event, b"")?;
+    Ok(())
+}
+
+fn event_with_many_values(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let event = (0..17).fold(Event::default(), |event, number| {
+        event.this(&format!("v{number}"))
+    });
+    plan.event(&[caller(class)?.entry()], &event, b"")?;
+    Ok(())
+}
+
+fn event_without_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut methods = class.methods();
+    let native = methods
+        .find(|method| !method.has_code())
+        .ok_or("no such method")?;
+    plan.event(&[native.entry()], &Event::default(), b"")?;
+    Ok(())
+}
+
+fn two_events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let sites = caller(class)?.at(&[1])?;
+    plan.event(&sites, &Event::default(), b"")?;
+    plan.event(&sites, &Event::default().operand("a", 0), b"")?;
+    plan.event(&sites, &Event::default().stack("a"), b"")?;
+    Ok(())
+}
+
+fn event_and_change(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let sites = caller(class)?.at(&[1])?;
+    plan.event(&sites, &Event::default().stack("a"), b"")?;
+    Ok(plan.remove(&sites, None)?)
+}
+
+fn change_and_event(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let sites = caller(class)?.at(&[1])?;
+    plan.remove(&sites, None)?;
+    plan.event(&sites, &Event::default().stack("a"), b"")?;
     Ok(())
 }
 

@@ -1,0 +1,68 @@
+//! Records which system properties and environment variables a program reads, and what it gets.
+
+use classhook_sdk::prelude::*;
+use classhook_sdk::wit::MemberRef;
+
+/// The methods of the JDK that read a setting by its name, which is their first argument; all are static.
+const READS: [(&str, &[&str]); 4] = [
+    ("java/lang/System", &["getProperty", "getenv"]),
+    ("java/lang/Boolean", &["getBoolean"]),
+    ("java/lang/Integer", &["getInteger"]),
+    ("java/lang/Long", &["getLong"]),
+];
+
+/// Who reads settings.
+const SETTINGS: Table = Table {
+    name: "settings",
+    columns: &[("reader", Kind::Method), ("line", Kind::Line)],
+};
+
+/// The plugin's settings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Most reads that are kept of each call in a second.
+    per_second: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { per_second: 100 }
+    }
+}
+
+/// Records events.
+pub struct SettingsLog(Settings);
+
+impl Transformer for SettingsLog {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        Ok(Self(settings))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let read = Event::default()
+            .operand("setting", 0)
+            .stack("value")
+            .per_second(self.0.per_second);
+        for method in class.methods().filter(Method::has_code) {
+            for call in method.calls(is_read)? {
+                let line = call.line.to_string();
+                let row = plan.row(&SETTINGS, &[&method.full_name(), &line])?;
+                plan.event(&method.at(&[call.bci])?, &read, &row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_read(target: &MemberRef) -> bool {
+    let name = target.name.as_str();
+    target.descriptor.starts_with("(Ljava/lang/String;")
+        && READS
+            .iter()
+            .any(|(owner, names)| target.owner == *owner && names.contains(&name))
+}
+
+classhook_sdk::export!(SettingsLog);

@@ -1,0 +1,11 @@
+//! What the plugin asks for, without a JVM.
+
+use classhook_testkit::Harness;
+use settings_log::SettingsLog;
+
+#[test]
+fn reads_of_settings_are_recorded_with_what_they_give() {
+    Harness::<SettingsLog>::default()
+        .transform(include_bytes!("../program/Configured.class"))
+        .assert_plan_file("tests/Configured.plan");
+}

@@ -1,0 +1,131 @@
+//! What code an event becomes: its values go where those of a span go, and `$Classhook.event(id)` ends it.
+
+use std::collections::HashSet;
+
+use jvms::descriptor::BaseType;
+use plan_rules::{EventRequest, EventValues, PlanRequest, ProbeKind, Step, instruction_at};
+use probes::events::{EventInfo, SpanInfo, SpanMode, Which};
+use probes::spans::{CaptureSpec, SpanTable};
+use rewriter::{
+    Action, Bci, Change, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, Snippet,
+    SnippetError,
+};
+
+use crate::class::TransformedClass;
+use crate::span::{
+    LeftAlone, NUMBER, OBJECT, Refused, about, call, is_of_spans, line_at, row_of, to_bits,
+};
+
+/// Method of the helper: the place of an event is reached.
+const EVENT: (&str, &str) = ("event", "(I)V");
+
+/// Adds the events of one plugin to the plan of a class, each with its number of the JVM. Gives the methods in which one
+/// is left out, since the instruction that it stands around is changed by another plugin.
+pub(crate) fn add(
+    merged: &mut EditPlan,
+    transformed: &TransformedClass,
+    plugin: &str,
+    request: &PlanRequest,
+    spans: &SpanTable,
+) -> Result<LeftAlone, Refused> {
+    let mut left_alone = LeftAlone::new();
+    if request.events.is_empty() || !spans.is_open() {
+        return Ok(left_alone);
+    }
+    let mut changed = changed_instructions(merged);
+    let rows = request.rows(ProbeKind::Event);
+    for (number, EventRequest { point, values }) in (0..).zip(&request.events) {
+        let (class, method) = (transformed.class(), point.method);
+        if is_of_spans(class, method) {
+            let text = "the code that records events calls it itself";
+            left_alone.push((method, text.to_owned()));
+            continue;
+        }
+        if values.needs_instruction() && !take(&mut changed, *point) {
+            let text = "another plugin changes an instruction whose operands, or what it gives, an event would record";
+            left_alone.push((method, text.to_owned()));
+            continue;
+        }
+        let bci = instruction_at(point.location).unwrap_or(0);
+        let id = spans.register(&SpanInfo {
+            mode: SpanMode::Events,
+            number,
+            line: line_at(class, method, Bci(bci)),
+            row: row_of(&rows, number),
+            shown: values.names().map(str::to_owned).collect(),
+            event: Some(EventInfo {
+                per_second: values.per_second(),
+            }),
+            ..about(transformed, plugin, method)
+        });
+        id.map_err(|error| error.to_string())
+            .and_then(|id| lower(merged, class, *point, values, id))
+            .map_err(|cause| Refused { method, cause })?;
+    }
+    Ok(left_alone)
+}
+
+type Changed = HashSet<(MethodIndex, Bci)>;
+
+/// The instructions in whose place something else stands.
+fn changed_instructions(merged: &EditPlan) -> Changed {
+    let edits = merged.edits().iter();
+    let changes = edits.filter(|edit| matches!(edit.action, Action::Change(_)));
+    let changed = changes.filter_map(|edit| match edit.point.location {
+        Location::At(bci) => Some((edit.point.method, bci)),
+        _ => None,
+    });
+    changed.collect()
+}
+
+/// Takes an instruction, if the point is one; false if it is taken.
+fn take(changed: &mut Changed, point: InsertionPoint) -> bool {
+    match point.location {
+        Location::At(bci) => changed.insert((point.method, bci)),
+        _ => true,
+    }
+}
+
+/// Adds the code of an event to the plan of its class.
+fn lower(
+    plan: &mut EditPlan,
+    class: &ClassFile<'_>,
+    point: InsertionPoint,
+    values: &EventValues,
+    id: u32,
+) -> Result<(), String> {
+    let id = id.cast_signed();
+    let mut record = |code: &mut Snippet, base: Option<BaseType>, number: u8| {
+        keep(code, base, number, values.limit(), id)
+    };
+    let mut end = |code: &mut Snippet| {
+        code.push_int(id)?;
+        call(code, EVENT)
+    };
+    let added = match values.step(class, point, &mut record, &mut end)? {
+        Step::Insert(code) => plan.insert(EventRequest::in_front(point), code),
+        Step::Around(code) => {
+            let bci = instruction_at(point.location).ok_or("it is at no instruction")?;
+            plan.change(point.method, Bci(bci), Change::Around(code))
+        }
+    };
+    added.map_err(|error| error.to_string())
+}
+
+/// Captures the value on the stack.
+fn keep(
+    code: &mut Snippet,
+    base: Option<BaseType>,
+    number: u8,
+    limit: u32,
+    id: i32,
+) -> Result<(), SnippetError> {
+    if let Some(base) = base {
+        to_bits(code, base)?;
+    }
+    let kind = base.map_or(b'L', BaseType::letter);
+    let spec = CaptureSpec::new(kind, Which::Shown(number), limit, number == 0);
+    code.push_int(spec.0)?;
+    code.push_int(id)?;
+    call(code, if base.is_some() { NUMBER } else { OBJECT })
+}

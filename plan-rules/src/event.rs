@@ -1,0 +1,380 @@
+//! Events: values of a plugin's choice, recorded each time that a place is reached.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
+use jvms::opcode;
+use rewriter::span::{DEFAULT_LIMIT, MAX_LIMIT};
+use rewriter::{
+    Bci, ClassFile, InsertionPoint, Literal, Location, Method, Operands, Snippet, SnippetError,
+};
+
+use crate::limits::{MAX_EVENT_VALUES, OPERATION_BYTES};
+use crate::refusal::RefusedRequest;
+use crate::row::expect_name;
+
+/// Operations that one value takes at most.
+const OPERATIONS: usize = 6;
+
+/// A value of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventValue {
+    /// The object whose method it is.
+    This,
+    /// An argument of the method, `this` not counted.
+    Argument(u8),
+    /// What the instruction takes from the operand stack, a receiver or array first.
+    Operand(u8),
+    /// What lies on the operand stack: the value returned, the exception, what the instruction gives.
+    Stack,
+    /// Always this.
+    Constant(Literal),
+}
+
+/// What an event records besides time and thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventValues {
+    values: Vec<(String, EventValue)>,
+    /// Longest text kept of one value, in bytes of UTF-8.
+    limit: u32,
+    /// Most that are kept in a second at one place.
+    per_second: Option<u32>,
+    /// The first request that could not be granted.
+    refused: Option<RefusedRequest>,
+}
+
+/// Values at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRequest {
+    /// The place.
+    pub point: InsertionPoint,
+    /// The values.
+    pub values: Arc<EventValues>,
+}
+
+/// The code of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Inserted at the place; in front, if that is an instruction.
+    Insert(Snippet),
+    /// Around the instruction.
+    Around(Snippet),
+}
+
+/// What is done with a value on the operand stack, which it takes: the primitive type or none for a reference, the
+/// position of the value.
+type Record<'r> = &'r mut dyn FnMut(&mut Snippet, Option<BaseType>, u8) -> Result<(), SnippetError>;
+
+impl EventRequest {
+    /// Where code is inserted that is asked for at this point: in front, if that is an instruction.
+    #[must_use]
+    pub fn in_front(point: InsertionPoint) -> InsertionPoint {
+        match point.location {
+            Location::At(bci) => InsertionPoint {
+                location: Location::Before(bci),
+                ..point
+            },
+            _ => point,
+        }
+    }
+}
+
+impl Default for EventValues {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            limit: DEFAULT_LIMIT,
+            per_second: None,
+            refused: None,
+        }
+    }
+}
+
+impl EventValues {
+    /// Adds a value; a name comes once. What cannot be is refused where the event is asked for.
+    pub fn add(&mut self, name: String, value: EventValue) {
+        if let Err(refused) = self.expect_name(&name) {
+            self.refused.get_or_insert(refused);
+            return;
+        }
+        self.values.push((name, value));
+    }
+
+    fn expect_name(&self, name: &str) -> Result<(), RefusedRequest> {
+        if self.values.len() >= MAX_EVENT_VALUES {
+            let message = format!("expected at most {MAX_EVENT_VALUES} values of one event");
+            return Err(RefusedRequest::limit(message, None));
+        }
+        expect_name(name)?;
+        match self.names().any(|known| known == name) {
+            false => Ok(()),
+            true => {
+                let cause = format!("expected each name of a value once, found `{name}` twice");
+                Err(RefusedRequest::unsuitable(None, &cause))
+            }
+        }
+    }
+
+    /// Sets the longest text kept of one value.
+    pub fn set_limit(&mut self, bytes: u32) {
+        self.limit = bytes.min(MAX_LIMIT);
+    }
+
+    /// Sets how many are kept in a second at one place.
+    pub fn set_per_second(&mut self, most: u32) {
+        self.per_second = Some(most);
+    }
+
+    /// Longest text kept of one value, in bytes of UTF-8.
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// Most that are kept in a second at one place; all of them if none.
+    #[must_use]
+    pub fn per_second(&self) -> Option<u32> {
+        self.per_second
+    }
+
+    /// The names of the values, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Why it cannot be granted, whatever the place is.
+    pub(crate) fn refused(&self) -> Option<&RefusedRequest> {
+        self.refused.as_ref()
+    }
+
+    /// Bytes that its code takes at one place, before it is spliced.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let text = |value: &EventValue| match value {
+            EventValue::Constant(Literal::String(text)) => text.len(),
+            _ => 0,
+        };
+        let texts = self.values.iter().map(|(name, it)| name.len() + text(it));
+        (self.values.len() * OPERATIONS + 3) * OPERATION_BYTES + texts.sum::<usize>()
+    }
+
+    /// Whether the code has to stand around an instruction, where the place is one.
+    #[must_use]
+    pub fn needs_instruction(&self) -> bool {
+        let needs = |value: &EventValue| matches!(value, EventValue::Operand(_));
+        self.values.iter().any(|(_, value)| needs(value)) || self.needs_stack()
+    }
+
+    fn needs_stack(&self) -> bool {
+        let mut values = self.values.iter();
+        values.any(|(_, value)| *value == EventValue::Stack)
+    }
+
+    /// The code whose types show whether the values are there: it drops them.
+    pub(crate) fn check_step(
+        &self,
+        class: &ClassFile<'_>,
+        point: InsertionPoint,
+    ) -> Result<Step, String> {
+        let mut drop = |code: &mut Snippet, base: Option<BaseType>, _| {
+            code.op(
+                if is_wide(base) {
+                    opcode::POP2
+                } else {
+                    opcode::POP
+                },
+                0,
+            )
+        };
+        self.step(class, point, &mut drop, &mut |_| Ok(()))
+    }
+
+    /// The code of the event at a place: `record` takes each value from the operand stack, `end` comes behind the last.
+    ///
+    /// # Errors
+    /// Says which value is not there.
+    pub fn step(
+        &self,
+        class: &ClassFile<'_>,
+        point: InsertionPoint,
+        record: Record<'_>,
+        end: &mut dyn FnMut(&mut Snippet) -> Result<(), SnippetError>,
+    ) -> Result<Step, String> {
+        let method = class.method(point.method);
+        let method = method.ok_or("there is no such method")?;
+        let mut code = Snippet::new();
+        let text = |error: SnippetError| error.to_string();
+        let operands = match point.location {
+            Location::At(bci) if self.needs_instruction() => {
+                let found = Operands::at(class, point.method, bci);
+                Some(found.map_err(|error| error.to_string())?)
+            }
+            _ => None,
+        };
+        let place = Place {
+            method,
+            point,
+            operands,
+        };
+        // What an instruction gives is there when it has completed.
+        let is_behind = place.operands.is_some() && self.needs_stack();
+        if is_behind {
+            code.proceed().map_err(text)?;
+        }
+        for ((_, value), number) in self.values.iter().zip(0..) {
+            let base = place.load(value, &mut code)?;
+            record(&mut code, base, number).map_err(text)?;
+        }
+        end(&mut code).map_err(text)?;
+        if place.operands.is_none() {
+            return Ok(Step::Insert(code));
+        }
+        if !is_behind {
+            code.proceed().map_err(text)?;
+        }
+        Ok(Step::Around(code))
+    }
+}
+
+/// Where the values of an event are read.
+struct Place<'m, 'a> {
+    method: Method<'m, 'a>,
+    point: InsertionPoint,
+    operands: Option<Operands>,
+}
+
+impl Place<'_, '_> {
+    /// Leaves a value on the operand stack; gives its primitive type, or none for a reference.
+    fn load(&self, value: &EventValue, code: &mut Snippet) -> Result<Option<BaseType>, String> {
+        let base = match value {
+            EventValue::This => None,
+            EventValue::Argument(index) => self.argument(*index)?,
+            EventValue::Operand(index) => self.operand(*index)?,
+            EventValue::Stack => self.stack()?,
+            EventValue::Constant(literal) => base_of(literal),
+        };
+        let loaded = match value {
+            EventValue::This => code.load_this(),
+            EventValue::Argument(index) => code.load_argument(*index),
+            EventValue::Operand(index) => code.load_operand(*index),
+            EventValue::Stack if is_wide(base) => code.op(opcode::DUP2, 0),
+            EventValue::Stack => code.op(opcode::DUP, 0),
+            EventValue::Constant(literal) => push(literal, code),
+        };
+        loaded.map_err(|error| error.to_string())?;
+        Ok(base)
+    }
+
+    fn argument(&self, index: u8) -> Result<Option<BaseType>, String> {
+        let descriptor = self.method.descriptor();
+        let mut parameters = Parameters::of(descriptor.as_bytes());
+        let found = parameters.nth(index.into()).map(base_of_type);
+        found.ok_or_else(|| {
+            let count = Parameters::of(descriptor.as_bytes()).count();
+            format!("the method has {count} parameters, so there is no argument {index}")
+        })
+    }
+
+    fn operand(&self, index: u8) -> Result<Option<BaseType>, String> {
+        let operands = self.operands.as_ref().ok_or(
+            "expected an instruction, whose operands can be recorded; its site comes of `method-view.at`",
+        )?;
+        let found = operands.taken.get(usize::from(index)).copied();
+        found.ok_or_else(|| {
+            let count = operands.taken.len();
+            format!("the instruction takes {count} operands, so there is no operand {index}")
+        })
+    }
+
+    fn stack(&self) -> Result<Option<BaseType>, String> {
+        if let Some(operands) = &self.operands {
+            let given = operands.given;
+            return given.ok_or_else(|| "the instruction gives nothing".to_owned());
+        }
+        match self.point.location {
+            Location::Unwind => Ok(None),
+            Location::Before(bci) => self.before(bci),
+            _ => Err(NOTHING.to_owned()),
+        }
+    }
+
+    /// What lies on the stack in front of an instruction that leaves the method.
+    fn before(&self, bci: Bci) -> Result<Option<BaseType>, String> {
+        let code = self.method.code().ok().flatten();
+        let bytes = code.as_ref().map(|code| code.bytes());
+        let opcode = bytes.and_then(|bytes| bytes.get(usize::from(bci.0)).copied());
+        let descriptor = self.method.descriptor();
+        let returned = MethodDescriptor::parse(descriptor.as_bytes());
+        match opcode {
+            Some(opcode::ATHROW) => Ok(None),
+            Some(code) if opcode::is_return(code) => {
+                let kind = returned.ok().and_then(|found| found.return_type());
+                let kind = kind.ok_or("the method returns nothing");
+                Ok(base_of_type(kind?))
+            }
+            _ => Err(NOTHING.to_owned()),
+        }
+    }
+}
+
+/// Where a value lies on the stack.
+const NOTHING: &str = "nothing is found on the stack here: it is before a return instruction, before `athrow`, \
+                       at `unwind`, and at an instruction that gives something";
+
+fn base_of_type(kind: FieldType<'_>) -> Option<BaseType> {
+    match kind {
+        FieldType::Base(base) => Some(base),
+        FieldType::Class(_) | FieldType::Array(_) => None,
+    }
+}
+
+fn base_of(literal: &Literal) -> Option<BaseType> {
+    match literal {
+        Literal::Int(_) => Some(BaseType::Int),
+        Literal::Long(_) => Some(BaseType::Long),
+        Literal::Float(_) => Some(BaseType::Float),
+        Literal::Double(_) => Some(BaseType::Double),
+        Literal::String(_) => None,
+    }
+}
+
+fn push(literal: &Literal, code: &mut Snippet) -> Result<(), SnippetError> {
+    match literal {
+        Literal::Int(value) => code.push_int(*value),
+        Literal::Long(value) => code.push_long(*value),
+        Literal::Float(bits) => code.push_float(f32::from_bits(*bits)),
+        Literal::Double(bits) => code.push_double(f64::from_bits(*bits)),
+        Literal::String(text) => code.push_string(text),
+    }
+}
+
+fn is_wide(base: Option<BaseType>) -> bool {
+    matches!(base, Some(BaseType::Long | BaseType::Double))
+}
+
+impl fmt::Display for EventValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::This => f.write_str("this"),
+            Self::Argument(index) => write!(f, "argument {index}"),
+            Self::Operand(index) => write!(f, "operand {index}"),
+            Self::Stack => f.write_str("stack"),
+            Self::Constant(literal) => write!(f, "{literal:?}"),
+        }
+    }
+}
+
+/// `statement = argument 0, limit 80, 100 per second`.
+impl fmt::Display for EventValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in &self.values {
+            write!(f, "{name} = {value}, ")?;
+        }
+        write!(f, "limit {}", self.limit)?;
+        match self.per_second {
+            Some(most) => write!(f, ", {most} per second"),
+            None => Ok(()),
+        }
+    }
+}

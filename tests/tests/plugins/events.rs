@@ -1,0 +1,176 @@
+//! Events: values of a plugin's choice, each time that a place is reached, of a program whose values follow from their
+//! numbers (`tests/java/events/Events.java`).
+
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::workspace::classhook;
+use e2e_tests::{javac, scratch, workspace};
+use probes::events::{Moment, SpanInfo, Trace, Value};
+use std::path::{Path, PathBuf};
+
+/// A `classhook.toml` for `tests/plugins/requests`, which asks for every value there is.
+fn settings(folder: &Path) -> PathBuf {
+    let component = workspace::target("bundled/tests/requests.wasm");
+    assert!(component.is_file(), "run `cargo xtask plugins`");
+    let file = folder.join("classhook.toml");
+    let text = format!(
+        "[agent]\noutput = {folder:?}\non-error = \"strict\"\n\n[[plugin]]\nuse = {component:?}\n\
+         grant = [\"probes\", \"rewrite\", \"structure\"]\nselect = [\"Events\"]\n\n\
+         [plugin.config]\nrequest = \"events\"\n"
+    );
+    std::fs::write(&file, text).expect("the test's folder is writable");
+    file
+}
+
+fn record(jdk: &Jdk, folder: &Path) -> Trace {
+    let source = workspace::test_file("java/events/Events.java");
+    let options = ["--release", "11", "-g"];
+    let classes = javac::compile(&jdks::newest(), &[&source], folder, &options);
+    let options = format!("config={}", settings(folder).display());
+    let run = Java::new(jdk)
+        .options(&["-Xverify:all", "-Xcheck:jni"])
+        .class_path(&[&classes])
+        .agent(Some(&options))
+        .main("Events")
+        .run();
+    run.assert_success();
+    assert_eq!(run.stdout, "79800\n179700\nrefused\n/ by zero\n");
+    let files = javac::files_with_extension(folder, "events");
+    Trace::read(files.first().expect("an event file")).expect("a readable one")
+}
+
+/// The events of a method that have a value of this name, in the order of time.
+fn events<'t>(trace: &'t Trace, method: &str, value: &str) -> Vec<(&'t SpanInfo, &'t Moment)> {
+    let wanted =
+        |place: &SpanInfo| place.method == method && place.shown.iter().any(|name| name == value);
+    let moments = trace.moments.iter();
+    let mut found: Vec<_> = moments
+        .map(|moment| (&trace.places[&moment.place], moment))
+        .filter(|(place, _)| wanted(place))
+        .collect();
+    found.sort_by_key(|(_, moment)| moment.nanos);
+    found
+}
+
+fn texts(moment: &Moment) -> Vec<String> {
+    let values = moment.captures.iter();
+    values.map(|capture| capture.value.to_string()).collect()
+}
+
+#[test]
+fn every_value_of_every_event_is_recorded_and_what_is_beyond_the_limit_is_counted() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let trace = record(&jdk, folder.path());
+        assert!(trace.lost.is_none(), "{:?}", trace.lost);
+        assert!(trace.calls.is_empty() && trace.aggregates.is_empty());
+        every_call_is_there(&trace);
+        values_have_their_types(&trace);
+        limit_is_kept(&trace);
+        reports_show_events(folder.path());
+    }
+}
+
+fn every_call_is_there(trace: &Trace) {
+    let calls = events(trace, "calls", "operand1");
+    assert_eq!(calls.len(), 1_000);
+    let threads: Vec<&str> = (calls.iter())
+        .map(|(_, moment)| trace.threads[&moment.thread].name.as_str())
+        .collect();
+    assert!(threads[..400].iter().all(|name| *name == "other"));
+    assert!(threads[400..].iter().all(|name| *name == "main"));
+    let mut total = 0;
+    for (number, (place, moment)) in (0..600).zip(&calls[400..]) {
+        total += number;
+        assert_eq!(place.shown, ["operand0", "operand1", "operand2", "given"]);
+        let values = texts(moment);
+        assert!(values[0].starts_with("Events@"), "{values:?}");
+        let expected = [
+            number.to_string(),
+            format!("\"number {number}\""),
+            total.to_string(),
+        ];
+        assert_eq!(values[1..], expected);
+    }
+    assert_eq!(events(trace, "add", "returned").len(), 1_000);
+}
+
+fn values_have_their_types(trace: &Trace) {
+    let [(place, numbers)] = events(trace, "numbers", "argument6")[..] else {
+        panic!("expected one event");
+    };
+    assert!(place.line > 0, "{place:?}");
+    let expected = ["\"numbers\"", "-1", "'c'", "-2", "true", "3", "1.5", "2.5"];
+    assert_eq!(texts(numbers), expected);
+    let returned = events(trace, "numbers", "returned");
+    assert_eq!(texts(returned[0].1), ["104.0"]);
+    for (method, class) in [
+        ("refuse", "java/lang/IllegalStateException"),
+        ("stopped", "java/lang/ArithmeticException"),
+    ] {
+        let [(_, thrown)] = events(trace, method, "thrown")[..] else {
+            panic!("expected one event of {method}");
+        };
+        let is_class = |value: &Value| matches!(value, Value::Object { class: found, .. } if **found == *class);
+        assert!(is_class(&thrown.captures[0].value), "{thrown:?}");
+        assert_eq!(thrown.captures[1].value, Value::Long(7));
+    }
+    assert_eq!(texts(events(trace, "refuse", "argument0")[0].1)[1], "null");
+}
+
+/// The entries of `add` are limited to 100 a second.
+fn limit_is_kept(trace: &Trace) {
+    let entries = events(trace, "add", "argument1");
+    let mut seconds = std::collections::BTreeMap::<u64, u64>::new();
+    for (_, moment) in &entries {
+        *seconds.entry(moment.nanos / 1_000_000_000).or_default() += 1;
+    }
+    assert!(seconds.values().all(|count| *count <= 100), "{seconds:?}");
+    assert_eq!(entries.len() as u64 + trace.lost.over_rate, 1_000);
+    let (place, first) = entries[0];
+    assert_eq!(trace.reached[&place.id], 1_000);
+    // At most ten bytes of a text are kept.
+    assert_eq!(texts(first)[3], "\"number 0\"");
+    assert_eq!(place.event.and_then(|event| event.per_second), Some(100));
+}
+
+fn reports_show_events(folder: &Path) {
+    let report = |words: &[&str]| {
+        let run = Java::program(classhook())
+            .folder(folder)
+            .arguments(&["report", ".", "--top", "2"])
+            .arguments(words)
+            .run();
+        run.assert_success();
+        run.stdout
+    };
+    let shown = report(&["--results-csv", "tables", "--perfetto", "time.json"]);
+    assert!(shown.contains("requests: events"), "{shown}");
+    assert!(
+        shown.contains(" of 1,000 events: at most 100 a second of one place are kept\n"),
+        "{shown}"
+    );
+    let time = std::fs::read_to_string(folder.join("time.json")).expect("written");
+    let time: serde_json::Value = serde_json::from_str(&time).expect("JSON");
+    let all = time["traceEvents"].as_array().expect("a list").iter();
+    let instants: Vec<_> = all.filter(|event| event["ph"] == "i").collect();
+    let last = |name: &str| {
+        let mut found = instants.iter().rev();
+        found
+            .find(|event| event["args"]["operand1"] == name)
+            .copied()
+    };
+    let last = last("599").expect("the last call");
+    assert_eq!(last["args"]["given"], "179700");
+    let lines = report(&["--json-lines", "-"]);
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let count = |lines: &mut dyn Iterator<Item = serde_json::Value>| {
+        lines
+            .filter(|line| line["event"] == "event" && line["values"]["given"].is_number())
+            .count()
+    };
+    // And the calls of `numbers` and `stopped`, of which the latter gives nothing.
+    assert_eq!(count(&mut lines.into_iter()), 1_001);
+}
