@@ -26,6 +26,8 @@ const CONTROL_THREAD: &str = "Classhook ctl";
 /// How long an agent may take to make a socket anew that was removed.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(3);
 const TURN: Duration = Duration::from_millis(50);
+/// Classes that are asked for at once.
+const PAGE: usize = 2_000;
 /// How long the agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -148,14 +150,34 @@ impl Agent {
     /// # Errors
     /// As [`Agent::ask`].
     pub fn classes(&mut self) -> Result<Vec<Class>, Problem> {
-        let classes: Classes = self.ask_for(&Request::Classes {
-            filter: None,
-            changed: false,
-            skip: 0,
-            limit: usize::MAX,
-            details: Details::default(),
-        })?;
-        Ok(classes.classes)
+        self.listed(None, Details::default())
+    }
+
+    /// All loaded classes that a selector matches. They are asked for in pages: an answer is text in the JVM's memory,
+    /// and what grew for a large one is kept by the C library.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`].
+    pub fn listed(
+        &mut self,
+        filter: Option<&str>,
+        details: Details,
+    ) -> Result<Vec<Class>, Problem> {
+        let mut all = Vec::new();
+        loop {
+            let page: Classes = self.ask_for(&Request::Classes {
+                filter: filter.map(str::to_owned),
+                changed: false,
+                skip: all.len(),
+                limit: PAGE,
+                details,
+            })?;
+            let count = page.classes.len();
+            all.extend(page.classes);
+            if count < PAGE {
+                return Ok(all);
+            }
+        }
     }
 
     /// A file that the agent named, as this process sees it.

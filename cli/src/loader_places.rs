@@ -2,17 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use control::Request;
 use control::classes::Details;
-use control::message::{Class, Classes};
+use control::message::Class;
 
 use crate::agent::Agent;
 use crate::problem::Problem;
 use crate::show::complain;
 use crate::warnings::Warning;
-
-/// Classes that are asked for at once.
-const PAGE: usize = 2_000;
 
 /// Where the loaders of these classes, and the parents of those, have classes from: parents first, as they are asked
 /// first. Nothing for classes that are not loaded, and nothing of the JVM's own loaders, whose paths are known.
@@ -30,7 +26,7 @@ pub fn of(
             loaders: true,
             ..Details::default()
         };
-        let mut found = listed(agent, name, details)?;
+        let mut found = agent.listed(Some(name), details)?;
         found.retain(|class| class.name == *name && is_meant(loader, &class.loader));
         for class in found {
             let chain = class.loaders.unwrap_or_default().into_iter().rev();
@@ -53,7 +49,7 @@ pub fn of(
             source: true,
             ..Details::default()
         };
-        let mut found = listed(agent, &format!("loader:{class}"), details)?;
+        let mut found = agent.listed(Some(&format!("loader:{class}")), details)?;
         found.retain(|class| class.loader == identity);
         for source in found.into_iter().filter_map(|class| class.source) {
             let place = file_of(&host::code_location::path(&source));
@@ -70,6 +66,16 @@ pub fn of(
 /// # Errors
 /// `H0729`, with the loaders that have the classes; or if the agent does not answer.
 pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Problem> {
+    // In most cases the wanted loader has one of them, and no more needs to be asked.
+    for name in names {
+        let found = agent.listed(Some(name), Details::default())?;
+        if found
+            .iter()
+            .any(|class| is_meant(Some(wanted), &class.loader))
+        {
+            return Ok(());
+        }
+    }
     let all = agent.classes()?;
     match unknown(wanted, names, &all) {
         None => Ok(()),
@@ -110,25 +116,6 @@ fn unknown(wanted: &str, names: &[String], all: &[Class]) -> Option<Vec<String>>
             .map(|class| format!("{} is loaded by {}", class.name, class.loader))
             .collect(),
     )
-}
-
-/// All loaded classes that a selector matches.
-fn listed(agent: &mut Agent, filter: &str, details: Details) -> Result<Vec<Class>, Problem> {
-    let mut all = Vec::new();
-    loop {
-        let page: Classes = agent.ask_for(&Request::Classes {
-            filter: Some(filter.to_owned()),
-            changed: false,
-            skip: all.len(),
-            limit: PAGE,
-            details,
-        })?;
-        let count = page.classes.len();
-        all.extend(page.classes);
-        if count < PAGE {
-            return Ok(all);
-        }
-    }
 }
 
 /// Whether the user means a loader, as it is displayed.
