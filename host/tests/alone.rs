@@ -5,7 +5,7 @@ mod compiler;
 
 use compiler::compiler;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, Summary};
 use probes::ProbeTable;
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
@@ -36,6 +36,14 @@ fn asking(name: &str, request: &str) -> PluginConfig {
 }
 
 fn transform(plugins: Vec<PluginConfig>, table: &ProbeTable) -> (Outcome, Vec<u8>, Vec<String>) {
+    let (outcome, out, by, _) = transform_and_sum_up(plugins, table);
+    (outcome, out, by)
+}
+
+fn transform_and_sum_up(
+    plugins: Vec<PluginConfig>,
+    table: &ProbeTable,
+) -> (Outcome, Vec<u8>, Vec<String>, Summary) {
     let mut config = Config {
         plugins,
         ..Config::default()
@@ -57,7 +65,7 @@ fn transform(plugins: Vec<PluginConfig>, table: &ProbeTable) -> (Outcome, Vec<u8
         u64::from(!outcome.failures().is_empty())
     );
     assert_eq!(pipeline.summary().failures, outcome.failures());
-    (outcome, out, requested.plugins)
+    (outcome, out, requested.plugins, pipeline.summary())
 }
 
 /// Plugin and code of each failure.
@@ -128,6 +136,27 @@ fn of_two_plugins_that_want_the_same_the_first_has_it() {
         &table(),
     );
     assert_eq!(out, expected);
+}
+
+/// Code stands around an instruction once.
+#[test]
+fn an_event_of_an_instruction_that_another_plugin_changes_is_left_out_and_told() {
+    let both = vec![asking("one", "remove"), asking("two", "events")];
+    let table = table();
+    let (outcome, out, by, summary) = transform_and_sum_up(both, &table);
+    assert_eq!(outcome, Outcome::Changed);
+    assert_eq!(by, ["one", "two"]);
+    let (_, alone, _) = transform(vec![asking("one", "remove")], &table);
+    assert_ne!(out, alone, "the other events are there");
+    let told: Vec<&str> = (summary.skipped.iter())
+        .map(|remark| remark.method.as_str())
+        .collect();
+    assert_eq!(told, ["both()I"]);
+    let text = &summary.skipped[0].text;
+    assert!(text.starts_with("another plugin changes an"), "{text}");
+    let places = table.spans().all().into_iter();
+    let given = places.filter(|place| place.shown.contains(&"given".to_owned()));
+    assert_eq!(given.count(), 0);
 }
 
 #[test]
