@@ -118,6 +118,12 @@ impl Agent {
         read(answer.map_err(|error| unanswered(error, request))?)
     }
 
+    /// Whether the agent has closed the connection: it has left, or its JVM ends.
+    #[must_use]
+    pub fn has_left(&self) -> bool {
+        self.client.is_closed()
+    }
+
     /// The JVM's process.
     #[must_use]
     pub fn pid(&self) -> i32 {

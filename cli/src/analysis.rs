@@ -34,8 +34,9 @@ pub struct Analysed {
 /// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
 /// the file of the run itself.
 ///
-/// Of a class that ran in another version than the one found, the one that ran is analysed if the file of the run has
-/// it. Whatever goes wrong with one class is a warning, and the report is made without that class.
+/// Of a class that ran in another version than the one found, the one found is analysed, as not executed: as with JaCoCo,
+/// what an earlier build recorded says nothing of this one. Whatever goes wrong with one class is a warning, and the
+/// report is made without that class.
 ///
 /// # Errors
 /// If a place cannot be read, or the filter selects none of the classes (`H0671`).
@@ -54,6 +55,7 @@ pub fn analyse_all(
         unselected: Vec::new(),
         done: HashSet::new(),
         known: HashSet::new(),
+        other_versions: HashSet::new(),
         progress: progress(),
     };
     let mut bundles = Vec::new();
@@ -98,6 +100,8 @@ struct Analysis<'r> {
     done: HashSet<u64>,
     /// Those of the parts before.
     known: HashSet<u64>,
+    /// Those of which another version was found.
+    other_versions: HashSet<u64>,
     progress: ProgressBar,
 }
 
@@ -110,10 +114,8 @@ enum Outcome {
     /// Nothing to report.
     LeftOut,
     Failed(Warning),
-    /// A class file of a class that was recorded from other files, which are at hand: their ids.
-    OthersRan(Warning, Vec<u64>),
-    /// A class file of a class that was recorded from another file, which is not at hand: its counters.
-    NoMatch(Warning, Option<Box<ClassCoverage>>),
+    /// A class file of a class that was recorded from other files: its counters, and the ids of those.
+    NoMatch(Warning, Option<Box<ClassCoverage>>, Vec<u64>),
 }
 
 impl Analysis<'_> {
@@ -190,18 +192,9 @@ impl Analysis<'_> {
             Outcome::NotSelected(name) => self.unselected.push(name),
             Outcome::LeftOut => (),
             Outcome::Failed(warning) => self.warnings.add(warning),
-            Outcome::OthersRan(warning, ids) => {
+            Outcome::NoMatch(warning, class, ran) => {
                 self.warnings.add(warning);
-                let recorded = self.recorded;
-                let ran = ids.into_iter().filter_map(|id| recorded.by_id(id));
-                for class in ran.filter(|class| class.bytes.is_some()) {
-                    if self.done.insert(class.id) {
-                        self.take(analyse_recorded(class, self.filter));
-                    }
-                }
-            }
-            Outcome::NoMatch(warning, class) => {
-                self.warnings.add(warning);
+                self.other_versions.extend(ran);
                 class.into_iter().for_each(|class| self.add(*class));
             }
         }
@@ -225,7 +218,8 @@ impl Analysis<'_> {
     /// Recorded classes of which no class file was found.
     fn unknown(&self) -> impl Iterator<Item = &MeasuredClass> {
         let classes = self.recorded.classes.iter();
-        classes.filter(|class| !self.done.contains(&class.id) && !self.known.contains(&class.id))
+        let places = [&self.done, &self.known, &self.other_versions];
+        classes.filter(move |class| !places.iter().any(|known| known.contains(&class.id)))
     }
 
     /// Recorded classes of which no class file was found are in no report.
@@ -274,7 +268,10 @@ fn analyse_found(
             Some(recorded) => Ok(Some(&recorded.probes)),
             None => match recorded.ids_of(&class.name) {
                 [] => Ok(None),
-                ids => Err(no_match(found, class, ids, recorded)),
+                ids => Err(NoMatch {
+                    warning: no_match(found, class, ids),
+                    ran: ids.to_vec(),
+                }),
             },
         },
     )
@@ -299,13 +296,12 @@ fn analyse<'p>(
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(not_reported(origin, &error)),
         },
-        Err(NoMatch { warning, ran }) if !ran.is_empty() => Outcome::OthersRan(warning, ran),
-        Err(NoMatch { warning, .. }) => {
+        Err(NoMatch { warning, ran }) => {
             let class = analyze(&class, None).ok().map(|mut class| {
                 class.no_match = true;
                 Box::new(class)
             });
-            Outcome::NoMatch(warning, class)
+            Outcome::NoMatch(warning, class, ran)
         }
     }
 }
@@ -335,34 +331,22 @@ fn not_reported(origin: &str, cause: &dyn std::fmt::Display) -> Warning {
 /// A class file that is not the one that ran.
 struct NoMatch {
     warning: Warning,
-    /// Ids of those that ran and are at hand.
+    /// Ids of those that ran.
     ran: Vec<u64>,
 }
 
-fn no_match(
-    found: &Found,
-    class: &ClassDescription,
-    ids: &[u64],
-    recorded: &ExecutionDataStore,
-) -> NoMatch {
-    let is_kept = |id: &&u64| recorded.by_id(**id).is_some_and(|it| it.bytes.is_some());
-    let ran: Vec<u64> = ids.iter().filter(is_kept).copied().collect();
+fn no_match(found: &Found, class: &ClassDescription, ids: &[u64]) -> Warning {
     let listed: Vec<String> = ids.iter().map(|id| format!("{id:016x}")).collect();
-    let note = if ran.is_empty() {
-        "the report shows it as not executed"
-    } else {
-        "the report holds the class that ran"
-    };
     let message = format!("no match for {}: another version of it ran", class.name);
-    let warning = Warning::new("H0622", message)
+    Warning::new("H0622", message)
         .with("expected", format!("id {}", listed.join(" or ")))
         .with("found", format!("id {:016x} in {}", class.id, found.origin))
-        .with("note", note)
+        .with("note", "the report shows it as not executed")
         .with(
             "help",
-            "name the very class files that the program ran with",
-        );
-    NoMatch { warning, ran }
+            "name the very class files that the program ran with, or record anew; without --classes the report holds \
+             what ran",
+        )
 }
 
 /// A bar that stays hidden until there is much to do.

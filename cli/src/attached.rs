@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attach::Process;
 use control::Request;
@@ -22,6 +22,10 @@ use crate::warnings::Warning;
 
 /// How much longer than asked for a plugin stays at most, if this command is stopped.
 const LATE: Duration = Duration::from_secs(1);
+/// How long the process of a JVM may stay after its agent has ended.
+const END_OF_A_JVM: Duration = Duration::from_secs(3);
+/// How often it is looked at meanwhile.
+const TURN: Duration = Duration::from_millis(20);
 
 /// A plugin that is to be attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +161,8 @@ impl AttachedPlugin {
         &self.snapshot
     }
 
-    /// Waits until the time is over or `enough` says so, for a signal, or for the JVM's end; says what for: `tracing`.
+    /// Waits until the time is over or `enough` says so, for a signal, or until the agent or the JVM has ended; says what
+    /// for: `tracing`.
     ///
     /// # Errors
     /// If the agent does not answer.
@@ -168,7 +173,9 @@ impl AttachedPlugin {
         enough: &dyn Fn() -> bool,
     ) -> Result<(), Problem> {
         self.lease_for(time)?;
-        Until::new(time, &mut self.interrupt).wait(doing, self.pid, enough);
+        let agent = &self.agent;
+        let is_over = || enough() || agent.has_left();
+        Until::new(time, &mut self.interrupt).wait(doing, self.pid, &is_over);
         Ok(())
     }
 
@@ -183,9 +190,13 @@ impl AttachedPlugin {
         }
     }
 
-    /// Whether a signal has come, or the JVM has ended.
+    /// Whether a signal has come, or the agent or the JVM has ended.
     pub fn is_over(&mut self) -> bool {
-        self.interrupt.came() || !Process::read(self.pid).is_ok_and(|process| process.is_alive())
+        self.interrupt.came() || self.agent.has_left() || !self.is_alive()
+    }
+
+    fn is_alive(&self) -> bool {
+        Process::read(self.pid).is_ok_and(|process| process.is_alive())
     }
 
     /// Ends what [`AttachedPlugin::begin`] began. Where the JVM does not answer, the agent does so once it does.
@@ -198,19 +209,30 @@ impl AttachedPlugin {
             is_partial: false,
             unanswered: None,
         };
-        if let Err(problem) = self.leave(&mut ended)
-            && self.is_there()
-        {
-            ended.unanswered = Some(remaining(&self.plugin, problem).partly());
+        if let Err(problem) = self.leave(&mut ended) {
+            if self.is_there() {
+                ended.unanswered = Some(remaining(&self.plugin, problem).partly());
+            } else if self.has_left_the_jvm() {
+                complain(left_before(self.pid));
+                ended.is_partial = true;
+            }
         }
-        // Else the JVM or the agent has ended meanwhile, and completed what it recorded.
+        // Else the JVM has ended meanwhile, and the agent completed what it recorded.
         ended
+    }
+
+    /// Whether the JVM goes on without the agent. One that ends has its process for a moment more.
+    fn has_left_the_jvm(&self) -> bool {
+        let begun = Instant::now();
+        while self.is_alive() && begun.elapsed() < END_OF_A_JVM {
+            std::thread::sleep(TURN);
+        }
+        self.is_alive()
     }
 
     /// Whether the agent is still in the JVM.
     fn is_there(&self) -> bool {
-        let alive = Process::read(self.pid).is_ok_and(|process| process.is_alive());
-        alive && matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
+        self.is_alive() && matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
     }
 
     fn leave(&mut self, ended: &mut Ended) -> Result<(), Problem> {
@@ -267,7 +289,7 @@ pub struct Ended {
     pub dump: Option<Dump>,
     /// Classes that held edits of the plugin at the end, if the agent was there to say.
     pub instrumented: Option<usize>,
-    /// Whether something that was selected could not be instrumented, which was printed.
+    /// Whether something that was selected could not be instrumented, or the agent has left before, which was printed.
     pub is_partial: bool,
     /// That the JVM did not answer at the end, and what remains there.
     pub unanswered: Option<Problem>,
@@ -279,6 +301,17 @@ impl Ended {
     pub fn has_jvm_ended(&self) -> bool {
         self.dump.is_none() && self.unanswered.is_none()
     }
+}
+
+/// That somebody else ended it.
+fn left_before(pid: i32) -> Warning {
+    let message = format!("the agent has left {pid} before this command ended");
+    Warning::new("H0656", message)
+        .with(
+            "cause",
+            "`classhook off`, or another command that ended the agent",
+        )
+        .with("note", "what was recorded until then is shown")
 }
 
 /// What is left of a plugin in a JVM that does not answer.

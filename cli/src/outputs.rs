@@ -3,6 +3,8 @@
 pub mod atomic;
 pub mod files;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use coverage::report::changed::Changed;
@@ -44,6 +46,32 @@ fn is_beside_pages(file: &Path, folder: &Path) -> bool {
         && extension.is_some_and(|found| ["html", "css", "js"].iter().all(|own| found != *own))
 }
 
+/// How the files begin that reports are made of: snapshots, event files, class files, jars.
+const MATERIAL: [&[u8]; 4] = [b"\x8EHOOK", b"\x8EHKEV", b"\xCA\xFE\xBA\xBE", b"PK\x03\x04"];
+
+/// How a file begins; none if there is no such file. One that cannot be read says why when it is written.
+fn begin_of(path: &Path) -> Option<Vec<u8>> {
+    let mut begin = Vec::new();
+    let file = path.is_file().then(|| File::open(path).ok())??;
+    file.take(8).read_to_end(&mut begin).ok()?;
+    Some(begin)
+}
+
+/// Refuses to write a report in the place of a file that reports are made of.
+fn check_is_no_material(option: &str, path: &Path) -> Result<(), Problem> {
+    let begin = begin_of(path).unwrap_or_default();
+    if !MATERIAL.iter().any(|magic| begin.starts_with(magic)) {
+        return Ok(());
+    }
+    let message = format!("{option} would replace {}", path.display());
+    Err(Problem::user("H0689", message)
+        .with(
+            "found",
+            "a file that reports are made of: of a run, a class file or a jar",
+        )
+        .with("help", "name another file"))
+}
+
 impl SourceLookup for Sources {
     fn source(&self, package: &str, file: &str) -> Option<String> {
         self.find(package, file)
@@ -81,7 +109,7 @@ impl Outputs {
     /// replaced; `others` are further files that will be written.
     ///
     /// # Errors
-    /// `H0670` with both options, and as [`atomic::is_replaceable`].
+    /// `H0670` with both options, `H0689` for an output in the place of an input, and as [`atomic::is_replaceable`].
     pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
         let files = [
             ("--xml", &self.xml),
@@ -101,6 +129,7 @@ impl Outputs {
             if let Some((other, _)) = known.iter().find(|(_, known)| *known == real) {
                 return Err(both(other, option, path));
             }
+            check_is_no_material(option, &real)?;
             known.push((option, real));
         }
         let Some(folder) = &self.html else {
@@ -201,5 +230,22 @@ mod tests {
             .check(&[("--folded", &folded)])
             .unwrap_err();
         assert!(error.to_string().contains("--xml and --folded"), "{error}");
+    }
+
+    #[test]
+    fn report_does_not_take_the_place_of_what_it_is_made_of() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        let outputs = Outputs {
+            xml: Some(file.clone()),
+            ..Outputs::default()
+        };
+        std::fs::write(&file, "<report/>").unwrap();
+        assert!(outputs.check(&[]).is_ok(), "an earlier report");
+        for begin in MATERIAL {
+            std::fs::write(&file, begin).unwrap();
+            let error = outputs.check(&[]).unwrap_err().to_string();
+            assert!(error.contains("--xml would replace"), "{error}");
+        }
     }
 }

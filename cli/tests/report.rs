@@ -105,28 +105,37 @@ fn another_version_of_a_class_is_named() {
         &ACCOUNT.replace("balance += amount", "balance = amount"),
     )]);
     let class = ran_with.class("bank/Account");
-    let out = bank.path("kept");
-    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
-    let (kept, told) = xml(&bank, &[&out, &"--classes", &bank.path("classes")]);
-    told.says(&[
-        "warning[H0622]: no match for bank/Account",
-        "Account.class",
-        "the report holds the class that ran",
-    ]);
-    assert_eq!(
-        lines(&kept),
-        (2, 5),
-        "the version that ran, and the class that did not"
-    );
+    for (folder, kept) in [("kept", true), ("not-kept", false)] {
+        let out = bank.path(folder);
+        snapshot(&out, Meta::default(), kept, &[(&class, Hits::All)]);
+        let (xml, told) = xml(&bank, &[&out, &"--classes", &bank.path("classes")]);
+        told.says(&[
+            "warning[H0622]: no match for bank/Account",
+            "Account.class",
+            "shows it as not executed",
+        ]);
+        assert_eq!(lines(&xml), (7, 0), "{folder}");
+        assert!(!told.error.contains("not reported"), "{}", told.error);
+    }
+}
 
-    let out = bank.path("not-kept");
-    snapshot(&out, Meta::default(), false, &[(&class, Hits::All)]);
-    let (not_kept, told) = xml(&bank, &[&out, &"--classes", &bank.path("classes")]);
-    told.says(&[
-        "warning[H0622]: no match for bank/Account",
-        "shows it as not executed",
-    ]);
-    assert_eq!(lines(&not_kept), (7, 0));
+/// What an earlier build recorded says nothing of a class that was changed since.
+#[test]
+fn rule_does_not_hold_by_what_an_earlier_version_ran() {
+    let bank = bank();
+    let before = Compiled::new(&[(
+        "bank/Account.java",
+        &ACCOUNT.replace("balance += amount", "balance = amount"),
+    )]);
+    let out = bank.path("out");
+    let class = before.class("bank/Account");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let mut arguments = vec![OsString::from("check"), out.into(), "--classes".into()];
+    arguments.push(bank.path("classes/bank/Account.class").into());
+    arguments.extend(["--fail-under".into(), "line=1".into()]);
+    let ran = run(arguments);
+    ran.says(&["warning[H0622]"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.error);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use crate::error::ControlError;
 use crate::message::{ANSWER_LIMIT, PROTOCOL, Request, Said, write_request};
-use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, getsockopt, recv, sockopt::PeerCredentials};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -71,6 +73,14 @@ impl Client {
         Ok(Self {
             stream: BufReader::new(stream),
         })
+    }
+
+    /// Whether the agent has closed the connection, as it does when it leaves.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+        let found = recv(self.stream.get_ref().as_raw_fd(), &mut [0], flags);
+        matches!(found, Ok(0) | Err(Errno::ECONNRESET))
     }
 
     /// Asks and waits for the answer, as the agent gave it.

@@ -11,7 +11,7 @@ use probes::Snapshot;
 use probes::events::{Event, EventKind, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -292,6 +292,38 @@ fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
         }
         assert_eq!(running.end().code, Some(0));
     }
+}
+
+#[test]
+fn trace_ends_with_its_results_when_the_agent_is_sent_away() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let program = Program::compile(&jdk, 3, folder.path());
+    let mut running = obeying(&jdk, &program, None);
+    let pid = running.pid().to_string();
+    let output = folder.path().join("out");
+    let mut tracing = Java::program(workspace::classhook())
+        .arguments(&["trace", &pid, "--methods", "Traced.m?"])
+        .arguments(&["-o", &output.to_string_lossy()])
+        .spawn();
+    let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("text");
+    assert!(line.contains("Ctrl-C"), "{line}");
+    assert!(running.ask("1").starts_with("marked"));
+    classhook(&["off", &pid]).assert_success();
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).expect("text");
+    let ended = tracing.wait_with_output().expect("an end");
+    let table = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(3), "{rest}{table}");
+    assert!(
+        rest.contains("warning[H0656]: the agent has left"),
+        "{rest}"
+    );
+    assert!(table.contains("Traced.m0"), "{table}");
+    assert!(trace_of(&output).complete);
+    assert_eq!(running.end().code, Some(0));
 }
 
 #[test]

@@ -51,7 +51,7 @@ abstract class Goal extends AbstractMojo {
     /** Fails the build with what the command said, unless it went well; an incomplete answer did not. */
     void expectSuccess(Tools.Ended ended) throws MojoExecutionException {
         if (ended.code == 0) {
-            ended.lines.forEach(getLog()::info);
+            tell(ended.lines);
             return;
         }
         ended.lines.forEach(getLog()::error);
@@ -65,6 +65,19 @@ abstract class Goal extends AbstractMojo {
         boolean isPrepared = project.getProperties().stringPropertyNames().stream().anyMatch(name -> name.startsWith(AGENT));
         String cause = isPrepared ? "" : " The goal prepare-agent did not run for this project.";
         getLog().info("Skipping Classhook because nothing was recorded in " + recorded + "." + cause);
+    }
+
+    /** A warning, which goes on in the lines below that are indented, is a warning here, too. */
+    private void tell(List<String> lines) {
+        boolean isWarning = false;
+        for (String line : lines) {
+            isWarning = line.startsWith("warning[") || isWarning && line.startsWith(" ");
+            if (isWarning) {
+                getLog().warn(line);
+            } else {
+                getLog().info(line);
+            }
+        }
     }
 
     void warnIgnored(String parameter, Object value) {
