@@ -220,9 +220,13 @@ fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
     let mut running = Servant::of(&program(&jdk, &compiled));
     let pid = running.pid().to_string();
     let output = folder.path().join("out");
-    let mut child = tracing(&[&pid, "--for", "1500ms"], &output).spawn();
+    let mut child = tracing(&[&pid, "--for", "4s"], &output).spawn();
     await_visit(&mut child);
-    std::thread::sleep(Duration::from_millis(500)); // something is recorded
+    let until = Instant::now() + Duration::from_secs(30);
+    while trace_of(&output).calls.is_empty() {
+        assert!(Instant::now() < until, "no call is recorded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     running.stop();
     let run = child.wait_with_output().expect("an end");
     let told = String::from_utf8_lossy(&run.stderr);

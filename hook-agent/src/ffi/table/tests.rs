@@ -212,6 +212,24 @@ fn callback_positions_and_event_numbers_match_every_jvmti_header() {
     }
 }
 
+/// Whatever is enabled, the JVM finds no callback for what comes in the middle of a garbage collection, where nothing may
+/// be asked of it.
+#[test]
+fn no_callback_is_called_within_a_garbage_collection() {
+    let ours = size_of::<EventCallbacks>() / size_of::<Slot>();
+    for (path, header) in headers() {
+        let positions = callback_positions(&header);
+        for name in [
+            "GarbageCollectionStart",
+            "GarbageCollectionFinish",
+            "ObjectFree",
+        ] {
+            let position = positions.get(name).expect("an event of the header");
+            assert!(*position >= ours, "{name} in {}", path.display());
+        }
+    }
+}
+
 #[test]
 fn capability_bits_and_constants_match_every_jvmti_header() {
     for (path, header) in headers() {
