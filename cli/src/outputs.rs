@@ -47,7 +47,12 @@ fn is_beside_pages(file: &Path, folder: &Path) -> bool {
 }
 
 /// How the files begin that reports are made of: snapshots, event files, class files, jars.
-const MATERIAL: [&[u8]; 4] = [b"\x8EHOOK", b"\x8EHKEV", b"\xCA\xFE\xBA\xBE", b"PK\x03\x04"];
+const MATERIAL: [&[u8]; 4] = [
+    &probes::format::MAGIC,
+    &probes::events::MAGIC,
+    b"\xCA\xFE\xBA\xBE",
+    b"PK\x03\x04",
+];
 
 /// How a file begins; none if there is no such file. One that cannot be read says why when it is written.
 fn begin_of(path: &Path) -> Option<Vec<u8>> {

@@ -6,7 +6,6 @@ pub mod coverage;
 pub mod figures;
 mod folder;
 pub mod instrument;
-mod quantile;
 pub mod report;
 pub mod rewriter;
 pub mod startup;

@@ -1,7 +1,7 @@
 //! `classhook coverage PID`: a running JVM is measured for a while, and is as it was afterwards.
 
 use crate::support::command;
-use crate::support::command::{LATE, assert_no_agent, attach, classhook, json};
+use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook, json};
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::scratch;
@@ -9,14 +9,17 @@ use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::{agent_library, classhook as program};
 use jacoco_files::XmlReport;
 use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead, BufReader};
+use std::io::{BufReader, Read};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, ChildStderr};
 
 const STEPS: &str = "bodies Servant$Steps";
 
 /// `classhook coverage PID` that goes on until it is told to end.
-struct Measuring(Child);
+struct Measuring {
+    child: Child,
+    told: BufReader<ChildStderr>,
+}
 
 impl Measuring {
     /// Begins; returns when the JVM is being measured.
@@ -25,30 +28,22 @@ impl Measuring {
         let words = [
             "coverage", &pid, "--output", &output, "--select", "Servant*",
         ];
-        let mut child = Java::program(program())
-            .variable("CLASSHOOK_AGENT", agent_library())
-            .arguments(&words)
-            .arguments(more)
-            .spawn();
-        let mut line = String::new();
-        let stderr = child.stderr.as_mut().expect("a pipe");
-        BufReader::new(stderr).read_line(&mut line).expect("text");
-        assert!(line.contains("Ctrl-C"), "{line}");
-        Self(child)
+        let (child, told) = begun(&[&words[..], more].concat());
+        Self { child, told }
     }
 
     /// Ends it as a terminal does; what it printed.
     fn end(self) -> String {
-        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
-        kill_process(pid.expect("a pid"), Signal::INT).expect("it is there");
+        kill_process(Pid::from_child(&self.child), Signal::INT).expect("it is there");
         self.out(0)
     }
 
     /// Waits for its own end, with this exit code; what it printed.
-    fn out(self, code: i32) -> String {
-        let output = self.0.wait_with_output().expect("an end");
+    fn out(mut self, code: i32) -> String {
+        let mut errors = String::new();
+        self.told.read_to_string(&mut errors).expect("text");
+        let output = self.child.wait_with_output().expect("an end");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{text}\n{errors}");
         text
     }

@@ -6,7 +6,9 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace;
 use probes::Snapshot;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr};
 use std::time::{Duration, Instant};
 
 /// Keeps a JVM from warning of an agent that is loaded late (JEP 451).
@@ -18,6 +20,21 @@ pub fn classhook(words: &[&str]) -> Run {
         .variable("CLASSHOOK_AGENT", workspace::agent_library())
         .arguments(words)
         .run()
+}
+
+/// Starts a command that goes on until Ctrl-C, and waits for the line that says so; what it tells afterwards is still
+/// to be read.
+#[track_caller]
+pub fn begun(words: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let mut child = Java::program(workspace::classhook())
+        .variable("CLASSHOOK_AGENT", workspace::agent_library())
+        .arguments(words)
+        .spawn();
+    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("text");
+    assert!(line.contains("Ctrl-C"), "{line}");
+    (child, told)
 }
 
 /// There is no agent in the JVM.

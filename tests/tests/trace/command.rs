@@ -1,6 +1,6 @@
 //! `classhook trace`: a command, and a JVM that is running and is left as it was.
 
-use crate::support::command::assert_no_agent;
+use crate::support::command::{assert_no_agent, begun};
 use crate::support::traced::{Program, java, trace_of};
 use attach::Attachment;
 use e2e_tests::java::{Java, Run};
@@ -11,7 +11,7 @@ use probes::Snapshot;
 use probes::events::{Event, EventKind, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -200,12 +200,8 @@ fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
     let mut running = obeying(&jdk, &program, None);
     let pid = running.pid().to_string();
     let output = folder.path().join("out");
-    let mut tracing = Java::program(workspace::classhook())
-        .arguments(&["trace", &pid, "--methods", "Traced.m?"])
-        .arguments(&["-o", &output.to_string_lossy()])
-        .spawn();
-    let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
-    told.read_line(&mut String::new()).expect("text");
+    let to = output.to_string_lossy();
+    let (mut tracing, _told) = begun(&["trace", &pid, "--methods", "Traced.m?", "-o", &to]);
     let other = folder.path().join("other");
     std::fs::create_dir(&other).expect("a folder");
     let text = e2e_tests::traced::source(3).replace("call % 7", "call % 8");
@@ -236,16 +232,9 @@ fn an_agent_that_came_for_a_command_leaves_with_the_last_that_uses_it() {
     let pid = running.pid().to_string();
     assert_eq!(running.ask("crowd 1"), "1 threads");
     let output = folder.path().to_string_lossy();
-    let mut measuring = Java::program(workspace::classhook())
-        .arguments(&["coverage", &pid, "--select", "Servant*", "-o", &output])
-        .spawn();
-    let mut told = BufReader::new(measuring.stderr.take().expect("a pipe"));
-    told.read_line(&mut String::new()).expect("text");
-    let mut tracing = Java::program(workspace::classhook())
-        .arguments(&["trace", &pid, "--methods", "Servant$Steps.d"])
-        .spawn();
-    let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
-    told.read_line(&mut String::new()).expect("text");
+    let coverage = ["coverage", &pid, "--select", "Servant*", "-o", &output];
+    let (mut measuring, _measuring_told) = begun(&coverage);
+    let (mut tracing, _tracing_told) = begun(&["trace", &pid, "--methods", "Servant$Steps.d"]);
     for command in [&mut measuring, &mut tracing] {
         classhook(&["status", &pid]).assert_success();
         kill_process(Pid::from_child(command), Signal::INT).expect("it runs");
@@ -270,15 +259,9 @@ fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
         ];
         for (round, (signal, more)) in signals.into_iter().enumerate() {
             let output = folder.path().join(format!("out-{round}"));
-            let mut tracing = Java::program(workspace::classhook())
-                .arguments(&["trace", &pid, "--methods", "Traced.m?"])
-                .arguments(&["-o", &output.to_string_lossy()])
-                .arguments(more)
-                .spawn();
-            let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
-            let mut line = String::new();
-            told.read_line(&mut line).expect("text");
-            assert!(line.contains("Ctrl-C"), "{line}");
+            let to = output.to_string_lossy();
+            let words = ["trace", &pid, "--methods", "Traced.m?", "-o", &to];
+            let (mut tracing, _told) = begun(&[&words[..], more].concat());
             kill_process(Pid::from_child(&tracing), signal).expect("it runs");
             assert!(running.ask("1").starts_with("marked"));
             let until = Instant::now() + Duration::from_secs(60);
@@ -302,14 +285,8 @@ fn trace_ends_with_its_results_when_the_agent_is_sent_away() {
     let mut running = obeying(&jdk, &program, None);
     let pid = running.pid().to_string();
     let output = folder.path().join("out");
-    let mut tracing = Java::program(workspace::classhook())
-        .arguments(&["trace", &pid, "--methods", "Traced.m?"])
-        .arguments(&["-o", &output.to_string_lossy()])
-        .spawn();
-    let mut told = BufReader::new(tracing.stderr.take().expect("a pipe"));
-    let mut line = String::new();
-    told.read_line(&mut line).expect("text");
-    assert!(line.contains("Ctrl-C"), "{line}");
+    let to = output.to_string_lossy();
+    let (tracing, mut told) = begun(&["trace", &pid, "--methods", "Traced.m?", "-o", &to]);
     assert!(running.ask("1").starts_with("marked"));
     classhook(&["off", &pid]).assert_success();
     let mut rest = String::new();

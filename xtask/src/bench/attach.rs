@@ -280,8 +280,8 @@ fn figures_of(jdk: &Jdk, found: &[Vec<Steps>; TOOLS.len()]) -> Vec<Figure> {
     let figure = |(step, title, more, of): (usize, &&str, &str, Part)| {
         let cost = |tool: usize| {
             let rounds = found[tool].iter();
-            let times = rounds.map(|steps| of(&steps[step]).as_secs_f64() * 1_000.0);
-            Cost::of(TOOLS[tool].1, times)
+            let times = rounds.map(|steps| of(&steps[step]));
+            Cost::of_times(TOOLS[tool].1, times)
         };
         Figure {
             bench: "attach".to_owned(),

@@ -7,8 +7,8 @@
 //! as it then stayed. Speed is what is done in a second of a processor, so other programs hardly change it.
 
 use crate::bench::attach::{ended, load, total};
+use crate::bench::figures::quantile_of_times;
 use crate::bench::folder;
-use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::plugins;
 use crate::workspace::{Workspace, output_of, say};
@@ -288,7 +288,7 @@ fn least(speeds: &[Option<f64>]) -> f64 {
 fn row(title: &str, seen: &[Seen]) -> String {
     let median = |of: fn(&Seen) -> Duration| {
         let times: Vec<Duration> = seen.iter().map(of).collect();
-        quantile(&times, 50)
+        quantile_of_times(&times, 50)
     };
     let share = |of: fn(&Seen) -> f64| {
         let mut shares: Vec<f64> = seen.iter().map(of).collect();

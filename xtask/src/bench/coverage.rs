@@ -5,9 +5,8 @@
 //! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
 //! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
 
-use crate::bench::figures::{Cost, Figure};
+use crate::bench::figures::{Cost, Figure, quantile_of_times};
 use crate::bench::folder;
-use crate::bench::quantile::quantile;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
@@ -125,14 +124,14 @@ impl<'a> Bench<'a> {
             }
         }
         let [none, ..] = &times;
-        let base = quantile(none, 50);
+        let base = quantile_of_times(none, 50);
         println!(
             "\n{program} on JDK {}: CPU time of a round, ms",
             self.jdk.feature
         );
         println!("{:<28}{:>9}{:>20}{:>8}", "", "median", "quartiles", "ratio");
         for ((_, title), times) in VARIANTS.iter().zip(&times) {
-            let [low, median, high] = [25, 50, 75].map(|percent| quantile(times, percent));
+            let [low, median, high] = [25, 50, 75].map(|percent| quantile_of_times(times, percent));
             let quartiles = format!("{low:.2} to {high:.2}");
             println!(
                 "{title:<28}{median:>9.2}{quartiles:>20}{:>8.3}",
@@ -151,7 +150,7 @@ impl<'a> Bench<'a> {
                 .map_or(("", [].as_slice()), |((_, title), times)| {
                     (title, times.as_slice())
                 });
-            Cost::of(title, times.iter().map(|time| time.as_secs_f64() * 1_000.0))
+            Cost::of_times(title, times.iter().copied())
         };
         let pairs = [
             (Variant::Removed, Variant::None),

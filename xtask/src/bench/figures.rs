@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What one tool took: the quartiles of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +32,23 @@ impl Cost {
             high,
         }
     }
+
+    /// Of times, in milliseconds.
+    pub fn of_times(tool: &str, times: impl IntoIterator<Item = Duration>) -> Self {
+        Self::of(tool, times.into_iter().map(milliseconds))
+    }
+}
+
+/// A time in milliseconds.
+pub fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+/// A quantile of times in any order, in milliseconds.
+pub fn quantile_of_times(times: &[Duration], percent: u32) -> f64 {
+    let mut sorted: Vec<f64> = times.iter().copied().map(milliseconds).collect();
+    sorted.sort_by(f64::total_cmp);
+    quantile(&sorted, percent)
 }
 
 /// One thing that ours and a peer were measured at.
@@ -64,7 +82,7 @@ impl Figure {
 }
 
 /// A quantile of sorted values, between neighbours where it falls between two; NaN without any.
-pub fn quantile(sorted: &[f64], percent: u32) -> f64 {
+fn quantile(sorted: &[f64], percent: u32) -> f64 {
     let last = f64::from(u32::try_from(sorted.len().saturating_sub(1)).unwrap_or(0));
     let place = last * f64::from(percent) / 100.0;
     let at = |place: f64| sorted.get(place as usize).copied().unwrap_or(f64::NAN);

@@ -4,8 +4,7 @@
 //! Rounds are interleaved: each runs every variant once, so that a machine that gets busy disturbs all alike.
 //! All agents only record: none writes a report.
 
-use crate::bench::figures::{Cost, Figure};
-use crate::bench::quantile::quantile;
+use crate::bench::figures::{Cost, Figure, milliseconds, quantile_of_times};
 use crate::bench::usage;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
@@ -205,8 +204,8 @@ impl<'a> Bench<'a> {
 
 /// Medians, what each agent adds, and that as a share of what JaCoCo adds.
 fn table(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> String {
-    let base = quantile(&times[0], 50);
-    let added = |times: &[Duration]| quantile(times, 50) - base;
+    let base = quantile_of_times(&times[0], 50);
+    let added = |times: &[Duration]| quantile_of_times(times, 50) - base;
     let jacoco = added(&times[3]);
     let mut text = format!(
         "\n{} on JDK {}: CPU time of the process, ms\n",
@@ -218,12 +217,16 @@ fn table(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> String {
         "", "median", "quartiles", "added", "of JaCoCo's added"
     );
     for (variant, times) in VARIANTS.iter().zip(times) {
-        let quartiles = format!("{:.1} to {:.1}", quantile(times, 25), quantile(times, 75));
+        let quartiles = format!(
+            "{:.1} to {:.1}",
+            quantile_of_times(times, 25),
+            quantile_of_times(times, 75)
+        );
         let _ = write!(
             text,
             "{:<24}{:>9.1}{:>18}",
             variant.title(),
-            quantile(times, 50),
+            quantile_of_times(times, 50),
             quartiles
         );
         if *variant != Variant::None {
@@ -236,12 +239,12 @@ fn table(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> String {
 
 /// What ours adds, beside what JaCoCo adds.
 fn of_jacoco(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> Vec<Figure> {
-    let base = quantile(&times[0], 50);
+    let base = quantile_of_times(&times[0], 50);
     let added = |variant: Variant| {
         let titled = VARIANTS.iter().zip(times).find(|(of, _)| **of == variant);
         let times = titled.map(|(_, times)| times.as_slice());
         let times = times.unwrap_or_default().iter();
-        let added = times.map(|time| time.as_secs_f64() * 1_000.0 - base);
+        let added = times.map(|time| milliseconds(*time) - base);
         Cost::of(variant.title(), added)
     };
     let figure = |ours: Variant| Figure {

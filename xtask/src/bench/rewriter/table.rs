@@ -145,5 +145,5 @@ pub fn threads(rows: &[(&str, Times, Times)]) -> String {
 /// In microseconds.
 fn median(times: impl Iterator<Item = Duration>) -> f64 {
     let times: Vec<Duration> = times.collect();
-    crate::bench::quantile::quantile(&times, 50) * 1_000.0
+    crate::bench::figures::quantile_of_times(&times, 50) * 1_000.0
 }
