@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! paths: inputs and outputs ── classes: one class file ──┐
-//!                         └─ archive: entry by entry ──┴─ Record: what came of it → summary, baseline
+//!                         └─ archive: part by part ────┴─ Record: what came of it → summary, baseline
 //! ```
 //!
 //! Everything is made in a staging folder beside the output and moved at the end, so that nothing is ever half-written.
@@ -13,6 +13,7 @@ pub mod classes;
 pub mod folder;
 pub mod paths;
 pub mod runtime;
+mod shared_file;
 pub mod signature;
 
 use crate::warnings::Warning;

@@ -1,13 +1,14 @@
 //! Files and folders on disk.
 
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::archive::{self, ArchiveContext, Sink};
 use super::classes::{Instrumenter, damaged};
+use super::shared_file::SharedFile;
 use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
@@ -82,7 +83,10 @@ pub fn folder(
     }
     if changed && embed {
         for (name, bytes) in runtime::CLASSES {
-            write(&target.join(name), bytes)?;
+            let path = target.join(name);
+            let folder = path.parent().unwrap_or(target);
+            fs::create_dir_all(folder).map_err(|error| Problem::unwritable(folder, &error))?;
+            write(&path, bytes)?;
         }
     }
     Ok(())
@@ -98,14 +102,19 @@ fn list(
     fs::create_dir_all(target).map_err(|error| Problem::unwritable(target, &error))?;
     let unreadable = |error| Problem::unreadable(source, &error);
     let entries = fs::read_dir(source).map_err(unreadable)?;
-    let mut names = entries
-        .map(|entry| Ok(entry?.file_name()))
+    let mut entries = entries
+        .map(|entry| {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            Ok((entry.file_name(), kind))
+        })
         .collect::<std::io::Result<Vec<_>>>()
         .map_err(unreadable)?;
-    names.sort();
-    for name in names {
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (name, kind) in entries {
         let (from, to) = (source.join(&name), target.join(&name));
-        if !from.is_dir() {
+        let is_folder = kind.is_dir() || kind.is_symlink() && from.is_dir();
+        if !is_folder {
             files.push((from, to));
         } else if !leads_back(root, &from) {
             list(root, &from, &to, files)?;
@@ -177,7 +186,8 @@ fn archive(
         depth: 0,
         embed,
     };
-    let (reader, writer) = (BufReader::new(file), BufWriter::new(out));
+    let reader = SharedFile::new(file).map_err(unreadable)?;
+    let writer = BufWriter::new(out);
     match archive::rewrite(instrumenter, &context, reader, writer, sink)? {
         true => fs::set_permissions(target, permissions).map_err(unwritable),
         false => copy(source, target),
@@ -208,12 +218,5 @@ fn copy(source: &Path, target: &Path) -> Result<(), Problem> {
 }
 
 fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    let written = || {
-        if let Some(parent) = target.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        let mut file = File::create(target)?;
-        file.write_all(bytes)
-    };
-    written().map_err(|error: std::io::Error| Problem::unwritable(target, &error))
+    fs::write(target, bytes).map_err(|error| Problem::unwritable(target, &error))
 }

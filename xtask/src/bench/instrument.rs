@@ -44,10 +44,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
         ("all class files of the JDK: instrument, CPU time", classes),
         ("the jar of the Kotlin compiler: instrument, CPU time", jar),
     ];
-    inputs
+    let measured = inputs
         .iter()
         .map(|(what, input)| bench.measure(what, input, options.rounds))
-        .collect()
+        .collect();
+    std::fs::remove_dir_all(&bench.folder)?;
+    measured
 }
 
 struct Bench {
@@ -61,14 +63,17 @@ impl Bench {
     fn measure(&self, what: &str, input: &Path, rounds: u32) -> Result<Figure> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
+            let output = folder::another(&self.folder)?;
             let mut command = Command::new(&self.command);
-            command.args(["instrument", "--out"]).arg(self.output()?);
-            ours.push(self.once(command.arg(input)).context("Classhook")?);
+            command.args(["instrument", "--out"]).arg(&output);
+            command.arg(input);
+            ours.push(once(&mut command, &output).context("Classhook")?);
+            let output = folder::another(&self.folder)?;
             let mut command = Command::new(self.jdk.tool("java"));
             command.env_remove("JAVA_TOOL_OPTIONS").arg("-jar");
             command.arg(&self.jacoco).args(["instrument", "--dest"]);
-            command.arg(self.output()?);
-            theirs.push(self.once(command.arg(input)).context("JaCoCo")?);
+            command.arg(&output).arg(input);
+            theirs.push(once(&mut command, &output).context("JaCoCo")?);
         }
         Ok(Figure {
             bench: "instrument".to_owned(),
@@ -79,22 +84,12 @@ impl Bench {
             peer: Cost::of("JaCoCo 0.8.15", theirs),
         })
     }
+}
 
-    /// The CPU time of a run, in seconds, if it has left something.
-    fn once(&self, command: &mut Command) -> Result<f64> {
-        let used = usage::of(command)?;
-        let mut left = std::fs::read_dir(self.folder.join("out"))?;
-        ensure!(left.next().is_some(), "it has written nothing");
-        Ok(used.cpu.as_secs_f64())
-    }
-
-    /// An empty folder for what is instrumented.
-    fn output(&self) -> Result<PathBuf> {
-        let output = self.folder.join("out");
-        if output.exists() {
-            std::fs::remove_dir_all(&output)?;
-        }
-        std::fs::create_dir_all(&output)?;
-        Ok(output)
-    }
+/// The CPU time of a run, in seconds, if it has left something in its folder.
+fn once(command: &mut Command, output: &Path) -> Result<f64> {
+    let used = usage::of(command)?;
+    let mut left = std::fs::read_dir(output)?;
+    ensure!(left.next().is_some(), "it has written nothing");
+    Ok(used.cpu.as_secs_f64())
 }

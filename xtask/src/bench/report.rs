@@ -40,7 +40,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
         jdk,
     };
     bench.record(workspace)?;
-    bench.measure(options.rounds)
+    let measured = bench.measure(options.rounds);
+    std::fs::remove_dir_all(&bench.folder)?;
+    measured
 }
 
 struct Bench {
@@ -96,11 +98,7 @@ impl Bench {
 
     /// A run of the command with the class files, if it has left a report.
     fn once(&self, mut command: Command, classes: &str) -> Result<Usage> {
-        let output = self.folder.join("out");
-        if output.exists() {
-            std::fs::remove_dir_all(&output)?;
-        }
-        std::fs::create_dir_all(&output)?;
+        let output = folder::another(&self.folder)?;
         let file = |name: &str| output.join(name);
         command.arg(classes).arg(&self.classes);
         command.arg("--html").arg(file("html"));

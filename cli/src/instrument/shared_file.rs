@@ -1,0 +1,100 @@
+//! A file that several threads read at once, each at a place of its own.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// The file, read through a buffer; a clone begins at the same place, and from then on each goes its own way.
+#[derive(Debug)]
+pub struct SharedFile(BufReader<Place>);
+
+/// A place in a file.
+#[derive(Debug, Clone)]
+struct Place {
+    file: Arc<File>,
+    length: u64,
+    at: u64,
+}
+
+impl SharedFile {
+    /// The begin of a file, which does not grow meanwhile.
+    ///
+    /// # Errors
+    /// If its length cannot be found out.
+    pub fn new(file: File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let file = Arc::new(file);
+        Ok(Self(BufReader::new(Place {
+            file,
+            length,
+            at: 0,
+        })))
+    }
+}
+
+impl Clone for SharedFile {
+    fn clone(&self) -> Self {
+        let mut place = self.0.get_ref().clone();
+        place.at -= self.0.buffer().len() as u64; // what was read ahead, and not asked for yet
+        Self(BufReader::new(place))
+    }
+}
+
+impl Read for SharedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Seek for SharedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Read for Place {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Place {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::Start(to) => Some(to),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+        };
+        self.at = to.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_read_on_from_where_they_were_made() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, b"0123456789").unwrap();
+        let mut one = SharedFile::new(file).unwrap();
+        let read = |file: &mut SharedFile| {
+            let mut bytes = [0; 2];
+            file.read_exact(&mut bytes).map(|()| bytes)
+        };
+        assert_eq!(read(&mut one).unwrap(), *b"01");
+        let mut other = one.clone();
+        assert_eq!(read(&mut one).unwrap(), *b"23");
+        assert_eq!(read(&mut other).unwrap(), *b"23");
+        assert_eq!(other.seek(SeekFrom::End(-3)).unwrap(), 7);
+        assert_eq!(read(&mut other).unwrap(), *b"78");
+        assert_eq!(one.seek(SeekFrom::Current(1)).unwrap(), 5);
+        assert_eq!(read(&mut one).unwrap(), *b"56");
+        assert!(read(&mut other).is_err(), "behind the end");
+        assert!(one.seek(SeekFrom::Current(-9)).is_err(), "before the begin");
+    }
+}
