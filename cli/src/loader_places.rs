@@ -66,18 +66,20 @@ pub fn of(
 /// # Errors
 /// `H0729`, with the loaders that have the classes; or if the agent does not answer.
 pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Problem> {
-    // In most cases the wanted loader has one of them, and no more needs to be asked.
+    let mut named = Vec::new();
     for name in names {
-        let found = agent.listed(Some(name), Details::default())?;
-        if found
-            .iter()
-            .any(|class| is_meant(Some(wanted), &class.loader))
-        {
-            return Ok(());
-        }
+        let mut found = agent.listed(Some(name), Details::default())?;
+        found.retain(|class| class.name == *name);
+        named.extend(found);
     }
-    let all = agent.classes()?;
-    match unknown(wanted, names, &all) {
+    let is_wanted = |class: &Class| is_meant(Some(wanted), &class.loader);
+    // In most cases the wanted loader has one of them, and no more needs to be asked.
+    if named.iter().any(is_wanted) {
+        return Ok(());
+    }
+    let class = wanted.split('@').next().unwrap_or(wanted);
+    let of_loader = agent.listed(Some(&format!("loader:{class}")), Details::default())?;
+    match unknown(of_loader.iter().any(is_wanted), &named) {
         None => Ok(()),
         Some(by) if by.is_empty() => {
             let warning = Warning::new(
@@ -102,20 +104,10 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Pr
     }
 }
 
-/// Of a loader by which no class is loaded, the loaders that have the classes of these names.
-fn unknown(wanted: &str, names: &[String], all: &[Class]) -> Option<Vec<String>> {
-    if all
-        .iter()
-        .any(|class| is_meant(Some(wanted), &class.loader))
-    {
-        return None;
-    }
-    let loaded = all.iter().filter(|class| names.contains(&class.name));
-    Some(
-        loaded
-            .map(|class| format!("{} is loaded by {}", class.name, class.loader))
-            .collect(),
-    )
+/// The loaders that have the named classes, unless the wanted loader has classes, too.
+fn unknown(is_there: bool, named: &[Class]) -> Option<Vec<String>> {
+    let line = |class: &Class| format!("{} is loaded by {}", class.name, class.loader);
+    (!is_there).then(|| named.iter().map(line).collect())
 }
 
 /// Whether the user means a loader, as it is displayed.
@@ -149,27 +141,17 @@ mod tests {
     }
 
     #[test]
-    fn loader_that_does_not_exist_is_told_from_one_that_has_not_loaded_the_class() {
+    fn loaders_that_have_the_classes_are_named_unless_the_wanted_one_has_some() {
         let class = |name: &str, loader: &str| Class {
             name: name.to_owned(),
             loader: loader.to_owned(),
             ..Class::default()
         };
-        let all = [
-            class("App", "app"),
-            class("App", "a.L@1f"),
-            class("X", "a.M@2"),
-        ];
-        let of = |wanted| unknown(wanted, &["App".to_owned()], &all);
+        let named = [class("App", "app"), class("App", "a.L@1f")];
         let by = ["App is loaded by app", "App is loaded by a.L@1f"].map(str::to_owned);
-        assert_eq!(of("nosuch"), Some(by.to_vec()));
-        assert_eq!(of("a.L@7"), Some(by.to_vec()));
-        assert!(
-            ["app", "a.L", "a.L@1f", "a.M"]
-                .iter()
-                .all(|known| of(known).is_none())
-        );
-        assert_eq!(unknown("nosuch", &["Later".to_owned()], &all), Some(vec![]));
+        assert_eq!(unknown(false, &named), Some(by.to_vec()));
+        assert_eq!(unknown(true, &named), None);
+        assert_eq!(unknown(false, &[]), Some(vec![]));
     }
 
     #[test]

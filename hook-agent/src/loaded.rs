@@ -23,21 +23,19 @@ pub(crate) struct Loaded<'a> {
     pub loader_id: LoaderId,
 }
 
-/// Every class that is loaded, but for arrays, hidden classes and those that are never changed.
-pub(crate) fn list<'a>(loaders: &Loaders, jvm: Jvm<'a>) -> Vec<Loaded<'a>> {
-    match jvm.jvmti.loaded_classes(jvm.live, jvm.local) {
-        Ok(classes) => classes
-            .into_iter()
-            .filter_map(|class| loaded(loaders, jvm, class))
-            .collect(),
-        Err(error) => {
-            messages::warning(
-                Code::Retransform,
-                format_args!("the JVM does not list its classes: {error}"),
-            );
-            Vec::new()
-        }
-    }
+/// Every class that is loaded, but for arrays, hidden classes and those that are never changed, one after another: what
+/// is known of all of them at once would be some megabytes, which the C library keeps for the thread.
+pub(crate) fn list<'a>(loaders: &'a Loaders, jvm: Jvm<'a>) -> impl Iterator<Item = Loaded<'a>> {
+    let classes = jvm.jvmti.loaded_classes(jvm.live, jvm.local);
+    let classes = classes.unwrap_or_else(|error| {
+        messages::warning(
+            Code::Retransform,
+            format_args!("the JVM does not list its classes: {error}"),
+        );
+        Vec::new()
+    });
+    let known = move |class| loaded(loaders, jvm, class);
+    classes.into_iter().filter_map(known)
 }
 
 fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<Loaded<'a>> {

@@ -218,8 +218,9 @@ fn next_batch(size: usize, time: Duration) -> usize {
 
 /// The classes to be retransformed, their class files fetched; leaves no local reference behind.
 fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Vec<Selected> {
-    let mut picked = loaded::list(&agent.loaders, jvm);
-    picked.retain(pick);
+    let picked: Vec<Loaded<'_>> = loaded::list(&agent.loaders, jvm)
+        .filter(|class| pick(class))
+        .collect();
     if picked.is_empty() {
         return Vec::new();
     }

@@ -27,8 +27,7 @@ pub(crate) fn note(agent: &Agent, jvm: Jvm<'_>) {
         return;
     }
     let listed = jvm.with_frame(CAPACITY, |jvm| {
-        let all = loaded::list(&agent.loaders, jvm).into_iter();
-        of_application(all)
+        of_application(loaded::list(&agent.loaders, jvm))
     });
     if let Some(found) = listed {
         let _ = agent.unselected.set(found); // noted once

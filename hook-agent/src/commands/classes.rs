@@ -53,24 +53,29 @@ pub(super) fn classes(
         Selection::parse(&filters).map_err(|error| Refusal::new("H0110", error.to_string()))?;
     let agent = context.agent;
     let listed = context.jvm.with_frame(loaded::CAPACITY, |jvm| {
-        let describe = |class: &Loaded<'_>| {
-            let edits = agent.instrumented.find(&class.name, class.loader_id);
-            let matches = filter.matches_name(&class.name, &class.loader) == Verdict::Yes
-                && (!filter.asks_location() || came_from(agent, jvm, class, &filter));
-            (matches && (edits.is_some() || !page.changed)).then(|| Class {
-                name: dotted(&class.name),
-                loader: loader_of(agent, jvm, class),
-                changed_by: edits.map(|edits| edits.plugins).unwrap_or_default(),
-                ..Class::default()
-            })
+        let edits = |class: &Loaded<'_>| agent.instrumented.find(&class.name, class.loader_id);
+        let is_listed = |class: &Loaded<'_>| {
+            filter.matches_name(&class.name, &class.loader) == Verdict::Yes
+                && (!filter.asks_location() || came_from(agent, jvm, class, &filter))
+                && (!page.changed || edits(class).is_some())
         };
-        let loaded = loaded::list(&agent.loaders, jvm).into_iter();
-        let mut all: Vec<_> = loaded
-            .filter_map(|class| Some((describe(&class)?, class)))
+        let mut all: Vec<_> = loaded::list(&agent.loaders, jvm)
+            .filter(is_listed)
             .collect();
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let loader = |class: &Loaded<'_>| loader_of(agent, jvm, class);
+        all.sort_by(|one, other| {
+            let names = one.name.cmp(&other.name);
+            names.then_with(|| loader(one).cmp(&loader(other)))
+        });
         let total = all.len();
-        let mut listed: Vec<_> = all.into_iter().skip(page.skip).take(page.limit).collect();
+        let describe = |class: &Loaded<'_>| Class {
+            name: dotted(&class.name),
+            loader: loader(class),
+            changed_by: edits(class).map_or_else(Vec::new, |edits| edits.plugins),
+            ..Class::default()
+        };
+        let page = all.into_iter().skip(page.skip).take(page.limit);
+        let mut listed: Vec<_> = page.map(|class| (describe(&class), class)).collect();
         details::add(agent, jvm, details, &mut listed);
         Classes {
             total,
