@@ -347,7 +347,6 @@ fn load_when_free(
     while is_taken(&loaded) && begun.elapsed() < LEAVING {
         other |= listens();
         std::thread::sleep(BETWEEN_ATTEMPTS);
-        // Each attempt in vain is a line in the JVM's output.
         if !listens() {
             loaded = load();
         }

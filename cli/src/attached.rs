@@ -1,6 +1,7 @@
 //! A plugin attached to a running JVM for a while; the JVM's agent and plugins are restored afterwards, also if this
 //! command is killed: the agent gives it a lease, which ends with the connection.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ const LATE: Duration = Duration::from_secs(1);
 const END_OF_A_JVM: Duration = Duration::from_secs(3);
 /// How often it is looked at meanwhile.
 const TURN: Duration = Duration::from_millis(20);
+/// How often the agent is asked whether the plugin is still at work.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A plugin that is to be attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +63,8 @@ pub struct AttachedPlugin {
     pid: i32,
     plugin: String,
     interrupt: Interrupt,
+    /// When the agent was last asked whether the plugin is still at work.
+    looked: Cell<Instant>,
     /// Whether the agent was there before.
     guest: bool,
     /// The agent's state when the plugin had come.
@@ -133,6 +138,7 @@ impl AttachedPlugin {
             pid,
             plugin: visitor.name.clone(),
             interrupt,
+            looked: Cell::new(Instant::now()),
             guest,
             begun,
             before,
@@ -155,14 +161,23 @@ impl AttachedPlugin {
         Ok(classes.map(|class| class.name).collect())
     }
 
+    /// Has the agent write what it knows by now.
+    ///
+    /// # Errors
+    /// If the agent does not answer, or cannot write.
+    pub fn write(&mut self) -> Result<(), Problem> {
+        let _: Dump = self.agent.ask_for(&Request::Dump)?;
+        Ok(())
+    }
+
     /// The JVM's snapshot, as this process sees it; what else it records lies beside it.
     #[must_use]
     pub fn snapshot(&self) -> &Path {
         &self.snapshot
     }
 
-    /// Waits until the time is over or `enough` says so, for a signal, or until the agent or the JVM has ended; says what
-    /// for: `tracing`.
+    /// Waits until the time is over or `enough` says so, for a signal, or until the agent or the JVM has ended or the
+    /// plugin is disabled; says what for: `tracing`.
     ///
     /// # Errors
     /// If the agent does not answer.
@@ -173,9 +188,9 @@ impl AttachedPlugin {
         enough: &dyn Fn() -> bool,
     ) -> Result<(), Problem> {
         self.lease_for(time)?;
-        let agent = &self.agent;
-        let is_over = || enough() || agent.has_left();
-        Until::new(time, &mut self.interrupt).wait(doing, self.pid, &is_over);
+        let (agent, pid, plugin, looked) = (&self.agent, self.pid, &self.plugin, &self.looked);
+        let is_over = || enough() || agent.has_left() || is_disabled(pid, plugin, looked);
+        Until::new(time, &mut self.interrupt).wait(doing, pid, &is_over);
         Ok(())
     }
 
@@ -190,9 +205,12 @@ impl AttachedPlugin {
         }
     }
 
-    /// Whether a signal has come, or the agent or the JVM has ended.
+    /// Whether a signal has come, the agent or the JVM has ended, or the plugin is disabled.
     pub fn is_over(&mut self) -> bool {
-        self.interrupt.came() || self.agent.has_left() || !self.is_alive()
+        self.interrupt.came()
+            || self.agent.has_left()
+            || !self.is_alive()
+            || is_disabled(self.pid, &self.plugin, &self.looked)
     }
 
     fn is_alive(&self) -> bool {
@@ -237,8 +255,13 @@ impl AttachedPlugin {
 
     fn leave(&mut self, ended: &mut Ended) -> Result<(), Problem> {
         let status: Status = self.agent.ask_for(&Request::Status)?;
-        ended.instrumented = Some(instrumented(&status, &self.plugin));
         ended.is_partial = self.report_trouble(&status);
+        if is_at_work(&status, &self.plugin) {
+            ended.instrumented = Some(instrumented(&status, &self.plugin));
+        } else {
+            complain(disabled_before(self.pid, &self.plugin));
+            ended.is_partial = true;
+        }
         let plugin = self.plugin.clone();
         let release = Request::Release { plugin };
         let released: Released = progress::ask(&mut self.agent, &release, &mut self.interrupt)?;
@@ -287,9 +310,9 @@ pub struct Ended {
     pub snapshot: PathBuf,
     /// What it holds of the visit, if the agent goes on recording to it.
     pub dump: Option<Dump>,
-    /// Classes that held edits of the plugin at the end, if the agent was there to say.
+    /// Classes that held edits of the plugin at the end, if the agent was there to say and nobody had disabled it.
     pub instrumented: Option<usize>,
-    /// Whether something that was selected could not be instrumented, or the agent has left before, which was printed.
+    /// Whether something that was selected could not be instrumented, or somebody else has ended it, which was printed.
     pub is_partial: bool,
     /// That the JVM did not answer at the end, and what remains there.
     pub unanswered: Option<Problem>,
@@ -312,6 +335,37 @@ fn left_before(pid: i32) -> Warning {
             "`classhook off`, or another command that ended the agent",
         )
         .with("note", "what was recorded until then is shown")
+}
+
+/// That somebody else took the plugin out.
+fn disabled_before(pid: i32, plugin: &str) -> Warning {
+    let message = format!("the plugin {plugin} was disabled in {pid} before this command ended");
+    Warning::new("H0656", message)
+        .with(
+            "cause",
+            "`classhook disable`, or `classhook reload` without it",
+        )
+        .with("note", "what was recorded until then is shown")
+}
+
+/// Whether somebody has disabled the plugin, as far as the agent says; it is asked once in a while, over a connection
+/// of its own, so that a JVM that does not answer leaves nothing in the one that is used at the end.
+fn is_disabled(pid: i32, plugin: &str, looked: &Cell<Instant>) -> bool {
+    if looked.get().elapsed() < LOOK {
+        return false;
+    }
+    looked.set(Instant::now());
+    let Ok(Ok(mut agent)) = Agent::find(pid) else {
+        return false;
+    };
+    let status = agent.ask_for::<Status>(&Request::Status);
+    status.is_ok_and(|status| !is_at_work(&status, plugin))
+}
+
+/// Whether the agent has the plugin, and nobody has disabled it.
+fn is_at_work(status: &Status, plugin: &str) -> bool {
+    let mut plugins = status.plugins.iter();
+    plugins.any(|found| found.name == plugin && found.state != PluginState::Off)
 }
 
 /// What is left of a plugin in a JVM that does not answer.

@@ -7,9 +7,8 @@ use host::HostError;
 use host::config::LogLevel;
 use std::fmt::{self, Display, Write as _};
 use std::fs::File;
-use std::io::Write as _;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Stable codes of the agent's own messages; `docs/errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +75,11 @@ static PANICS: AtomicU64 = AtomicU64::new(0);
 
 /// Writes messages to this file too, until it is taken back with `None`.
 pub(crate) fn copy_to(file: Option<File>) {
-    *COPY.lock().unwrap_or_else(PoisonError::into_inner) = file;
+    *copy() = file;
+}
+
+fn copy() -> MutexGuard<'static, Option<File>> {
+    COPY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sets what is written from now on.
@@ -120,6 +123,18 @@ pub(crate) fn warning(code: Code, text: impl Display) {
 pub(crate) fn host_failure(failure: &host::Failure) {
     if enabled(LogLevel::Warn) {
         write(failure);
+    }
+}
+
+/// A warning that is for the process that attaches alone; where none reads messages, as [`warning`].
+pub(crate) fn to_attaching(code: Code, text: impl Display) {
+    let text = line(format_args!("warning[{}]: {text}", code.as_str()));
+    if let Some(file) = &*copy() {
+        put(&mut &*file, &text);
+        return;
+    }
+    if enabled(LogLevel::Warn) {
+        put(&mut std::io::stderr(), &text);
     }
 }
 
@@ -167,14 +182,19 @@ pub(crate) fn panics() -> u64 {
 }
 
 fn write(text: impl Display) {
-    let mut line = String::new();
-    if write!(line, "{}", Prefixed(text)).is_ok() {
-        let line = format!("{}\n", escape::lines(&line));
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        if let Some(file) = &*COPY.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = (&*file).write_all(line.as_bytes());
+    let mut message = String::new();
+    if write!(message, "{text}").is_ok() {
+        put(&mut std::io::stderr(), &message);
+        if let Some(file) = &*copy() {
+            put(&mut &*file, &message);
         }
     }
+}
+
+/// Writes a message at once.
+fn put(out: &mut impl std::io::Write, message: &str) {
+    let line = format!("{}\n", escape::lines(&Prefixed(message).to_string()));
+    let _ = out.write_all(line.as_bytes());
 }
 
 /// A message of one line, in which names of classes and files cannot begin another.

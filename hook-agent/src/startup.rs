@@ -113,7 +113,7 @@ fn start<P: OnLoadOrLive>(
         return Ok(None);
     }
     if current::get().is_some() {
-        messages::warning(
+        messages::to_attaching(
             Code::Twice,
             "the agent is in this JVM already; it goes on with its first options, these are ignored",
         );

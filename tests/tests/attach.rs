@@ -6,4 +6,5 @@ mod command;
 mod containers;
 mod control_channel;
 mod protocol;
+mod side_by_side;
 mod wide;

@@ -45,6 +45,13 @@ impl Instrumented {
         }
     }
 
+    /// Notes that a class holds what this plugin set would make of it.
+    pub fn renew(&self, name: &[u8], loader: LoaderId, revision: u32) {
+        if let Some(edits) = self.classes().get_mut(&(name.into(), loader)) {
+            edits.revision = revision;
+        }
+    }
+
     /// What a class holds.
     pub fn find(&self, name: &[u8], loader: LoaderId) -> Option<Edits> {
         self.classes().get(&(name.into(), loader)).cloned()
@@ -91,6 +98,9 @@ mod tests {
         instrumented.note(b"a/A", other, edits(2));
         assert_eq!(instrumented.find(b"a/A", one), edits(1));
         assert_eq!(instrumented.count(|edits| edits.revision < 2), 1);
+        instrumented.renew(b"a/A", one, 5);
+        assert_eq!(instrumented.find(b"a/A", one), edits(5));
+        assert_eq!(instrumented.find(b"a/A", other), edits(2));
         instrumented.note(b"a/A", one, None);
         assert_eq!(instrumented.find(b"a/A", one), None);
         assert_eq!(instrumented.find(b"a/A", other), edits(2));

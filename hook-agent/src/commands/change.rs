@@ -6,13 +6,13 @@ use super::status;
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::plugins::PluginSet;
-use crate::loaded::Loaded;
+use crate::loaded::{self, Loaded};
 use crate::plugin_compiler::PluginCompiler;
 use crate::retransform::{self, Report};
 use crate::{messages, structural_edits};
 use control::Refusal;
 use control::message::Change;
-use host::{CodeLocation, Config, Pipeline};
+use host::{CodeLocation, Config, Pipeline, PluginState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -75,7 +75,9 @@ fn add(
     let escaped = plugin.replace('\\', "\\\\").replace(',', "\\,");
     let options = format!("plugin={escaped}{comma}{options}");
     let added = Config::from_options(&options).map_err(|error| not_configured(&error))?;
+    let mut names = Vec::new();
     for plugin in added.plugins {
+        names.push(plugin.name.clone());
         match config
             .plugins
             .iter_mut()
@@ -85,35 +87,91 @@ fn add(
             None => config.plugins.push(plugin),
         }
     }
-    replace(context, config)
+    let pipeline = pipeline_of(&config)?;
+    let set = current(context.agent)?;
+    for (name, state) in set.pipeline.plugins().zip(set.pipeline.states()) {
+        match state {
+            _ if names.iter().any(|added| added == name) => {}
+            PluginState::On => {}
+            PluginState::Disabled => drop(pipeline.enable(name, false)),
+            // It is given another chance, and its classes with it.
+            PluginState::Failed => names.push(name.to_owned()),
+        }
+    }
+    drop(set);
+    exchange(context, config, pipeline);
+    let set = current(context.agent)?;
+    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+        let mut names = names.iter();
+        names.any(|name| {
+            let (pipeline, loader) = (&set.pipeline, &class.loader);
+            pipeline.plugin_wants(name, &class.name, loader, location)
+        })
+    };
+    let concerns = |edits: &Edits| names.iter().any(|name| holds(edits, name));
+    keep_others(context, set.revision, concerns, wants);
+    Ok(settled(
+        context,
+        |edits| edits.revision != set.revision,
+        |class, location| !is_of(context.agent, class, &set) && wants(class, location),
+    ))
+}
+
+/// Notes that what the other plugins made of loaded classes is as the present set would make it: these are not
+/// retransformed.
+fn keep_others(
+    context: Context<'_>,
+    revision: u32,
+    concerns: impl Fn(&Edits) -> bool,
+    wants: impl Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
+) {
+    let Context { agent, jvm } = context;
+    let is_other = |class: &Loaded<'_>| {
+        let edits = agent.instrumented.find(&class.name, class.loader_id);
+        edits.is_some_and(|edits| !concerns(&edits))
+            && !retransform::is_wanted(agent, jvm, class, &wants)
+    };
+    let kept = jvm.with_frame(loaded::CAPACITY, |jvm| {
+        let classes = loaded::list(&agent.loaders, jvm).filter(is_other);
+        let key = |class: Loaded<'_>| (class.name, class.loader_id);
+        classes.map(key).collect::<Vec<_>>()
+    });
+    for (name, loader) in kept.unwrap_or_default() {
+        agent.instrumented.renew(&name, loader, revision);
+    }
 }
 
 /// Exchanges the whole pipeline. Every plugin of the new one is on, also one that was disabled before.
 fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
-    let pipeline = Pipeline::new(&config, &PluginCompiler::new(&config))
-        .map_err(|error| not_configured(&error))?;
-    messages::set_level(config.agent.log);
-    let Context { agent, jvm } = context;
-    agent.plugins.exchange(Some((config, Arc::new(pipeline))));
-    structural_edits::prepare(agent, jvm);
+    let pipeline = pipeline_of(&config)?;
+    exchange(context, config, pipeline);
+    let agent = context.agent;
     let revision = current(agent)?.revision;
     let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
         let now = agent.plugins.current();
-        now.is_some_and(|now| wants_anew(agent, &now, class, location))
+        now.is_some_and(|now| {
+            !is_of(agent, class, &now) && now.wants(&class.name, &class.loader, location)
+        })
     };
     Ok(settled(context, |edits| edits.revision != revision, wants))
 }
 
-/// Whether a class is wanted and was not instrumented by this plugin set already, as it was loaded.
-fn wants_anew(
-    agent: &Agent,
-    set: &PluginSet,
-    class: &Loaded<'_>,
-    location: CodeLocation<'_>,
-) -> bool {
+fn pipeline_of(config: &Config) -> Result<Pipeline, Refusal> {
+    Pipeline::new(config, &PluginCompiler::new(config)).map_err(|error| not_configured(&error))
+}
+
+/// Puts other plugins in force, for classes that are loaded from now on.
+fn exchange(context: Context<'_>, config: Config, pipeline: Pipeline) {
+    messages::set_level(config.agent.log);
+    let Context { agent, jvm } = context;
+    agent.plugins.exchange(Some((config, Arc::new(pipeline))));
+    structural_edits::prepare(agent, jvm);
+}
+
+/// Whether a class was instrumented by this plugin set already, as it was loaded.
+fn is_of(agent: &Agent, class: &Loaded<'_>, set: &PluginSet) -> bool {
     let edits = agent.instrumented.find(&class.name, class.loader_id);
-    edits.is_none_or(|edits| edits.revision != set.revision)
-        && set.wants(&class.name, &class.loader, location)
+    edits.is_some_and(|edits| edits.revision == set.revision)
 }
 
 /// The same plugins as a new set, so that no class is transformed by the set before any more.

@@ -1,0 +1,148 @@
+//! What one command does to a JVM while another is at work in it.
+
+use crate::support::command::{LATE, assert_no_agent, attach, await_changed, classhook, json};
+use e2e_tests::java::Java;
+use e2e_tests::servant::Servant;
+use e2e_tests::{jdks, scratch, workspace};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// How many times the JVM has put each class in the place of itself, as its log says.
+fn redefined(log: &Path) -> BTreeMap<String, usize> {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let names = text.lines().filter_map(|line| {
+        let (_, name) = line.split_once("redefined name=")?;
+        name.split(',').next()
+    });
+    names.fold(BTreeMap::new(), |mut times, name| {
+        *times.entry(name.to_owned()).or_default() += 1;
+        times
+    })
+}
+
+/// Classes that another plugin has changed stay as they are, and the agent leaves a class alone that it need not change.
+#[test]
+fn no_class_is_retransformed_but_to_get_edits_and_to_lose_them() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let log = folder.path().join("redefined");
+        let option = format!("-Xlog:redefine+class+load=info:file={}", log.display());
+        let mut servant = Servant::start(&jdk, &[&option, LATE[0]]);
+        let pid = servant.pid().to_string();
+        servant.ask("steps a"); // loads their class
+        let traced = |methods: &str, output: &str| {
+            let output = folder.path().join(output);
+            let output = output.to_string_lossy();
+            let words = ["trace", &pid, "--methods", methods, "--for", "100ms"];
+            match output.ends_with("guest") {
+                true => classhook(&words).assert_success(),
+                false => classhook(&[&words[..], &["-o", &output]].concat()).assert_success(),
+            };
+        };
+        let times = |expected: &[(&str, usize)]| {
+            let expected = expected
+                .iter()
+                .map(|(name, times)| ((*name).to_owned(), *times));
+            assert_eq!(redefined(&log), expected.collect(), "{jdk}");
+        };
+        // One trace, and another of other methods: each class is changed and restored.
+        traced("Servant.step", "one");
+        times(&[("Servant", 2)]);
+        traced("Servant$Steps.*", "two");
+        times(&[("Servant", 2), ("Servant$Steps", 2)]);
+        assert_no_agent(&pid);
+        // Beside coverage of another class, and of the same.
+        let output = folder.path().join("covered");
+        let output = output.to_string_lossy();
+        let words = ["attach", &pid, "--output", &output, "--select", "Servant"];
+        classhook(&words).assert_success();
+        await_changed(&pid, 1);
+        times(&[("Servant", 3), ("Servant$Steps", 2)]);
+        traced("Servant$Steps.*", "guest");
+        times(&[("Servant", 3), ("Servant$Steps", 4)]);
+        traced("Servant.step", "guest");
+        times(&[("Servant", 5), ("Servant$Steps", 4)]);
+        classhook(&["off", &pid]).assert_success();
+        times(&[("Servant", 6), ("Servant$Steps", 4)]);
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+/// A plugin that somebody has disabled stays so when another one comes for a while.
+#[test]
+fn disabled_plugin_stays_disabled_while_another_visits() {
+    let folder = scratch();
+    let mut servant = Servant::start(&jdks::newest(), &LATE);
+    let pid = servant.pid().to_string();
+    servant.ask("steps a"); // loads their class
+    attach(&servant, folder.path(), &[]).assert_success();
+    await_changed(&pid, 2);
+    classhook(&["disable", &pid, "coverage"]).assert_success();
+    let words = [
+        "trace",
+        &pid,
+        "--methods",
+        "Servant$Steps.*",
+        "--for",
+        "100ms",
+    ];
+    classhook(&words).assert_success();
+    let plugins = &json(&["status", &pid])["plugins"];
+    let state = |at: usize| {
+        (
+            &plugins[at]["name"],
+            &plugins[at]["state"],
+            &plugins[at]["changed"],
+        )
+    };
+    let off = |name: &str| (name.into(), "off".into(), 0.into());
+    let found = [state(0), state(1)].map(|(a, b, c)| (a.clone(), b.clone(), c.clone()));
+    assert_eq!(found, [off("coverage"), off("trace")], "{plugins}");
+    assert_eq!(servant.end().code, Some(0));
+}
+
+/// The command shows what it has, and says who ended it.
+#[test]
+fn visit_whose_plugin_is_disabled_ends_with_what_was_recorded() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let mut servant = Servant::start(&jdk, &LATE);
+    let pid = servant.pid().to_string();
+    servant.ask("spin");
+    let trace = ["trace", &pid, "--methods", "Servant$Steps.*"];
+    let coverage = ["coverage", &pid, "--select", "Servant$Steps"];
+    for (plugin, words, shown) in [
+        ("trace", &trace[..], "Servant$Steps.d"),
+        ("coverage", &coverage[..], "Servant$Steps"),
+    ] {
+        let output = folder.path().join(plugin);
+        let mut child = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .arguments(words)
+            .arguments(&["-o", &output.to_string_lossy()])
+            .spawn();
+        let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        while !line.contains("; Ctrl-C ends it") {
+            line.clear();
+            assert!(
+                told.read_line(&mut line).expect("text") > 0,
+                "no visit begins"
+            );
+        }
+        servant.ask("spun");
+        classhook(&["disable", &pid, plugin]).assert_success();
+        let run = child.wait_with_output().expect("an end");
+        let out = String::from_utf8_lossy(&run.stdout);
+        let told = std::io::read_to_string(told).expect("text");
+        assert_eq!(run.status.code(), Some(3), "{out}{told}");
+        assert!(out.contains(shown), "{out}{told}");
+        let says = format!("warning[H0656]: the plugin {plugin} was disabled in {pid}");
+        assert!(told.contains(&says), "{told}");
+        assert!(!told.contains("H0650"), "{told}");
+        assert_no_agent(&pid);
+    }
+    servant.ask("rest");
+    assert_eq!(servant.end().code, Some(0));
+}
