@@ -8,6 +8,7 @@ use coverage::model::{BundleBuilder, BundleCoverage, BundleError, ClassCoverage}
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
 use rayon::prelude::*;
+use trace::numbers::counted;
 
 use crate::args::Part;
 use crate::describe::describe;
@@ -312,8 +313,9 @@ fn without_probes(class: &ClassDescription) -> Option<Warning> {
     let (first, _) = methods.next()?;
     let count = methods.count() + 1;
     let message = format!(
-        "{} has {count} methods that cannot be measured and are left out",
-        class.name
+        "{} has {} left out that cannot be measured",
+        class.name,
+        counted(count, "method")
     );
     let warning =
         Warning::new("H0623", message).with("found", format!("{}{}", first.name, first.descriptor));

@@ -1,13 +1,14 @@
 //! Parts of the agent's answers as text.
 
 use control::message::{Change, Failure, Plugin, PluginState};
+use trace::numbers::counted;
 
 /// What a change did.
 #[must_use]
 pub fn change(change: &Change) -> String {
     format!(
-        "{} classes retransformed\n{}{}",
-        change.retransformed,
+        "{} retransformed\n{}{}",
+        counted(change.retransformed, "class"),
         failures(&change.failed),
         plugins(&change.plugins)
     )
@@ -27,8 +28,9 @@ pub fn plugins(plugins: &[Plugin]) -> String {
             select => select.join(" "),
         };
         format!(
-            "plugin {}: {state}, {} classes changed, {select}\n",
-            plugin.name, plugin.changed
+            "plugin {}: {state}, {} changed, {select}\n",
+            plugin.name,
+            counted(plugin.changed, "class")
         )
     };
     plugins.iter().map(line).collect()

@@ -4,10 +4,21 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::changes::git::Changes;
 use crate::problem::Problem;
+use crate::stdout::is_stdout;
+
+/// Reads the path of an output that is no single text: standard output, which `-` names elsewhere, cannot take it.
+#[must_use]
+pub fn place() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match is_stdout(&path) {
+        true => Err("standard output takes one text; a file of this name is `./-`"),
+        false => Ok(path),
+    })
+}
 
 /// What a failure in a plugin or in the agent does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -107,7 +118,7 @@ pub struct Change {
 #[derive(Debug, Clone, Default, Args)]
 pub struct Settings {
     /// Folder for snapshots [default: classhook]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
     pub output: Option<PathBuf>,
     /// How long event files may become; set by the commands that have options for it.
     #[arg(skip)]
@@ -347,7 +358,7 @@ impl Material {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Outputs {
     /// Write an HTML report to this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = place())]
     pub html: Option<PathBuf>,
     /// Write JaCoCo's XML to this file
     #[arg(long, value_name = "FILE")]
@@ -374,7 +385,7 @@ pub struct Outputs {
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// Write JaCoCo's execution data to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place())]
     pub exec: Option<PathBuf>,
     /// Name of the report [default: Code coverage]
     #[arg(long, value_name = "TEXT")]

@@ -55,6 +55,7 @@ pub mod requirements;
 pub mod rules;
 pub mod select;
 pub mod show;
+pub mod stdout;
 pub mod temporary;
 pub mod terminal;
 pub mod top;

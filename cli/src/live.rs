@@ -4,7 +4,6 @@
 
 pub mod jvms;
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,9 +23,10 @@ use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::select::Filter;
-use crate::show::{say, show_coloured};
+use crate::show::{say, show_beside};
+use crate::stdout::is_stdout;
 use crate::terminal;
-use crate::traces::{StreamedLines, is_stdout};
+use crate::traces::StreamedLines;
 
 /// How often the files are looked at.
 const TURN: Duration = Duration::from_millis(50);
@@ -54,6 +54,8 @@ pub struct Show {
     pub order: Order,
     /// How many rows a table has.
     pub rows: usize,
+    /// Whether tables make room on standard output for something else.
+    pub beside: bool,
 }
 
 impl Show {
@@ -331,11 +333,7 @@ impl Shown {
             .map_err(|error| Problem::ours("H0624", error.to_string()))?;
         text.push(b'\n');
         let text = String::from_utf8_lossy(&text);
-        if self.show.json_lines.as_deref().is_some_and(is_stdout) {
-            eprint!("{text}");
-            return Ok(());
-        }
-        show_coloured(&text)
+        show_beside(self.show.beside, &text)
     }
 }
 
@@ -357,7 +355,7 @@ impl Lines {
         let out: Box<dyn Write + Send> = if is_stdout(path) {
             Box::new(io::stdout())
         } else {
-            let file = File::create(path);
+            let file = atomic::create(path);
             Box::new(file.map_err(|error| Problem::unwritable(path, &error))?)
         };
         Ok(Self {

@@ -15,6 +15,7 @@ use crate::checked_options::absolute;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
+use crate::stdout::is_stdout;
 use files::{Content, Files};
 
 /// A path as all that lead to the same file have it, also where the file is not there yet.
@@ -34,7 +35,10 @@ fn real_path(path: &Path) -> Result<PathBuf, Problem> {
 }
 
 fn both(one: &str, other: &str, path: &Path) -> Problem {
-    let message = format!("{one} and {other} would both write {}", path.display());
+    let message = match is_stdout(path) {
+        true => format!("{one} and {other} would both write to standard output"),
+        false => format!("{one} and {other} would both write {}", path.display()),
+    };
     Problem::user("H0670", message).with("help", "name another file for one of them")
 }
 
@@ -95,28 +99,12 @@ impl Outputs {
     /// Whether any report is asked for.
     #[must_use]
     pub fn any(&self) -> bool {
-        let files = [
-            &self.html,
-            &self.xml,
-            &self.csv,
-            &self.lcov,
-            &self.cobertura,
-            &self.sonar,
-            &self.json,
-            &self.badge,
-            &self.markdown,
-            &self.exec,
-        ];
-        files.iter().any(|path| path.is_some())
+        self.html.is_some() || self.files().iter().any(|(_, path)| path.is_some())
     }
 
-    /// Refuses two reports in one file, a file that may be one of the HTML report's, and a folder that may not be
-    /// replaced; `others` are further files that will be written.
-    ///
-    /// # Errors
-    /// `H0670` with both options, `H0689` for an output in the place of an input, and as [`atomic::is_replaceable`].
-    pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
-        let files = [
+    /// The files that are asked for, with their options.
+    fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
+        [
             ("--xml", &self.xml),
             ("--csv", &self.csv),
             ("--lcov", &self.lcov),
@@ -126,9 +114,24 @@ impl Outputs {
             ("--badge", &self.badge),
             ("--markdown", &self.markdown),
             ("--exec", &self.exec),
-        ];
+        ]
+    }
+
+    /// Whether one of them goes to standard output.
+    #[must_use]
+    pub fn takes_stdout(&self) -> bool {
+        let mut files = self.files().into_iter();
+        files.any(|(_, path)| path.as_deref().is_some_and(is_stdout))
+    }
+
+    /// Refuses two reports in one file or on standard output, a file that may be one of the HTML report's, and a folder that may not be
+    /// replaced; `others` are further files that will be written.
+    ///
+    /// # Errors
+    /// `H0670` with both options, `H0689` for an output in the place of an input, and as [`atomic::is_replaceable`].
+    pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
         let mut known: Vec<(&str, PathBuf)> = Vec::new();
-        for (option, path) in files.iter().chain(others) {
+        for (option, path) in self.files().iter().chain(others) {
             let Some(path) = path else { continue };
             let real = real_path(path)?;
             if let Some((other, _)) = known.iter().find(|(_, known)| *known == real) {

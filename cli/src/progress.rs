@@ -9,6 +9,7 @@ use control::message::{Progress, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::args::Target;
@@ -129,7 +130,8 @@ impl Bar {
         };
         if total >= MANY && std::mem::take(&mut self.warns) {
             say(format_args!(
-                "{total} classes are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer"
+                "{} are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer",
+                counted(total, "class")
             ));
         }
         if total == 0 || !std::io::stderr().is_terminal() {

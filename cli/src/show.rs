@@ -38,6 +38,18 @@ pub fn show_coloured(text: &str) -> Result<(), Problem> {
     write(text)
 }
 
+/// As [`show_coloured`]; on standard error if standard output has something else.
+///
+/// # Errors
+/// As [`show`].
+pub fn show_beside(is_taken: bool, text: &str) -> Result<(), Problem> {
+    if is_taken {
+        eprint!("{text}");
+        return Ok(());
+    }
+    show_coloured(text)
+}
+
 /// Writes a line to standard error: `classhook: …`.
 pub fn say(text: impl Display) {
     eprintln!("classhook: {}", escape::line(&text.to_string()));

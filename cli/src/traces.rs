@@ -1,16 +1,18 @@
 //! What was traced: from event files to the table and the files asked for.
 
 use std::collections::HashMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use probes::events::{SpanInfo, Trace};
+use trace::numbers::counted;
 use trace::stacks::Stacks;
 use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, losses, perfetto, records, results, table};
 
+use crate::args::place;
 use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files::{self, Kind};
@@ -18,6 +20,7 @@ use crate::outputs::files::{Content, Files};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show;
+use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::warnings::Warnings;
 
@@ -46,7 +49,7 @@ pub struct TraceOutputs {
     #[arg(long, value_name = "FILE")]
     pub table_json: Option<PathBuf>,
     /// Write each table of a plugin, with all its rows, to a file PLUGIN-TABLE.csv in this folder (nanoseconds)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = place())]
     pub results_csv: Option<PathBuf>,
     /// Write the rows of all tables of plugins, one JSON object per line (nanoseconds), to this file; `-` is standard output, and the tables then go to standard error
     #[arg(long, value_name = "FILE")]
@@ -57,6 +60,9 @@ pub struct TraceOutputs {
     /// How many rows a table shows
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub top: usize,
+    /// Whether another output has standard output; set by the commands that have others.
+    #[arg(skip)]
+    pub beside: bool,
 }
 
 /// A column of the table.
@@ -133,18 +139,13 @@ pub fn of_run(run: &str, folder: &Path, warnings: &mut Warnings) -> Result<Vec<T
     Ok(traces)
 }
 
-/// What was traced in the JVM that was visited: its event file is named as its snapshot, but for the last part.
+/// What was traced in the JVM that was visited.
 ///
 /// # Errors
 /// If the files cannot be read.
 pub fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<Trace>, Problem> {
-    let folder = ended.snapshot.parent().unwrap_or(Path::new("."));
     let mut traces = Vec::new();
-    for path in run_files::in_folder(folder)? {
-        let is_its = run_files::jvm_of(&path) == run_files::jvm_of(&ended.snapshot);
-        if !is_its || run_files::kind(&path)? != Kind::Events {
-            continue;
-        }
+    for path in beside(&ended.snapshot)? {
         let mut warned = Warnings::default();
         if let Some(trace) = run_files::read_events(&path, &mut warned)? {
             // An agent that goes on has not completed its file, and need not.
@@ -155,6 +156,37 @@ pub fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<Trace>, Pr
         }
     }
     Ok(traces)
+}
+
+/// The methods that are traced in the JVM of this snapshot, called or not, as far as its agent has written them.
+///
+/// # Errors
+/// If the files cannot be read.
+pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
+    let mut methods = Vec::new();
+    for path in beside(snapshot)? {
+        let trace = run_files::read_events(&path, &mut Warnings::default())?;
+        methods.extend(
+            trace
+                .into_iter()
+                .flat_map(|trace| trace.spans.into_values()),
+        );
+    }
+    Ok(methods)
+}
+
+/// The event file of the JVM that writes a snapshot: named alike, but for the last part.
+fn beside(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let folder = snapshot.parent().unwrap_or(Path::new("."));
+    let mut files = run_files::in_folder(folder)?;
+    files.retain(|path| run_files::jvm_of(path) == run_files::jvm_of(snapshot));
+    let mut found = Vec::new();
+    for path in files {
+        if run_files::kind(&path)? == Kind::Events {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 /// Takes out the classes that `filter` does not want.
@@ -190,6 +222,13 @@ impl TraceOutputs {
             ("--results-csv", &self.results_csv),
             ("--results-json-lines", &self.results_json_lines),
         ]
+    }
+
+    /// Whether one of them goes to standard output.
+    #[must_use]
+    pub fn takes_stdout(&self) -> bool {
+        let mut files = self.files().into_iter();
+        files.any(|(_, path)| path.as_deref().is_some_and(is_stdout))
     }
 
     /// Refuses what is made of single calls, because none will be recorded.
@@ -256,15 +295,7 @@ impl TraceOutputs {
             });
         printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
-        let lines = [&self.json_lines, &self.results_json_lines];
-        if lines
-            .iter()
-            .any(|path| path.as_deref().is_some_and(is_stdout))
-        {
-            eprint!("{text}"); // names are escaped in it, and it may have colours
-            return Ok(());
-        }
-        show::show_coloured(&text)
+        show::show_beside(self.beside || self.takes_stdout(), &text)
     }
 
     /// The table of methods, if there are any, and those of plugins.
@@ -311,7 +342,7 @@ impl TraceOutputs {
             }
         }
         if let Some(path) = &self.results_json_lines {
-            file_or_stream(made, path, &|out| {
+            made.file(path, &|out| {
                 let mut tables = tables.iter();
                 tables.try_for_each(|table| table.write_json_lines(out))
             });
@@ -376,7 +407,7 @@ impl TraceOutputs {
             StreamedLines::CutShort => {}
             StreamedLines::Calls(_) if is_stdout(path) => {}
             StreamedLines::Calls(_) => made.written.push(path.to_owned()),
-            StreamedLines::No => file_or_stream(made, path, &|mut out| match self.compact {
+            StreamedLines::No => made.file(path, &|mut out| match self.compact {
                 true => compact::write(traces, &mut out),
                 false => json_lines::write(traces, &mut out),
             }),
@@ -396,14 +427,6 @@ pub enum StreamedLines {
     CutShort,
 }
 
-/// As [`Files::file`], or on standard output.
-fn file_or_stream(made: &mut Files, path: &Path, content: Content<'_>) {
-    match is_stdout(path) {
-        true => made.failed.extend(stream(content).err()),
-        false => made.file(path, content),
-    }
-}
-
 fn no_table() -> Problem {
     Problem::user("H0688", "there is no table of a plugin")
         .with(
@@ -414,24 +437,6 @@ fn no_table() -> Problem {
             "help",
             "--table-csv and --table-json write the table of methods",
         )
-}
-
-/// Whether a path means standard output.
-#[must_use]
-pub fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Writes to standard output; a reader that has had enough is no error.
-fn stream(content: Content<'_>) -> Result<(), Problem> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    match content(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::ours("H0624", "cannot write to standard output")
-                .with("found", error.to_string()))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Whether all was recorded that happened; what was not is in every output.
@@ -466,7 +471,8 @@ pub fn is_streamed(traces: &[Trace], streamed: StreamedLines) -> Result<(), Prob
     if missing == 0 || traces.iter().all(|trace| trace.lost.oldest == 0) {
         return Ok(());
     }
-    let found = format!("{missing} calls were dropped from the event file before they were read");
+    let missing = counted(missing, "call");
+    let found = format!("{missing} dropped from the event file before being read");
     Err(Problem::partial("H0651", "the JSON lines are incomplete")
         .with("found", found)
         .with(

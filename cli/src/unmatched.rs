@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use control::Request;
 use control::message::{Class, Plugin, Status};
+use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::problem::Problem;
@@ -108,7 +109,8 @@ pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Pro
     );
     let help = match classes.len() {
         0 => "no class of the application was loaded at all".to_owned(),
-        count => format!("{count} classes are there to select from"),
+        1 => "1 class is there to select from".to_owned(),
+        count => format!("{} are there to select from", counted(count, "class")),
     };
     problem.with("help", help)
 }
@@ -137,8 +139,8 @@ pub fn among_loaded(selector: &str, classes: &[Class]) -> Problem {
     .with(
         "help",
         format!(
-            "{} classes are loaded; one that is not loaded yet is not among them",
-            names.len()
+            "loaded: {}; one that is not loaded yet is not among them",
+            counted(names.len(), "class")
         ),
     )
 }
@@ -179,7 +181,7 @@ pub fn within(selector: &str, classes: &[String]) -> Option<String> {
         .iter()
         .filter(|class| class.starts_with(&package))
         .count();
-    (count > 0).then(|| format!("{package}** ({count} classes)"))
+    (count > 0).then(|| format!("{package}** ({})", counted(count, "class")))
 }
 
 /// The loaders there are, if any.

@@ -85,26 +85,47 @@ impl<'a> Until<'a> {
     }
 }
 
-/// A duration as it is written: `500ms`, `30s`, `5m`, `2h`.
+/// Units of durations, in nanoseconds.
+const UNITS: [(&str, u64); 6] = [
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// A duration as it is written: `500ms`, `1.5s`, `5m`, `2h`; more than none.
 ///
 /// # Errors
 /// What is expected.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || format!("expected a number with ms, s, m or h behind it, found `{text}`");
-    let unit = text.find(|char: char| !char.is_ascii_digit());
+    let expected = || format!("expected a number with us, ms, s, m or h behind it, found `{text}`");
+    let unit = text.find(|char: char| !char.is_ascii_digit() && char != '.');
     let (number, unit) = text.split_at(unit.unwrap_or(text.len()));
-    let number: u64 = number.parse().map_err(|_| expected())?;
-    let milliseconds = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(expected()),
+    let unit = UNITS.iter().find(|(name, _)| *name == unit);
+    let nanos = unit.and_then(|(_, unit)| nanos(number, *unit));
+    match nanos.ok_or_else(expected)? {
+        0 => Err(format!("expected more than no time, found `{text}`")),
+        nanos => Ok(Duration::from_nanos(nanos)),
+    }
+}
+
+/// So many units, in nanoseconds, without what is less than one.
+fn nanos(number: &str, unit: u64) -> Option<u64> {
+    let (whole, part) = match number.split_once('.') {
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None => (number, ""),
     };
-    number
-        .checked_mul(milliseconds)
-        .map(Duration::from_millis)
-        .ok_or_else(expected)
+    let whole = whole.parse::<u64>().ok()?.checked_mul(unit)?;
+    let digits = part.get(..part.len().min(9))?;
+    let part = match digits {
+        "" => 0,
+        digits => digits.parse::<u64>().ok()? * 10_u64.pow(9 - digits.len() as u32),
+    };
+    let part = u128::from(part) * u128::from(unit) / 1_000_000_000;
+    whole.checked_add(u64::try_from(part).ok()?)
 }
 
 /// As [`duration`], of a second at least: sums are written each second.
@@ -128,17 +149,27 @@ mod tests {
         let read =
             ["500ms", "30s", "5m", "2h"].map(|text| duration(text).map(|time| time.as_millis()));
         assert_eq!(read, [Ok(500), Ok(30_000), Ok(300_000), Ok(7_200_000)]);
+        let read =
+            ["0.5s", "1.25m", "500us", "500µs"].map(|text| duration(text).map(|it| it.as_micros()));
+        assert_eq!(read, [Ok(500_000), Ok(75_000_000), Ok(500), Ok(500)]);
         for wrong in [
             "",
             "5",
             "s",
             "-1s",
             "5 s",
+            "0s",
+            "0.0s",
+            ".5s",
+            "1.s",
+            "1.2.3s",
             "99999999999999999999h",
             "18446744073709551615h",
         ] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
-        assert!(interval("999ms").is_err() && interval("1s").is_ok());
+        assert!(interval("1s").is_ok());
+        let short = interval("0.5s").unwrap_err();
+        assert_eq!(short, "expected at least 1s, found `0.5s`");
     }
 }

@@ -1,9 +1,18 @@
 //! Which single calls are kept, and with which values.
 
 use clap::Args;
-use conditions::{Comparison, Condition, Literal, Operand, Test};
+use conditions::{Comparison, Condition, Literal, Operand, Show, Test};
+use jvms::descriptor::MethodDescriptor;
+use jvms::names;
+use probes::events::SpanInfo;
+use trace::numbers::counted;
 
 use crate::args::{Settings, Watch};
+use crate::attached::AttachedPlugin;
+use crate::problem::Problem;
+use crate::show::{self, complain};
+use crate::traces;
+use crate::warnings::Warning;
 
 /// Which single calls are kept, and with which values.
 #[derive(Debug, Clone, Default, Args)]
@@ -33,6 +42,37 @@ impl When {
         settings
     }
 
+    /// Warns if no method that is traced in a running JVM has a parameter that is asked for.
+    ///
+    /// # Errors
+    /// If the agent does not answer, or its files cannot be read.
+    pub fn warn_of_parameters(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
+        let asked = self.asked();
+        let Some(index) = asked.last_argument() else {
+            return Ok(());
+        };
+        visit.write()?;
+        let when = asked.when.map(|when| when.to_string());
+        let mut methods = traces::methods(visit.snapshot())?;
+        methods.retain(|method| method.when == when.as_deref().unwrap_or_default());
+        if let Some(warning) = without_parameter(index, &methods) {
+            complain(warning);
+        }
+        Ok(())
+    }
+
+    /// What is asked for. What cannot be read was refused before.
+    fn asked(&self) -> conditions::Watch {
+        let Watch { when, show, .. } = self.watch();
+        conditions::Watch {
+            when: when.and_then(|when| Condition::parse(&when).ok()),
+            show: show
+                .and_then(|show| Show::parse_list(&show).ok())
+                .unwrap_or_default(),
+            ..conditions::Watch::default()
+        }
+    }
+
     /// As the agent's options. Of a condition that cannot be read nothing is lost: the agent's own parser refuses it.
     #[must_use]
     pub fn watch(&self) -> Watch {
@@ -48,6 +88,26 @@ impl When {
             ..Watch::default()
         }
     }
+}
+
+/// The warning that none of the methods has the parameter of this index; none if one has, or there is no method.
+fn without_parameter(index: u8, methods: &[SpanInfo]) -> Option<Warning> {
+    let parameters = |method: &&SpanInfo| {
+        let descriptor = MethodDescriptor::parse(method.descriptor.as_bytes());
+        descriptor.map_or(0, |descriptor| descriptor.parameters().count())
+    };
+    let most = methods.iter().max_by_key(parameters)?;
+    let count = parameters(&most);
+    if count > index.into() {
+        return None;
+    }
+    let name = show::name(&format!("{}.{}", names::binary(&most.class), most.method)).into_owned();
+    let message = format!("no traced method has arg[{index}]");
+    let most = format!("at most {}: {name}", counted(count, "parameter"));
+    Some(Warning::new("H0657", message).with("found", most).with(
+        "help",
+        "arguments are counted from arg[0]; a comparison with one that is not there is false",
+    ))
 }
 
 /// A duration as conditions have it, in nanoseconds.
@@ -81,7 +141,7 @@ mod tests {
     #[test]
     fn least_duration_and_condition_are_one_condition() {
         let both = condition(Some("1.5ms"), Some("threw || depth > 3"));
-        let expected = "duration >= 1500us && (threw || depth > 3)";
+        let expected = "duration >= 1500µs && (threw || depth > 3)";
         assert_eq!(both.as_deref(), Some(expected));
         assert_eq!(
             condition(Some("2s"), None).as_deref(),
@@ -97,8 +157,36 @@ mod tests {
     }
 
     #[test]
+    fn parameter_that_no_method_has_is_told() {
+        let method = |descriptor: &str| SpanInfo {
+            class: "a/Store".to_owned(),
+            method: "find".to_owned(),
+            descriptor: descriptor.to_owned(),
+            ..SpanInfo::default()
+        };
+        let when = When {
+            condition: Some("arg[1].name == \"x\" || threw".to_owned()),
+            show: Some("arg, arg[7], stack(1)".to_owned()),
+            ..When::default()
+        };
+        assert_eq!(when.asked().last_argument(), Some(7));
+        assert_eq!(When::default().asked().last_argument(), None);
+        let methods = [method("()V"), method("(I[JLjava/lang/String;)V")];
+        assert!(without_parameter(2, &methods).is_none());
+        assert!(without_parameter(2, &[]).is_none());
+        let text = without_parameter(3, &methods).map(|warning| warning.to_string());
+        let text = text.unwrap_or_default();
+        assert!(text.contains("no traced method has arg[3]"), "{text}");
+        assert!(
+            text.contains("at most 3 parameters: a.Store.find"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn durations_have_a_unit() {
         assert_eq!(nanos("20us"), Ok(20_000));
+        assert_eq!(nanos("20µs"), Ok(20_000));
         for wrong in ["", "5", "5m", "1ms || threw", "duration", "-1ms"] {
             assert!(nanos(wrong).is_err(), "{wrong}");
         }

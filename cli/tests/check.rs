@@ -107,7 +107,7 @@ fn rules_that_make_no_sense_are_refused() {
     assert_eq!(ran.code, Some(2));
     ran.says(&["`lines` is no counter"]);
     let ran = classhook(&bank, &["check", "out", "--fail-under", "class:bank=80"]);
-    ran.refused("H0671", &["bank.** (1 classes)"]);
+    ran.refused("H0671", &["bank.** (1 class)"]);
     classhook(&bank, &["check", "out"]).refused("H0673", &["--fail-under"]);
 }
 
@@ -130,7 +130,7 @@ fn merged_snapshot_is_the_sum_of_all_files() {
     classhook(&bank, &["report", "two", "--exec", "jacoco.exec"]).well();
     for second in ["two", "jacoco.exec"] {
         let ran = classhook(&bank, &["merge", "one", second, "--to", "all.hook"]);
-        ran.prints(&["merged 2 files into", "1 classes, 2 sessions"]);
+        ran.prints(&["merged 2 files into", "1 class, 2 sessions"]);
         let ran = classhook(&bank, &["check", "all.hook", "--fail-under", "line=100"]);
         ran.prints(&["the rule holds"]);
         classhook(&bank, &["report", "all.hook", "--xml", "report.xml"]).well();
@@ -139,7 +139,7 @@ fn merged_snapshot_is_the_sum_of_all_files() {
         assert_eq!(merged, fs::read_to_string(bank.path("report.xml")).unwrap());
     }
     let again = classhook(&bank, &["merge", "all.hook", "one", "--to", "all.hook"]);
-    again.prints(&["1 classes, 3 sessions"]);
+    again.prints(&["1 class, 3 sessions"]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn merge_counts_what_it_merged() {
     let bank = bank();
     fs::write(bank.path("out/empty.hook"), "").unwrap();
     let ran = classhook(&bank, &["merge", "out", "--to", "all.hook"]);
-    assert!(ran.out.contains("merged 1 files"), "{}", ran.out);
+    assert!(ran.out.contains("merged 1 file into"), "{}", ran.out);
 }
 
 #[test]

@@ -252,6 +252,35 @@ fn every_format_is_written_and_named() {
     );
 }
 
+/// `-` is standard output for one text, and never the name of a file.
+#[test]
+fn dash_is_standard_output_where_that_can_be() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let report = |words: &[&str]| {
+        let words = words.iter().map(OsString::from);
+        run([OsString::from("report"), out.clone().into()]
+            .into_iter()
+            .chain(words))
+    };
+    for (option, begin) in [("--xml", "<?xml"), ("--csv", "GROUP,"), ("--json", "{")] {
+        let ran = report(&[option, "-", "--fail-under", "line=50"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.error);
+        assert!(ran.out.starts_with(begin), "{}", ran.out);
+        assert!(!ran.out.contains("holds"), "{}", ran.out);
+        ran.says(&["the rule holds"]);
+    }
+    report(&["--xml", "-", "--csv", "-"]).refused("H0670", &["both write to standard output"]);
+    for option in ["--html", "--exec", "--results-csv"] {
+        let ran = report(&[option, "-"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.error);
+        ran.says(&[option, "standard output takes one text"]);
+    }
+    assert!(!Path::new("-").exists());
+}
+
 /// All files of a folder as one text.
 fn all_text(folder: &Path) -> String {
     let paths = fs::read_dir(folder)
@@ -540,7 +569,7 @@ fn selectors_that_match_nothing_or_say_nothing_are_refused() {
     let out = bank.path("out");
     snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
     for (select, told) in [
-        ("bank", "nearest  bank.** (1 classes)"),
+        ("bank", "nearest  bank.** (1 class)"),
         ("bank.Acount", "nearest  bank.Account"),
         ("loader:app", "no snapshot says by which loader"),
         ("location:classes", "--classes"),

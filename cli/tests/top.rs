@@ -271,8 +271,25 @@ fn without_a_terminal_rows_are_as_wide_as_they_have_to_be() {
     let text = text::table(&none, &by_methods(false), 3);
     assert_eq!(
         text,
-        "interval of 1.0 s\nno call ended; 7 methods are traced\n"
+        "interval of 1.0 s\nno call ended of 7 traced methods\n"
     );
+}
+
+/// A number of nine digits and more is whole, and blanks are around it.
+#[test]
+fn long_numbers_keep_apart_from_names_and_from_one_another() {
+    let mut busy = shop();
+    for row in &mut busy.methods {
+        row.calls = 1_234_567_890;
+    }
+    let calls = "  1,234,567,890  ";
+    let text = text::table(&busy, &by_methods(false), 3);
+    assert!(text.contains(calls), "{text}");
+    for width in [100, 120, 160] {
+        let screen = screen_of(&by_methods(false), Some(&busy), width);
+        let is_there = screen.contains("calls  ");
+        assert_eq!(screen.contains(calls.trim_end()), is_there, "{screen}");
+    }
 }
 
 #[test]

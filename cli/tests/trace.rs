@@ -105,6 +105,25 @@ fn an_event_file_becomes_a_table_and_every_file_asked_for() {
 }
 
 #[test]
+fn one_output_can_be_standard_output_and_the_table_makes_room_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = events(folder.path(), SpanMode::Events);
+    for (option, begin) in [
+        ("--folded", "com.acme.Server.handle 4000\n"),
+        ("--table-csv", "class,method,"),
+        ("--json-lines", "{\"event\":\"jvm\""),
+    ] {
+        let ran = run(words([&"report", &file, &option, &"-"]));
+        assert_eq!(ran.code, Some(0), "{}", ran.error);
+        assert!(ran.out.starts_with(begin), "{}", ran.out);
+        assert!(!ran.out.contains("traced methods"), "{}", ran.out);
+        ran.says(&["2 calls of 2 traced methods"]);
+    }
+    let two = words([&"report", &file, &"--folded", &"-", &"--table-csv", &"-"]);
+    run(two).refused("H0670", &["--folded and --table-csv", "standard output"]);
+}
+
+#[test]
 fn a_trace_can_be_cut_to_some_classes() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Events);

@@ -309,7 +309,7 @@ impl Display for Literal {
                 f.write_str("\"")
             }
             Self::Duration(nanos) => {
-                let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+                let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
                 let whole = units.iter().find(|(unit, _)| nanos % unit == 0);
                 match whole.filter(|_| *nanos > 0) {
                     Some((unit, name)) => write!(f, "{}{name}", nanos / unit),

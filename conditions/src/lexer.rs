@@ -29,10 +29,11 @@ const SYMBOLS: [&str; 16] = [
 ];
 
 /// Units of durations, in nanoseconds.
-const UNITS: [(&str, u64); 5] = [
+const UNITS: [(&str, u64); 6] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
+    ("\u{3bc}s", 1_000), // the Greek letter
     ("ms", 1_000_000),
     ("s", 1_000_000_000),
 ];

@@ -71,6 +71,16 @@ impl Watch {
         Ok(both)
     }
 
+    /// The highest index of a parameter that is asked for: 7 of `arg[7].name`.
+    #[must_use]
+    pub fn last_argument(&self) -> Option<u8> {
+        let index = |path: &Path| match path.root {
+            Root::Argument(index) => Some(index),
+            _ => None,
+        };
+        self.paths().filter_map(index).max()
+    }
+
     /// The values that are read from objects, in the order in which they are mentioned.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         let mut found = Vec::new();

@@ -6,6 +6,7 @@
 //! | [`results`] | the tables of plugins, for people and for programs |
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
 //! | [`losses`] | what is missing, and why |
+//! | [`numbers`] | numbers in texts |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
 //! | [`watched`] | one call at a time, for people or as a JSON object |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
@@ -25,7 +26,7 @@ pub mod json_lines;
 pub mod losses;
 pub mod names;
 pub mod nesting;
-mod numbers;
+pub mod numbers;
 pub mod otlp;
 pub mod perfetto;
 pub mod prometheus;

@@ -14,8 +14,14 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// `1 call`, `2 calls`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+/// `1 call`, `2 calls`, `3 classes`, `14,000 methods`.
+#[must_use]
+pub fn counted(number: impl TryInto<u64>, what: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    let plural = match number {
+        1 => "",
+        _ if what.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {what}{plural}", thousands(number))
 }

@@ -119,7 +119,7 @@ pub fn write(
     if shown < called {
         let _ = writeln!(text, "… and {}", counted(called - shown, "more method"));
     }
-    let calls = summary.rows.iter().map(|row| row.calls).sum();
+    let calls: u64 = summary.rows.iter().map(|row| row.calls).sum();
     let _ = writeln!(
         text,
         "{} of {}, {called} of them called",

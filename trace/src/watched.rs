@@ -138,7 +138,7 @@ fn duration(nanos: u64) -> String {
     let number = nanos as f64;
     match nanos {
         0..1_000 => format!("{nanos} ns"),
-        1_000..1_000_000 => format!("{:.3} us", number / 1e3),
+        1_000..1_000_000 => format!("{:.3} µs", number / 1e3),
         1_000_000..1_000_000_000 => format!("{:.3} ms", number / 1e6),
         _ => format!("{:.3} s", number / 1e9),
     }
@@ -231,6 +231,6 @@ mod tests {
     #[test]
     fn durations_have_the_greatest_unit_that_fits() {
         let shown = [999, 1_500, 2_000_000, 61_000_000_000].map(duration);
-        assert_eq!(shown, ["999 ns", "1.500 us", "2.000 ms", "61.000 s"]);
+        assert_eq!(shown, ["999 ns", "1.500 µs", "2.000 ms", "61.000 s"]);
     }
 }

@@ -120,6 +120,36 @@ fn the_table_has_a_row_per_called_method() {
     insta::assert_snapshot!(shown(&[shop()], Order::Own, &layout));
 }
 
+/// A number of nine digits and more is whole, and blanks are around it.
+#[test]
+fn long_numbers_keep_apart_from_names_and_from_one_another() {
+    let mut busy = shop();
+    for sums in busy.aggregates.values_mut() {
+        sums.count = 12_345_678_901;
+        sums.errors = 1_234_567_890;
+    }
+    for width in [None, Some(140), Some(100), Some(72)] {
+        let layout = Layout {
+            width,
+            ..Layout::default()
+        };
+        let text = shown(&[busy.clone()], Order::Own, &layout);
+        let mut rows = text
+            .lines()
+            .filter(|line| line.contains("12,345,678,901 "))
+            .peekable();
+        assert!(rows.peek().is_some(), "{text}");
+        for row in rows {
+            assert!(row.contains("  12,345,678,901  "), "{text}");
+            let has_errors = text
+                .lines()
+                .next()
+                .is_some_and(|line| line.contains("errors"));
+            assert!(!has_errors || row.ends_with("  1,234,567,890"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_narrow_table_says_which_columns_it_leaves_out_and_keeps_class_and_method() {
     let layout = Layout {

@@ -73,6 +73,7 @@ impl Check {
             outputs: &outputs,
             requirements: &requirements,
             summary: material.diff.is_some(),
+            beside: false,
         };
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let made = report::make(&job, &mut damaged, &mut Warnings::default())?;

@@ -6,6 +6,7 @@ use control::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use control::message::{Class, Classes as Answer};
 use jvms::access_flags;
 use jvms::descriptor::Parameters;
+use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::args::Target;
@@ -113,7 +114,8 @@ impl Classes {
                 Err(unmatched::among_loaded(filter, &agent.classes()?))
             }
             _ => {
-                say(format_args!("none of {} classes is changed", all.total));
+                let classes = counted(all.total, "loaded class");
+                say(format_args!("none of {classes} is changed"));
                 Ok(())
             }
         }
@@ -125,8 +127,8 @@ fn text(answer: &Answer, skip: usize) -> String {
     let listed = answer.classes.len();
     if listed < answer.total {
         text.push_str(&format!(
-            "{listed} of {} classes; --skip {} shows the next\n",
-            answer.total,
+            "{listed} of {}; --skip {} shows the next\n",
+            counted(answer.total, "class"),
             skip + listed
         ));
     }

@@ -231,6 +231,7 @@ impl Coverage {
             outputs: &outputs,
             requirements: &self.rules.read()?,
             summary: true,
+            beside: outputs.takes_stdout(),
         };
         let mut damaged = DamagedFiles::new(self.material.strict_inputs);
         let made = report::make(&job, &mut damaged, &mut Warnings::default())?;

@@ -10,7 +10,8 @@ use control::message::Dump as Answer;
 use probes::Summary;
 
 use crate::agent::Agent;
-use crate::args::Target;
+use crate::args::{Target, place};
+use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::show::{path, read, show, show_json};
 
@@ -30,7 +31,7 @@ pub struct Dump {
     #[command(flatten)]
     pub target: Target,
     /// Copy the snapshot to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place())]
     pub to: Option<PathBuf>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Prob
         skipped_methods: classes.skipped_methods,
         ..Summary::default()
     };
-    let copied = File::create(to).and_then(|mut to| {
+    let copied = atomic::create(to).and_then(|mut to| {
         std::io::copy(&mut from.take(dump.length), &mut to)?;
         probes::end_copy(&mut to, &summary)
     });

@@ -12,7 +12,7 @@ use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
 use tempfile::NamedTempFile;
 
-use crate::args::{Configuration, Plugins};
+use crate::args::{Configuration, Plugins, place};
 use crate::checked_options::check;
 use crate::instrument::baseline::Baseline;
 use crate::instrument::classes::Instrumenter;
@@ -43,7 +43,7 @@ pub struct Instrument {
     #[arg(value_name = "IN")]
     pub inputs: Vec<PathBuf>,
     /// Where the output goes: a file for one file, else a folder
-    #[arg(short, long = "out", value_name = "OUT", requires = "inputs")]
+    #[arg(short, long = "out", value_name = "OUT", requires = "inputs", value_parser = place())]
     pub out: Option<PathBuf>,
     /// Which plugins work.
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub struct Instrument {
     #[command(flatten)]
     pub configuration: Configuration,
     /// Write the runtime, which instrumented classes need on their class path, to this jar
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place())]
     pub runtime: Option<PathBuf>,
     /// Put the runtime into each folder and jar that is instrumented
     #[arg(long, requires = "inputs")]
     pub embed: bool,
     /// Keep the original classes in this snapshot (.hook): reports then need no --classes
-    #[arg(long, value_name = "FILE", requires = "inputs")]
+    #[arg(long, value_name = "FILE", requires = "inputs", value_parser = place())]
     pub baseline: Option<PathBuf>,
     /// How many threads work [default: one per processor]
     #[arg(long, value_name = "NUMBER")]

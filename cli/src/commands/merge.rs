@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use probes::{BaselineWriter, Meta};
+use trace::numbers::counted;
 
+use crate::args::place;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{ExecutionDataStore, PLUGIN};
 use crate::inputs::run_files;
@@ -30,7 +32,7 @@ pub struct Merge {
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
     pub files: Vec<PathBuf>,
     /// The snapshot to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place())]
     pub to: PathBuf,
     /// Merge nothing if one of the files is damaged; else it is left out and named, and the exit code is 3
     #[arg(long)]
@@ -62,11 +64,11 @@ impl Merge {
         warnings.print();
         atomic::file(&self.to, &|out| write(&recorded, out))?;
         show(&format!(
-            "merged {} files into {}: {} classes, {} sessions\n",
-            files.len() - damaged.left_out(),
+            "merged {} into {}: {}, {}\n",
+            counted(files.len() - damaged.left_out(), "file"),
             path(&self.to),
-            recorded.classes.len(),
-            recorded.sessions.len()
+            counted(recorded.classes.len(), "class"),
+            counted(recorded.sessions.len(), "session")
         ))?;
         recorded.is_complete()?;
         Ok(if is_partial { PARTIAL } else { 0 })

@@ -3,6 +3,7 @@
 use clap::Args;
 use control::Request;
 use control::message::Off as Answer;
+use trace::numbers::counted;
 
 use crate::answers::{failures, natives, structures};
 use crate::args::Target;
@@ -32,9 +33,12 @@ impl Off {
     /// If there is no agent to ask.
     pub fn run(&self) -> Result<u8, Problem> {
         progress::answer(&self.target, &Request::Off, |answer: &Answer| {
+            let restored = match answer.restored {
+                1 => "1 class is again as it was".to_owned(),
+                count => format!("{} are again as they were", counted(count, "class")),
+            };
             format!(
-                "{} classes are again as they were; recorded in {}\n{}{}{}",
-                answer.restored,
+                "{restored}; recorded in {}\n{}{}{}",
                 answer.snapshot,
                 natives(&answer.natives),
                 structures(&answer.structures),

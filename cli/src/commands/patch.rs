@@ -9,9 +9,10 @@ use control::Request;
 use control::message::{NO_PLUGIN, Released};
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
 use rewriter::ClassFile;
+use trace::numbers::counted;
 
 use crate::agent::{self, Agent};
-use crate::args::{Settings, Target};
+use crate::args::{Settings, Target, place};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac;
@@ -65,7 +66,7 @@ pub struct Patch {
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
     /// Folder for the agent's files, if it is not in the JVM yet [default: classhook]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = place())]
     pub output: Option<PathBuf>,
 }
 
@@ -187,7 +188,7 @@ impl Patch {
                 .filter(|class| class.state == ClassState::Refused)
                 .count();
         if fits > 0 && !self.partial {
-            let text = format!("--partial patches the {fits} classes that can be");
+            let text = format!("--partial patches what can be: {}", counted(fits, "class"));
             problem = problem.with("help", text);
         }
         if added_by_jacoco(patched) {

@@ -80,6 +80,11 @@ impl Report {
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
+        let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
+        let trace = TraceOutputs {
+            beside,
+            ..self.trace.clone()
+        };
         let (events, files) = split(files);
         let asked = self
             .trace
@@ -95,10 +100,10 @@ impl Report {
             if !has_report && !files.iter().any(|path| holds_coverage(path)) {
                 let is_partial = damaged.any()? || warnings.of_missing();
                 warnings.print();
-                self.trace.make(&traces, StreamedLines::No)?;
+                trace.make(&traces, StreamedLines::No)?;
                 return Ok(if is_partial { PARTIAL } else { 0 });
             }
-            traced = self.trace.make(&traces, StreamedLines::No);
+            traced = trace.make(&traces, StreamedLines::No);
             if traced
                 .as_ref()
                 .is_err_and(|problem| problem.exit() != PARTIAL)
@@ -113,6 +118,7 @@ impl Report {
             outputs: &self.outputs,
             requirements: &requirements,
             summary: !self.outputs.any(),
+            beside,
         };
         let made = make(&job, &mut damaged, &mut warnings)?;
         both(traced.map(|()| 0), made.end(false))
@@ -158,6 +164,8 @@ pub(super) struct Job<'a> {
     pub(super) requirements: &'a Requirements,
     /// Whether the table is printed.
     pub(super) summary: bool,
+    /// Whether something else than the table has standard output.
+    pub(super) beside: bool,
 }
 
 /// What came of it.
@@ -224,7 +232,10 @@ pub(super) fn make(
         analysed.elsewhere,
         &files.written,
     )?;
-    show::show(&verdict.table())?;
+    match job.beside {
+        true => complain(verdict.table()),
+        false => show::show(&verdict.table())?,
+    }
     if !files.failed.is_empty() {
         let incomplete = recorded.is_complete().err();
         show::all_but_last(incomplete.into_iter().chain(files.failed))?;
@@ -264,7 +275,10 @@ fn print(
     written: &[PathBuf],
 ) -> Result<(), Problem> {
     let places: Vec<String> = parts.iter().flat_map(|part| part.classes.clone()).collect();
-    let mut out = std::io::stdout().lock();
+    let mut out: Box<dyn Write> = match job.beside {
+        true => Box::new(std::io::stderr().lock()),
+        false => Box::new(std::io::stdout().lock()),
+    };
     let mut print = || -> std::io::Result<()> {
         match changed {
             Some(changed) if job.summary => changed::write(changed, &mut out)?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use control::Request;
 use control::message::{ClassCounts, HugeMethods, Status as Answer};
+use trace::numbers::counted;
 
 use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
@@ -39,9 +40,9 @@ fn text(status: &Answer) -> String {
     let mut text = format!(
         "agent {} in process {} ({}), at work for {}\n\
          recording to {}\n\
-         classes: {} seen, {} selected, {} changed, {} failed; {} methods left alone{}\n\
+         classes: {} seen, {} selected, {} changed, {} failed; {} left alone{}\n\
          time on classes: {}, of it {} for the self-check\n\
-         probes: {} arrays of 32 KiB{}\n{}",
+         probes: {} of 32 KiB{}\n{}",
         status.version,
         status.pid,
         status.jvm,
@@ -51,11 +52,11 @@ fn text(status: &Answer) -> String {
         classes.selected,
         classes.changed,
         classes.failed,
-        classes.skipped_methods,
+        counted(classes.skipped_methods, "method"),
         huge_methods(classes),
         milliseconds(classes.time_us),
         milliseconds(classes.check_time_us),
-        status.arrays,
+        counted(status.arrays, "array"),
         without_spent(classes.without_spent),
         plugins(&status.plugins),
     );
@@ -63,9 +64,9 @@ fn text(status: &Answer) -> String {
     text.push_str(&structures(&status.structures));
     text.push_str(&failures(&status.failures));
     if status.own_failures > 0 {
-        let count = status.own_failures;
+        let failures = counted(status.own_failures, "failure");
         text.push_str(&format!(
-            "{count} failures of the agent itself; they are on the JVM's standard error\n"
+            "{failures} of the agent itself, told on the JVM's standard error\n"
         ));
     }
     text
@@ -90,8 +91,10 @@ fn huge_methods(classes: &ClassCounts) -> String {
 fn without_spent(classes: usize) -> String {
     match classes {
         0 => String::new(),
-        1 => "; taken out of 1 class with hot code where they were hit".to_owned(),
-        count => format!("; taken out of {count} classes with hot code where they were hit"),
+        count => {
+            let classes = counted(count, "class");
+            format!("; taken out of {classes} with hot code where they were hit")
+        }
     }
 }
 

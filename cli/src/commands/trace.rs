@@ -9,7 +9,7 @@ use host::{Config, Pipeline};
 use probes::events;
 use serde_json::{Map, Value, json};
 
-use crate::args::{EventFiles, Outputs, Settings};
+use crate::args::{EventFiles, Outputs, Settings, place};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files;
@@ -86,7 +86,7 @@ pub struct Meanwhile {
     #[arg(long, value_name = "DURATION", value_parser = until::interval)]
     pub interval: Option<Duration>,
     /// Write the sums in Prometheus' text format to this file, anew in each interval [default: 5s]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place())]
     pub prometheus: Option<PathBuf>,
     /// Where spans and metrics are sent.
     #[command(flatten)]
@@ -309,6 +309,7 @@ impl Trace {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), settings, run)?;
         self.what.warn_of_nothing(&mut visit)?;
+        self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot());
         let live = self.live(which, folder, target)?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
@@ -374,6 +375,7 @@ impl Trace {
             otlp,
             order: self.outputs.order(),
             rows: self.outputs.top,
+            beside: self.outputs.takes_stdout(),
         };
         if !show.any() {
             return Ok(None);

@@ -7,6 +7,7 @@ use clap::Args;
 use conditions::Show;
 use probes::events::Lost;
 use trace::losses;
+use trace::numbers::counted;
 
 use super::trace::{PLUGIN, What, options_of};
 use crate::args::{EventFiles, Settings};
@@ -183,6 +184,7 @@ impl Watch {
             ..What::default()
         };
         what.warn_of_nothing(&mut visit)?;
+        self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot());
         let watching = Watching::start(which, folder, self.layout());
         visit.wait("watching", self.time, &|| watching.has_enough())?;
@@ -217,10 +219,7 @@ impl Watch {
             over_size,
             ..
         } = seen.lost;
-        let calls = |number: u64| match number {
-            1 => "1 call".to_owned(),
-            number => format!("{number} calls"),
-        };
+        let calls = |number: u64| counted(number, "call");
         say(format_args!("{} shown", calls(seen.shown)));
         if filtered > 0 {
             say(format_args!(
@@ -269,17 +268,44 @@ fn is_complete(seen: &Seen) -> Result<(), Problem> {
     // Sums are not shown.
     let lost = losses::present(&seen.lost).filter(|loss| loss.reason != "sums");
     let lost = lost.map(|loss| loss.to_string());
+    let lost: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
     let cut = seen.unfinished.iter().map(|pid| traces::not_finished(*pid));
-    let missing: Vec<String> = seen.gaps.iter().cloned().chain(lost).chain(cut).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
+    let missing = lost.iter().cloned().chain(cut);
     let problem = Problem::partial("H0651", "calls or values that should be shown were lost");
-    let problem = missing
-        .into_iter()
-        .fold(problem, |problem, found| problem.with("found", found));
-    Err(problem.with(
-        "help",
-        "watch fewer methods, or make room where the agent writes (--output)",
-    ))
+    let problem = missing.fold(problem, |problem, found| problem.with("found", found));
+    match (lost.is_empty(), seen.unfinished.is_empty()) {
+        (true, true) => Ok(()),
+        // There was nothing that could have been done.
+        (true, false) => Err(problem),
+        (false, _) => Err(problem.with(
+            "help",
+            "watch fewer methods, or make room where the agent writes (--output)",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_jvm_took_with_it_is_told_without_advice_that_does_not_help() {
+        let told = |seen: &Seen| is_complete(seen).map_err(|problem| problem.to_string());
+        assert!(told(&Seen::default()).is_ok());
+        let killed = Seen {
+            unfinished: vec![7],
+            ..Seen::default()
+        };
+        let text = told(&killed).expect_err("something is missing");
+        assert!(
+            text.contains("the JVM 7 was killed") && !text.contains("help"),
+            "{text}"
+        );
+        let lost = Lost {
+            full: 1,
+            ..Lost::default()
+        };
+        let text = told(&Seen { lost, ..killed }).expect_err("something is missing");
+        assert!(text.contains("make room"), "{text}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Writes files and folders atomically: beside their path, then moved there.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,15 @@ pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Re
         Ok(())
     };
     written().map_err(|error: io::Error| Problem::unwritable(path, &error))
+}
+
+/// A file that is written piece by piece; with the folder that it lies in.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn create(path: &Path) -> io::Result<File> {
+    parent_of(path)?;
+    File::create(path)
 }
 
 /// A file that will take the place of `path` when it is persisted there.

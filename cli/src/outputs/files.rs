@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic;
 use crate::problem::Problem;
+use crate::stdout::{is_stdout, stream};
 
 /// What a file holds.
 pub type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
@@ -19,8 +20,11 @@ pub struct Files {
 }
 
 impl Files {
-    /// Writes a file, or notes why it cannot be (`H0620`).
+    /// Writes a file, or to standard output; or notes why it cannot be (`H0620`).
     pub fn file(&mut self, path: &Path, content: Content<'_>) {
+        if is_stdout(path) {
+            return self.failed.extend(stream(content).err());
+        }
         self.note(atomic::file(path, content), path.to_owned());
     }
 

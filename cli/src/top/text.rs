@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use trace::losses;
+use trace::numbers::counted;
 use trace::rates::Interval;
 
 use super::columns::Column;
@@ -16,8 +17,8 @@ pub fn table(interval: &Interval, state: &State, most: usize) -> String {
     if rows.is_empty() {
         let _ = writeln!(
             text,
-            "no call ended; {} methods are traced",
-            interval.traced
+            "no call ended of {}",
+            counted(interval.traced, "traced method")
         );
     } else {
         let heading = Column::ALL.map(|column| column.title().to_owned()).to_vec();
@@ -34,7 +35,8 @@ pub fn table(interval: &Interval, state: &State, most: usize) -> String {
     let lost = &interval.lost;
     if !lost.is_none() {
         let calls = losses::calls(lost);
-        let _ = writeln!(text, "lost: {calls} calls are missing in some numbers");
+        let calls = counted(calls, "call");
+        let _ = writeln!(text, "lost: {calls}, missing in some numbers");
     }
     for gap in &interval.incomplete {
         let _ = writeln!(text, "incomplete: {gap}");

@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Cell, Row, Table, TableState};
 use trace::losses;
+use trace::numbers::counted;
 use trace::rates::{Group, Interval, Key, Rate};
 
 use super::columns::{Column, number, per};
@@ -112,7 +113,8 @@ fn heading(view: &View<'_>) -> String {
 /// What is missing in the numbers.
 fn losses(interval: &Interval) -> Vec<String> {
     let calls = losses::calls(&interval.lost);
-    let lost = (calls > 0).then(|| format!("lost: {calls} calls are missing in some numbers"));
+    let lost =
+        (calls > 0).then(|| format!("lost: {}, missing in some numbers", counted(calls, "call")));
     let incomplete = interval.incomplete.iter();
     lost.into_iter()
         .chain(incomplete.map(|gap| format!("incomplete: {gap}")))
@@ -121,10 +123,13 @@ fn losses(interval: &Interval) -> Vec<String> {
 
 fn rows(frame: &mut Frame<'_>, view: &View<'_>, area: Rect) {
     let state = view.state;
-    let columns = columns_within(area.width);
     let seconds = view.interval.map_or(0.0, |interval| interval.seconds);
-    let others = u16::try_from(columns.len()).unwrap_or(1).saturating_sub(1);
-    let name = area.width.saturating_sub(others * (COLUMN + 1));
+    let width_of = |column: Column| {
+        let cells = view.rows.iter().map(|rate| column.cell(rate, seconds));
+        let longest = cells.map(|cell| cell.chars().count()).max();
+        u16::try_from(longest.unwrap_or(0)).map_or(u16::MAX, |longest| longest.max(COLUMN))
+    };
+    let (columns, name) = columns_within(area.width, width_of);
     let cell = |column: &Column, text: String| match column {
         Column::Name => Cell::new(end_of(&text, usize::from(name))),
         _ => Cell::new(Text::from(text).alignment(Alignment::Right)),
@@ -143,7 +148,7 @@ fn rows(frame: &mut Frame<'_>, view: &View<'_>, area: Rect) {
     });
     let widths = columns.iter().map(|column| match column {
         Column::Name => Constraint::Fill(1),
-        _ => Constraint::Length(COLUMN),
+        column => Constraint::Length(width_of(*column)),
     });
     let reversed = Style::new().add_modifier(Modifier::REVERSED);
     let underlined = Style::new().add_modifier(Modifier::UNDERLINED);
@@ -155,17 +160,23 @@ fn rows(frame: &mut Frame<'_>, view: &View<'_>, area: Rect) {
     frame.render_stateful_widget(table, area, &mut chosen);
 }
 
-/// The columns that there is room for.
-fn columns_within(width: u16) -> Vec<Column> {
+/// The columns that there is room for, and how wide that of names is.
+fn columns_within(width: u16, width_of: impl Fn(Column) -> u16) -> (Vec<Column>, u16) {
     let mut columns = Column::ALL.to_vec();
+    let left = |columns: &[Column]| {
+        let others = columns.iter().filter(|column| **column != Column::Name);
+        others.fold(width, |left, column| {
+            left.saturating_sub(width_of(*column) + 1)
+        })
+    };
     for column in Column::DISPENSABLE {
-        let others = u16::try_from(columns.len()).unwrap_or(1) - 1;
-        if NAME + others * (COLUMN + 1) <= width {
+        if left(&columns) >= NAME {
             break;
         }
         columns.retain(|kept| *kept != column);
     }
-    columns
+    let name = left(&columns);
+    (columns, name)
 }
 
 /// A name in at most so many characters; where it is longer its end, which says most.

@@ -30,7 +30,7 @@ fn conditions_are_printed_as_they_are_written() {
         "duration > 100ms && arg[0] == \"x\" || threw",
         "!(a[0])",
         "(threw || depth > 3) && !this.open",
-        "!(duration >= 1500us)",
+        "!(duration >= 1500µs)",
         "thrown == \"java.io.IOException\" || thrown.matches(\"com.acme.*\")",
         "arg[2].order.lines[0].text.length <= -5",
         "arg[0] == '\\u0000' && arg[1] == 2.5e-7",

@@ -255,7 +255,7 @@ fn classes_are_listed_with_loader_and_who_changed_them() {
         assert_eq!(none.stdout, "");
         let same = classhook(&["classes", &pid, "java.lang.String", "--changed"]);
         same.assert_success()
-            .assert_stderr("none of 1 classes is changed");
+            .assert_stderr("none of 1 loaded class is changed");
         assert!(first.last() < second.first(), "{first:?} {second:?}");
         assert_eq!(servant.end().code, Some(0));
     }

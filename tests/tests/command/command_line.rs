@@ -106,9 +106,9 @@ fn selection_that_matches_nothing_is_an_error_with_the_nearest_name() {
     let bank = Bank::new(&jdks::newest());
     for (select, nearest) in [
         ("bank.Telller", "nearest  bank.Teller"),
-        ("bank", "nearest  bank.** (1 classes)"),
+        ("bank", "nearest  bank.** (1 class)"),
         ("loader:foo", "nearest  loaders: app"),
-        ("com.nosuch.**", "1 classes are there to select from"),
+        ("com.nosuch.**", "1 class is there to select from"),
     ] {
         let run = bank.coverage(&["--select", select, "--xml", "none.xml"], "jvm 1 return");
         run.assert_exit(2);

@@ -410,4 +410,5 @@ fn wrong_conditions_are_refused_with_their_place_before_anything_starts() {
         "",
     );
     refused(&["--aggregate", "--when", "threw"], "--aggregate", "");
+    refused(&["--interval", "0.5s"], "expected at least 1s", "");
 }

@@ -79,10 +79,10 @@ fn oldest_calls_are_dropped_told_and_streamed_once() {
         match run.status.code() {
             Some(0) => assert_eq!(lines, CALLS, "{jdk}"),
             _ => {
-                run.assert_exit(3).assert_stderr(&format!(
-                    "{} calls were dropped from the event file before they were read",
-                    CALLS - lines
-                ));
+                run.assert_exit(3);
+                let told = run.stderr.replace(',', "");
+                let dropped = format!("{} calls dropped from the event file", CALLS - lines);
+                assert!(told.contains(&dropped), "{}", run.report());
             }
         }
     }

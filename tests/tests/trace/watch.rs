@@ -357,6 +357,15 @@ fn pattern_without_a_method_is_told_with_the_nearest_class() {
         .assert_stderr("Shop$Stroe.find");
     assert_eq!(run.stdout, "");
     assert_no_agent(&shop.pid);
+    let words = ["Shop$Store.find", "--when", "arg[7] == 1", "--for", "0.2s"];
+    let run = shop.watch(folder.path(), &words);
+    let at = |text: &str| {
+        run.stderr
+            .find(text)
+            .unwrap_or_else(|| panic!("{}", run.report()))
+    };
+    let told = at("warning[H0657]: no traced method has arg[7]");
+    assert!(told < at("watching "), "{}", run.report());
     shop.end();
     let java = jdk.tool("java");
     let run = Java::program(workspace::classhook())

@@ -1,0 +1,27 @@
+//! Standard output in the place of a file.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::problem::Problem;
+
+/// Whether a path means standard output.
+#[must_use]
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes to standard output; a reader that has had enough is no error.
+///
+/// # Errors
+/// `H0624`.
+pub fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match content(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::ours("H0624", "cannot write to standard output")
+                .with("found", error.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
