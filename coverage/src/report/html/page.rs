@@ -124,8 +124,12 @@ fn card(body: &mut String, label: &str, counter: Counter) {
 
 /// A bar whose filled part is covered; the number always stands beside it.
 pub(super) fn bar(counter: Counter) -> String {
-    let width = counter.ratio().unwrap_or(0.0) * 100.0;
-    format!("<i class=bar style=\"--c:{width:.1}%\"></i>")
+    match counter.ratio() {
+        Some(ratio) if counter.covered > 0 => {
+            format!("<i class=bar style=--c:{:.1}%></i>", ratio * 100.0)
+        }
+        _ => "<i class=bar></i>".to_owned(),
+    }
 }
 
 /// `1,234`.

@@ -30,12 +30,23 @@ function themes(button) {
   label();
 }
 
+/** Narrow windows have no room for the counts beside a percentage: they are shown on hovering. */
+function counts(table) {
+  table.addEventListener("mouseover", ({ target }) => {
+    const cell = target.closest("td");
+    const count = cell?.querySelector("small");
+    if (count) cell.title = `${count.textContent} covered`;
+  });
+}
+
 function sorting(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   const value = (row, column) => {
     const cell = row.cells[column];
-    return column === 0 ? cell.firstElementChild.textContent.toLowerCase() : Number(cell.dataset.v);
+    if (column === 0) return cell.firstElementChild.textContent.toLowerCase();
+    const [covered, total = 1] = (cell.querySelector("small") ?? cell).textContent.split(" / ").map((text) => text.replaceAll(",", ""));
+    return covered === "–" ? -1 : covered / total; // what has nothing to cover comes first
   };
   heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
     const first = head.classList.contains("number") ? "descending" : "ascending";
@@ -174,7 +185,7 @@ function sourcePage(source) {
 
 addEventListener("DOMContentLoaded", () => {
   themes(document.getElementById("theme"));
-  document.querySelectorAll(".rows").forEach(sorting);
+  document.querySelectorAll(".rows").forEach((table) => { sorting(table); counts(table); });
   const input = document.getElementById("filter");
   if (input) filtering(input);
   const source = document.querySelector(".source");

@@ -110,29 +110,29 @@ fn cells(body: &mut String, columns: Columns, counters: &Counters) {
     for &(kind, _, optional) in columns.list() {
         cell(body, counters.of(kind), optional);
     }
-    let missed = counters.line.missed;
-    let _ = write!(body, "<td class=number data-v={missed}>{}", grouped(missed));
+    let missed = grouped(counters.line.missed);
+    let _ = write!(body, "<td class=number>{missed}");
     let (complexity, missed) = (counters.complexity.total(), counters.complexity.missed);
     let _ = write!(
         body,
-        "<td class=\"number opt\" data-v={complexity} title=\"{} of {1} missed\">{1}",
+        "<td class=\"number opt\" title=\"{} missed\">{}",
         grouped(missed),
         grouped(complexity)
     );
     body.push_str("</tr>\n");
 }
 
+/// The script sorts by the text: `4 / 12`, and no numbers where there is nothing to cover.
 fn cell(body: &mut String, counter: Counter, optional: bool) {
     let class = if optional { " class=opt" } else { "" };
     let Some(percent) = percent(counter) else {
-        let _ = write!(body, "<td{class} data-v=-1><span class=none>–</span>");
+        let _ = write!(body, "<td{class}><span class=none>–</span>");
         return;
     };
-    let ratio = counter.ratio().unwrap_or(0.0);
     let (covered, total) = (grouped(counter.covered), grouped(counter.total()));
     let _ = write!(
         body,
-        "<td{class} data-v={ratio:.4} title=\"{covered} of {total} covered\">{}<b>{}%</b><small>{covered} / {total}</small>",
+        "<td{class}>{}<b>{}%</b><small>{covered} / {total}</small>",
         bar(counter),
         text(&percent),
     );

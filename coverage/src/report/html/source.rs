@@ -125,8 +125,7 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
         };
         let _ = write!(
             body,
-            "<li id=L{number} class={class}><a href=#L{number} title=\"{words}\" aria-label=\"line {number}, {words}\">\
-             {number}{diamond}</a>"
+            "<li id=L{number} class={class}><a href=#L{number} title=\"{words}\">{number}{diamond}</a>"
         );
     }
     body.push_str("</ol>\n");
