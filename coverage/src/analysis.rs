@@ -11,7 +11,6 @@ mod input;
 
 use graph::Graph;
 use inlined::Inlined;
-use input::FlowInput;
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 use crate::filter::{self, FilterContext, Nodes};
@@ -54,7 +53,6 @@ pub fn analyze(
         class,
         probes,
         next_probe: 0,
-        input: FlowInput::default(),
         labels: Labels::default(),
         inlined: Inlined::of(class),
     };
@@ -85,14 +83,16 @@ pub fn analyze(
 /// How many probes the methods of a class have.
 #[must_use]
 pub fn probe_count(class: &ClassDescription) -> usize {
-    let mut input = FlowInput::default();
-    let mut flow = crate::flow::Flow::new();
+    let mut labels = Labels::default();
     let codes = class
         .methods
         .iter()
         .filter_map(|method| method.code.as_ref());
     codes
-        .map(|code| flow.place(&input.of(code)).map_or(0, <[_]>::len))
+        .map(|code| match input::mark(&mut labels, code) {
+            Ok(()) => input::probe_count(&labels, code),
+            Err(Subroutine { .. }) => 0,
+        })
         .sum()
 }
 
@@ -117,7 +117,6 @@ struct Analyzer<'a> {
     class: &'a ClassDescription,
     probes: Option<&'a [bool]>,
     next_probe: usize,
-    input: FlowInput,
     labels: Labels,
     inlined: Inlined<'a>,
 }
@@ -128,10 +127,10 @@ impl Analyzer<'_> {
         method: &MethodDescription,
         code: &CodeDescription,
     ) -> Result<MethodCoverage, Subroutine> {
-        self.labels.mark(&self.input.of(code))?;
+        input::mark(&mut self.labels, code)?;
         let nodes = Nodes::new(code);
         let mut graph = Graph::new(code);
-        self.next_probe = graph.walk(&nodes, &mut self.labels, self.probes, self.next_probe);
+        self.next_probe = graph.walk(&nodes, &self.labels, self.probes, self.next_probe);
         let output = filter::apply_all(&FilterContext {
             class: self.class,
             method,

@@ -14,13 +14,14 @@
 //! jump to a multitarget label. They are numbered in the order of the code;
 //! on a switch the default comes first, then the cases in order.
 
+mod code;
 mod kind;
 mod labels;
 mod method;
 
 pub(crate) use kind::Kind;
-pub(crate) use labels::{Labels, Switches};
-pub use method::{FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement, Subroutine};
+pub(crate) use labels::Labels;
+pub use method::{FlowMethod, Placement, Subroutine, Unplaced};
 
 /// Places probes; keeps its buffers from one method to the next.
 #[derive(Debug, Default)]
@@ -38,52 +39,61 @@ impl Flow {
     /// The probes of `method` in the order of their numbers.
     ///
     /// # Errors
-    /// [`Subroutine`] if the method contains `jsr`, `jsr_w` or `ret`.
-    pub fn place(&mut self, method: &FlowMethod<'_>) -> Result<&[Placement], Subroutine> {
-        self.labels.mark(method)?;
+    /// If the method contains `jsr`, `jsr_w` or `ret`, or cannot be decoded.
+    pub fn place(&mut self, method: &FlowMethod<'_>) -> Result<&[Placement], Unplaced> {
+        let mut marking = self.labels.begin(method.code.len());
+        code::mark_tables(method, &mut marking);
+        code::mark(method.code, marking)?;
         self.placements.clear();
-        emit(&mut self.labels, method, &mut self.placements);
+        emit(&mut self.labels, method.code, &mut self.placements);
         Ok(&self.placements)
     }
 }
 
-/// [`Flow::place`] for a single method.
-///
-/// # Errors
-/// [`Subroutine`] if the method contains `jsr`, `jsr_w` or `ret`.
-pub fn place_probes(method: &FlowMethod<'_>) -> Result<Vec<Placement>, Subroutine> {
-    let mut flow = Flow::new();
-    flow.place(method)?;
-    Ok(flow.placements)
-}
-
-fn emit(labels: &mut Labels, method: &FlowMethod<'_>, out: &mut Vec<Placement>) {
-    let mut switches = Switches::new(method);
-    let mut previous = 0;
-    for at in method.instructions {
-        if labels.needs_probe(at.bci) {
-            out.push(Placement::FallThrough(previous));
+/// Looks at eight bcis at a time, as most have no probe.
+fn emit(labels: &mut Labels, code: &[u8], out: &mut Vec<Placement>) {
+    let mut from = 0;
+    while let Some(mut candidates) = labels.candidates(from) {
+        while candidates != 0 {
+            let index = candidates.trailing_zeros() / 8;
+            candidates &= !(0xFF << (index * 8));
+            emit_at(labels, code, from + index as usize, out);
         }
-        previous = at.bci;
-        match Kind::of(at.opcode) {
-            Kind::Plain | Kind::Invoke | Kind::Subroutine => {}
-            Kind::Exit => out.push(Placement::Before(at.bci)),
-            Kind::Goto | Kind::Branch => {
-                if labels.is_multitarget(at.target) {
-                    out.push(Placement::Jump {
-                        source: at.bci,
-                        target: at.target,
-                    });
-                }
-            }
-            Kind::Switch => emit_switch(labels, at.bci, switches.advance(), out),
-        }
+        from += 8;
     }
 }
 
-fn emit_switch(labels: &mut Labels, source: u16, targets: &[u16], out: &mut Vec<Placement>) {
-    for &target in targets {
-        if labels.is_multitarget(target) && labels.first_visit(target) {
+fn emit_at(labels: &mut Labels, code: &[u8], at: usize, out: &mut Vec<Placement>) {
+    let bci = at as u16;
+    let label = labels.at(bci);
+    if label.needs_probe() {
+        out.push(Placement::FallThrough(labels.previous(bci)));
+    }
+    if !label.leaves() {
+        return;
+    }
+    match code.get(at).map_or(Kind::Plain, |opcode| Kind::of(*opcode)) {
+        Kind::Plain | Kind::Invoke | Kind::Subroutine => {}
+        Kind::Exit => out.push(Placement::Before(bci)),
+        Kind::Goto | Kind::Branch => {
+            let target = code::jump_target(code, at);
+            if let Some(target) = target.filter(|target| labels.at(*target).is_multitarget()) {
+                let source = bci;
+                out.push(Placement::Jump { source, target });
+            }
+        }
+        Kind::Switch => emit_switch(labels, bci, code::switch_targets(code, at), out),
+    }
+}
+
+fn emit_switch(
+    labels: &mut Labels,
+    source: u16,
+    targets: impl Iterator<Item = u16> + Clone,
+    out: &mut Vec<Placement>,
+) {
+    for target in targets.clone() {
+        if labels.at(target).is_multitarget() && labels.first_visit(target) {
             out.push(Placement::Jump { source, target });
         }
     }

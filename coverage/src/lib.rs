@@ -6,13 +6,11 @@
 //! is a description that the caller fills.
 //!
 //! ```
-//! use coverage::flow::{FlowInstruction, FlowMethod, Placement, place_probes};
+//! use coverage::flow::{Flow, FlowMethod, Placement};
 //!
 //! // nop; return
-//! let code = [0, 177].iter().zip(0..).map(|(&opcode, bci)| FlowInstruction { bci, opcode, target: 0 });
-//! let code: Vec<_> = code.collect();
-//! let method = FlowMethod { instructions: &code, ..Default::default() };
-//! assert_eq!(place_probes(&method).unwrap(), [Placement::Before(1)]);
+//! let method = FlowMethod { code: &[0, 177], ..Default::default() };
+//! assert_eq!(Flow::new().place(&method).unwrap(), [Placement::Before(1)]);
 //! ```
 //!
 //! Start reading in [`flow`], which is all the plugin needs; then [`class`],

@@ -8,6 +8,7 @@
 //! | module | holds | JVMS |
 //! |---|---|---|
 //! | [`opcode`] | every instruction: number, mnemonic, operand form, effect on the operand stack | 6.5 |
+//! | [`instruction`] | lengths of the instructions of a code array, parts of a switch | 6.5 |
 //! | [`descriptor`] | types of fields, parameters and results | 4.3 |
 //! | [`names`] | class names in internal form, unqualified names | 4.2 |
 //! | [`modified_utf8`] | the text of class files | 4.4.7 |
@@ -40,6 +41,7 @@
 pub mod access_flags;
 pub mod constant_tag;
 pub mod descriptor;
+pub mod instruction;
 pub mod modified_utf8;
 pub mod names;
 pub mod opcode;

@@ -365,8 +365,8 @@ pub fn stack_effect(opcode: u8) -> (u8, u8) {
 /// the opcode, or the opcode is unassigned.
 #[must_use]
 #[inline]
-pub fn length(opcode: u8) -> u8 {
-    LENGTHS[usize::from(opcode)]
+pub const fn length(opcode: u8) -> u8 {
+    LENGTHS[opcode as usize]
 }
 
 /// Length of the instruction, or [`SPECIAL`].

@@ -6,6 +6,8 @@ use rewriter::{
 
 /// A list of code goes on with another method while it is shorter.
 const LIST: usize = 1 << 14;
+/// The same in bytes, of raw code.
+const RAW_LIST: usize = 1 << 16;
 /// Where to go on when nothing is left.
 const END: u64 = 1 << 16;
 
@@ -99,6 +101,44 @@ fn push_code(
     Ok(())
 }
 
+/// What `class-view.raw-code` answers.
+#[must_use]
+pub fn raw_code(class: &ClassFile<'_>, start: u32) -> Vec<u8> {
+    raw_list(class, start, RAW_LIST)
+}
+
+fn raw_list(class: &ClassFile<'_>, start: u32, length: usize) -> Vec<u8> {
+    // A method takes no more here than in the class file.
+    let mut all = Vec::with_capacity(4 + class.bytes().len().min(2 * length));
+    let mut next = END as u32;
+    all.extend(next.to_be_bytes());
+    for method in class.methods().skip(start as usize) {
+        if all.len() > 4 + length {
+            next = u32::from(method.index().0);
+            break;
+        }
+        if let Ok(Some(code)) = method.code() {
+            push_raw_code(method.index(), &code, &mut all);
+        }
+    }
+    all[..4].copy_from_slice(&next.to_be_bytes());
+    all
+}
+
+fn push_raw_code(index: MethodIndex, code: &Code<'_, '_>, all: &mut Vec<u8>) {
+    let lines = code.line_rows().map(<[_]>::len).sum::<usize>() as u32;
+    let (bytes, handlers) = (code.bytes(), code.exception_rows());
+    all.extend(index.0.to_be_bytes());
+    all.extend((handlers.len() as u16).to_be_bytes());
+    all.extend((bytes.len() as u32).to_be_bytes());
+    all.extend(lines.to_be_bytes());
+    all.extend_from_slice(bytes);
+    for rows in code.line_rows() {
+        all.extend_from_slice(rows.as_flattened());
+    }
+    all.extend_from_slice(handlers.as_flattened());
+}
+
 /// The location that a `place` names; none for a kind that there is not.
 #[must_use]
 pub fn place(number: u64) -> Option<InsertionPoint> {
@@ -142,6 +182,25 @@ mod tests {
         assert_eq!(parts, whole);
         assert!(lists >= class.methods().filter(Method::has_code).count());
         assert_eq!(code(&class, u32::MAX), Ok(vec![END]));
+    }
+
+    #[test]
+    fn raw_code_comes_in_parts_too() {
+        let class = ClassFile::read(SHAPES).expect("a class");
+        let whole = raw_code(&class, 0);
+        let number = |list: &[u8]| u32::from_be_bytes([list[0], list[1], list[2], list[3]]);
+        let end = END as u32;
+        assert_eq!(number(&whole), end);
+        let (mut start, mut parts, mut lists) = (0, Vec::new(), 0);
+        while start < end {
+            let part = raw_list(&class, start, 1);
+            parts.extend_from_slice(&part[4..]);
+            start = number(&part);
+            lists += 1;
+        }
+        assert_eq!(parts, whole[4..]);
+        assert!(lists >= class.methods().filter(Method::has_code).count());
+        assert_eq!(raw_code(&class, u32::MAX), end.to_be_bytes());
     }
 
     #[test]

@@ -154,13 +154,17 @@ impl Transformation {
     pub fn make_points_of(&mut self, places: &[u64]) -> Answer<Range<u64>> {
         let mut points = Vec::with_capacity(places.len());
         for place in places {
-            let Some(point) = numbers::place(*place) else {
-                let cause = format!("expected the number of a place, found {place:#x}");
-                return Err(self.refuse_unsuitable(&cause));
-            };
-            points.push(point);
+            points.push(self.place(*place)?);
         }
         self.make_points(points.into_iter())
+    }
+
+    /// The location of a number of the interface.
+    fn place(&mut self, place: u64) -> Answer<InsertionPoint> {
+        numbers::place(place).ok_or_else(|| {
+            let cause = format!("expected the number of a place, found {place:#x}");
+            self.refuse_unsuitable(&cause)
+        })
     }
 
     /// Hands out the insertion point of a location that every method with code has; whether it has code is asked when
@@ -209,16 +213,59 @@ impl Transformation {
         tokens: impl ExactSizeIterator<Item = u64>,
         tag: &[u8],
     ) -> Answer<Range<u32>> {
-        if let Some(row) = Row::of_tag(tag) {
-            let cause = format!(
-                "expected a count or a span for the {row}, found a hit, which has no number"
-            );
-            return Err(self.refuse_unsuitable(&cause));
-        }
+        self.expect_no_row(tag)?;
         let first = self.request.hits;
         let probes = self.probes(ProbeKind::Hit, first, Action::Hit, tokens, tag)?;
         self.request.hits = probes.end;
         Ok(probes)
+    }
+
+    /// Asks for hit probes at locations in the numbers of the interface; gives their numbers.
+    ///
+    /// # Errors
+    /// When one of the locations does not exist, or a limit is reached.
+    pub fn hit_places(&mut self, places: &[u64], tag: &[u8]) -> Answer<Range<u32>> {
+        self.expect_no_row(tag)?;
+        let tag_bytes = self.expect_room(places.len(), tag.len())?;
+        for place in places {
+            let point = self.place(*place)?;
+            self.expect_point(point)?;
+        }
+        let first = self.request.hits;
+        let points = places.iter().filter_map(|place| numbers::place(*place));
+        for (point, probe) in points.zip(first..) {
+            let added = self.request.plan.hit(point, probe);
+            added.map_err(|error| self.refuse_full(&error))?;
+        }
+        let probes = first..first + places.len() as u32;
+        if let Some(point) = places.first().and_then(|place| numbers::place(*place)) {
+            self.request.tag(ProbeKind::Hit, point, &probes, tag);
+        }
+        self.request.hits = probes.end;
+        self.tag_bytes = tag_bytes;
+        Ok(probes)
+    }
+
+    /// Expects a location at which a probe can be.
+    fn expect_point(&mut self, point: InsertionPoint) -> Answer {
+        let checked = match point.location {
+            Location::At(_) => Err(PlanError::Misplaced { point }),
+            _ => self.class.check(|checker| checker.check(point)),
+        };
+        checked.map_err(|error| {
+            self.method = Some(point.method);
+            self.refuse_at(point, &error)
+        })
+    }
+
+    /// Expects a tag that is no row of a table.
+    fn expect_no_row(&mut self, tag: &[u8]) -> Answer {
+        let Some(row) = Row::of_tag(tag) else {
+            return Ok(());
+        };
+        let cause =
+            format!("expected a count or a span for the {row}, found a hit, which has no number");
+        Err(self.refuse_unsuitable(&cause))
     }
 
     /// Asks for counters at insertion points; gives their numbers.

@@ -7,6 +7,9 @@
 
 /// Words whose remainders are found side by side: one alone waits for itself.
 const LANES: usize = 4;
+/// Words and bytes of a block.
+const WORDS: usize = 64;
+const BLOCK: usize = 8 * WORDS;
 
 /// CRC-64 of a class file as JaCoCo computes its class id: reflected
 /// polynomial `D800000000000000`, start value 0, nothing added at the end, and
@@ -26,12 +29,12 @@ pub fn fingerprint(bytes: &[u8]) -> u64 {
 
 /// The remainder of `sum` followed by `bytes`.
 fn update(sum: u64, bytes: &[u8]) -> u64 {
-    let (blocks, bytes) = bytes.as_chunks::<{ 8 * LANES }>();
-    let mut sum = match blocks.split_last() {
-        Some((last, blocks)) => side_by_side(sum, blocks, last),
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut sum = match blocks.split_first() {
+        Some((first, blocks)) => side_by_side(0, folded(sum, first, blocks).as_chunks().0),
         None => sum,
     };
-    let (words, bytes) = bytes.as_chunks::<8>();
+    let (words, bytes) = rest.as_chunks::<8>();
     for word in words {
         sum = one_word_on(sum ^ u64::from_le_bytes(*word));
     }
@@ -42,18 +45,50 @@ fn update(sum: u64, bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Each lane takes one word of every block; the last block joins them.
-fn side_by_side(sum: u64, blocks: &[[u8; 8 * LANES]], last: &[u8; 8 * LANES]) -> u64 {
-    let mut lanes = [sum, 0, 0, 0];
+/// A block with the remainder of `sum` followed by all these blocks.
+///
+/// x⁴⁰⁹⁶ is x²⁵⁶ + x¹⁹² + x⁶⁴ + 1: a word may be added to those 60, 61, 63 and 64
+/// behind it instead, without a shift.
+fn folded(sum: u64, first: &[u8; BLOCK], blocks: &[[u8; BLOCK]]) -> [u64; WORDS] {
+    let mut words = words_of(first);
+    words[0] ^= sum;
+    // Behind the block stand zeros.
+    let mut before = [0; WORDS + 4];
     for block in blocks {
-        for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
-            *lane = one_block_on(*lane ^ u64::from_le_bytes(*word));
+        for (to, word) in before.iter_mut().zip(words) {
+            *to = word;
+        }
+        // The first four words reach the last four of their own block.
+        before[60] ^= before[0];
+        before[61] ^= before[0] ^ before[1];
+        before[62] ^= before[1] ^ before[2];
+        before[63] ^= before[0] ^ before[2] ^ before[3];
+        words = words_of(block);
+        for (word, from) in words.iter_mut().zip(before.array_windows()) {
+            let [a, b, _, c, d] = from;
+            *word ^= a ^ b ^ c ^ d;
         }
     }
-    let words = last.as_chunks::<8>().0.iter();
-    lanes.iter().zip(words).fold(0, |sum, (lane, word)| {
-        one_word_on(sum ^ lane ^ u64::from_le_bytes(*word))
-    })
+    words
+}
+
+fn words_of(block: &[u8; BLOCK]) -> [u64; WORDS] {
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// Each lane takes one word of every four; the last four join them.
+fn side_by_side(sum: u64, words: &[[u64; LANES]]) -> u64 {
+    let mut lanes = [0; LANES];
+    for four in words {
+        for (lane, word) in lanes.iter_mut().zip(four) {
+            *lane = one_block_on(*lane) ^ word;
+        }
+    }
+    lanes.iter().fold(sum, |sum, lane| one_word_on(sum ^ lane))
 }
 
 /// The remainder of `word`·x⁶⁴: eight zero bytes follow.
@@ -121,14 +156,17 @@ mod tests {
     }
 
     #[test]
-    fn words_side_by_side_equal_one_bit_after_the_other() {
-        let bytes: Vec<u8> = (0..1000_u32).map(|n| (n * 7 + n / 3) as u8).collect();
-        for length in (0..200).chain([999, 1000]) {
+    fn folded_words_equal_one_bit_after_the_other() {
+        let bytes: Vec<u8> = (0..5000_u32).map(|n| (n * 7 + n / 3) as u8).collect();
+        let lengths = (0..200).chain(500..530).chain(1020..1100);
+        for length in lengths.chain([4095, 4096, 4999, 5000]) {
             assert_eq!(
                 update(0, &bytes[..length]),
                 by_definition(&bytes[..length]),
                 "{length}"
             );
         }
+        let (head, rest) = bytes.split_at(8);
+        assert_eq!(update(update(0, head), rest), by_definition(&bytes));
     }
 }

@@ -6,6 +6,7 @@
 
 mod class;
 mod error;
+mod expected;
 mod frames;
 mod method;
 mod mismatch;
@@ -13,6 +14,7 @@ mod new_names;
 mod retyped;
 mod snippet;
 mod structure;
+mod tables;
 mod walk;
 
 pub use class::check_splice;

@@ -11,7 +11,7 @@ use jvms::descriptor::FieldType;
 use jvms::opcode;
 
 use crate::error;
-use crate::numbers::CodeView;
+use crate::numbers::{CodeView, RawCode};
 use crate::source::{ClassSource, MethodSource};
 use crate::wit::{
     Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
@@ -133,6 +133,27 @@ impl<'a> Class<'a> {
                 visit(&code)?;
             }
             start = u32::try_from(*next).unwrap_or(end);
+        }
+        Ok(())
+    }
+
+    /// Shows the code of all methods that have some to `visit` as the class file has it: for plugins that decode it
+    /// themselves, and the cheapest question about code.
+    ///
+    /// # Errors
+    /// What `visit` gives.
+    pub fn each_raw_code(
+        &self,
+        mut visit: impl FnMut(&RawCode<'_>) -> error::Result,
+    ) -> error::Result {
+        let (mut start, end) = (0, 1 << 16);
+        while start < end {
+            let list = self.source.raw_code(start);
+            let (next, mut rest) = list.split_first_chunk().unwrap_or((&[0xff; 4], &[]));
+            while let Some(code) = RawCode::next(&mut rest) {
+                visit(&code)?;
+            }
+            start = u32::from_be_bytes(*next);
         }
         Ok(())
     }

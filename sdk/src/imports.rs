@@ -51,6 +51,9 @@ impl ClassSource for class_file::ClassView {
     fn code(&self, start: u32) -> Result<Vec<u64>, Failure> {
         self.code(start)
     }
+    fn raw_code(&self, start: u32) -> Vec<u8> {
+        self.raw_code(start)
+    }
     fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure> {
         let at: Vec<u64> = at.iter().copied().map(u64::from).collect();
         self.sites(&at)

@@ -71,7 +71,7 @@ pub use error::{Error, Result};
 pub use event::{Event, EventValue};
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};
-pub use numbers::CodeView;
+pub use numbers::{CodeView, RawCode};
 pub use plan::Plan;
 pub use snippet::Snippet;
 pub use table::{Kind, Table};

@@ -179,9 +179,89 @@ impl<'l> CodeView<'l> {
     }
 }
 
+/// The code of one method as the class file has it (JVMS 4.7.3), out of a list with that of many.
+#[derive(Debug, Clone, Copy)]
+pub struct RawCode<'l> {
+    index: u16,
+    bytes: &'l [u8],
+    line_rows: &'l [[u8; 4]],
+    handler_rows: &'l [[u8; 8]],
+}
+
+impl<'l> RawCode<'l> {
+    /// Takes the next method off the list.
+    pub(crate) fn next(list: &mut &'l [u8]) -> Option<Self> {
+        let ([i0, i1, h0, h1, c0, c1, c2, c3, lines @ ..], mut rest) =
+            list.split_first_chunk::<12>()?;
+        let mut take = |count: u32, size: usize| {
+            let length = (count as usize).checked_mul(size)?;
+            let (bytes, left) = rest.split_at_checked(length)?;
+            rest = left;
+            Some(bytes)
+        };
+        let code = Self {
+            index: u16::from_be_bytes([*i0, *i1]),
+            bytes: take(u32::from_be_bytes([*c0, *c1, *c2, *c3]), 1)?,
+            line_rows: take(u32::from_be_bytes(*lines), 4)?.as_chunks().0,
+            handler_rows: take(u32::from_be_bytes([0, 0, *h0, *h1]), 8)?.as_chunks().0,
+        };
+        *list = rest;
+        Some(code)
+    }
+
+    /// Index of the method.
+    #[must_use]
+    pub fn index(&self) -> u16 {
+        self.index
+    }
+
+    /// The code array.
+    #[must_use]
+    pub fn bytes(&self) -> &'l [u8] {
+        self.bytes
+    }
+
+    /// The entries of all `LineNumberTable`s in the order of the file (JVMS 4.7.12): bci and line, big-endian.
+    #[must_use]
+    pub fn line_rows(&self) -> &'l [[u8; 4]] {
+        self.line_rows
+    }
+
+    /// The entries of the exception table in order: start, end, handler, and the constant pool index of what it
+    /// catches, big-endian.
+    #[must_use]
+    pub fn handler_rows(&self) -> &'l [[u8; 8]] {
+        self.handler_rows
+    }
+
+    /// A place in this method.
+    #[must_use]
+    pub fn place(&self, at: At) -> Place {
+        let method = self.index;
+        Place { method, at }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_raw_code_is_taken_apart_method_by_method() {
+        let first = [0, 7, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1];
+        let second = [0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let contents = [0x00, 0xb1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 1, 0, 0];
+        let all = [&first[..], &contents, &second].concat();
+        let mut list = &all[..];
+        let code = RawCode::next(&mut list).expect("a method");
+        assert_eq!((code.index(), code.bytes()), (7, &[0, 0xb1][..]));
+        assert_eq!(code.line_rows(), [[0, 0, 0, 3]]);
+        assert_eq!(code.handler_rows(), [[0, 0, 0, 1, 0, 1, 0, 0]]);
+        let code = RawCode::next(&mut list).expect("another");
+        assert_eq!((code.index(), code.bytes().len()), (8, 0));
+        assert!(RawCode::next(&mut list).is_none());
+        assert!(RawCode::next(&mut &all[..all.len() - 13]).is_none());
+    }
 
     #[test]
     fn numbers_are_taken_apart_as_the_interface_says() {

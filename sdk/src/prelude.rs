@@ -4,7 +4,7 @@ pub use crate::capture::Capture;
 pub use crate::class::{Allocation, Call, Class, Method, MethodView};
 pub use crate::error::{Error, Result};
 pub use crate::event::Event;
-pub use crate::numbers::CodeView;
+pub use crate::numbers::{CodeView, RawCode};
 pub use crate::plan::Plan;
 pub use crate::snippet::Snippet;
 pub use crate::table::{Kind, Table};

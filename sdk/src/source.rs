@@ -30,6 +30,7 @@ pub trait ClassSource {
     fn methods(&self) -> Vec<MethodSummary>;
     fn methods_with_code(&self) -> Vec<u16>;
     fn code(&self, start: u32) -> Result<Vec<u64>, Failure>;
+    fn raw_code(&self, start: u32) -> Vec<u8>;
     fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure>;
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>>;
 }
@@ -82,6 +83,7 @@ pub enum Side<'a> {
 )]
 pub trait NativePlan {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
+    fn hit_places(&self, at: &[Place], tag: &[u8]) -> Result<ProbeId, Failure>;
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
     fn event(&self, at: &[Site], event: &Event, tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::input::targets;
 use crate::class::{CodeDescription, Operand};
 use crate::filter::{FilterOutput, Node, Nodes};
 use crate::flow::{Kind, Labels};
@@ -71,7 +72,7 @@ pub(super) struct Graph<'a> {
 
 /// What is known while walking over the code.
 struct Walk<'w> {
-    labels: &'w mut Labels,
+    labels: &'w Labels,
     probes: Option<&'w [bool]>,
     next_probe: usize,
     /// The instruction that falls into the next one without a probe.
@@ -103,7 +104,7 @@ impl<'a> Graph<'a> {
     pub(super) fn walk(
         &mut self,
         nodes: &Nodes<'_>,
-        labels: &mut Labels,
+        labels: &Labels,
         probes: Option<&[bool]>,
         next_probe: usize,
     ) -> usize {
@@ -148,13 +149,13 @@ impl<'a> Graph<'a> {
         let Some(bci) = following.map(|instruction| instruction.bci) else {
             return;
         };
-        if walk.labels.needs_probe(bci) {
+        if walk.labels.at(bci).needs_probe() {
             let hit = walk.take_probe();
             if let Some(previous) = walk.current.take() {
                 self.probe(previous, 0, hit);
             }
         }
-        if !walk.labels.is_successor(bci) {
+        if !walk.labels.at(bci).is_successor() {
             walk.current = None;
         }
     }
@@ -168,7 +169,7 @@ impl<'a> Graph<'a> {
                 self.probe(index, 0, hit);
             }
             (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
-                if walk.labels.is_multitarget(*target) {
+                if walk.labels.at(*target).is_multitarget() {
                     let hit = walk.take_probe();
                     self.probe(index, 1, hit);
                 } else {
@@ -176,9 +177,7 @@ impl<'a> Graph<'a> {
                 }
             }
             (Kind::Switch, Operand::Switch { default, cases }) => {
-                let targets =
-                    std::iter::once(*default).chain(cases.iter().map(|&(_, target)| target));
-                self.visit_switch(index, targets, walk);
+                self.visit_switch(index, targets(*default, cases), walk);
             }
             _ => {}
         }
@@ -194,14 +193,14 @@ impl<'a> Graph<'a> {
     ) {
         let by_case = targets
             .clone()
-            .any(|target| walk.labels.is_multitarget(target));
+            .any(|target| walk.labels.at(target).is_multitarget());
         let mut seen = HashSet::new();
         for (case, target) in targets.enumerate() {
             let branch = if by_case { case } else { seen.len() };
             if !seen.insert(target) {
                 continue;
             }
-            if walk.labels.is_multitarget(target) {
+            if walk.labels.at(target).is_multitarget() {
                 let hit = walk.take_probe();
                 self.probe(index, branch as u32, hit);
             } else {

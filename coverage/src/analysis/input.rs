@@ -1,63 +1,69 @@
 //! A described method as input of the flow.
 
-use crate::class::{CodeDescription, Operand};
-use crate::flow::{FlowHandler, FlowInstruction, FlowLine, FlowMethod};
+use crate::class::{CodeDescription, Instruction, Operand};
+use crate::flow::{Kind, Labels, Subroutine};
 
-/// Buffers that are filled for one method after the other.
-#[derive(Debug, Default)]
-pub(super) struct FlowInput {
-    instructions: Vec<FlowInstruction>,
-    switch_targets: Vec<u16>,
-    switch_lengths: Vec<u32>,
-    lines: Vec<FlowLine>,
-    handlers: Vec<FlowHandler>,
+/// Finds the labels of `code`.
+pub(super) fn mark(labels: &mut Labels, code: &CodeDescription) -> Result<(), Subroutine> {
+    let last = code.instructions.last();
+    let mut marking = labels.begin(last.map_or(0, |last| usize::from(last.bci) + 1));
+    for line in code.lines.iter().filter(|line| line.number != 0) {
+        marking.line(line.bci);
+    }
+    for handler in &code.handlers {
+        marking.target(handler.start);
+        marking.target(handler.target);
+    }
+    for Instruction {
+        bci,
+        opcode,
+        operand,
+    } in &code.instructions
+    {
+        let (bci, opcode) = (*bci, *opcode);
+        let kind = Kind::of(opcode);
+        if kind == Kind::Subroutine {
+            return Err(Subroutine { bci, opcode });
+        }
+        marking.instruction(usize::from(bci), kind);
+        match operand {
+            Operand::Target(target) => marking.target(*target),
+            Operand::Switch { default, cases } => marking.switch(targets(*default, cases)),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
-impl FlowInput {
-    /// The flow of `code`.
-    pub(super) fn of(&mut self, code: &CodeDescription) -> FlowMethod<'_> {
-        self.clear();
-        for instruction in &code.instructions {
-            let target = match &instruction.operand {
-                Operand::Target(target) => *target,
-                Operand::Switch { default, cases } => {
-                    self.switch_targets.push(*default);
-                    self.switch_targets
-                        .extend(cases.iter().map(|&(_, target)| target));
-                    self.switch_lengths.push(cases.len() as u32 + 1);
-                    0
-                }
-                _ => 0,
-            };
-            self.instructions.push(FlowInstruction {
-                bci: instruction.bci,
-                opcode: instruction.opcode,
-                target,
-            });
-        }
-        self.lines.extend(code.lines.iter().map(|line| FlowLine {
-            bci: line.bci,
-            number: line.number,
-        }));
-        self.handlers
-            .extend(code.handlers.iter().map(|handler| FlowHandler {
-                start: handler.start,
-                target: handler.target,
-            }));
-        FlowMethod {
-            instructions: &self.instructions,
-            switch_targets: &self.switch_targets,
-            switch_lengths: &self.switch_lengths,
-            lines: &self.lines,
-            handlers: &self.handlers,
-        }
-    }
+/// The targets of a switch: the default first, then the cases in order.
+pub(super) fn targets(
+    default: u16,
+    cases: &[(i32, u16)],
+) -> impl Iterator<Item = u16> + Clone + use<'_> {
+    std::iter::once(default).chain(cases.iter().map(|&(_, target)| target))
+}
 
-    fn clear(&mut self) {
-        self.instructions.clear();
-        self.switch_targets.clear();
-        self.switch_lengths.clear();
-        self.lines.clear();
-        self.handlers.clear();
+/// How many probes `code` has, whose labels are marked.
+pub(super) fn probe_count(labels: &Labels, code: &CodeDescription) -> usize {
+    let mut count = 0;
+    for at in &code.instructions {
+        count += usize::from(labels.at(at.bci).needs_probe());
+        count += match (Kind::of(at.opcode), &at.operand) {
+            (Kind::Exit, _) => 1,
+            (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
+                usize::from(labels.at(*target).is_multitarget())
+            }
+            (Kind::Switch, Operand::Switch { default, cases }) => {
+                let targets = targets(*default, cases);
+                let mut multitargets: Vec<u16> = targets
+                    .filter(|target| labels.at(*target).is_multitarget())
+                    .collect();
+                multitargets.sort_unstable();
+                multitargets.dedup();
+                multitargets.len()
+            }
+            _ => 0,
+        };
     }
+    count
 }

@@ -62,6 +62,7 @@ fn check(
     lines: &str,
 ) {
     let probes: Vec<bool> = probes.iter().map(|&probe| probe != 0).collect();
+    assert_eq!(probe_count(class), probes.len());
     let coverage = analyze(class, Some(&probes)).expect("the number of probes is right");
     let method = &coverage.methods[0];
     assert_eq!(

@@ -41,7 +41,7 @@ impl Kind {
         KINDS[usize::from(opcode)]
     }
 
-    const fn classify(opcode: u8) -> Self {
+    pub(super) const fn classify(opcode: u8) -> Self {
         match opcode {
             IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL => Self::Branch,
             GOTO | GOTO_W => Self::Goto,

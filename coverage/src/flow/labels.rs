@@ -1,14 +1,56 @@
 //! The properties of labels, one byte per bci.
 
 use super::kind::Kind;
-use super::method::{FlowMethod, Subroutine};
 
-const TARGET: u8 = 1;
-const MULTITARGET: u8 = 2;
-const SUCCESSOR: u8 = 4;
-const LINE_START: u8 = 8;
-const INVOCATION_LINE: u8 = 16;
-const VISITED: u8 = 32;
+/// An instruction begins here.
+const START: u8 = 1;
+/// The instruction before it, if there is one, does not fall into it.
+const CUT: u8 = 2;
+/// A line starts here.
+const LINE: u8 = 4;
+/// The line contains an `invoke…`.
+const INVOCATION_LINE: u8 = 8;
+/// A jump, a switch, a try start, a handler or the method entry leads here.
+const TARGET: u8 = 16;
+/// More than one of them does: [`TARGET`] for the second time.
+const AGAIN: u8 = TARGET << 1;
+/// The switch at hand has this target.
+const VISITED: u8 = 64;
+/// An instruction that jumps or ends the method.
+const LEAVES: u8 = 128;
+
+/// What has none of these has no probe, neither in front of it nor on it.
+const CANDIDATE: u64 = u64::from_ne_bytes([TARGET | INVOCATION_LINE | LEAVES; 8]);
+
+/// What is known of one label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Label(u8);
+
+impl Label {
+    /// The previous instruction can fall into it.
+    #[inline]
+    pub(crate) fn is_successor(self) -> bool {
+        self.0 & (START | CUT) == START
+    }
+
+    /// More than one way leads to it.
+    #[inline]
+    pub(crate) fn is_multitarget(self) -> bool {
+        self.0 & AGAIN != 0 || (self.0 & TARGET != 0 && self.is_successor())
+    }
+
+    /// A probe belongs in front of it.
+    #[inline]
+    pub(crate) fn needs_probe(self) -> bool {
+        self.is_successor() && self.0 & (TARGET | INVOCATION_LINE) != 0
+    }
+
+    /// An instruction stands behind it that jumps or ends the method.
+    #[inline]
+    pub(super) fn leaves(self) -> bool {
+        self.0 & LEAVES != 0
+    }
+}
 
 /// The properties of all labels of one method.
 #[derive(Debug, Default)]
@@ -17,155 +59,134 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Finds the properties of all labels of `method`.
-    pub(crate) fn mark(&mut self, method: &FlowMethod<'_>) -> Result<(), Subroutine> {
-        let length = method
-            .instructions
-            .last()
-            .map_or(0, |last| usize::from(last.bci) + 1);
+    /// Begins a method whose instructions begin in front of `length`; its lines
+    /// have to follow before its instructions.
+    pub(crate) fn begin(&mut self, length: usize) -> Marking<'_> {
         self.flags.clear();
         self.flags.resize(length, 0);
-        for handler in method.handlers {
-            self.set_target(handler.start);
-            self.set_target(handler.target);
-        }
-        for line in method.lines.iter().filter(|line| line.number != 0) {
-            self.set(line.bci, LINE_START);
-        }
-        self.mark_instructions(method)
+        let mut marking = Marking {
+            flags: &mut self.flags,
+            cut: CUT,
+            line: usize::MAX,
+        };
+        // The entry.
+        marking.target(0);
+        marking
     }
 
-    fn mark_instructions(&mut self, method: &FlowMethod<'_>) -> Result<(), Subroutine> {
-        let mut switches = Switches::new(method);
-        let mut line_start = None;
-        let mut successor = false;
-        if let Some(first) = method.instructions.first() {
-            self.set_target(first.bci);
-        }
-        for at in method.instructions {
-            if let Some(flags) = self.flags.get_mut(usize::from(at.bci)) {
-                if successor {
-                    *flags |= succeeding(*flags);
-                }
-                if *flags & LINE_START != 0 {
-                    line_start = Some(at.bci);
-                }
-            }
-            let kind = Kind::of(at.opcode);
-            successor = kind.falls_through();
-            match kind {
-                Kind::Plain | Kind::Exit => {}
-                Kind::Invoke => {
-                    if let Some(start) = line_start {
-                        self.set(start, INVOCATION_LINE);
-                    }
-                }
-                Kind::Branch | Kind::Goto => self.set_target(at.target),
-                Kind::Switch => self.set_switch_targets(switches.advance()),
-                Kind::Subroutine => {
-                    return Err(Subroutine {
-                        bci: at.bci,
-                        opcode: at.opcode,
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn set_switch_targets(&mut self, targets: &[u16]) {
-        for &target in targets {
-            if self.first_visit(target) {
-                self.set_target(target);
-            }
-        }
-        self.forget_visits(targets);
-    }
-
+    /// What is known of the label at `bci`.
     #[inline]
-    fn set_target(&mut self, bci: u16) {
-        let again = self.has(bci, TARGET | SUCCESSOR);
-        self.set(bci, if again { MULTITARGET } else { TARGET });
+    pub(crate) fn at(&self, bci: u16) -> Label {
+        Label(self.flags.get(usize::from(bci)).copied().unwrap_or(0))
     }
 
-    /// More than one way leads to this label.
-    pub(crate) fn is_multitarget(&self, bci: u16) -> bool {
-        self.has(bci, MULTITARGET)
+    /// The instruction in front of that at `bci`.
+    pub(super) fn previous(&self, bci: u16) -> u16 {
+        let mut before = (0..bci).rev();
+        let start = before.find(|bci| self.at(*bci).0 & START != 0);
+        start.unwrap_or_default()
     }
 
-    /// The previous instruction can fall into this label.
-    pub(crate) fn is_successor(&self, bci: u16) -> bool {
-        self.has(bci, SUCCESSOR)
-    }
-
-    /// A probe belongs in front of this label.
+    /// Which of the eight labels from `from` on can have probes: a byte of each,
+    /// which is 0 if it has none. None behind the end.
     #[inline]
-    pub(crate) fn needs_probe(&self, bci: u16) -> bool {
-        let flags = self.flags.get(usize::from(bci)).copied().unwrap_or(0);
-        flags & SUCCESSOR != 0 && flags & (MULTITARGET | INVOCATION_LINE) != 0
+    pub(super) fn candidates(&self, from: usize) -> Option<u64> {
+        let rest = self.flags.get(from..).filter(|rest| !rest.is_empty())?;
+        let eight = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut eight = [0; 8];
+            eight
+                .iter_mut()
+                .zip(rest)
+                .for_each(|(to, from)| *to = *from);
+            eight
+        });
+        Some(u64::from_le_bytes(eight) & CANDIDATE)
     }
 
     /// True the first time this label is asked for since its last
     /// [`forget_visits`](Self::forget_visits).
     pub(crate) fn first_visit(&mut self, bci: u16) -> bool {
-        let first = !self.has(bci, VISITED);
-        self.set(bci, VISITED);
-        first
+        first_visit(&mut self.flags, bci)
     }
 
-    pub(crate) fn forget_visits(&mut self, targets: &[u16]) {
-        for &target in targets {
-            if let Some(flags) = self.flags.get_mut(usize::from(target)) {
-                *flags &= !VISITED;
+    pub(crate) fn forget_visits(&mut self, targets: impl Iterator<Item = u16>) {
+        forget_visits(&mut self.flags, targets);
+    }
+}
+
+#[inline]
+fn first_visit(flags: &mut [u8], bci: u16) -> bool {
+    let Some(flags) = flags.get_mut(usize::from(bci)) else {
+        return true;
+    };
+    let first = *flags & VISITED == 0;
+    *flags |= VISITED;
+    first
+}
+
+fn forget_visits(flags: &mut [u8], targets: impl Iterator<Item = u16>) {
+    for target in targets {
+        if let Some(flags) = flags.get_mut(usize::from(target)) {
+            *flags &= !VISITED;
+        }
+    }
+}
+
+/// The labels of a method while they are marked.
+pub(crate) struct Marking<'l> {
+    flags: &'l mut [u8],
+    /// What the instruction before says of the next one.
+    cut: u8,
+    /// Where the line begins that the last instruction is in.
+    line: usize,
+}
+
+impl Marking<'_> {
+    /// A line with a number other than 0 starts at `bci`.
+    #[inline]
+    pub(crate) fn line(&mut self, bci: u16) {
+        self.set(usize::from(bci), LINE);
+    }
+
+    /// Something leads to `bci`, other than the instruction before it.
+    #[inline]
+    pub(crate) fn target(&mut self, bci: u16) {
+        if let Some(flags) = self.flags.get_mut(usize::from(bci)) {
+            *flags |= TARGET | (*flags & TARGET) << 1;
+        }
+    }
+
+    /// All targets of one switch; each counts once.
+    pub(crate) fn switch(&mut self, targets: impl Iterator<Item = u16> + Clone) {
+        for target in targets.clone() {
+            if first_visit(self.flags, target) {
+                self.target(target);
             }
         }
+        forget_visits(self.flags, targets);
+    }
+
+    /// The next instruction, in the order of the code.
+    #[inline(always)]
+    pub(crate) fn instruction(&mut self, bci: usize, kind: Kind) {
+        if let Some(flags) = self.flags.get_mut(bci) {
+            *flags |= START | self.cut;
+            if *flags & LINE != 0 {
+                self.line = bci;
+            }
+        }
+        self.cut = if kind.falls_through() { 0 } else { CUT };
+        match kind {
+            Kind::Plain | Kind::Subroutine => {}
+            Kind::Invoke => self.set(self.line, INVOCATION_LINE),
+            Kind::Branch | Kind::Goto | Kind::Switch | Kind::Exit => self.set(bci, LEAVES),
+        }
     }
 
     #[inline]
-    fn has(&self, bci: u16, any_of: u8) -> bool {
-        self.flags
-            .get(usize::from(bci))
-            .is_some_and(|flags| flags & any_of != 0)
-    }
-
-    #[inline]
-    fn set(&mut self, bci: u16, bits: u8) {
-        if let Some(flags) = self.flags.get_mut(usize::from(bci)) {
+    fn set(&mut self, bci: usize, bits: u8) {
+        if let Some(flags) = self.flags.get_mut(bci) {
             *flags |= bits;
         }
-    }
-}
-
-/// What a label with these properties gets when the previous instruction can
-/// fall into it.
-#[inline]
-fn succeeding(flags: u8) -> u8 {
-    if flags & TARGET == 0 {
-        SUCCESSOR
-    } else {
-        SUCCESSOR | MULTITARGET
-    }
-}
-
-/// Hands out the targets of the switches of a method in the order of the code.
-pub(crate) struct Switches<'a> {
-    targets: &'a [u16],
-    lengths: std::slice::Iter<'a, u32>,
-}
-
-impl<'a> Switches<'a> {
-    pub(crate) fn new(method: &FlowMethod<'a>) -> Self {
-        Self {
-            targets: method.switch_targets,
-            lengths: method.switch_lengths.iter(),
-        }
-    }
-
-    /// The targets of the next switch, the default first.
-    pub(crate) fn advance(&mut self) -> &'a [u16] {
-        let length = self.lengths.next().map_or(0, |&length| length as usize);
-        let (these, rest) = self.targets.split_at(length.min(self.targets.len()));
-        self.targets = rest;
-        these
     }
 }

@@ -1,48 +1,16 @@
-//! The control flow of a method, and where its probes belong.
+//! A method as the flow sees it, and where its probes belong.
 
-/// One instruction as the flow sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowInstruction {
-    /// Index of the instruction in the code array.
-    pub bci: u16,
-    /// Opcode; that of the inner instruction for a `wide`.
-    pub opcode: u8,
-    /// The bci of the target for a jump; ignored otherwise.
-    pub target: u16,
-}
-
-/// A source line: where it starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowLine {
-    /// First bci of the line.
-    pub bci: u16,
-    /// Line number; 0 is ignored.
-    pub number: u16,
-}
-
-/// A row of the exception table: its range's first bci and its handler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowHandler {
-    /// First bci of the protected range.
-    pub start: u16,
-    /// First bci of the handler.
-    pub target: u16,
-}
-
-/// The control flow of one method, borrowed from whoever read it.
+/// One method, as a class file has it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FlowMethod<'a> {
-    /// All instructions in order of their bcis.
-    pub instructions: &'a [FlowInstruction],
-    /// The targets of all switches, one switch after the other in the order of
-    /// the code; in each the default first, then the cases in order.
-    pub switch_targets: &'a [u16],
-    /// How many of `switch_targets` belong to each switch.
-    pub switch_lengths: &'a [u32],
-    /// The line table, in any order.
-    pub lines: &'a [FlowLine],
-    /// The exception table.
-    pub handlers: &'a [FlowHandler],
+    /// The code array (JVMS 4.7.3).
+    pub code: &'a [u8],
+    /// The entries of all its `LineNumberTable`s, in any order (JVMS 4.7.12): bci
+    /// and line number, which is ignored if it is 0.
+    pub lines: &'a [[u8; 4]],
+    /// The entries of its exception table (JVMS 4.7.3): start, end, handler, and
+    /// what is caught.
+    pub handlers: &'a [[u8; 8]],
 }
 
 /// Where one probe belongs.
@@ -58,6 +26,23 @@ pub enum Placement {
         source: u16,
         /// Bci it leads to.
         target: u16,
+    },
+}
+
+/// Why a method gets no probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unplaced {
+    /// It has a subroutine.
+    #[error(transparent)]
+    Subroutine(#[from] Subroutine),
+    /// Its code is none.
+    #[error("expected an instruction with its operands, found opcode {opcode} at bci {bci}")]
+    NoInstruction {
+        /// Where it is.
+        bci: u16,
+        /// What is there.
+        opcode: u8,
     },
 }
 

@@ -1,41 +1,33 @@
-use jvms::opcode::{ATHROW, GOTO, IFEQ, INVOKESTATIC, JSR, RETURN, TABLESWITCH};
+use jvms::opcode::{
+    ATHROW, GOTO, GOTO_W, ICONST_0, IFEQ, IINC, ILOAD, INVOKESTATIC, JSR, LOOKUPSWITCH, NOP, RET,
+    RETURN, SIPUSH, TABLESWITCH, WIDE,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 use super::*;
 
-fn plain(bci: u16) -> FlowInstruction {
-    FlowInstruction {
-        bci,
-        opcode: 0,
-        target: 0,
-    }
-}
-
-fn op(bci: u16, opcode: u8) -> FlowInstruction {
-    FlowInstruction {
-        bci,
-        opcode,
-        target: 0,
-    }
-}
-
-fn jump(bci: u16, opcode: u8, target: u16) -> FlowInstruction {
-    FlowInstruction {
-        bci,
-        opcode,
-        target,
-    }
-}
-
 fn check(method: &FlowMethod<'_>, expect: &[Placement]) {
-    assert_eq!(place_probes(method).expect("no subroutine"), expect);
+    assert_eq!(
+        Flow::new().place(method).expect("a method with probes"),
+        expect
+    );
+}
+
+fn jump(source: u16, target: u16) -> Placement {
+    Placement::Jump { source, target }
+}
+
+/// A line of the table.
+fn line(bci: u8, number: u8) -> [u8; 4] {
+    [0, bci, 0, number]
 }
 
 #[test]
 fn straight_line_has_one_probe_at_its_return() {
-    let instructions = [plain(0), op(1, RETURN)];
     check(
         &FlowMethod {
-            instructions: &instructions,
+            code: &[NOP, RETURN],
             ..Default::default()
         },
         &[Placement::Before(1)],
@@ -45,60 +37,34 @@ fn straight_line_has_one_probe_at_its_return() {
 #[test]
 fn diamond_has_probes_where_ways_meet() {
     // if (x) { nop } nop; return
-    let instructions = [
-        plain(0),
-        jump(1, IFEQ, 5),
-        plain(4),
-        plain(5),
-        op(6, RETURN),
-    ];
     check(
         &FlowMethod {
-            instructions: &instructions,
+            code: &[ICONST_0, IFEQ, 0, 4, NOP, NOP, RETURN],
             ..Default::default()
         },
-        &[
-            Placement::Jump {
-                source: 1,
-                target: 5,
-            },
-            Placement::FallThrough(4),
-            Placement::Before(6),
-        ],
+        &[jump(1, 5), Placement::FallThrough(4), Placement::Before(6)],
     );
 }
 
 #[test]
 fn jump_to_the_first_instruction_finds_a_multitarget() {
-    let instructions = [plain(0), jump(1, GOTO, 0)];
     check(
         &FlowMethod {
-            instructions: &instructions,
+            code: &[NOP, GOTO, 0xFF, 0xFF],
             ..Default::default()
         },
-        &[Placement::Jump {
-            source: 1,
-            target: 0,
-        }],
+        &[jump(1, 0)],
     );
 }
 
 #[test]
 fn line_with_a_call_gets_a_probe_in_front_unless_it_is_the_first() {
-    let instructions = [
-        op(0, INVOKESTATIC),
-        plain(3),
-        op(4, INVOKESTATIC),
-        op(7, RETURN),
-    ];
-    let lines = [
-        FlowLine { bci: 4, number: 2 },
-        FlowLine { bci: 0, number: 1 },
-    ];
+    let call = [INVOKESTATIC, 0, 1];
+    let code = [&call[..], &[NOP], &call, &[RETURN]].concat();
     check(
         &FlowMethod {
-            instructions: &instructions,
-            lines: &lines,
+            code: &code,
+            lines: &[line(4, 2), line(0, 1)],
             ..Default::default()
         },
         &[Placement::FallThrough(3), Placement::Before(7)],
@@ -107,15 +73,10 @@ fn line_with_a_call_gets_a_probe_in_front_unless_it_is_the_first() {
 
 #[test]
 fn line_zero_does_not_start_a_line() {
-    let instructions = [plain(0), op(1, INVOKESTATIC), op(4, RETURN)];
-    let lines = [
-        FlowLine { bci: 0, number: 5 },
-        FlowLine { bci: 1, number: 0 },
-    ];
     check(
         &FlowMethod {
-            instructions: &instructions,
-            lines: &lines,
+            code: &[NOP, INVOKESTATIC, 0, 1, RETURN],
+            lines: &[line(0, 5), line(1, 0)],
             ..Default::default()
         },
         &[Placement::Before(4)],
@@ -124,15 +85,10 @@ fn line_zero_does_not_start_a_line() {
 
 #[test]
 fn try_start_that_is_fallen_into_is_a_multitarget() {
-    let instructions = [plain(0), plain(1), op(2, RETURN), op(3, ATHROW)];
-    let handlers = [FlowHandler {
-        start: 1,
-        target: 3,
-    }];
     check(
         &FlowMethod {
-            instructions: &instructions,
-            handlers: &handlers,
+            code: &[NOP, NOP, RETURN, ATHROW],
+            handlers: &[[0, 1, 0, 2, 0, 3, 0, 0]],
             ..Default::default()
         },
         &[
@@ -143,68 +99,272 @@ fn try_start_that_is_fallen_into_is_a_multitarget() {
     );
 }
 
+/// A `tableswitch` at a multiple of four: from here to its default and cases.
+fn table_switch(targets: &[i32]) -> Vec<u8> {
+    let high = targets.len() as i32 - 2;
+    let mut code = vec![TABLESWITCH, 0, 0, 0];
+    let items = [targets[0], 0, high];
+    let items = items.iter().chain(&targets[1..]);
+    code.extend(items.flat_map(|item| item.to_be_bytes()));
+    code
+}
+
 #[test]
 fn switch_counts_each_label_once_and_puts_the_default_first() {
-    // Both 20 (from two switches) and 30 (fallen into) are multitargets; 40 is not.
-    let instructions = [
-        op(0, TABLESWITCH),
-        op(10, TABLESWITCH),
-        plain(20),
-        plain(30),
-        op(31, RETURN),
-        op(40, RETURN),
-    ];
-    let switch_targets = [30, 20, 20, 10, 20, 40, 40];
+    // Both 61 (from two switches) and 62 (fallen into) are multitargets; 64 is not.
+    let mut code = table_switch(&[62, 61, 61, 28]);
+    assert_eq!(code.len(), 28);
+    code.extend(table_switch(&[61 - 28, 64 - 28, 64 - 28]));
+    code.resize(61, NOP);
+    code.extend([NOP, NOP, RETURN, RETURN]);
     check(
         &FlowMethod {
-            instructions: &instructions,
-            switch_targets: &switch_targets,
-            switch_lengths: &[4, 3],
+            code: &code,
             ..Default::default()
         },
         &[
-            Placement::Jump {
-                source: 0,
-                target: 30,
-            },
-            Placement::Jump {
-                source: 0,
-                target: 20,
-            },
-            Placement::Jump {
-                source: 10,
-                target: 20,
-            },
-            Placement::FallThrough(20),
-            Placement::Before(31),
-            Placement::Before(40),
+            jump(0, 62),
+            jump(0, 61),
+            jump(28, 61),
+            Placement::FallThrough(60),
+            Placement::FallThrough(61),
+            Placement::Before(63),
+            Placement::Before(64),
         ],
     );
 }
 
 #[test]
 fn subroutines_are_refused() {
-    let instructions = [jump(0, JSR, 4), op(3, RETURN), op(4, 169)];
-    assert_eq!(
-        place_probes(&FlowMethod {
-            instructions: &instructions,
+    let place = |code| {
+        let method = FlowMethod {
+            code,
             ..Default::default()
-        }),
-        Err(Subroutine {
-            bci: 0,
-            opcode: JSR
-        })
-    );
+        };
+        Flow::new().place(&method).map(<[_]>::to_vec)
+    };
+    let found = |bci, opcode| Err(Unplaced::Subroutine(Subroutine { bci, opcode }));
+    assert_eq!(place(&[JSR, 0, 4, RETURN, RET, 0]), found(0, JSR));
+    assert_eq!(place(&[NOP, WIDE, RET, 0, 0]), found(1, RET));
+}
+
+#[test]
+fn what_is_no_instruction_is_refused() {
+    for (code, bci, opcode) in [
+        (&[NOP, 202][..], 1, 202),
+        (&[NOP, SIPUSH, 1], 1, SIPUSH),
+        (&[GOTO, 0], 0, GOTO),
+        (&[NOP, NOP, TABLESWITCH], 2, TABLESWITCH),
+        (&[WIDE], 0, WIDE),
+    ] {
+        let method = FlowMethod {
+            code,
+            ..Default::default()
+        };
+        let expected = Unplaced::NoInstruction { bci, opcode };
+        assert_eq!(Flow::new().place(&method), Err(expected), "{code:?}");
+    }
 }
 
 #[test]
 fn targets_outside_the_code_are_not_looked_at() {
-    let instructions = [jump(0, GOTO, 9999)];
     check(
         &FlowMethod {
-            instructions: &instructions,
+            code: &[GOTO, 0x27, 0x0F],
             ..Default::default()
         },
         &[],
     );
+}
+
+/// One instruction before it has a place; targets are indices of instructions.
+#[derive(Debug, Clone)]
+enum Made {
+    Plain(Vec<u8>),
+    Jump(u8, prop::sample::Index),
+    Wide(prop::sample::Index),
+    Switch(bool, Vec<prop::sample::Index>),
+}
+
+fn made() -> impl Strategy<Value = Made> {
+    let plain = prop::sample::select(vec![
+        vec![NOP],
+        vec![SIPUSH, 0, 1],
+        vec![WIDE, ILOAD, 1, 0],
+        vec![WIDE, IINC, 1, 0, 0, 1],
+        vec![INVOKESTATIC, 0, 1],
+        vec![RETURN],
+        vec![ATHROW],
+    ]);
+    let target = any::<prop::sample::Index>;
+    prop_oneof![
+        8 => plain.prop_map(Made::Plain),
+        3 => (prop::sample::select(vec![IFEQ, GOTO]), target())
+            .prop_map(|(opcode, target)| Made::Jump(opcode, target)),
+        1 => target().prop_map(Made::Wide),
+        1 => (any::<bool>(), vec(target(), 2..6)).prop_map(|(table, targets)| Made::Switch(table, targets)),
+    ]
+}
+
+/// An instruction in its place.
+#[derive(Debug, Clone)]
+struct Placed {
+    bci: u16,
+    kind: Kind,
+    targets: Vec<u16>,
+}
+
+/// The code array, and its instructions.
+fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
+    let mut starts = vec![0_usize];
+    for made in made {
+        let at = *starts.last().expect("the first");
+        let length = match made {
+            Made::Plain(bytes) => bytes.len(),
+            Made::Jump(..) => 3,
+            Made::Wide(_) => 5,
+            Made::Switch(true, targets) => (at | 3) + 1 - at + 8 + 4 * targets.len(),
+            Made::Switch(false, targets) => (at | 3) + 1 - at + 8 * targets.len(),
+        };
+        starts.push(at + length);
+    }
+    let (mut code, mut placed) = (Vec::new(), Vec::new());
+    for (made, at) in made.iter().zip(&starts) {
+        let target = |index: &prop::sample::Index| starts[index.index(starts.len() - 1)];
+        let distance = |index| (target(index) as i32 - *at as i32).to_be_bytes();
+        let mut targets = Vec::new();
+        match made {
+            Made::Plain(bytes) => code.extend(bytes),
+            Made::Jump(opcode, index) => {
+                code.push(*opcode);
+                code.extend(&distance(index)[2..]);
+                targets.push(target(index) as u16);
+            }
+            Made::Wide(index) => {
+                code.push(GOTO_W);
+                code.extend(distance(index));
+                targets.push(target(index) as u16);
+            }
+            Made::Switch(table, indices) => {
+                code.push(if *table { TABLESWITCH } else { LOOKUPSWITCH });
+                code.resize((at | 3) + 1, 0);
+                code.extend(distance(&indices[0]));
+                let cases = &indices[1..];
+                match table {
+                    true => code.extend(
+                        [0_i32, cases.len() as i32 - 1]
+                            .map(i32::to_be_bytes)
+                            .concat(),
+                    ),
+                    false => code.extend((cases.len() as i32).to_be_bytes()),
+                }
+                for (key, case) in (0_i32..).zip(cases) {
+                    if !*table {
+                        code.extend(key.to_be_bytes());
+                    }
+                    code.extend(distance(case));
+                }
+                targets.extend(indices.iter().map(|index| target(index) as u16));
+            }
+        }
+        let opcode = match code[*at] {
+            WIDE => code[at + 1],
+            opcode => opcode,
+        };
+        placed.push(Placed {
+            bci: *at as u16,
+            kind: Kind::of(opcode),
+            targets,
+        });
+    }
+    (code, placed)
+}
+
+/// The probes as the table of this module defines them, counted label by label.
+fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
+    let number = |high: u8, low: u8| u16::from_be_bytes([high, low]);
+    let once = |targets: &[u16]| {
+        let mut once: Vec<u16> = Vec::new();
+        for target in targets {
+            if !once.contains(target) {
+                once.push(*target);
+            }
+        }
+        once
+    };
+    let targets = |bci: u16| {
+        let jumps = placed.iter().flat_map(|at| once(&at.targets));
+        let handlers = method.handlers.iter();
+        let handlers = handlers.flat_map(|row| [number(row[0], row[1]), number(row[4], row[5])]);
+        jumps
+            .chain(handlers)
+            .chain([0])
+            .filter(|target| *target == bci)
+            .count()
+    };
+    let successor = |bci: u16| {
+        placed
+            .windows(2)
+            .any(|pair| pair[1].bci == bci && pair[0].kind.falls_through())
+    };
+    let multitarget = |bci| targets(bci) > 1 || (targets(bci) == 1 && successor(bci));
+    let starts_line = |bci: u16| {
+        method
+            .lines
+            .iter()
+            .any(|row| number(row[0], row[1]) == bci && row[2..] != [0, 0])
+    };
+    let invocation_line = |index: usize| {
+        let rest = &placed[index + 1..];
+        let end = rest
+            .iter()
+            .position(|at| starts_line(at.bci))
+            .unwrap_or(rest.len());
+        starts_line(placed[index].bci)
+            && placed[index..index + 1 + end]
+                .iter()
+                .any(|at| at.kind == Kind::Invoke)
+    };
+    let mut probes = Vec::new();
+    for (index, at) in placed.iter().enumerate() {
+        if successor(at.bci) && (multitarget(at.bci) || invocation_line(index)) {
+            probes.push(Placement::FallThrough(placed[index - 1].bci));
+        }
+        if at.kind == Kind::Exit {
+            probes.push(Placement::Before(at.bci));
+        }
+        let reached = once(&at.targets)
+            .into_iter()
+            .filter(|target| multitarget(*target));
+        probes.extend(reached.map(|target| jump(at.bci, target)));
+    }
+    probes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn probes_are_where_the_definition_says(
+        made in vec(made(), 1..24),
+        lines in vec((any::<prop::sample::Index>(), 0..3_u8), 0..8),
+        handlers in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..3),
+    ) {
+        let (code, placed) = assemble(&made);
+        let bci = |index: prop::sample::Index| placed[index.index(placed.len())].bci.to_be_bytes();
+        let lines: Vec<_> = lines
+            .into_iter()
+            .map(|(at, number)| [bci(at)[0], bci(at)[1], 0, number])
+            .collect();
+        let handlers: Vec<_> = handlers
+            .into_iter()
+            .map(|(start, at)| {
+                let (start, at) = (bci(start), bci(at));
+                [start[0], start[1], 0, 0, at[0], at[1], 0, 0]
+            })
+            .collect();
+        let method = FlowMethod { code: &code, lines: &lines, handlers: &handlers };
+        let found = Flow::new().place(&method).expect("it can be decoded").to_vec();
+        prop_assert_eq!(found, by_definition(&placed, &method));
+    }
 }

@@ -1,6 +1,6 @@
 //! Plans made without a plugin, as a program that links the rewriter makes them.
 
-use coverage::flow::{Flow, FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement};
+use coverage::flow::{Flow, FlowMethod, Placement};
 use jvms::opcode;
 use rewriter::{
     Bci, CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, MethodIndex,
@@ -34,11 +34,8 @@ struct Buffers {
     /// Bcis of a method's probes.
     bcis: Vec<u16>,
     flow: Flow,
-    instructions: Vec<FlowInstruction>,
-    switch_targets: Vec<u16>,
-    switch_lengths: Vec<u32>,
-    flow_lines: Vec<FlowLine>,
-    handlers: Vec<FlowHandler>,
+    /// The lines of a method.
+    lines: Vec<[u8; 4]>,
 }
 
 /// Reads, plans, splices and, if asked to, checks.
@@ -124,9 +121,9 @@ impl Buffers {
         self.hit(method, Location::Entry)?;
         let mut exits = std::mem::take(&mut self.bcis);
         exits.clear();
-        let visited = code.visit_instructions(|instruction| {
-            if opcode::is_return(instruction.opcode) || instruction.opcode == opcode::ATHROW {
-                exits.push(instruction.bci.0);
+        let visited = code.visit_opcodes(|bci, opcode| {
+            if opcode::is_return(opcode) || opcode == opcode::ATHROW {
+                exits.push(bci.0);
             }
         });
         visited.ok()?;
@@ -140,7 +137,12 @@ impl Buffers {
     fn every_line(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
         let mut lines = std::mem::take(&mut self.bcis);
         lines.clear();
-        lines.extend(code.lines().map(|line| line.bci.0));
+        for rows in code.line_rows() {
+            let bcis = rows
+                .iter()
+                .map(|[high, low, ..]| u16::from_be_bytes([*high, *low]));
+            lines.extend(bcis);
+        }
         lines.sort_unstable();
         lines.dedup();
         for bci in &lines {
@@ -152,14 +154,15 @@ impl Buffers {
 
     /// JaCoCo's probes; a method with subroutines gets none.
     fn coverage(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
-        self.describe(code)?;
+        self.lines.clear();
+        for rows in code.line_rows() {
+            self.lines.extend_from_slice(rows);
+        }
         let mut flow = std::mem::take(&mut self.flow);
         let placements = flow.place(&FlowMethod {
-            instructions: &self.instructions,
-            switch_targets: &self.switch_targets,
-            switch_lengths: &self.switch_lengths,
-            lines: &self.flow_lines,
-            handlers: &self.handlers,
+            code: code.bytes(),
+            lines: &self.lines,
+            handlers: code.exception_rows(),
         });
         for placement in placements.unwrap_or_default() {
             let place = match *placement {
@@ -173,44 +176,6 @@ impl Buffers {
             self.hit(method, place)?;
         }
         self.flow = flow;
-        Some(())
-    }
-
-    /// The method as the flow sees it.
-    fn describe(&mut self, code: &Code<'_, '_>) -> Option<()> {
-        self.instructions.clear();
-        self.switch_targets.clear();
-        self.switch_lengths.clear();
-        let Self {
-            instructions,
-            switch_targets,
-            switch_lengths,
-            ..
-        } = self;
-        let visited = code.visit_instructions(|instruction| {
-            instructions.push(FlowInstruction {
-                bci: instruction.bci.0,
-                opcode: instruction.opcode,
-                target: instruction.branch_target().map_or(0, |target| target.0),
-            });
-            if let Some(switch) = instruction.switch() {
-                let before = switch_targets.len();
-                switch_targets.extend(switch.targets().map(|target| target.0));
-                switch_lengths.push((switch_targets.len() - before) as u32);
-            }
-        });
-        visited.ok()?;
-        self.flow_lines.clear();
-        self.flow_lines.extend(code.lines().map(|line| FlowLine {
-            bci: line.bci.0,
-            number: line.number,
-        }));
-        self.handlers.clear();
-        self.handlers
-            .extend(code.exception_table().map(|row| FlowHandler {
-                start: row.start.0,
-                target: row.handler.0,
-            }));
         Some(())
     }
 }

@@ -186,6 +186,10 @@ impl HostClassView for State {
         }))
     }
 
+    fn raw_code(&mut self, _: Resource<ClassHandle>, start: u32) -> Result<Vec<u8>> {
+        Ok(numbers::raw_code(self.transformation()?.class(), start))
+    }
+
     fn sites(&mut self, _: Resource<ClassHandle>, at: Vec<u64>) -> Answer<Vec<Site>> {
         answer(self.transformation()?.make_points_of(&at).map(sites))
     }

@@ -29,6 +29,18 @@ impl Host for State {
         answer(probes.map(probe_ids))
     }
 
+    fn hit_places(
+        &mut self,
+        _: Resource<PlanHandle>,
+        at: Vec<u64>,
+        tag: Vec<u8>,
+    ) -> Answer<ProbeId> {
+        let probes = self.transformation()?.hit_places(&at, &tag);
+        answer(probes.map(|probes| ProbeId {
+            value: probes.start,
+        }))
+    }
+
     fn count(
         &mut self,
         _: Resource<PlanHandle>,

@@ -234,12 +234,13 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             .ok_or(PlanError::NoCode { method })?;
         self.starts.clear();
         self.starts.resize((code.bytes().len() >> 6).plus(1), 0);
-        for instruction in code.instructions() {
-            let bci = instruction.map_err(unreadable)?.bci.0;
-            if let Some(word) = self.starts.get_mut(usize::from(bci >> 6)) {
-                *word |= 1 << (bci & 63);
+        let starts = &mut self.starts;
+        let visited = code.visit_opcodes(|bci, _| {
+            if let Some(word) = starts.get_mut(usize::from(bci.0 >> 6)) {
+                *word |= 1 << (bci.0 & 63);
             }
-        }
+        });
+        visited.map_err(unreadable)?;
         self.current = Some((method, code));
         Ok(code)
     }

@@ -51,12 +51,33 @@ impl<'a> ClassFile<'a> {
     /// # Errors
     /// As [`ClassFile::read`]; the tables are then lost.
     pub fn read_with(bytes: &'a [u8], tables: Tables) -> Result<Self, ReadError> {
+        let Tables { offsets, methods } = tables;
+        Self::read_members(bytes, ClassHeader::read_with(bytes, offsets)?, methods)
+    }
+
+    /// The same, in less time if the pool begins with that of `known`.
+    pub(crate) fn read_beside(
+        bytes: &'a [u8],
+        tables: Tables,
+        known: &ClassFile<'_>,
+    ) -> Result<Self, ReadError> {
+        let Tables { offsets, methods } = tables;
+        let header = ClassHeader::read_beside(bytes, offsets, &known.pool)?;
+        Self::read_members(bytes, header, methods)
+    }
+
+    /// Walks what follows the header.
+    fn read_members(
+        bytes: &'a [u8],
+        header: ClassHeader<'a>,
+        methods: Vec<MethodRecord>,
+    ) -> Result<Self, ReadError> {
         let ClassHeader {
             pool,
             access_flags,
             this_class,
             this_index,
-        } = ClassHeader::read_with(bytes, tables.offsets)?;
+        } = header;
         let mut cursor = Cursor::at(bytes, pool.end().plus(4), 0);
         let super_class = PoolIndex(cursor.u2("super_class")?);
         let interfaces = usize::from(cursor.u2("interfaces_count")?).times(2);
@@ -65,7 +86,7 @@ impl<'a> ClassFile<'a> {
             cursor.take(6, "field_info")?;
             skip_attributes(&mut cursor, "field_info attributes")?;
         }
-        let methods = read_records(&mut cursor, &pool, tables.methods)?;
+        let methods = read_records(&mut cursor, &pool, methods)?;
         let attributes = cursor.offset();
         skip_attributes(&mut cursor, "ClassFile attributes")?;
         cursor.finish("ClassFile")?;

@@ -29,7 +29,21 @@ impl<'a> ClassHeader<'a> {
     /// As [`ClassHeader::read`], reusing `offsets`.
     pub(super) fn read_with(bytes: &'a [u8], offsets: Vec<u32>) -> Result<Self, ReadError> {
         check_magic(bytes)?;
-        let pool = ConstantPool::read(bytes, offsets)?;
+        Self::read_behind(bytes, ConstantPool::read(bytes, offsets)?)
+    }
+
+    /// The same of a class whose pool begins with that of another one.
+    pub(super) fn read_beside(
+        bytes: &'a [u8],
+        offsets: Vec<u32>,
+        known: &ConstantPool<'_>,
+    ) -> Result<Self, ReadError> {
+        check_magic(bytes)?;
+        Self::read_behind(bytes, ConstantPool::read_beside(bytes, offsets, known)?)
+    }
+
+    /// The items behind `pool`.
+    fn read_behind(bytes: &'a [u8], pool: ConstantPool<'a>) -> Result<Self, ReadError> {
         let mut cursor = Cursor::at(bytes, pool.end(), 0);
         let access_flags = cursor.u2("access_flags")?;
         let this_index = PoolIndex(cursor.u2("this_class")?);

@@ -4,6 +4,8 @@ use crate::arithmetic::Exact;
 use crate::cursor::{i16_at, i32_at, u16_at};
 use crate::error::ReadError;
 use crate::index::{Bci, PoolIndex};
+pub(crate) use jvms::instruction::length_at as decode;
+pub(crate) use jvms::instruction::{SwitchLayout, switch_layout};
 use jvms::opcode;
 use jvms::opcode::Form;
 
@@ -161,11 +163,9 @@ impl<'a> Switch<'a> {
             opcode::LOOKUPSWITCH => true,
             _ => return None,
         };
-        let start = padding_end(
-            usize::from(instruction.bci.0),
-            usize::from(instruction.bci.0),
-        );
-        let body = instruction.bytes.get(start..)?;
+        // The padding ends at a multiple of four in the code array.
+        let at = usize::from(instruction.bci.0);
+        let body = instruction.bytes.get((at | 3).plus(1).minus(at)..)?;
         let header = if pairs { 8 } else { 12 };
         Some(Switch {
             bci: instruction.bci,
@@ -238,75 +238,6 @@ impl Iterator for SwitchCases<'_> {
         self.at = index.plus(1);
         Some((key, absolute(bci, distance)))
     }
-}
-
-/// The distance from `from` to the first multiple of four after `at`, which is
-/// where a switch at `at` has its default.
-#[inline]
-pub(crate) fn padding_end(at: usize, from: usize) -> usize {
-    (at | 3).plus(1).minus(from)
-}
-
-/// Where the parts of the switch at `at` stand in `code`: its default, its
-/// first entry, the size of an entry, and its end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SwitchLayout {
-    pub(crate) default: usize,
-    pub(crate) entries: usize,
-    pub(crate) stride: usize,
-    pub(crate) end: usize,
-}
-
-pub(crate) fn switch_layout(code: &[u8], at: usize) -> Option<SwitchLayout> {
-    let default = padding_end(at, 0);
-    let first = i32_at(code, default.plus(4))?;
-    let (entries, stride, count) = if *code.get(at)? == opcode::TABLESWITCH {
-        let high = i32_at(code, default.plus(8))?;
-        let count = i64::from(high).minus(i64::from(first)).plus(1);
-        (
-            default.plus(12),
-            4,
-            u32::try_from(count).ok().filter(|count| *count > 0)?,
-        )
-    } else {
-        (default.plus(8), 8, u32::try_from(first).ok()?)
-    };
-    if count > 16_384 {
-        return None;
-    }
-    let end = entries.plus((count as usize).times(stride));
-    (end <= code.len()).then_some(SwitchLayout {
-        default,
-        entries,
-        stride,
-        end,
-    })
-}
-
-/// Length of the instruction at `at`, whose operands all exist; none when it
-/// does not fit or is no instruction.
-#[inline]
-pub(crate) fn decode(code: &[u8], at: usize) -> Option<usize> {
-    let opcode = *code.get(at)?;
-    let length = usize::from(opcode::length(opcode));
-    if length == 0 {
-        return decode_variable(code, at, opcode);
-    }
-    (at.plus(length) <= code.len()).then_some(length)
-}
-
-#[inline(never)]
-fn decode_variable(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
-    let length = match opcode {
-        opcode::TABLESWITCH | opcode::LOOKUPSWITCH => switch_layout(code, at)?.end.minus(at),
-        opcode::WIDE => match opcode::form(*code.get(at.plus(1))?) {
-            Form::Local => 4,
-            Form::Iinc => 6,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    (at.plus(length) <= code.len()).then_some(length)
 }
 
 /// The instructions of a code array. The first that cannot be decoded is an

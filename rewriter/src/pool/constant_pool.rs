@@ -65,6 +65,9 @@ pub enum LoadableConstant<'a> {
     Dynamic(Dynamic<'a>),
 }
 
+/// Where the first entry stands in a class file.
+const ENTRIES: usize = 10;
+
 /// The constant pool of one class. Lookups return none for an index that is
 /// out of range or names another kind of entry.
 #[derive(Debug, Clone)]
@@ -77,15 +80,44 @@ pub struct ConstantPool<'a> {
 impl<'a> ConstantPool<'a> {
     /// Scans the pool whose count stands at offset 8, reusing `offsets`.
     pub(crate) fn read(bytes: &'a [u8], mut offsets: Vec<u32>) -> Result<Self, ReadError> {
-        let mut cursor = Cursor::at(bytes, 8, 0);
-        let count = usize::from(cursor.u2("constant_pool_count")?);
-        offsets.clear();
-        offsets.resize(count.max(1), 0);
-        let mut at = cursor.position();
-        let mut rest = bytes.get(at..).unwrap_or_default();
-        let mut slots = offsets.iter_mut();
         // Nothing has the index 0.
-        slots.next();
+        offsets.clear();
+        offsets.push(0);
+        Self::read_behind(bytes, offsets, ENTRIES)
+    }
+
+    /// The same of a pool that begins with all of `known`: only what is behind it
+    /// is scanned. Where it does not, all is.
+    pub(crate) fn read_beside(
+        bytes: &'a [u8],
+        mut offsets: Vec<u32>,
+        known: &ConstantPool<'_>,
+    ) -> Result<Self, ReadError> {
+        let entries = ENTRIES..known.end();
+        let same = match (bytes.get(entries.clone()), known.bytes.get(entries)) {
+            (Some(new), Some(old)) => new == old && u16_at(bytes, 8) >= Some(known.count()),
+            _ => false,
+        };
+        if !same {
+            return Self::read(bytes, offsets);
+        }
+        offsets.clear();
+        offsets.extend_from_slice(&known.offsets);
+        Self::read_behind(bytes, offsets, known.end())
+    }
+
+    /// Scans the entries from `at` on; those of which `offsets` has the offset
+    /// stand before.
+    fn read_behind(
+        bytes: &'a [u8],
+        mut offsets: Vec<u32>,
+        mut at: usize,
+    ) -> Result<Self, ReadError> {
+        let count = usize::from(Cursor::at(bytes, 8, 0).u2("constant_pool_count")?);
+        let known = offsets.len();
+        offsets.resize(count.max(1), 0);
+        let mut rest = bytes.get(at..).unwrap_or_default();
+        let mut slots = offsets.get_mut(known..).unwrap_or_default().iter_mut();
         while let Some(slot) = slots.next() {
             let index = || count.minus(slots.len()).minus(1) as u16;
             let Some([tag, high, low]) = rest.first_chunk::<3>() else {

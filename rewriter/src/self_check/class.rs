@@ -34,7 +34,7 @@ pub fn check_splice(
     let differs = |part| SelfCheckError::Differs { part };
     let mut order = std::mem::take(&mut scratch.order);
     order_by_method(original, plan, &mut order).map_err(|_| differs("list of methods"))?;
-    let output = ClassFile::read_with(spliced, std::mem::take(&mut scratch.tables))?;
+    let output = ClassFile::read_beside(spliced, std::mem::take(&mut scratch.tables), original)?;
     scratch.pool.begin(original.pool().count());
     let probes = ProbeWriter::new(original, plan, storage, &mut scratch.pool)
         .ok_or(differs("constant pool"))?;

@@ -7,16 +7,15 @@ use crate::limits::FRAMES_REQUIRED_SINCE;
 use crate::plan::{Action, EditPlan};
 use crate::pool::PoolWriter;
 use crate::self_check::error::SelfCheckError;
+use crate::self_check::expected::Expected;
 use crate::self_check::frames::{FrameCheck, FramePair};
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::retyped::Retyped;
 use crate::self_check::snippet::Host;
+use crate::self_check::tables::{same_handlers, same_table};
 use crate::self_check::walk::{Walk, Work};
 use crate::snippet::Snippet;
-use crate::splice::{
-    Analysis, Changes, Inserts, Layout, ProbeWriter, Snippets, covered_ranges, edit_index,
-    exceptions, is_special, relocate,
-};
+use crate::splice::{Analysis, Changes, Inserts, ProbeWriter, Snippets, edit_index, is_special};
 
 /// Buffers that one check lends to the next, as [`Scratch`](crate::Scratch) is
 /// lent by splices.
@@ -26,7 +25,7 @@ pub struct CheckScratch {
     pub(super) order: Vec<u64>,
     pub(super) tables: Tables,
     pub(super) pool: PoolWriter,
-    layout: Layout,
+    planned: Expected,
     walk: Walk,
     frames: FrameCheck,
     pub(super) expected: Vec<u8>,
@@ -81,15 +80,21 @@ impl Pair<'_, '_> {
                 .resolve(self.original, &method, &before, self.plan, self.edits)
                 .map_err(refused)?;
         }
-        let inserts = Inserts {
-            probes: self.probes,
-            snippets: &scratch.snippets,
-            changes: &scratch.changes,
+        let differs = |found: Mismatch| SelfCheckError::Method {
+            method,
+            expected: found.expected,
+            bci: found.bci,
+            position: found.position,
         };
         scratch
-            .layout
-            .plan(before.bytes(), self.plan.edits(), self.edits, inserts)
-            .map_err(refused)?;
+            .planned
+            .read(
+                (before.bytes(), after.bytes()),
+                self.plan,
+                self.edits,
+                &scratch.changes,
+            )
+            .map_err(differs)?;
         let mut edits = self.edits.iter().filter_map(|key| {
             let index = edit_index(*key);
             self.plan.edits().get(index)
@@ -101,12 +106,7 @@ impl Pair<'_, '_> {
             None
         };
         self.code(&before, &after, analysis.as_ref(), scratch)
-            .map_err(|found| SelfCheckError::Method {
-                method,
-                expected: found.expected,
-                bci: found.bci,
-                position: found.position,
-            })
+            .map_err(differs)
     }
 
     /// The local variables that the method should have now.
@@ -141,10 +141,9 @@ impl Pair<'_, '_> {
         scratch: &mut CheckScratch,
     ) -> Result<(), Mismatch> {
         let CheckScratch {
-            layout,
+            planned,
             walk,
             frames,
-            expected,
             snippets,
             changes,
             ..
@@ -162,26 +161,22 @@ impl Pair<'_, '_> {
                 .last()
                 .map(|entry| u32::from(entry.handler.0)),
         };
-        let work = Work {
+        let inserts = Inserts {
+            probes: self.probes,
+            snippets,
+            changes,
+        };
+        walk.run(&Work {
             old: before.bytes(),
             new: after.bytes(),
-            layout,
+            expected: planned,
             plan: self.plan,
-            inserts: Inserts {
-                probes: self.probes,
-                snippets,
-                changes,
-            },
+            inserts,
             host: self.host(before),
             unwind,
-        };
-        walk.run(&work)?;
-        expected.clear();
-        let handlers = before.handler_bytes();
-        exceptions(handlers, walk, expected)
-            .and_then(|()| covered_ranges(covered, walk, unwind.unwrap_or(0), expected))
-            .map_err(|_| Mismatch::new("exception ranges within the code", 0, 0))?;
-        if expected != after.handler_bytes() {
+        })?;
+        let rows = (before.exception_rows(), after.exception_rows());
+        if !same_handlers(rows, covered, unwind.unwrap_or(0), walk) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
         let retyped = analysis.filter(|analysis| analysis.needs_frames());
@@ -192,7 +187,7 @@ impl Pair<'_, '_> {
             changes,
             after,
         });
-        self.attributes(before, after, retyped.as_ref(), walk, (frames, expected))
+        self.attributes(before, after, retyped.as_ref(), walk, frames)
     }
 
     fn attributes(
@@ -201,7 +196,7 @@ impl Pair<'_, '_> {
         after: &Code<'_, '_>,
         retyped: Option<&Retyped<'_, '_>>,
         walk: &Walk,
-        (frames, expected): (&mut FrameCheck, &mut Vec<u8>),
+        frames: &mut FrameCheck,
     ) -> Result<(), Mismatch> {
         let mut others: Attributes<'_, '_> = after.attributes();
         let mut framed = false;
@@ -225,10 +220,7 @@ impl Pair<'_, '_> {
                 frames.check(&pair, walk)?;
                 continue;
             }
-            expected.clear();
-            relocate(&attribute, walk, expected)
-                .map_err(|_| Mismatch::new("a table that can be read", 0, 0))?;
-            if expected != other.bytes {
+            if !same_table(&attribute, other.bytes, walk) {
                 return Err(Mismatch::new(
                     "the same lines, variables and annotations",
                     0,

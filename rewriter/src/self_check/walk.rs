@@ -1,12 +1,14 @@
 //! Taking inserted code out of a code array.
 
 use crate::arithmetic::{Exact, Known, moved};
-use crate::class::{SwitchLayout, decode, switch_layout};
+use crate::class::{decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
 use crate::plan::{Action, EditPlan};
+use crate::self_check::expected::{Expected, Kind, Special, bci_of, is_in_front_of_label};
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::snippet::{Host, end_of};
-use crate::splice::{Inserts, JumpKind, Layout, Positions, TRAMPOLINE_MARK, edit_index};
+use crate::snippet::Snippet;
+use crate::splice::{Inserts, Positions, TRAMPOLINE_MARK, edit_index};
 use jvms::opcode;
 
 /// A trampoline found in the new code.
@@ -34,13 +36,18 @@ struct Found {
     instruction: u32,
 }
 
+/// Set in a label where something was found in front of the instruction.
+const INSERTED: u32 = 1 << 31;
+
 /// Where everything was found.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
-    /// By bci; inside an instruction positions go on counting, as debug tables
-    /// of careless compilers point there.
+    /// By bci, with [`INSERTED`]; inside an instruction positions go on counting,
+    /// as debug tables of careless compilers point there.
     labels: Vec<u32>,
     inserted: Vec<Found>,
+    /// Where the instructions were found that are not just copied.
+    specials: Vec<u32>,
     trampolines: Vec<FoundTrampoline>,
     bytes: Vec<u8>,
     /// Where snippets were found.
@@ -55,7 +62,7 @@ pub(crate) struct Walk {
 pub(crate) struct Work<'w> {
     pub(crate) old: &'w [u8],
     pub(crate) new: &'w [u8],
-    pub(crate) layout: &'w Layout,
+    pub(crate) expected: &'w Expected,
     pub(crate) plan: &'w EditPlan,
     pub(crate) inserts: Inserts<'w>,
     pub(crate) host: Host<'w>,
@@ -64,23 +71,20 @@ pub(crate) struct Work<'w> {
 }
 
 impl Positions for Walk {
+    #[inline]
     fn label(&self, bci: u32) -> Option<u32> {
-        self.labels.get(bci as usize).copied()
+        let label = self.labels.get(bci as usize)?;
+        Some(*label & !INSERTED)
     }
 
+    #[inline]
     fn instruction(&self, bci: u32) -> Option<u32> {
-        self.found(bci)
-            .map(|found| found.instruction)
-            .or_else(|| self.label(bci))
+        self.position(bci, |found| found.instruction)
     }
 
+    #[inline]
     fn end(&self, bci: u32) -> Option<u32> {
-        if (bci as usize).plus(1) == self.labels.len() {
-            return self.label(bci);
-        }
-        self.found(bci)
-            .map(|found| found.end)
-            .or_else(|| self.label(bci))
+        self.position(bci, |found| found.end)
     }
 }
 
@@ -103,22 +107,60 @@ impl Walk {
         self.unwind
     }
 
-    fn found(&self, bci: u32) -> Option<&Found> {
-        let index = self
-            .inserted
-            .binary_search_by_key(&bci, |found| found.bci)
-            .ok()?;
-        self.inserted.get(index)
+    /// The label, or what is known of the code in front of it.
+    #[inline]
+    fn position(&self, bci: u32, of: impl Fn(&Found) -> u32) -> Option<u32> {
+        let label = *self.labels.get(bci as usize)?;
+        if label & INSERTED == 0 {
+            return Some(label);
+        }
+        let index = self.inserted.binary_search_by_key(&bci, |found| found.bci);
+        self.inserted.get(index.ok()?).map(of)
+    }
+
+    fn clear(&mut self) {
+        self.labels.clear();
+        self.inserted.clear();
+        self.specials.clear();
+        self.trampolines.clear();
+        self.placed.clear();
+        self.offsets.clear();
+    }
+
+    /// Expects the edits in front of the code.
+    fn as_a_whole(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+        let start = self.edits(work, work.expected.main(), 0, 0)?;
+        if start.plus(work.old.len()) != work.new.len() {
+            return Err(Mismatch::new("the original instructions", 0, start as u32));
+        }
+        self.found(0, 0, start);
+        self.labels.push(start as u32 | INSERTED);
+        self.count_on(start.plus(1), work.old.len());
+        Ok(())
+    }
+
+    /// Notes what stands in front of the instruction at `bci`.
+    fn found(&mut self, bci: usize, end: usize, instruction: usize) {
+        self.inserted.push(Found {
+            bci: bci as u32,
+            end: end as u32,
+            instruction: instruction as u32,
+        });
+    }
+
+    /// The labels of `count` bcis, the first at `position`.
+    fn count_on(&mut self, position: usize, count: usize) {
+        let positions = position as u32..position.plus(count) as u32;
+        self.labels.extend(positions);
     }
 
     /// Walks both arrays and compares jumps; afterwards positions are known.
     pub(crate) fn run(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
-        self.labels.clear();
-        self.inserted.clear();
-        self.trampolines.clear();
-        self.placed.clear();
-        self.offsets.clear();
+        self.clear();
         self.unwind = work.unwind;
+        if work.expected.moves_as_a_whole {
+            return self.as_a_whole(work);
+        }
         let end = self.main_line(work)?;
         self.tail(work, end)?;
         self.handler(work)?;
@@ -138,8 +180,8 @@ impl Walk {
     }
 
     fn main_line(&mut self, work: &Work<'_>) -> Result<usize, Mismatch> {
-        let (mut gaps, mut jumps) = (work.layout.gaps.iter(), work.layout.jumps.iter());
-        let (mut gap, mut jump) = (gaps.next(), jumps.next());
+        let (mut edits, mut specials) = (work.expected.main(), work.expected.specials.iter());
+        let mut special = specials.next();
         // Trampolines stand inside the code only where a branch cannot reach its end.
         let far = work.new.len() > i16::MAX as usize;
         self.labels.reserve(work.old.len().plus(1));
@@ -150,33 +192,33 @@ impl Walk {
                 new = self.inner_trampolines(work, old, new)?;
             }
             let mut label = new;
-            if let Some(here) = gap.filter(|gap| gap.bci as usize == old) {
-                let at = here.first.plus(here.pre_count);
-                let keys = &work.layout.keys;
-                label = self.edits(work, (here.first, here.pre_count), keys, old, new)?;
-                new = self.edits(work, (at, here.at_count), keys, old, label)?;
-                gap = gaps.next();
+            if edits.first().is_some_and(|key| bci_of(*key) == old) {
+                let here = edits.partition_point(|key| bci_of(*key) == old);
+                let (these, rest) = edits.split_at_checked(here).unwrap_or_default();
+                let pre = these.partition_point(|key| is_in_front_of_label(*key));
+                let (pre, behind) = these.split_at_checked(pre).unwrap_or_default();
+                label = self.edits(work, pre, old, new)?;
+                new = self.edits(work, behind, old, label)?;
+                edits = rest;
             }
-            if new != end {
-                let (bci, end, instruction) = (old as u32, end as u32, new as u32);
-                self.inserted.push(Found {
-                    bci,
-                    end,
-                    instruction,
-                });
+            if new == end {
+                self.labels.push(label as u32);
+            } else {
+                self.found(old, end, new);
+                self.labels.push(label as u32 | INSERTED);
             }
-            self.labels.push(label as u32);
-            let here = jump.filter(|jump| jump.bci as usize == old);
+            let here = special.filter(|special| special.bci as usize == old);
             let (old_length, new_length) = if let Some(here) = here {
-                jump = jumps.next();
+                special = specials.next();
+                self.specials.push(new as u32);
                 match here.kind {
-                    JumpKind::Replaced => self.replaced(work, old, new)?,
-                    _ => instruction(work, old, new)?,
+                    Kind::Replaced(length) => self.replaced(work, old, new, length)?,
+                    Kind::Jump(_) | Kind::Switch => instruction(work, old, new)?,
                 }
             } else {
-                let gap = gap.map_or(u32::MAX, |gap| gap.bci);
-                let jump = jump.map_or(u32::MAX, |jump| jump.bci);
-                let length = run_length(work, old, gap.min(jump) as usize, far);
+                let edit = edits.first().map_or(usize::MAX, |key| bci_of(*key));
+                let special = special.map_or(usize::MAX, |special| special.bci as usize);
+                let length = run_length(work, old, edit.min(special), far)?;
                 same_bytes(work, old, new, length)?;
                 (length, length)
             };
@@ -185,13 +227,19 @@ impl Walk {
                     .old
                     .get(old)
                     .is_some_and(|opcode| opcode::falls_through(*opcode));
-            let inside = new.plus(1)..new.plus(old_length);
-            self.labels.extend(inside.map(|position| position as u32));
+            self.count_on(new.plus(1), old_length.minus(1));
             old = old.plus(old_length);
             new = new.plus(new_length);
         }
         self.labels.push(new as u32);
-        Ok(new)
+        match edits.first() {
+            None => Ok(new),
+            Some(key) => Err(Mismatch::new(
+                "an instruction that the plan names",
+                bci_of(*key) as u32,
+                new as u32,
+            )),
+        }
     }
 
     /// Expects what takes the place of a changed instruction; both lengths.
@@ -200,34 +248,27 @@ impl Walk {
         work: &Work<'_>,
         old: usize,
         new: usize,
+        old_length: u32,
     ) -> Result<(usize, usize), Mismatch> {
         let wrong = || Mismatch::new("what the plan puts in its place", old as u32, new as u32);
         let changed = work.inserts.changes.get(old as u32).ok_or_else(wrong)?;
         let code = &changed.replacement.code;
-        let from = self.offsets.len();
-        let end = end_of(code, &work.host, work.new, new, &mut self.offsets);
+        let end = self.snippet(work, code, changed.index, new);
         let length = end.ok_or_else(wrong)?.minus(new);
-        self.placed.push(FoundSnippet {
-            index: changed.index,
-            start: new as u32,
-            offsets: (from, self.offsets.len()),
-        });
-        Ok((changed.replacement.length as usize, length))
+        Ok((old_length as usize, length))
     }
 
     /// Expects these edits at `new`; returns where they end.
     fn edits(
         &mut self,
         work: &Work<'_>,
-        (first, count): (u32, u32),
         keys: &[u64],
         old: usize,
         new: usize,
     ) -> Result<usize, Mismatch> {
         let wrong = || Mismatch::new("the plan's edits", old as u32, new as u32);
-        let range = first as usize..first.plus(count) as usize;
         let mut at = new;
-        for key in keys.get(range).unwrap_or_default() {
+        for key in keys {
             at = self.edit(work, edit_index(*key), at).ok_or_else(wrong)?;
         }
         Ok(at)
@@ -237,16 +278,8 @@ impl Walk {
     fn edit(&mut self, work: &Work<'_>, index: usize, at: usize) -> Option<usize> {
         let action = work.plan.edits().get(index)?.action;
         if let Action::Insert(id) = action {
-            let from = self.offsets.len();
             let snippet = work.plan.snippet(id)?;
-            let end = end_of(snippet, &work.host, work.new, at, &mut self.offsets)?;
-            let (start, offsets) = (at as u32, (from, self.offsets.len()));
-            self.placed.push(FoundSnippet {
-                index,
-                start,
-                offsets,
-            });
-            return Some(end);
+            return self.snippet(work, snippet, index, at);
         }
         self.bytes.clear();
         work.inserts.write(action, &mut self.bytes);
@@ -254,14 +287,31 @@ impl Walk {
         (work.new.get(at..end)? == self.bytes).then_some(end)
     }
 
+    /// Expects the code of a snippet, of the edit with this index; where it ends.
+    fn snippet(
+        &mut self,
+        work: &Work<'_>,
+        snippet: &Snippet,
+        index: usize,
+        at: usize,
+    ) -> Option<usize> {
+        let from = self.offsets.len();
+        let end = end_of(snippet, &work.host, work.new, at, &mut self.offsets)?;
+        self.placed.push(FoundSnippet {
+            index,
+            start: at as u32,
+            offsets: (from, self.offsets.len()),
+        });
+        Some(end)
+    }
+
     /// Expects the handler of `Unwind` at the end.
     fn handler(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
         let Some(start) = work.unwind else {
             return Ok(());
         };
-        let keys = &work.layout.unwind_keys;
-        let (bci, count) = (work.old.len() as u32, keys.len() as u32);
-        let end = self.edits(work, (0, count), keys, bci as usize, start as usize)?;
+        let bci = work.old.len() as u32;
+        let end = self.edits(work, &work.expected.unwind, bci as usize, start as usize)?;
         if work.new.get(end..) == Some(&[opcode::ATHROW]) {
             return Ok(());
         }
@@ -313,22 +363,18 @@ impl Walk {
     }
 
     fn jumps(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
-        for jump in &work.layout.jumps {
-            let bci = jump.bci;
-            let from = self.instruction(bci).known();
-            if jump.kind == JumpKind::Replaced {
-                continue;
+        for (index, Special { bci, kind }) in work.expected.specials.iter().enumerate() {
+            let (bci, from) = (*bci, self.specials.get(index).copied().known());
+            match *kind {
+                Kind::Replaced(_) => {}
+                Kind::Switch => self.switch(work, bci, from)?,
+                Kind::Jump(target) => {
+                    let to = distance(work.new, from as usize)
+                        .and_then(|distance| from.checked_add_signed(distance))
+                        .ok_or_else(|| Mismatch::new("a jump", bci, from))?;
+                    self.edge(work, (bci, target), from, to)?;
+                }
             }
-            if jump.kind == JumpKind::Switch {
-                self.switch(work, bci, from)?;
-                continue;
-            }
-            let distance = distance(work.new, from as usize);
-            let wrong = Mismatch::new("a jump", bci, from);
-            let to = distance
-                .and_then(|distance| from.checked_add_signed(distance))
-                .ok_or(wrong)?;
-            self.edge(work, (bci, jump.target), from, to)?;
         }
         Ok(())
     }
@@ -337,12 +383,7 @@ impl Walk {
         let wrong = |expected| Mismatch::new(expected, bci, from);
         let old = switch_layout(work.old, bci as usize).ok_or(wrong("a switch"))?;
         let new = switch_layout(work.new, from as usize).ok_or(wrong("a switch"))?;
-        let operands = |layout: &SwitchLayout| {
-            let first = layout.entries.plus(layout.stride).minus(4);
-            let rest = (first..layout.end).step_by(layout.stride);
-            std::iter::once(layout.default).chain(rest)
-        };
-        for (before, after) in operands(&old).zip(operands(&new)) {
+        for (before, after) in old.distances().zip(new.distances()) {
             let target = moved(bci, i32_at(work.old, before).known());
             let to = from.checked_add_signed(i32_at(work.new, after).known());
             let to = to.ok_or(wrong("a switch within the code"))?;
@@ -361,55 +402,48 @@ impl Walk {
         to: u32,
     ) -> Result<(), Mismatch> {
         let (source, target) = edge;
-        let wrong = Mismatch::new("a jump to where it went before", source, from);
+        let wrong = || Mismatch::new("a jump to where it went before", source, from);
         let label = self.label(target);
-        let planned = work
-            .layout
-            .trampoline(source, target)
-            .map(|trampoline| (trampoline.first, trampoline.count));
-        if planned.is_none() && label == Some(to) {
+        let planned = work.expected.edge_edits(source, target);
+        if planned.is_empty() && label == Some(to) {
             return Ok(());
         }
         let index = self
             .trampolines
             .binary_search_by_key(&to, |trampoline| trampoline.position);
-        let index =
-            index.map_err(|_| Mismatch::new("a jump to where it went before", source, from))?;
+        let index = index.map_err(|_| wrong())?;
         let inside = self.labels.last().is_some_and(|end| to < *end);
         let start = if inside { to.plus(TRAMPOLINE_MARK) } else { to } as usize;
-        let keys = &work.layout.edge_keys;
-        let end = self.edits(
-            work,
-            planned.unwrap_or((0, 0)),
-            keys,
-            source as usize,
-            start,
-        )?;
+        let end = self.edits(work, planned, source as usize, start)?;
         let goto = matches!(work.new.get(end), Some(&(opcode::GOTO | opcode::GOTO_W)));
         let reached =
             distance(work.new, end).and_then(|found| (end as u32).checked_add_signed(found));
         if !goto || reached != label {
-            return Err(wrong);
+            return Err(wrong());
         }
         match self.trampolines.get_mut(index) {
             Some(trampoline) if trampoline.target.is_none_or(|other| other == target) => {
                 trampoline.target = Some(target);
                 Ok(())
             }
-            _ => Err(wrong),
+            _ => Err(wrong()),
         }
     }
 }
 
 /// How far nothing but the original code follows: up to the next edit or jump;
 /// one instruction where trampolines may stand behind it.
-fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> usize {
-    let length = next.min(work.old.len()).minus(old);
-    if far {
-        decode(work.old, old).unwrap_or(length)
-    } else {
-        length
-    }
+fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> Result<usize, Mismatch> {
+    let length = next.min(work.old.len()).checked_sub(old);
+    let length = length.filter(|length| *length > 0);
+    let length = length.ok_or_else(|| {
+        let bci = next as u32;
+        Mismatch::new("an instruction that the plan names", bci, 0)
+    })?;
+    Ok(match far {
+        true => decode(work.old, old).unwrap_or(length),
+        false => length,
+    })
 }
 
 fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<(), Mismatch> {

@@ -32,9 +32,9 @@ pub(crate) fn exception_table(
 }
 
 /// Appends an entry of the exception table for each range that `Unwind` covers.
-pub(crate) fn covered_ranges(
+fn covered_ranges(
     covered: &[(u32, u32)],
-    layout: &impl Positions,
+    layout: &Layout,
     handler: u32,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
@@ -49,11 +49,7 @@ pub(crate) fn covered_ranges(
 }
 
 /// Appends the exception table's entries.
-pub(crate) fn exceptions(
-    handlers: &[u8],
-    layout: &impl Positions,
-    out: &mut Vec<u8>,
-) -> Result<(), SkipReason> {
+fn exceptions(handlers: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), SkipReason> {
     for entry in handlers.chunks_exact(8) {
         let item = |at| u32::from(u16_at(entry, at).known());
         let (start, end, handler) = (item(0), item(2), item(4));
@@ -72,7 +68,7 @@ pub(crate) fn exceptions(
 /// Appends the contents of an attribute of `Code` other than `StackMapTable`.
 pub(crate) fn relocate(
     attribute: &Attribute<'_>,
-    layout: &impl Positions,
+    layout: &Layout,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     let start = out.len();
@@ -109,7 +105,7 @@ fn rows<'t, const N: usize>(
 /// Where a range or line that begins at `bci` begins now: at bci 0 it covers
 /// what is inserted at entry.
 #[inline]
-fn begin(bci: u16, layout: &impl Positions) -> Option<u16> {
+fn begin(bci: u16, layout: &Layout) -> Option<u16> {
     if bci == 0 {
         Some(0)
     } else {
@@ -117,11 +113,7 @@ fn begin(bci: u16, layout: &impl Positions) -> Option<u16> {
     }
 }
 
-fn lines(
-    attribute: &Attribute<'_>,
-    table: &mut [u8],
-    layout: &impl Positions,
-) -> Result<(), ReadError> {
+fn lines(attribute: &Attribute<'_>, table: &mut [u8], layout: &Layout) -> Result<(), ReadError> {
     let rows = rows::<4>(attribute, table)?;
     for row in rows {
         let [high, low, ..] = row;
@@ -133,7 +125,7 @@ fn lines(
 }
 
 /// Moves a start and length; what lies outside the code is left as it is.
-fn range(row: &mut [u8], layout: &impl Positions) {
+fn range(row: &mut [u8], layout: &Layout) {
     let (Some(start), Some(length)) = (u16_at(row, 0), u16_at(row, 2)) else {
         return;
     };
@@ -149,7 +141,7 @@ fn range(row: &mut [u8], layout: &impl Positions) {
 fn variables(
     attribute: &Attribute<'_>,
     table: &mut [u8],
-    layout: &impl Positions,
+    layout: &Layout,
 ) -> Result<(), ReadError> {
     let rows = rows::<10>(attribute, table)?;
     rows.for_each(|row| range(row, layout));
@@ -161,7 +153,7 @@ fn variables(
 fn cldc_frames(
     attribute: &Attribute<'_>,
     table: &mut [u8],
-    layout: &impl Positions,
+    layout: &Layout,
 ) -> Result<(), SkipReason> {
     let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
     for _ in 0..cursor.u2("StackMap")? {
@@ -178,11 +170,7 @@ fn cldc_frames(
     Ok(cursor.finish("StackMap")?)
 }
 
-fn cldc_type(
-    cursor: &mut Cursor<'_>,
-    table: &mut [u8],
-    layout: &impl Positions,
-) -> Result<(), SkipReason> {
+fn cldc_type(cursor: &mut Cursor<'_>, table: &mut [u8], layout: &Layout) -> Result<(), SkipReason> {
     match cursor.u1("StackMap")? {
         0..=6 => {}
         7 => drop(cursor.u2("StackMap")?),
@@ -205,7 +193,7 @@ fn cldc_type(
 fn character_ranges(
     attribute: &Attribute<'_>,
     table: &mut [u8],
-    layout: &impl Positions,
+    layout: &Layout,
 ) -> Result<(), ReadError> {
     let rows = rows::<14>(attribute, table)?;
     for row in rows {
@@ -225,7 +213,7 @@ fn character_ranges(
 fn type_annotations(
     attribute: &Attribute<'_>,
     table: &mut [u8],
-    layout: &impl Positions,
+    layout: &Layout,
 ) -> Result<(), SkipReason> {
     let mut cursor = Cursor::new(attribute.bytes, attribute.offset);
     for _ in 0..cursor.u2("type annotations")? {
@@ -247,7 +235,7 @@ fn type_target(
     kind: u8,
     cursor: &mut Cursor<'_>,
     table: &mut [u8],
-    layout: &impl Positions,
+    layout: &Layout,
 ) -> Result<(), SkipReason> {
     let structure = "type_annotation.target_info";
     match kind {

@@ -77,6 +77,9 @@ impl ClassSource for NativeClass<'_, '_> {
             })
         })
     }
+    fn raw_code(&self, start: u32) -> Vec<u8> {
+        numbers::raw_code(self.class, start)
+    }
     fn sites(&self, at: &[wit::Place]) -> Result<Vec<Site>, Failure> {
         let numbers: Vec<u64> = at.iter().copied().map(u64::from).collect();
         self.record

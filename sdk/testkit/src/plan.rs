@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use classhook_sdk::edit::{Constant, Edit};
 use classhook_sdk::source::{NativePlan, PlanSink, Side};
-use classhook_sdk::wit::{Failure, ProbeId, Site};
+use classhook_sdk::wit::{Failure, Place, ProbeId, Site};
 use classhook_sdk::{Capture, Event, EventValue, Table};
-use plan_rules::{CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation};
+use plan_rules::{
+    CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation, numbers,
+};
 use rewriter::span::{self, Arguments};
-use rewriter::{Action, Literal, MethodIndex};
+use rewriter::{Action, InsertionPoint, Literal, MethodIndex};
 
 /// The code of a failure that ends a plugin's work on a class in production, whatever it would do next.
 const TRAP: &str = "H0311";
@@ -128,11 +130,14 @@ impl State {
 
     /// Adds a line about an insertion point.
     pub(crate) fn say_at(&mut self, site: Site, what: &dyn std::fmt::Display, tag: &[u8]) {
-        let Some(found) = self.transformation.point(site.token) else {
-            return;
-        };
-        let method = self.method_name(found.method);
-        self.say(&format!("{method} {}: {what}", found.location), tag);
+        if let Some(found) = self.transformation.point(site.token) {
+            self.say_of(found, what, tag);
+        }
+    }
+
+    fn say_of(&mut self, point: InsertionPoint, what: &dyn std::fmt::Display, tag: &[u8]) {
+        let method = self.method_name(point.method);
+        self.say(&format!("{method} {}: {what}", point.location), tag);
     }
 
     pub(crate) fn method_name(&self, index: MethodIndex) -> String {
@@ -223,6 +228,20 @@ impl PlanSink for PlanRecord {
 impl NativePlan for PlanRecord {
     fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
         self.probes(at, tag, Action::Hit, |asked| asked.hit(tokens(at), tag))
+    }
+
+    fn hit_places(&self, at: &[Place], tag: &[u8]) -> Result<ProbeId, Failure> {
+        let places: Vec<u64> = at.iter().copied().map(u64::from).collect();
+        self.ask(|state| {
+            let probes = state.transformation.hit_places(&places, tag)?;
+            let points = places.iter().filter_map(|place| numbers::place(*place));
+            for (point, probe) in points.zip(probes.clone()) {
+                state.say_of(point, &Action::Hit(probe), tag);
+            }
+            Ok(ProbeId {
+                value: probes.start,
+            })
+        })
     }
 
     fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {

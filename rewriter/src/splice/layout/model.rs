@@ -77,6 +77,9 @@ impl Trampoline {
     }
 }
 
+/// Set in a position in front of which something is inserted: it has a [`Gap`].
+pub(super) const GAP: u32 = 1 << 31;
+
 /// The layout of one method; all tables are reused for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
@@ -95,7 +98,7 @@ pub(crate) struct Layout {
     pub(crate) unwind_keys: Vec<u64>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) trampolines: Vec<Trampoline>,
-    /// New position of the label of each bci, and of the end.
+    /// New position of the label of each bci, and of the end, with [`GAP`].
     pub(super) positions: Vec<u32>,
     /// Where the handler of `Unwind` begins: behind everything else.
     pub(crate) unwind: u32,
@@ -111,26 +114,29 @@ pub(crate) struct Layout {
 impl Positions for Layout {
     #[inline]
     fn label(&self, bci: u32) -> Option<u32> {
-        self.positions.get(bci as usize).copied()
+        let position = self.positions.get(bci as usize)?;
+        Some(*position & !GAP)
     }
 
     #[inline]
     fn instruction(&self, bci: u32) -> Option<u32> {
+        let position = *self.positions.get(bci as usize)?;
+        if position & GAP == 0 {
+            return Some(position);
+        }
         let at = self.gap(bci).map_or(0, |gap| gap.at);
-        self.label(bci).map(|label| label.plus(at))
+        Some((position & !GAP).plus(at))
     }
 
     #[inline]
     fn end(&self, bci: u32) -> Option<u32> {
-        let label = self.label(bci)?;
-        // Most ranges end with the code, where nothing is in front of a label.
-        let gap = if bci == self.length {
-            None
-        } else {
-            self.gap(bci)
-        };
+        let position = *self.positions.get(bci as usize)?;
+        if position & GAP == 0 {
+            return Some(position);
+        }
+        let gap = self.gap(bci);
         let before = gap.map_or(0, |gap| gap.home.plus(gap.pre));
-        Some(label.minus(before))
+        Some((position & !GAP).minus(before))
     }
 }
 
@@ -141,7 +147,7 @@ impl Layout {
     }
 
     #[inline]
-    pub(crate) fn gap(&self, bci: u32) -> Option<&Gap> {
+    fn gap(&self, bci: u32) -> Option<&Gap> {
         let index = self.gaps.binary_search_by_key(&bci, |gap| gap.bci).ok()?;
         self.gaps.get(index)
     }

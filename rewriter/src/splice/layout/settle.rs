@@ -3,7 +3,7 @@
 use crate::arithmetic::{Exact, distance, moved};
 use crate::limits::MAX_CODE_LENGTH;
 use crate::plan::SkipReason;
-use crate::splice::layout::model::{Jump, JumpKind, Layout, Trampoline};
+use crate::splice::layout::model::{GAP, Jump, JumpKind, Layout, Trampoline};
 use jvms::opcode;
 
 /// Positions the trampolines at `home` one after another; returns where they end.
@@ -74,7 +74,7 @@ impl Layout {
             self.positions
                 .extend((from..bci).map(|old| moved(old, shift)));
             let mut label = moved(bci, shift);
-            let mut start = label;
+            let (mut start, mut mark) = (label, 0);
             if gap_at == bci
                 && let Some(gap) = gaps.next()
             {
@@ -83,8 +83,9 @@ impl Layout {
                 }
                 label = label.plus(gap.home).plus(gap.pre);
                 start = label.plus(gap.at);
+                mark = GAP;
             }
-            self.positions.push(label);
+            self.positions.push(label | mark);
             shift = distance(bci, start);
             if jump_at == bci
                 && let Some(jump) = resized.next()

@@ -1,6 +1,6 @@
 //! The plan that the coverage plugin makes, without the plugin.
 
-use coverage::flow::{Flow, FlowHandler, FlowInstruction, FlowLine, FlowMethod, Placement};
+use coverage::flow::{Flow, FlowMethod, Placement, Unplaced};
 use rewriter::{Bci, ClassFile, Code, EditPlan, InsertionPoint, Location, PlanBuilder};
 
 use super::plans;
@@ -36,46 +36,16 @@ pub fn plan(class: &ClassFile<'_>) -> Result<EditPlan, String> {
     Ok(builder.finish())
 }
 
-fn place(
-    flow: &mut Flow,
-    code: &Code<'_, '_>,
-) -> Result<Vec<Placement>, Box<dyn std::error::Error>> {
-    let (mut instructions, mut switch_targets, mut switch_lengths) =
-        (Vec::new(), Vec::new(), Vec::new());
-    for instruction in code.instructions() {
-        let instruction = instruction?;
-        let target = instruction.branch_target().map_or(0, |target| target.0);
-        instructions.push(FlowInstruction {
-            bci: instruction.bci.0,
-            opcode: instruction.opcode,
-            target,
-        });
-        if let Some(switch) = instruction.switch() {
-            let before = switch_targets.len();
-            switch_targets.extend(switch.targets().map(|target| target.0));
-            switch_lengths.push(u32::try_from(switch_targets.len() - before)?);
-        }
-    }
-    let lines: Vec<FlowLine> = code
-        .lines()
-        .map(|line| FlowLine {
-            bci: line.bci.0,
-            number: line.number,
-        })
-        .collect();
-    let handlers: Vec<FlowHandler> = code
-        .exception_table()
-        .map(|row| FlowHandler {
-            start: row.start.0,
-            target: row.handler.0,
-        })
-        .collect();
+fn place(flow: &mut Flow, code: &Code<'_, '_>) -> Result<Vec<Placement>, Unplaced> {
+    let lines: Vec<_> = code.line_rows().flatten().copied().collect();
     let placed = flow.place(&FlowMethod {
-        instructions: &instructions,
-        switch_targets: &switch_targets,
-        switch_lengths: &switch_lengths,
+        code: code.bytes(),
         lines: &lines,
-        handlers: &handlers,
+        handlers: code.exception_rows(),
     });
-    Ok(placed.map(<[_]>::to_vec).unwrap_or_default())
+    match placed {
+        Ok(placements) => Ok(placements.to_vec()),
+        Err(Unplaced::Subroutine(_)) => Ok(Vec::new()),
+        Err(unplaced) => Err(unplaced),
+    }
 }

@@ -1,0 +1,114 @@
+//! One pass over the code array (JVMS 6.5).
+
+use jvms::instruction::{length_at, switch_layout};
+use jvms::opcode;
+
+use super::kind::Kind;
+use super::labels::Marking;
+use super::method::{FlowMethod, Subroutine, Unplaced};
+
+/// Lengths of the instructions that only fall into the next one; 0 for others.
+static PLAIN_LENGTHS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut code = 0;
+    while code < table.len() {
+        if matches!(Kind::classify(code as u8), Kind::Plain) {
+            table[code] = opcode::length(code as u8);
+        }
+        code += 1;
+    }
+    table
+};
+
+/// Marks the labels of the tables of `method`.
+pub(super) fn mark_tables(method: &FlowMethod<'_>, labels: &mut Marking<'_>) {
+    for [b0, b1, n0, n1] in method.lines {
+        if [*n0, *n1] != [0, 0] {
+            labels.line(u16::from_be_bytes([*b0, *b1]));
+        }
+    }
+    for [s0, s1, _, _, h0, h1, _, _] in method.handlers {
+        labels.target(u16::from_be_bytes([*s0, *s1]));
+        labels.target(u16::from_be_bytes([*h0, *h1]));
+    }
+}
+
+/// Marks the instructions of `code`, and where they lead.
+pub(super) fn mark(code: &[u8], mut labels: Marking<'_>) -> Result<(), Unplaced> {
+    let (mut at, mut last) = (0, 0);
+    while let Some(opcode) = code.get(at) {
+        last = at;
+        let length = PLAIN_LENGTHS[usize::from(*opcode)];
+        at += if length != 0 {
+            labels.instruction(at, Kind::Plain);
+            usize::from(length)
+        } else {
+            other(code, at, &mut labels)?
+        };
+    }
+    match at == code.len() {
+        true => Ok(()),
+        false => Err(no_instruction(code, last)),
+    }
+}
+
+/// Marks an instruction that does more than fall into the next one, or is of no
+/// fixed length; returns its length.
+fn other(code: &[u8], at: usize, labels: &mut Marking<'_>) -> Result<usize, Unplaced> {
+    let length = length_at(code, at).ok_or_else(|| no_instruction(code, at))?;
+    let instruction = code.get(at..).unwrap_or_default();
+    let opcode = match instruction {
+        [opcode::WIDE, widened, ..] => *widened,
+        [opcode, ..] => *opcode,
+        [] => return Err(no_instruction(code, at)),
+    };
+    let kind = Kind::of(opcode);
+    labels.instruction(at, kind);
+    match kind {
+        Kind::Plain | Kind::Invoke | Kind::Exit => {}
+        Kind::Branch | Kind::Goto => {
+            if let Some(target) = jump_target(code, at) {
+                labels.target(target);
+            }
+        }
+        Kind::Switch => labels.switch(switch_targets(code, at)),
+        Kind::Subroutine => {
+            let bci = at as u16;
+            return Err(Subroutine { bci, opcode }.into());
+        }
+    }
+    Ok(length)
+}
+
+fn no_instruction(code: &[u8], at: usize) -> Unplaced {
+    Unplaced::NoInstruction {
+        bci: at as u16,
+        opcode: code.get(at).copied().unwrap_or_default(),
+    }
+}
+
+/// Where the branch or `goto` at `at` leads; none for a target that no code
+/// array can have.
+#[inline]
+pub(super) fn jump_target(code: &[u8], at: usize) -> Option<u16> {
+    let (opcode, operand) = code.get(at..)?.split_first()?;
+    let distance = match *opcode {
+        opcode::GOTO_W => i32::from_be_bytes(*operand.first_chunk()?),
+        _ => i32::from(i16::from_be_bytes(*operand.first_chunk()?)),
+    };
+    absolute(at, distance)
+}
+
+/// The targets of the switch at `at`: the default first, then the cases in order.
+pub(super) fn switch_targets(code: &[u8], at: usize) -> impl Iterator<Item = u16> + Clone {
+    let layout = switch_layout(code, at).into_iter();
+    let distances = layout.flat_map(|layout| layout.distances());
+    distances.filter_map(move |operand| {
+        let distance = code.get(operand..)?.first_chunk()?;
+        absolute(at, i32::from_be_bytes(*distance))
+    })
+}
+
+fn absolute(at: usize, distance: i32) -> Option<u16> {
+    u16::try_from(at as i64 + i64::from(distance)).ok()
+}

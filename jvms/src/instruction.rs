@@ -1,0 +1,133 @@
+//! How long the instructions of a code array are, and where the parts of a
+//! switch stand in it (JVMS 6.5).
+
+use crate::opcode::{self, Form};
+
+/// Most cases of a switch: more do not fit into a code array.
+const MAX_CASES: u32 = 16_384;
+
+/// Length of the instruction at `at`, whose operands all exist; none when it
+/// does not fit or is no instruction.
+#[must_use]
+#[inline]
+pub fn length_at(code: &[u8], at: usize) -> Option<usize> {
+    let opcode = *code.get(at)?;
+    let length = usize::from(opcode::length(opcode));
+    if length == 0 {
+        return variable_length(code, at, opcode);
+    }
+    fitting(code, at, length)
+}
+
+#[inline(never)]
+fn variable_length(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
+    let length = match opcode {
+        opcode::TABLESWITCH | opcode::LOOKUPSWITCH => {
+            switch_layout(code, at)?.end.checked_sub(at)?
+        }
+        opcode::WIDE => match opcode::form(*code.get(at.checked_add(1)?)?) {
+            Form::Local => 4,
+            Form::Iinc => 6,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    fitting(code, at, length)
+}
+
+#[inline]
+fn fitting(code: &[u8], at: usize, length: usize) -> Option<usize> {
+    (at.checked_add(length)? <= code.len()).then_some(length)
+}
+
+/// Where the parts of a `tableswitch` or `lookupswitch` stand in the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SwitchLayout {
+    /// The distance of the default, behind the padding.
+    pub default: usize,
+    /// The first entry.
+    pub entries: usize,
+    /// Bytes of an entry: 4 for a distance, 8 for key and distance.
+    pub stride: usize,
+    /// Behind the last entry.
+    pub end: usize,
+}
+
+impl SwitchLayout {
+    /// Where the distances stand: that of the default, then those of the cases
+    /// in order.
+    pub fn distances(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let first = self.entries.saturating_add(self.stride).saturating_sub(4);
+        std::iter::once(self.default).chain((first..self.end).step_by(self.stride))
+    }
+}
+
+/// Where the parts of the switch at `at` stand; none when it does not fit.
+#[must_use]
+pub fn switch_layout(code: &[u8], at: usize) -> Option<SwitchLayout> {
+    // The padding ends at the first multiple of four behind the opcode.
+    let default = (at | 3).checked_add(1)?;
+    let item = |number: usize| {
+        let at = default.checked_add(number.checked_mul(4)?)?;
+        Some(i32::from_be_bytes(*code.get(at..)?.first_chunk()?))
+    };
+    let first = item(1)?;
+    let (entries, stride, count) = if *code.get(at)? == opcode::TABLESWITCH {
+        let count = i64::from(item(2)?)
+            .checked_sub(i64::from(first))?
+            .checked_add(1)?;
+        let count = u32::try_from(count).ok().filter(|count| *count > 0)?;
+        (default.checked_add(12)?, 4, count)
+    } else {
+        (default.checked_add(8)?, 8, u32::try_from(first).ok()?)
+    };
+    if count > MAX_CASES {
+        return None;
+    }
+    let end = entries.checked_add((count as usize).checked_mul(stride)?)?;
+    (end <= code.len()).then_some(SwitchLayout {
+        default,
+        entries,
+        stride,
+        end,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::opcode::{GOTO, IINC, ILOAD, LOOKUPSWITCH, NOP, RETURN, TABLESWITCH, WIDE};
+
+    #[test]
+    fn instructions_that_do_not_fit_have_no_length() {
+        assert_eq!(length_at(&[GOTO, 0, 3], 0), Some(3));
+        assert_eq!(length_at(&[GOTO, 0], 0), None);
+        assert_eq!(length_at(&[WIDE, ILOAD, 1, 0], 0), Some(4));
+        assert_eq!(length_at(&[WIDE, IINC, 1, 0, 0, 1], 0), Some(6));
+        assert_eq!(length_at(&[WIDE, NOP, 1, 0], 0), None);
+        assert_eq!(length_at(&[202], 0), None);
+        assert_eq!(length_at(&[RETURN], 1), None);
+    }
+
+    #[test]
+    fn a_switch_begins_behind_its_padding() {
+        let mut table = vec![NOP, TABLESWITCH, 0, 0];
+        for item in [11, 5, 6, 22, 33] {
+            table.extend(i32::to_be_bytes(item));
+        }
+        let layout = switch_layout(&table, 1).expect("a switch");
+        assert_eq!((layout.default, layout.end), (4, 24));
+        assert!(layout.distances().eq([4, 16, 20]));
+        assert_eq!(switch_layout(&table[..23], 1), None);
+
+        let mut lookup = vec![LOOKUPSWITCH, 0, 0, 0];
+        for item in [11, 1, 7, 22] {
+            lookup.extend(i32::to_be_bytes(item));
+        }
+        let layout = switch_layout(&lookup, 0).expect("a switch");
+        assert!(layout.distances().eq([4, 16]));
+        assert_eq!(length_at(&lookup, 0), Some(20));
+        lookup[8..12].copy_from_slice(&(-1_i32).to_be_bytes());
+        assert_eq!(switch_layout(&lookup, 0), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! What the plan says of one method, found from plan and original code alone:
+//! nothing here is shared with the splice.
+
+use crate::arithmetic::Exact;
+use crate::class::{decode, switch_layout};
+use crate::cursor::{i16_at, i32_at};
+use crate::index::Bci;
+use crate::plan::{EditPlan, Location};
+use crate::self_check::mismatch::Mismatch;
+use crate::splice::{Changes, edit_index};
+use jvms::opcode;
+use jvms::opcode::SPECIAL;
+
+/// What follows on one another in front of an instruction.
+const IN_FRONT_OF_LABEL: u64 = 0;
+const IN_FRONT: u64 = 1;
+const ON_GOTO: u64 = 2;
+
+/// What leads elsewhere in the original code, or has something else in its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    /// A branch, `goto` or `jsr` to this bci.
+    Jump(u32),
+    Switch,
+    /// So many bytes have something else in their place.
+    Replaced(u32),
+}
+
+/// An instruction that is not just copied.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Special {
+    pub(super) bci: u32,
+    pub(super) kind: Kind,
+}
+
+/// What the plan says of one method; all tables are reused for the next.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    /// By bci: 1 where an instruction begins.
+    starts: Vec<u8>,
+    /// In order.
+    pub(super) specials: Vec<Special>,
+    /// Edits in the main line: `bci << 32 | rank << 24 | index`.
+    main: Vec<u64>,
+    /// Edits of edges with code of their own: `source << 40 | target << 24 | index`.
+    edges: Vec<u64>,
+    /// Edits at the handler of `Unwind`.
+    pub(super) unwind: Vec<u64>,
+    /// Everything stands in front of the code, which is the same behind it: jumps
+    /// go as far as before, so no instruction has to be looked at.
+    pub(super) moves_as_a_whole: bool,
+}
+
+impl Expected {
+    /// Sorts the edits of a method, which `order` lists; its code before and after.
+    pub(super) fn read(
+        &mut self,
+        (code, new): (&[u8], &[u8]),
+        plan: &EditPlan,
+        order: &[u64],
+        changes: &Changes,
+    ) -> Result<(), Mismatch> {
+        self.main.clear();
+        self.edges.clear();
+        self.unwind.clear();
+        self.specials.clear();
+        let edits = || {
+            order
+                .iter()
+                .filter_map(|key| plan.edits().get(edit_index(*key)))
+        };
+        let at_entry = edits().all(|edit| edit.point.location == Location::Entry);
+        // Switches are aligned to four bytes.
+        self.moves_as_a_whole =
+            at_entry && new.ends_with(code) && new.len().minus(code.len()) & 3 == 0;
+        if !self.moves_as_a_whole {
+            self.decode(code)?;
+        }
+        for (edit, key) in edits().zip(order) {
+            let index = edit_index(*key) as u64;
+            self.sort(code, edit.point.location, index)
+                .ok_or_else(|| Mismatch::new("a place that the plan names", 0, 0))?;
+        }
+        if !self.main.is_sorted() {
+            self.main.sort_unstable();
+        }
+        self.edges.sort_unstable();
+        let replaced = changes.iter().map(|changed| Special {
+            bci: changed.replacement.bci,
+            kind: Kind::Replaced(changed.replacement.length),
+        });
+        let before = self.specials.len();
+        self.specials.extend(replaced);
+        if self.specials.len() > before {
+            self.specials.sort_by_key(|special| special.bci);
+        }
+        Ok(())
+    }
+
+    /// Finds where instructions begin, and those that jump.
+    fn decode(&mut self, code: &[u8]) -> Result<(), Mismatch> {
+        self.starts.clear();
+        self.starts.resize(code.len(), 0);
+        let mut at = 0;
+        while let Some((start, opcode)) = self.starts.get_mut(at).zip(code.get(at).copied()) {
+            *start = 1;
+            let step = opcode::step(opcode);
+            at = match step {
+                SPECIAL => self.special(code, at, opcode)?,
+                _ => at.plus(usize::from(step)),
+            };
+        }
+        match at == code.len() {
+            true => Ok(()),
+            false => Err(unreadable(at)),
+        }
+    }
+
+    fn special(&mut self, code: &[u8], at: usize, opcode: u8) -> Result<usize, Mismatch> {
+        let length = decode(code, at).ok_or_else(|| unreadable(at))?;
+        let bci = at as u32;
+        let kind = match opcode {
+            opcode::TABLESWITCH | opcode::LOOKUPSWITCH => Some(Kind::Switch),
+            _ => target(code, at).map(Kind::Jump),
+        };
+        self.specials.extend(kind.map(|kind| Special { bci, kind }));
+        Ok(at.plus(length))
+    }
+
+    fn begins(&self, bci: Bci) -> Option<()> {
+        (self.starts.get(usize::from(bci)) == Some(&1)).then_some(())
+    }
+
+    /// Puts an edit where its code has to be; none where the method has no such
+    /// place.
+    fn sort(&mut self, code: &[u8], location: Location, index: u64) -> Option<()> {
+        let (bci, rank) = match location {
+            Location::Entry => (0, IN_FRONT_OF_LABEL),
+            Location::Before(bci) => {
+                self.begins(bci)?;
+                (usize::from(bci), IN_FRONT)
+            }
+            Location::FallThrough(source) => {
+                self.begins(source)?;
+                (behind(code, usize::from(source))?, IN_FRONT_OF_LABEL)
+            }
+            Location::Jump { source, target } => {
+                self.begins(source)?;
+                self.begins(target)?;
+                return self.edge(code, source, target, index);
+            }
+            Location::Unwind => {
+                self.unwind.push(index);
+                return Some(());
+            }
+            Location::At(bci) => return self.begins(bci),
+        };
+        self.main.push((bci as u64) << 32 | rank << 24 | index);
+        Some(())
+    }
+
+    fn edge(&mut self, code: &[u8], source: Bci, target: Bci, index: u64) -> Option<()> {
+        let at = usize::from(source);
+        goes_to(code, at, u32::from(target.0)).then_some(())?;
+        let (from, to) = (u64::from(source.0), u64::from(target.0));
+        match *code.get(at)? {
+            opcode::JSR | opcode::JSR_W => return None,
+            opcode::GOTO | opcode::GOTO_W => self.main.push(from << 32 | ON_GOTO << 24 | index),
+            _ => self.edges.push(from << 40 | to << 24 | index),
+        }
+        Some(())
+    }
+
+    /// The edits in the main line, instruction by instruction.
+    pub(super) fn main(&self) -> &[u64] {
+        &self.main
+    }
+
+    /// The edits on the edge from `source` to `target`, where that has code of
+    /// its own.
+    pub(super) fn edge_edits(&self, source: u32, target: u32) -> &[u64] {
+        let edge = u64::from(source) << 16 | u64::from(target);
+        let from = self.edges.partition_point(|key| key >> 24 < edge);
+        let rest = self.edges.get(from..).unwrap_or_default();
+        let count = rest.partition_point(|key| key >> 24 == edge);
+        rest.get(..count).unwrap_or_default()
+    }
+}
+
+/// The bci that an edit in the main line stands in front of.
+pub(super) fn bci_of(key: u64) -> usize {
+    (key >> 32) as usize
+}
+
+/// Whether it stands in front of the label, too.
+pub(super) fn is_in_front_of_label(key: u64) -> bool {
+    key >> 24 & 0xFF == IN_FRONT_OF_LABEL
+}
+
+#[cold]
+fn unreadable(at: usize) -> Mismatch {
+    Mismatch::new("code that can be decoded", at as u32, 0)
+}
+
+/// Where the branch, `goto` or `jsr` at `at` goes; none for anything else.
+fn target(code: &[u8], at: usize) -> Option<u32> {
+    let distance = match opcode::form(*code.get(at)?) {
+        opcode::Form::Branch => i32::from(i16_at(code, at.plus(1))?),
+        opcode::Form::BranchWide => i32_at(code, at.plus(1))?,
+        _ => return None,
+    };
+    u32::try_from(i64::from(distance).plus(at as i64)).ok()
+}
+
+fn goes_to(code: &[u8], at: usize, wanted: u32) -> bool {
+    let Some(layout) = switch_layout_at(code, at) else {
+        return target(code, at) == Some(wanted);
+    };
+    let distance = i64::from(wanted).minus(at as i64);
+    let mut distances = layout.distances();
+    distances.any(|operand| i32_at(code, operand).map(i64::from) == Some(distance))
+}
+
+fn switch_layout_at(code: &[u8], at: usize) -> Option<crate::class::SwitchLayout> {
+    match code.get(at) {
+        Some(&(opcode::TABLESWITCH | opcode::LOOKUPSWITCH)) => switch_layout(code, at),
+        _ => None,
+    }
+}
+
+/// The instruction that the one at `at` falls into.
+fn behind(code: &[u8], at: usize) -> Option<usize> {
+    let opcode = *code.get(at)?;
+    let next = at.plus(decode(code, at)?);
+    let is_ret = opcode == opcode::WIDE && code.get(at.plus(1)) == Some(&opcode::RET);
+    (opcode::falls_through(opcode) && !is_ret && next < code.len()).then_some(next)
+}

@@ -1,0 +1,229 @@
+//! Tables that name bcis, those of the output beside the original's
+//! (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
+
+use crate::arithmetic::{Exact, u2};
+use crate::class::{Attribute, skip_element_value};
+use crate::cursor::{Cursor, u16_at};
+use crate::self_check::walk::Walk;
+use crate::splice::Positions;
+
+/// Whether the exception table of the output is the original's, each bci where it
+/// was found, and behind it what covers the ranges of `covered` for `Unwind`.
+pub(super) fn same_handlers(
+    (old, new): (&[[u8; 8]], &[[u8; 8]]),
+    covered: &[(u32, u32)],
+    handler: u32,
+    walk: &Walk,
+) -> bool {
+    let Some((moved, added)) = new.split_at_checked(old.len()) else {
+        return false;
+    };
+    let same = |(old, new): (&[u8; 8], &[u8; 8])| {
+        let [s0, s1, e0, e1, h0, h1, old_kind @ ..] = *old;
+        let [t0, t1, f0, f1, i0, i1, new_kind @ ..] = *new;
+        let found = [[t0, t1], [f0, f1], [i0, i1]].map(|at| Some(number(at)));
+        let expected = [
+            walk.label(number([s0, s1])),
+            walk.end(number([e0, e1])),
+            walk.label(number([h0, h1])),
+        ];
+        found == expected && old_kind == new_kind
+    };
+    let covers = |((from, to), row): (&(u32, u32), &[u8; 8])| {
+        let [s0, s1, e0, e1, h0, h1, 0, 0] = *row else {
+            return false;
+        };
+        walk.label(*from) == Some(number([s0, s1]))
+            && walk.end(*to) == Some(number([e0, e1]))
+            && handler == number([h0, h1])
+    };
+    old.iter().zip(moved).all(same)
+        && covered.len() == added.len()
+        && covered.iter().zip(added).all(covers)
+}
+
+fn number(bytes: [u8; 2]) -> u32 {
+    u32::from(u16::from_be_bytes(bytes))
+}
+
+/// Whether an attribute of the output's code is the original's, each bci where
+/// it was found. Not for `StackMapTable`.
+pub(super) fn same_table(old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
+    let mut tables = Tables {
+        old: old.bytes,
+        new,
+        walk,
+        compared: 0,
+    };
+    if old.bytes.len() != new.len() {
+        return false;
+    }
+    let compared = match old.name.as_bytes() {
+        b"LineNumberTable" => tables.rows::<4>(|tables, at| tables.line(at)),
+        b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+            tables.rows::<10>(|tables, at| tables.range(at))
+        }
+        b"CharacterRangeTable" => tables.rows::<14>(|tables, at| tables.characters(at)),
+        b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+            tables.annotations()
+        }
+        b"StackMap" => tables.cldc_frames(),
+        _ => None,
+    };
+    compared
+        .and_then(|()| tables.same_up_to(new.len()))
+        .is_some()
+}
+
+/// Both tables of one attribute, which are equally long.
+struct Tables<'t> {
+    old: &'t [u8],
+    new: &'t [u8],
+    walk: &'t Walk,
+    /// How much of them was compared.
+    compared: usize,
+}
+
+impl Tables<'_> {
+    /// Expects the same bytes from where the comparison stopped.
+    fn same_up_to(&mut self, at: usize) -> Option<()> {
+        let range = self.compared..at;
+        let same = self.old.get(range.clone())? == self.new.get(range)?;
+        self.compared = at;
+        same.then_some(())
+    }
+
+    /// Expects this number in the new table, which was at `at` in the old one.
+    fn is(&mut self, at: usize, expected: u32) -> Option<()> {
+        self.same_up_to(at)?;
+        self.compared = at.plus(2);
+        (u32::from(u16_at(self.new, at)?) == expected).then_some(())
+    }
+
+    fn old_at(&self, at: usize) -> Option<u32> {
+        u16_at(self.old, at).map(u32::from)
+    }
+
+    /// Each of the rows that the old table counts and has.
+    fn rows<const N: usize>(
+        &mut self,
+        mut same: impl FnMut(&mut Self, usize) -> Option<()>,
+    ) -> Option<()> {
+        let count = self.old_at(0)? as usize;
+        let rows = count.min(self.old.get(2..)?.as_chunks::<N>().0.len());
+        (0..rows).try_for_each(|row| same(self, row.times(N).plus(2)))
+    }
+
+    /// Where a line or range at `bci` has to begin: at bci 0 it covers what is
+    /// inserted at entry.
+    fn begin(&self, bci: u32) -> Option<u32> {
+        match bci {
+            0 => Some(0),
+            _ => self.walk.label(bci),
+        }
+    }
+
+    /// What lies outside of the code stays as it is, here and below.
+    fn line(&mut self, at: usize) -> Option<()> {
+        match self.begin(self.old_at(at)?) {
+            Some(begin) => self.is(at, begin),
+            None => Some(()),
+        }
+    }
+
+    /// Start and length.
+    fn range(&mut self, at: usize) -> Option<()> {
+        let (start, length) = (self.old_at(at)?, self.old_at(at.plus(2))?);
+        let Some((begin, end)) = self.begin(start).zip(self.walk.end(start.plus(length))) else {
+            return Some(());
+        };
+        self.is(at, begin)?;
+        self.is(at.plus(2), end.saturating_sub(begin))
+    }
+
+    /// First and last bci of `CharacterRangeTable` (`javac -Xjcov`).
+    fn characters(&mut self, at: usize) -> Option<()> {
+        let (first, last) = (self.old_at(at)?, self.old_at(at.plus(2))?);
+        let Some((begin, end)) = self.begin(first).zip(self.walk.end(last.plus(1))) else {
+            return Some(());
+        };
+        self.is(at, begin)?;
+        self.is(at.plus(2), u32::from(u2(end).minus(1)))
+    }
+
+    fn instruction(&mut self, at: usize) -> Option<()> {
+        match self.walk.instruction(self.old_at(at)?) {
+            Some(position) => self.is(at, position),
+            None => Some(()),
+        }
+    }
+
+    /// The frames of CLDC (its specification, appendix 1).
+    fn cldc_frames(&mut self) -> Option<()> {
+        let mut cursor = Cursor::new(self.old, 0);
+        for _ in 0..cursor.u2("StackMap").ok()? {
+            let at = cursor.position();
+            let label = self.walk.label(u32::from(cursor.u2("StackMap").ok()?))?;
+            self.is(at, label)?;
+            for _ in 0..2 {
+                for _ in 0..cursor.u2("StackMap").ok()? {
+                    self.cldc_type(&mut cursor)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn cldc_type(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        match cursor.u1("StackMap").ok()? {
+            0..=6 => Some(()),
+            7 => cursor.u2("StackMap").ok().map(drop),
+            8 => {
+                let at = cursor.position();
+                cursor.u2("StackMap").ok()?;
+                self.instruction(at)
+            }
+            _ => None,
+        }
+    }
+
+    fn annotations(&mut self) -> Option<()> {
+        let mut cursor = Cursor::new(self.old, 0);
+        for _ in 0..cursor.u2("type annotations").ok()? {
+            self.annotated(&mut cursor)?;
+            let steps = usize::from(cursor.u1("type_path").ok()?);
+            cursor.take(steps.times(2), "type_path").ok()?;
+            cursor.u2("type_annotation.type_index").ok()?;
+            for _ in 0..cursor.u2("type_annotation").ok()? {
+                cursor.u2("element_value_pairs").ok()?;
+                skip_element_value(&mut cursor, 0).ok()?;
+            }
+        }
+        Some(())
+    }
+
+    /// What a type annotation is of (JVMS tables 4.7.20-A and B).
+    fn annotated(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        let target = "target_info";
+        let kind = cursor.u1(target).ok()?;
+        let at = cursor.position();
+        let length = match kind {
+            0x00 | 0x01 | 0x16 => 1,
+            0x10..=0x12 | 0x17 | 0x42 => 2,
+            0x13..=0x15 => 0,
+            0x40 | 0x41 => {
+                let ranges = self.old_at(at)? as usize;
+                for range in 0..ranges {
+                    self.range(at.plus(2).plus(range.times(6)))?;
+                }
+                ranges.times(6).plus(2)
+            }
+            0x43..=0x4B => {
+                self.instruction(at)?;
+                if kind < 0x47 { 2 } else { 3 }
+            }
+            _ => return None,
+        };
+        cursor.take(length, target).ok().map(drop)
+    }
+}
