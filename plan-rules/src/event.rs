@@ -6,8 +6,10 @@ use std::sync::Arc;
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
 use jvms::opcode;
 use rewriter::span::{DEFAULT_LIMIT, MAX_LIMIT};
+use rewriter::stored::Stored;
 use rewriter::{
     Bci, ClassFile, InsertionPoint, Literal, Location, Method, Operands, Snippet, SnippetError,
+    impl_stored,
 };
 
 use crate::limits::{MAX_EVENT_VALUES, OPERATION_BYTES};
@@ -31,6 +33,14 @@ pub enum EventValue {
     /// Always this.
     Constant(Literal),
 }
+
+impl_stored!(enum EventValue {
+    0 This,
+    1 Argument(index),
+    2 Operand(index),
+    3 Stack,
+    4 Constant(value),
+});
 
 /// What an event records besides time and thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +98,24 @@ impl Default for EventValues {
             per_second: None,
             refused: None,
         }
+    }
+}
+
+/// Of values that were granted.
+impl Stored for EventValues {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.values.put(out);
+        self.limit.put(out);
+        self.per_second.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            values: Stored::take(from)?,
+            limit: Stored::take(from)?,
+            per_second: Stored::take(from)?,
+            refused: None,
+        })
     }
 }
 

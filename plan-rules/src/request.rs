@@ -1,11 +1,13 @@
 //! What a plugin asked for in one class, as a value.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rewriter::span::Spans;
-use rewriter::{EditPlan, InsertionPoint};
+use rewriter::stored::Stored;
+use rewriter::{EditPlan, InsertionPoint, impl_stored};
 
-use crate::event::EventRequest;
+use crate::event::{EventRequest, EventValues};
 use crate::row::Row;
 
 /// What a plugin asked for in one class, in order.
@@ -63,6 +65,66 @@ impl PlanRequest {
     }
 }
 
+impl Stored for PlanRequest {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Self {
+            plan,
+            hits,
+            counts,
+            spans,
+            events,
+            tags,
+            notes,
+        } = self;
+        plan.put(out);
+        hits.put(out);
+        counts.put(out);
+        spans.put(out);
+        put_events(events, out);
+        tags.put(out);
+        notes.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            plan: Stored::take(from)?,
+            hits: Stored::take(from)?,
+            counts: Stored::take(from)?,
+            spans: Stored::take(from)?,
+            events: take_events(from)?,
+            tags: Stored::take(from)?,
+            notes: Stored::take(from)?,
+        })
+    }
+}
+
+/// Values that many places share are written once.
+fn put_events(events: &[EventRequest], out: &mut Vec<u8>) {
+    let is_shared = |a: &EventRequest, b: &EventRequest| Arc::ptr_eq(&a.values, &b.values);
+    let runs = || events.chunk_by(is_shared);
+    runs().count().put(out);
+    for run in runs() {
+        let points: Vec<InsertionPoint> = run.iter().map(|event| event.point).collect();
+        points.put(out);
+        if let Some(first) = run.first() {
+            first.values.put(out);
+        }
+    }
+}
+
+fn take_events(from: &mut &[u8]) -> Option<Vec<EventRequest>> {
+    let mut events = Vec::new();
+    for _ in 0..usize::take(from)? {
+        let points = Vec::<InsertionPoint>::take(from)?;
+        let values = Arc::new(EventValues::take(from)?);
+        events.extend(points.into_iter().map(|point| EventRequest {
+            point,
+            values: Arc::clone(&values),
+        }));
+    }
+    Some(events)
+}
+
 /// The rows that probes of one kind belong to, in the order of the probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows(Vec<(Range<u32>, Row)>);
@@ -90,6 +152,13 @@ pub enum ProbeKind {
     Event,
 }
 
+impl_stored!(enum ProbeKind {
+    0 Hit,
+    1 Count,
+    2 Span,
+    3 Event,
+});
+
 /// A plugin's own bytes for `count` probes from `first` on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
@@ -105,6 +174,8 @@ pub struct Tag {
     pub bytes: Vec<u8>,
 }
 
+impl_stored!(struct Tag { kind, point, first, count, bytes });
+
 /// A line for the user about an insertion point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -113,3 +184,5 @@ pub struct Note {
     /// What.
     pub text: String,
 }
+
+impl_stored!(struct Note { point, text });

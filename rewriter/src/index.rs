@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::impl_stored;
+
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -13,6 +15,8 @@ macro_rules! index {
                 self.0.fmt(f)
             }
         }
+
+        impl_stored!(struct $name(index));
 
         impl From<$name> for usize {
             fn from(value: $name) -> usize {

@@ -34,6 +34,7 @@ pub mod span;
 mod splice;
 mod stack_map;
 mod storage;
+pub mod stored;
 mod structure;
 mod text;
 mod transfer;

@@ -8,6 +8,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::class::ClassFile;
+use crate::impl_stored;
 use crate::index::MethodIndex;
 
 /// Longest text kept of one value, in bytes of UTF-8, unless a plugin says otherwise.
@@ -24,6 +25,11 @@ pub enum Arguments {
     All,
 }
 
+impl_stored!(enum Arguments {
+    0 Some(indices),
+    1 All,
+});
+
 /// What a span records besides thread and times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Capture {
@@ -38,6 +44,8 @@ pub struct Capture {
     /// Whether calls are only summed up: no events and no values.
     pub sum_up: bool,
 }
+
+impl_stored!(struct Capture { arguments, returned, thrown, limit, sum_up });
 
 impl Default for Capture {
     fn default() -> Self {
@@ -88,6 +96,8 @@ pub struct Span {
     pub capture: Capture,
 }
 
+impl_stored!(struct Span { number, method, capture });
+
 /// Why a span was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -129,6 +139,8 @@ pub enum SpanError {
 pub struct Spans {
     all: Vec<Span>,
 }
+
+impl_stored!(struct Spans { all });
 
 impl Spans {
     /// The spans in order.

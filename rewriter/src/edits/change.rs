@@ -4,6 +4,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::edits::literal::Literal;
+use crate::impl_stored;
 use crate::snippet::{MemberName, Snippet, SnippetError};
 
 /// A method and how it is called.
@@ -14,6 +15,8 @@ pub struct CallTarget {
     /// The method.
     pub method: MemberName,
 }
+
+impl_stored!(struct CallTarget { opcode, method });
 
 /// What becomes of one instruction. Operands and result stay what they are, so
 /// no stack map frame changes.
@@ -57,9 +60,20 @@ pub enum Change {
     Around(Snippet),
 }
 
+impl_stored!(enum Change {
+    0 Call(target),
+    1 Field { opcode, field },
+    2 Remove(value),
+    3 New { class, cast },
+    4 Factory(method),
+    5 Around(code),
+});
+
 /// Number of a change within its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId(pub(crate) u32);
+
+impl_stored!(struct ChangeId(number));
 
 impl fmt::Display for ChangeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

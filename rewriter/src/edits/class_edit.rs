@@ -1,6 +1,7 @@
 //! Edits of the class itself.
 
 use crate::edits::literal::Literal;
+use crate::impl_stored;
 use crate::index::MethodIndex;
 use crate::snippet::{MemberName, Snippet};
 
@@ -17,6 +18,8 @@ pub struct NewField {
     pub value: Option<Literal>,
 }
 
+impl_stored!(struct NewField { flags, name, descriptor, value });
+
 /// A method to be added (JVMS 4.6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NewMethod {
@@ -29,6 +32,8 @@ pub struct NewMethod {
     /// Its code; none for an abstract or native method.
     pub body: Option<Snippet>,
 }
+
+impl_stored!(struct NewMethod { flags, name, descriptor, body });
 
 /// What an annotation or attribute is put on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,6 +51,12 @@ pub enum Target {
     Method(MethodIndex),
 }
 
+impl_stored!(enum Target {
+    0 Class,
+    1 Field { name, descriptor },
+    2 Method(method),
+});
+
 /// An annotation (JVMS 4.7.16).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Annotation {
@@ -54,6 +65,8 @@ pub struct Annotation {
     /// Elements by name.
     pub elements: Vec<(String, ElementValue)>,
 }
+
+impl_stored!(struct Annotation { descriptor, elements });
 
 /// The value of an annotation's element (JVMS 4.7.16.1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -91,6 +104,22 @@ pub enum ElementValue {
     Array(Vec<ElementValue>),
 }
 
+impl_stored!(enum ElementValue {
+    0 Boolean(value),
+    1 Byte(value),
+    2 Char(value),
+    3 Short(value),
+    4 Int(value),
+    5 Long(value),
+    6 Float(bits),
+    7 Double(bits),
+    8 String(text),
+    9 Enum { descriptor, constant },
+    10 Class(descriptor),
+    11 Annotation(annotation),
+    12 Array(values),
+});
+
 /// A native method that gets a prefix (JVM TI, Set Native Method Prefix): it is
 /// renamed to prefix and name, and a method with the old name and without
 /// `native` takes its place, calls it, and hands on what it returns or throws.
@@ -101,6 +130,8 @@ pub struct PrefixedNative {
     /// What its name gets in front.
     pub prefix: String,
 }
+
+impl_stored!(struct PrefixedNative { method, prefix });
 
 /// A change of the class itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -158,6 +189,18 @@ pub enum ClassEdit {
         body: Snippet,
     },
 }
+
+impl_stored!(enum ClassEdit {
+    0 AddField(field),
+    1 AddMethod(method),
+    2 AddInterface(name),
+    3 AddAnnotation { target, visible, annotation },
+    4 AddAttribute { target, name, bytes },
+    5 RenameMember { member, to },
+    6 RenameType { from, to },
+    7 PrefixNative(native),
+    8 ReplaceBody { method, body },
+});
 
 impl ClassEdit {
     /// The class's own method that it is about.

@@ -1,5 +1,7 @@
 //! Numbers and texts.
 
+use crate::impl_stored;
+
 /// A number or text that a field or an argument can have. Floating point
 /// numbers are kept by their bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,3 +17,11 @@ pub enum Literal {
     /// A string.
     String(String),
 }
+
+impl_stored!(enum Literal {
+    0 Int(value),
+    1 Long(value),
+    2 Float(bits),
+    3 Double(bits),
+    4 String(text),
+});

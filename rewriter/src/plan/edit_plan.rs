@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::edits::{Change, ChangeId, ClassEdit};
+use crate::impl_stored;
 use crate::index::{Bci, MethodIndex};
 use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
 use crate::plan::error::PlanError;
@@ -23,6 +24,13 @@ pub enum Action {
     /// Make this change of the plan to the instruction [`Location::At`].
     Change(ChangeId),
 }
+
+impl_stored!(enum Action {
+    0 Hit(probe),
+    1 Count(probe),
+    2 Insert(snippet),
+    3 Change(change),
+});
 
 impl Action {
     /// The probe it writes to; none for a snippet or change.
@@ -55,6 +63,8 @@ pub struct Edit {
     pub action: Action,
 }
 
+impl_stored!(struct Edit { point, action });
+
 /// The edits to one class, in order. A plan is a value: it can be printed,
 /// compared and stored, and says nothing about where probes are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
@@ -64,6 +74,8 @@ pub struct EditPlan {
     changes: Vec<Change>,
     class_edits: Vec<ClassEdit>,
 }
+
+impl_stored!(struct EditPlan { edits, snippets, changes, class_edits });
 
 impl EditPlan {
     /// A plan without edits.

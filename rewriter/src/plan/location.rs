@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::impl_stored;
 use crate::index::{Bci, MethodIndex};
 
 /// A location in a method's original code.
@@ -50,6 +51,15 @@ pub enum Location {
     Unwind,
 }
 
+impl_stored!(enum Location {
+    0 Entry,
+    1 Before(bci),
+    2 At(bci),
+    3 FallThrough(bci),
+    4 Jump { source, target },
+    5 Unwind,
+});
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,6 +81,8 @@ pub struct InsertionPoint {
     /// Where in it.
     pub location: Location,
 }
+
+impl_stored!(struct InsertionPoint { method, location });
 
 impl fmt::Display for InsertionPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

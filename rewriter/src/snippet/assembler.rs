@@ -5,6 +5,7 @@
 //! method, and that is when its types are checked.
 
 use crate::arithmetic::Exact;
+use crate::impl_stored;
 use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_SLOTS, MAX_SNIPPET_TEXT};
 use crate::snippet::error::SnippetError;
 use crate::snippet::names::{bad, class, field, method};
@@ -38,6 +39,8 @@ pub struct Snippet {
     /// Bytes of text so far.
     text: usize,
 }
+
+impl_stored!(struct Snippet { operations, labels, text });
 
 impl Snippet {
     /// No code.

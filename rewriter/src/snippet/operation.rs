@@ -1,5 +1,7 @@
 //! The operations of a snippet and what they name.
 
+use crate::impl_stored;
+
 /// A field or method by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemberName {
@@ -14,13 +16,19 @@ pub struct MemberName {
     pub interface: bool,
 }
 
+impl_stored!(struct MemberName { owner, name, descriptor, interface });
+
 /// A place in a snippet, made by [`Snippet::new_label`](crate::Snippet::new_label).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub(crate) u32);
 
+impl_stored!(struct Label(number));
+
 /// Number of a snippet within its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SnippetId(pub(crate) u32);
+
+impl_stored!(struct SnippetId(number));
 
 impl std::fmt::Display for SnippetId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -37,6 +45,8 @@ pub(crate) struct Member {
     pub(crate) interface: bool,
 }
 
+impl_stored!(struct Member { owner, name, descriptor, interface });
+
 /// A constant; floating point numbers by their bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
@@ -47,6 +57,15 @@ pub(crate) enum Value {
     String(Vec<u8>),
     Class(Vec<u8>),
 }
+
+impl_stored!(enum Value {
+    0 Int(value),
+    1 Long(value),
+    2 Float(bits),
+    3 Double(bits),
+    4 String(text),
+    5 Class(name),
+});
 
 /// One operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,6 +92,24 @@ pub(crate) enum Operation {
     /// The bytes of that instruction, its operands being on the stack.
     Original(Vec<u8>),
 }
+
+impl_stored!(enum Operation {
+    0 This,
+    1 Argument(index),
+    2 Push(value),
+    3 Invoke(opcode, member),
+    4 Field(opcode, member),
+    5 WithType(opcode, name),
+    6 Plain(opcode),
+    7 Local(opcode, slot),
+    8 NewArray(kind),
+    9 Increment(slot, by),
+    10 Label(label),
+    11 Jump(opcode, label),
+    12 Operand(index),
+    13 Proceed,
+    14 Original(bytes),
+});
 
 impl Member {
     /// Bytes of its names.
