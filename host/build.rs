@@ -1,8 +1,19 @@
-//! Embeds the bundled plugins that `cargo xtask plugins` left in `target/bundled`, compressed.
+//! Embeds the bundled plugins that `cargo xtask plugins` left in `target/bundled`, compressed, and a digest of the
+//! sources by which plans are made and stored: other sources do not use what these have stored.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 
 const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
+/// Everything that has a part in what a plugin is shown, what it is granted, and how that is stored.
+const SOURCES: [&str; 6] = [
+    "jvms/src",
+    "rewriter/src",
+    "plan-rules/src",
+    "host/src",
+    "wit",
+    "Cargo.lock",
+];
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-env-changed=CLASSHOOK_BUNDLED");
@@ -15,7 +26,35 @@ fn main() -> std::io::Result<()> {
         plugins += &entry(&folder, name, &out)?;
     }
     let text = format!("const PLUGINS: &[Bundled] = &[{plugins}];\n");
-    std::fs::write(out.join("bundled.rs"), text)
+    std::fs::write(out.join("bundled.rs"), text)?;
+    let mut digest = DefaultHasher::new();
+    for source in SOURCES {
+        let path = root.join("..").join(source);
+        println!("cargo::rerun-if-changed={}", path.display());
+        digest_of(&path, &mut digest)?;
+    }
+    println!(
+        "cargo::rustc-env=CLASSHOOK_SOURCES={:016x}",
+        digest.finish()
+    );
+    Ok(())
+}
+
+/// Adds a file, or the files of a folder in the order of their names.
+fn digest_of(path: &Path, digest: &mut DefaultHasher) -> std::io::Result<()> {
+    if !path.is_dir() {
+        let text = std::fs::read(path)?;
+        digest.write(path.file_name().unwrap_or_default().as_encoded_bytes());
+        digest.write_usize(text.len());
+        digest.write(&text);
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(path)?;
+    let mut paths = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()?;
+    paths.sort();
+    paths.iter().try_for_each(|path| digest_of(path, digest))
 }
 
 /// The Rust text of one plugin; empty if it was not built yet.

@@ -139,6 +139,20 @@ pub struct Status {
     pub progress: Option<Progress>,
     /// Methods that were left as they are within changed classes: the first of them, and why.
     pub left_alone: Vec<MethodRemark>,
+    /// What came of the plan cache; none if it is off.
+    pub plan_cache: Option<PlanCache>,
+}
+
+/// How often it was known from the plan cache what a plugin asks for in a class, all plugins together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanCache {
+    /// Known, so that the plugin was not asked.
+    pub hits: u64,
+    /// Not known, so that it was.
+    pub misses: u64,
+    /// Files and plans in the cache that were no longer what was stored; they are made anew.
+    pub damaged: u64,
 }
 
 /// How far a change of the loaded classes is.

@@ -1,5 +1,5 @@
-//! The agent thread: it copies the JVM's arrays into the snapshot, defines new arrays ahead of need, and
-//! retransforms classes that could not be before.
+//! The agent thread: it copies the JVM's arrays into the snapshot, defines new arrays ahead of need,
+//! retransforms classes that could not be before, and adds to the plan cache.
 
 use crate::agent::Agent;
 use crate::agent::thread_signal::{Stopped, Turn};
@@ -55,6 +55,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
         }
         let _ = recorded::write_hits(agent, jvm); // reported already, and tried again
         removal.turn(agent, jvm);
+        agent.plugins.write_plans(false);
         let all = turn == Turn::WriteAll;
         agent.event_file.write(jvm, all);
         if all {

@@ -99,6 +99,7 @@ fn complete(agent: &Agent) -> bool {
     let failures = agent.failures.take_fresh();
     let is_complete = snapshot.complete(agent.table, &failures, &numbers.summary);
     agent.event_file.complete();
+    agent.plugins.write_plans(true);
     let is_there = snapshot.close();
     summary::print(agent, &numbers);
     numbers.any_failed() || !is_complete || !is_there || numbers.plugins.strict_failure

@@ -190,7 +190,7 @@ fn equip(
             error,
         )
     })?;
-    let pipeline = Pipeline::new(&config, &PluginCompiler::new(&config))?;
+    let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler::new(&config))?;
     // Until the agent is installed the callbacks do nothing.
     let events = [Event::VM_INIT, Event::VM_DEATH, Event::DATA_DUMP_REQUEST];
     jvmti

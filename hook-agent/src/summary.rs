@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::failures::REPORTED;
 use crate::messages::{self, Code};
-use host::SwitchedOff;
+use host::{PlanCounts, SwitchedOff};
 use probes::Summary;
 
 /// What became of classes, and how often the agent itself failed.
@@ -52,7 +52,7 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
         summary, plugins, ..
     } = numbers;
     let line = format!(
-        "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone, in {:.3} s (self-check {:.3} s); snapshot {}",
+        "{} classes seen, {} selected, {} changed, {} failed, {} methods left alone, in {:.3} s (self-check {:.3} s); {}; snapshot {}",
         summary.seen,
         summary.selected,
         summary.transformed,
@@ -60,6 +60,7 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
         summary.skipped_methods,
         plugins.time.as_secs_f64(),
         plugins.check_time.as_secs_f64(),
+        plan_cache(plugins.plans),
         agent.snapshot.path().display(),
     );
     if numbers.any_failed() {
@@ -68,6 +69,21 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     } else {
         messages::info(line);
     }
+}
+
+/// `plan cache: 812 known, 4 asked`.
+fn plan_cache(plans: Option<PlanCounts>) -> String {
+    let Some(plans) = plans else {
+        return "plan cache: off".to_owned();
+    };
+    let damaged = match plans.damaged {
+        0 => String::new(),
+        count => format!(", {count} damaged and made anew"),
+    };
+    format!(
+        "plan cache: {} known, {} asked{damaged}",
+        plans.hits, plans.misses
+    )
 }
 
 /// Rules and patterns of plugins that had no class.

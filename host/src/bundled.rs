@@ -3,6 +3,7 @@
 //! `cargo xtask plugins` makes them; `build.rs` compresses and embeds what it finds.
 
 use lz4_flex::block::{DecompressError, decompress_size_prepended};
+use plugin_code::sha256_hex;
 
 /// One plugin that is part of the agent.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,12 @@ impl Bundled {
     /// When this binary is damaged.
     pub fn wasm(&self) -> Result<Vec<u8>, DecompressError> {
         decompress_size_prepended(self.wasm)
+    }
+
+    /// What tells it from every other plugin: of its bytes as they are kept here.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        sha256_hex(self.wasm)
     }
 
     /// Its code; none if this binary was built without it.

@@ -1,4 +1,5 @@
 //! Machine code: of the bundled plugins from inside the agent, of others from a private cache or fresh from the compiler.
+//! The same folder holds what plugins asked for in classes (`plan_store`).
 //!
 //! Loading code runs it as native code, so it is taken from three places only: the agent's own binary, a process of the
 //! command that this process started, and files that this user's processes wrote and sealed.
@@ -25,12 +26,13 @@ use wasmtime::component::Component;
 use crate::bundled::Bundled;
 use crate::compiler::Code;
 use crate::regular_file;
+use crate::stored_plans::MAX_PLANS;
 use plugin_code::limits::MAX_CODE;
 use plugin_code::sha256_hex;
 
 const KEY_BYTES: usize = 32;
 const SEAL_BYTES: usize = 32;
-/// Most bytes of code in a folder.
+/// Most bytes in a folder.
 pub const MAX_CACHE: u64 = 512 << 20;
 /// Age of a file that a process has begun and left behind.
 const ABANDONED: Duration = Duration::from_secs(3600);
@@ -40,15 +42,27 @@ const EXTENSION: &str = "code";
 const REFUSED: &str = "refused";
 /// Most bytes of such a file.
 const MAX_REFUSAL: u64 = 1 << 16;
+/// The same of plans.
+const PLANS: &str = "plans";
 /// Characters of the digest of the limits in its name.
 const LIMITS_DIGITS: usize = 16;
 
-/// A folder of sealed code.
+/// What a file is that a process of this user may have sealed.
+pub(crate) enum Sealed {
+    /// As it was sealed: its bytes, and where the content begins.
+    Whole(Vec<u8>, usize),
+    /// There is none.
+    Absent,
+    /// Something else than was sealed.
+    Damaged,
+}
+
+/// A folder of sealed files.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
     key: [u8; KEY_BYTES],
-    /// Most bytes of code that are kept.
+    /// Most bytes that are kept.
     limit: u64,
 }
 
@@ -123,10 +137,7 @@ impl Cache {
 
     /// Keeps code of the component with this digest, and makes room for it.
     pub(crate) fn keep(&self, digest: &str, code: &Code) -> io::Result<()> {
-        let file = self.file_of(digest);
-        self.write(&file, code.bytes())?;
-        self.make_room(&file);
-        Ok(())
+        self.write(&self.file_of(digest), code.bytes())
     }
 
     /// The name holds this crate's version; code of another engine of this version is refused by wasmtime.
@@ -138,8 +149,10 @@ impl Cache {
     /// What was found and expected of a plugin that was beyond one of these limits.
     pub(crate) fn refusal(&self, digest: &str, limits: &str) -> Option<(String, String)> {
         let file = self.refusal_file(digest, limits);
-        let bytes = self.sealed(&file, MAX_REFUSAL)?;
-        serde_json::from_slice(bytes.get(SEAL_BYTES..)?).ok()
+        let Sealed::Whole(bytes, start) = self.sealed(&file, MAX_REFUSAL) else {
+            return None;
+        };
+        serde_json::from_slice(bytes.get(start..)?).ok()
     }
 
     /// Remembers the same.
@@ -153,9 +166,24 @@ impl Cache {
         cause: &(String, String),
     ) -> io::Result<()> {
         let file = self.refusal_file(digest, limits);
-        self.write(&file, &serde_json::to_vec(cause)?)?;
-        self.make_room(&file);
-        Ok(())
+        self.write(&file, &serde_json::to_vec(cause)?)
+    }
+
+    /// The plans in the file of this name.
+    pub(crate) fn plans(&self, name: &str) -> Sealed {
+        self.sealed(&self.plans_file(name), MAX_PLANS as u64)
+    }
+
+    /// Keeps plans under this name instead of those that are there.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub(crate) fn keep_plans(&self, name: &str, plans: &[u8]) -> io::Result<()> {
+        self.write(&self.plans_file(name), plans)
+    }
+
+    fn plans_file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{PLANS}"))
     }
 
     fn refusal_file(&self, digest: &str, limits: &str) -> PathBuf {
@@ -166,29 +194,42 @@ impl Cache {
             .join(format!("{digest}-{version}-{limits}.{REFUSED}"))
     }
 
-    /// Seal and content of a file that a process of this user sealed.
-    fn sealed(&self, file: &Path, most: u64) -> Option<Vec<u8>> {
+    /// A file with at most so many bytes of content.
+    fn sealed(&self, file: &Path, most: u64) -> Sealed {
+        match self.read_sealed(file, most) {
+            Ok(Some(bytes)) => Sealed::Whole(bytes, SEAL_BYTES),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Sealed::Absent,
+            Ok(None) | Err(_) => Sealed::Damaged,
+        }
+    }
+
+    /// Seal and content of a file; none if they do not go together.
+    fn read_sealed(&self, file: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
         let most = most + SEAL_BYTES as u64;
-        let (mut opened, metadata) = regular_file::open(file, most).ok()?;
-        private(&metadata, 0o600).ok()?;
-        let bytes = regular_file::read(&mut opened, most).ok()?;
-        let (seal, content) = bytes.split_first_chunk::<SEAL_BYTES>()?;
+        let (mut opened, metadata) = regular_file::open(file, most)?;
+        private(&metadata, 0o600)?;
+        let bytes = regular_file::read(&mut opened, most)?;
+        let Some((seal, content)) = bytes.split_first_chunk::<SEAL_BYTES>() else {
+            return Ok(None);
+        };
         if *seal != self.seal(file, content) {
-            return None;
+            return Ok(None);
         }
         let _ = opened.set_modified(SystemTime::now()); // where that cannot be noted, it counts as older
-        Some(bytes)
+        Ok(Some(bytes))
     }
 
     fn read(&self, engine: &Engine, file: &Path) -> Option<Component> {
-        let bytes = self.sealed(file, MAX_CODE)?;
-        let code = bytes.get(SEAL_BYTES..)?;
+        let Sealed::Whole(bytes, start) = self.sealed(file, MAX_CODE) else {
+            return None;
+        };
+        let code = bytes.get(start..)?;
         // SAFETY: the seal says that a process of this user wrote these bytes under this name, which holds the
         // plugin's digest; wasmtime itself refuses other versions and settings.
         unsafe { Component::deserialize(engine, code) }.ok()
     }
 
-    /// Removes code that was not used for longest until the rest is within the limit, and what others left behind.
+    /// Removes what was not used for longest until the rest is within the limit, and what others left behind.
     /// Whoever has removed a file first is no trouble.
     fn make_room(&self, kept: &Path) {
         let mut files = self.files();
@@ -205,12 +246,12 @@ impl Cache {
         }
     }
 
-    /// Time of last use, length and path of each file of code, finished or not.
+    /// Time of last use, length and path of each sealed file, finished or not.
     fn files(&self) -> Vec<(SystemTime, u64, PathBuf)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let ours = |path: &Path| {
             let extension = path.extension().and_then(OsStr::to_str);
-            matches!(extension, Some(EXTENSION | REFUSED | "tmp"))
+            matches!(extension, Some(EXTENSION | REFUSED | PLANS | "tmp"))
         };
         let files = entries.filter(|entry| ours(&entry.path()));
         let file = |entry: fs::DirEntry| {
@@ -220,26 +261,28 @@ impl Cache {
         files.filter_map(file).collect()
     }
 
-    fn write(&self, file: &Path, code: &[u8]) -> io::Result<()> {
+    /// Writes a sealed file in the place of what is there, and makes room for it.
+    fn write(&self, file: &Path, content: &[u8]) -> io::Result<()> {
         let temporary = temporary(&self.folder);
         let result = create_private(&temporary).and_then(|mut opened| {
-            opened.write_all(&self.seal(file, code))?;
-            opened.write_all(code)?;
+            opened.write_all(&self.seal(file, content))?;
+            opened.write_all(content)?;
             fs::rename(&temporary, file)
         });
-        if result.is_err() {
-            let _ = fs::remove_file(&temporary);
+        match result {
+            Ok(()) => self.make_room(file),
+            Err(_) => drop(fs::remove_file(&temporary)),
         }
         result
     }
 
     /// A digest that only who has the key can make, over name and contents.
-    fn seal(&self, file: &Path, code: &[u8]) -> [u8; SEAL_BYTES] {
+    fn seal(&self, file: &Path, content: &[u8]) -> [u8; SEAL_BYTES] {
         let name = file.file_name().unwrap_or_default().as_encoded_bytes();
         let inner = Sha256::new()
             .chain_update(self.key)
             .chain_update((name.len() as u64).to_le_bytes());
-        let inner = inner.chain_update(name).chain_update(code).finalize();
+        let inner = inner.chain_update(name).chain_update(content).finalize();
         Sha256::new()
             .chain_update(self.key)
             .chain_update(inner)

@@ -1,16 +1,21 @@
 //! The class under transformation, and one call of a plugin's `transform` for it.
 
+use std::cell::OnceCell;
+
 use jvms::modified_utf8::Utf8;
 use plan_rules::{CheckedClass, PlanRequest, Transformation};
 use rewriter::{ClassFile, MethodIndex, ReadError};
+use sha2::{Digest, Sha256};
 
 use crate::outcome::Loader;
 use crate::selector::SelectableClass;
+use crate::stored_plans::ClassKey;
 
 /// A class under transformation, parsed once and handed from plugin to plugin.
 pub struct TransformedClass {
     class: CheckedClass,
     origin: Origin,
+    key: OnceCell<ClassKey>,
 }
 
 /// What is known of a class beside its bytes.
@@ -46,6 +51,7 @@ impl TransformedClass {
                 fingerprint: rewriter::fingerprint(bytes),
                 first_load,
             },
+            key: OnceCell::new(),
         })
     }
 
@@ -57,6 +63,20 @@ impl TransformedClass {
     /// The defining loader.
     pub fn loader(&self) -> &Loader {
         &self.origin.loader
+    }
+
+    /// Stands for everything that a plugin can learn of the class.
+    pub(crate) fn key(&self) -> ClassKey {
+        *self.key.get_or_init(|| {
+            let loader = self.origin.loader.as_str();
+            let flags = [self.class.is_retransforming(), self.origin.first_load];
+            let digest = Sha256::new()
+                .chain_update(flags.map(u8::from))
+                .chain_update((loader.len() as u64).to_le_bytes())
+                .chain_update(loader)
+                .chain_update(self.class().bytes());
+            ClassKey(digest.finalize().into())
+        })
     }
 
     /// The view of the class.
@@ -76,6 +96,7 @@ pub struct Call {
     pub transformation: Transformation,
     /// What else is known of the class.
     pub origin: Origin,
+    key: OnceCell<ClassKey>,
 }
 
 impl Call {
@@ -84,14 +105,19 @@ impl Call {
         Self {
             transformation: Transformation::new(class.class, number),
             origin: class.origin,
+            key: class.key,
         }
     }
 
     /// The class, and what the plugin asked for.
     pub fn finish(self) -> (TransformedClass, PlanRequest) {
-        let (class, request) = self.transformation.finish();
-        let origin = self.origin;
-        (TransformedClass { class, origin }, request)
+        let Self {
+            transformation,
+            origin,
+            key,
+        } = self;
+        let (class, request) = transformation.finish();
+        (TransformedClass { class, origin, key }, request)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the code of plugins comes from that are no part of this binary: caches, and a compiler for the rest.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -13,7 +14,7 @@ use plugin_code::limits::Limits;
 
 /// Caches, and a compiler for what is in none of them.
 pub struct Compilation<'a> {
-    caches: Vec<Cache>,
+    caches: Arc<[Cache]>,
     compiler: &'a dyn Compiler,
     /// Plugins that were beyond a limit before are tried again.
     anew: bool,
@@ -41,12 +42,16 @@ impl<'a> Compilation<'a> {
     /// With this cache alone.
     #[must_use]
     pub fn with(cache: Cache, compiler: &'a dyn Compiler) -> Self {
-        let caches = vec![cache];
         Self {
-            caches,
+            caches: Arc::new([cache]),
             compiler,
             anew: false,
         }
+    }
+
+    /// The caches, that to be asked first in front.
+    pub(crate) fn caches(&self) -> Arc<[Cache]> {
+        Arc::clone(&self.caches)
     }
 
     /// The same, where plugins that were beyond a limit before are tried again.

@@ -15,13 +15,22 @@ use crate::state::State;
 use crate::{abilities, bundled, engine};
 use plugin_code::sha256_hex;
 
-/// Reads, checks, compiles and links a plugin.
+/// A plugin's component, compiled.
+pub struct Loaded {
+    /// The component.
+    pub component: Component,
+    /// What tells it from every other.
+    pub digest: String,
+}
+
+/// Reads, checks, compiles and links a plugin; gives what tells it from every other, too.
 pub fn load(
     plugin: &PluginConfig,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<TransformPluginPre<State>, HostError> {
-    prepare(plugin, &read(plugin, engine, compilation)?, engine)
+) -> Result<(TransformPluginPre<State>, String), HostError> {
+    let Loaded { component, digest } = read(plugin, engine, compilation)?;
+    Ok((prepare(plugin, &component, engine)?, digest))
 }
 
 /// Reads and compiles a plugin; nothing is checked but that it is a component.
@@ -29,12 +38,12 @@ pub fn read(
     plugin: &PluginConfig,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<Component, HostError> {
+) -> Result<Loaded, HostError> {
     match &plugin.source {
         PluginSource::Bundled(name) => load_from_agent(plugin, name, engine),
         PluginSource::File(path) => {
-            let (component, _) = from_file(plugin, path, engine, compilation)?;
-            Ok(component)
+            let (loaded, _) = from_file(plugin, path, engine, compilation)?;
+            Ok(loaded)
         }
     }
 }
@@ -61,12 +70,14 @@ fn from_file(
     path: &Path,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<(Component, Kept), HostError> {
+) -> Result<(Loaded, Kept), HostError> {
     let file = PluginFile::open(&plugin.name, path)?;
     check_digest(plugin, &file.digest)?;
     check_kind(plugin, &file.wasm)?;
     let component = compilation.component(engine, &file);
-    component.map_err(|error| of_file(error, plugin))
+    let (component, kept) = component.map_err(|error| of_file(error, plugin))?;
+    let digest = file.digest;
+    Ok((Loaded { component, digest }, kept))
 }
 
 /// Checks what a plugin imports and exports, and links it.
@@ -90,7 +101,7 @@ fn load_from_agent(
     plugin: &PluginConfig,
     name: &str,
     engine: &Engine,
-) -> Result<Component, HostError> {
+) -> Result<Loaded, HostError> {
     let missing = |what: &str| {
         HostError::new(
             "H0101",
@@ -103,7 +114,11 @@ fn load_from_agent(
         let wasm = found.wasm().map_err(|error| corrupt(plugin, &error))?;
         check_digest(plugin, &sha256_hex(&wasm))?;
     }
-    load_bundled(engine, &found).ok_or_else(|| missing("the code of its plugin"))
+    let component = load_bundled(engine, &found);
+    Ok(Loaded {
+        component: component.ok_or_else(|| missing("the code of its plugin"))?,
+        digest: found.digest(),
+    })
 }
 
 fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPluginPre<State>> {

@@ -134,6 +134,11 @@ impl Instance {
         std::mem::take(&mut self.time)
     }
 
+    /// Whether it has logged anything in its last call.
+    pub fn has_logged(&self) -> bool {
+        self.store.data().has_logged()
+    }
+
     /// Whether the instance may see another class.
     pub fn is_good(&self) -> bool {
         let grown = self.store.data().memory().saturating_sub(self.first_memory);

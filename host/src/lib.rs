@@ -31,6 +31,7 @@ pub mod natives;
 pub mod outcome;
 pub mod pipeline;
 mod placement;
+mod plan_store;
 mod plugin;
 pub mod plugin_description;
 pub mod plugin_file;
@@ -44,6 +45,7 @@ mod splicing;
 mod stack;
 mod state;
 pub mod storage;
+mod stored_plans;
 pub mod structural_edits;
 mod trouble;
 pub mod untouched;
@@ -53,7 +55,9 @@ pub use component::compile_ahead;
 pub use config::Config;
 pub use error::HostError;
 pub use explain::{Explained, Explanation};
-pub use outcome::{ClassRequest, Failure, Loader, MethodRemark, Outcome, Summary, SwitchedOff};
+pub use outcome::{
+    ClassRequest, Failure, Loader, MethodRemark, Outcome, PlanCounts, Summary, SwitchedOff,
+};
 pub use pipeline::{Pipeline, shown_class};
 pub use plugin::PluginState;
 pub use plugin_description::PluginDescription;

@@ -165,6 +165,26 @@ pub struct SwitchedOff {
     pub cause: String,
 }
 
+/// How often it was known what a plugin asks for in a class, or a plugin was asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlanCounts {
+    /// Known from before.
+    pub hits: u64,
+    /// Asked.
+    pub misses: u64,
+    /// Files and plans that were no longer what was stored; they are made anew.
+    pub damaged: u64,
+}
+
+impl PlanCounts {
+    /// Adds what another plugin or pipeline counted.
+    pub fn add(&mut self, other: Self) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.damaged += other.damaged;
+    }
+}
+
 /// What a pipeline has done so far, for the exit summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -192,6 +212,8 @@ pub struct Summary {
     pub notes: Vec<String>,
     /// Plugins that were switched off.
     pub switched_off: Vec<SwitchedOff>,
+    /// What came of the plan cache; none if there is none.
+    pub plans: Option<PlanCounts>,
     /// Whether `on-error` is `strict` and something failed: the run must fail too.
     pub strict_failure: bool,
 }
@@ -215,6 +237,9 @@ impl Summary {
         keep(&mut self.notes, later.notes);
         keep(&mut self.switched_off, later.switched_off);
         self.strict_failure |= later.strict_failure;
+        if let Some(plans) = later.plans {
+            self.plans.get_or_insert_default().add(plans);
+        }
     }
 }
 

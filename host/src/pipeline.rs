@@ -49,12 +49,25 @@ impl Pipeline {
     /// # Errors
     /// `H01xx` for plugin files and configuration, `H02xx` for capabilities that are not granted.
     pub fn new(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
+        Self::load(config, compiler, false)
+    }
+
+    /// The same; what plugins asked for in the classes of earlier runs is known from the plan cache, unless the
+    /// configuration switches that off, and [`Pipeline::write_plans`] adds to it.
+    ///
+    /// # Errors
+    /// As [`Pipeline::new`]; trouble with the cache is no error.
+    pub fn with_plan_cache(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
+        Self::load(config, compiler, config.agent.plan_cache)
+    }
+
+    fn load(config: &Config, compiler: &dyn Compiler, remembers: bool) -> Result<Self, HostError> {
         let (engine, ticker) = engine::start()?;
         let running = ticker.run().map_err(|error| engine::broken(&error))?;
         let (file, level) = (config.source.as_deref(), config.agent.log);
         let compilation = Compilation::new(config.agent.cache.as_deref(), compiler);
         let load = |plugin| {
-            let loaded = Plugin::load(plugin, file, &engine, &compilation, level);
+            let loaded = Plugin::load(plugin, file, &engine, &compilation, level, remembers);
             loaded.map(Arc::new)
         };
         let plugins = config.plugins.iter().map(load).collect::<Result<_, _>>()?;
@@ -228,7 +241,21 @@ impl Pipeline {
         });
         summary.switched_off = off.collect();
         summary.strict_failure = self.strict && summary.failed > 0;
+        for counts in self
+            .plugins
+            .iter()
+            .filter_map(|plugin| plugin.plan_counts())
+        {
+            summary.plans.get_or_insert_default().add(counts);
+        }
         summary
+    }
+
+    /// Writes what plugins asked for to the plan cache; without `now` only what has waited for a while.
+    pub fn write_plans(&self, now: bool) {
+        self.plugins
+            .iter()
+            .for_each(|plugin| plugin.write_plans(now));
     }
 
     /// Whether an edit made a method longer than HotSpot compiles.

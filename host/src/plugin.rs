@@ -19,7 +19,8 @@ use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance};
 use crate::log_budget::LogBudget;
-use crate::outcome::Loader;
+use crate::outcome::{Loader, PlanCounts};
+use crate::plan_store::PlanStore;
 use crate::record::Record;
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::State;
@@ -50,6 +51,8 @@ pub struct Plugin {
     boot: bool,
     pool: Mutex<Pool>,
     returned: Condvar,
+    /// What it asked for before; none if it is asked each time.
+    plans: Option<PlanStore>,
     /// What it has written to standard error.
     log: Arc<LogBudget>,
     record: Mutex<Record>,
@@ -98,20 +101,23 @@ struct Pool {
 
 impl Plugin {
     /// Loads and configures a plugin, for which `file` says what it does; its first instance is ready afterwards.
+    /// What it asked for before is known if `remembers` says so.
     pub fn load(
         config: &PluginConfig,
         file: Option<&Path>,
         engine: &Engine,
         compilation: &Compilation<'_>,
         level: LogLevel,
+        remembers: bool,
     ) -> Result<Self, HostError> {
         let user = parse_selection(&config.name, &config.select)?;
-        let pre = component::load(config, engine, compilation)?;
+        let (pre, digest) = component::load(config, engine, compilation)?;
         let json = config.config.to_string();
         let log = Arc::new(LogBudget::default());
         let (first, selectors) = Instance::new(&pre, &config.name, &json, level, &log)
             .map_err(|fault| not_configured(config, file, fault))?;
         let own = parse_selection(&config.name, &selectors)?;
+        let plans = remembers.then(|| PlanStore::open(compilation.caches(), &digest, &json, level));
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
         Ok(Self {
@@ -135,6 +141,7 @@ impl Plugin {
                 limit: cores.min(MAX_INSTANCES),
             }),
             returned: Condvar::new(),
+            plans,
             log,
             record: Mutex::default(),
             failed: AtomicBool::new(false),
@@ -242,19 +249,40 @@ impl Plugin {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs one class through an instance. The class is given back unless it was lost to a fault.
+    /// What it asks for in a class: as it did before, or runs the class through an instance. The class is given back
+    /// unless it was lost to a fault.
     pub fn transform(
         &self,
         class: TransformedClass,
     ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
+        let plans = self.plans.as_ref().map(|plans| (plans, class.key()));
+        if let Some(known) = plans.and_then(|(plans, key)| plans.find(&key)) {
+            return (Some(class), self.judge(Ok(known), Duration::ZERO));
+        }
         let mut instance = match self.take() {
             Ok(instance) => instance,
             Err(fault) => return (Some(class), self.judge(Err(fault), Duration::ZERO)),
         };
         let (class, result) = instance.transform(class);
+        // Who says something about a class says it each time.
+        if let (Some((plans, key)), Ok(request), false) = (plans, &result, instance.has_logged()) {
+            plans.keep(key, request);
+        }
         let time = instance.take_time();
         self.give_back(instance);
         (class, self.judge(result, time))
+    }
+
+    /// Writes what it asked for to where it is found later, if that has waited long enough or `now` says so.
+    pub fn write_plans(&self, now: bool) {
+        if let Some(plans) = self.plans.as_ref().filter(|plans| now || plans.is_due()) {
+            plans.write();
+        }
+    }
+
+    /// How often it was known what it asks for; none if it is asked each time.
+    pub fn plan_counts(&self) -> Option<PlanCounts> {
+        self.plans.as_ref().map(PlanStore::counts)
     }
 
     /// Adds a class to the record; a plugin that is switched off now has its edits left out, and says why.

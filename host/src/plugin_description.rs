@@ -53,7 +53,8 @@ pub fn describe(
     };
     let (engine, ticker) = engine::start()?;
     let _running = ticker.run().map_err(|error| engine::broken(&error))?;
-    let component = component::read(&everything, &engine, &Compilation::new(None, compiler))?;
+    let loaded = component::read(&everything, &engine, &Compilation::new(None, compiler))?;
+    let component = loaded.component;
     let world = component.component_type();
     let interface = |name: &str, functions: Vec<String>| Interface {
         name: name.to_owned(),

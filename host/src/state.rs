@@ -216,6 +216,11 @@ impl State {
         }
     }
 
+    /// Whether the call has logged a line that is kept.
+    pub fn has_logged(&self) -> bool {
+        self.lines > 0
+    }
+
     /// CPU time that the call has taken so far.
     pub fn time(&self) -> Duration {
         thread_time().saturating_sub(self.started)

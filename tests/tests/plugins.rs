@@ -6,3 +6,4 @@ mod edits;
 mod events;
 mod examples;
 mod misbehaving;
+mod plan_cache;

@@ -92,7 +92,7 @@ impl Instrument {
     fn instrument(&self, paths: &Paths) -> Result<u8, Problem> {
         let settings = self.configuration.clone().into();
         let (_, config) = check(&settings, &self.plugins.names, None)?;
-        let pipeline = Pipeline::new(&config, &PluginCompiler)?;
+        let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);
         let mut threads = rayon::ThreadPoolBuilder::new();
         if let Some(number) = self.threads {
@@ -110,6 +110,7 @@ impl Instrument {
         if let (Some(path), Some(baseline)) = (&self.baseline, baseline) {
             publish(baseline, path)?;
         }
+        instrumenter.pipeline().write_plans(true);
         let failed = total.tally.failed + total.tally.damaged > 0;
         self.sum_up(instrumenter.pipeline(), total)?;
         let strict = config.agent.on_error == OnError::Strict;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use control::Request;
-use control::message::{ClassCounts, HugeMethods, Status as Answer};
+use control::message::{ClassCounts, HugeMethods, PlanCache, Status as Answer};
 use trace::numbers::counted;
 
 use crate::answers::{failures, natives, plugins, structures};
@@ -42,6 +42,7 @@ fn text(status: &Answer) -> String {
          recording to {}\n\
          classes: {} seen, {} selected, {} changed, {} failed; {} left alone{}\n\
          time on classes: {}, of it {} for the self-check\n\
+         plan cache: {}\n\
          probes: {} of 32 KiB{}\n{}",
         status.version,
         status.pid,
@@ -56,6 +57,7 @@ fn text(status: &Answer) -> String {
         huge_methods(classes),
         milliseconds(classes.time_us),
         milliseconds(classes.check_time_us),
+        plan_cache(status.plan_cache),
         counted(status.arrays, "array"),
         without_spent(classes.without_spent),
         plugins(&status.plugins),
@@ -98,6 +100,19 @@ fn without_spent(classes: usize) -> String {
     }
 }
 
+/// `812 plans known, plugins asked 4 times`.
+fn plan_cache(plans: Option<PlanCache>) -> String {
+    let Some(plans) = plans else {
+        return "off".to_owned();
+    };
+    let damaged = match plans.damaged {
+        0 => String::new(),
+        count => format!("; {count} damaged, made anew"),
+    };
+    let (known, asked) = (counted(plans.hits, "plan"), counted(plans.misses, "time"));
+    format!("{known} known, plugins asked {asked}{damaged}")
+}
+
 /// `12.3 ms`.
 fn milliseconds(micros: u64) -> String {
     format!(
@@ -125,6 +140,31 @@ mod tests {
     fn durations_have_two_units() {
         let durations = [1_234, 61_000, 7_260_000].map(|ms| duration(Duration::from_millis(ms)));
         assert_eq!(durations, ["1.2 s", "1 min 1 s", "2 h 1 min"]);
+    }
+
+    #[test]
+    fn plan_cache_says_what_was_known() {
+        let (hits, misses, damaged) = (812, 4, 0);
+        let plans = PlanCache {
+            hits,
+            misses,
+            damaged,
+        };
+        assert_eq!(
+            plan_cache(Some(plans)),
+            "812 plans known, plugins asked 4 times"
+        );
+        let (misses, damaged) = (1, 2);
+        let plans = PlanCache {
+            hits,
+            misses,
+            damaged,
+        };
+        assert_eq!(
+            plan_cache(Some(plans)),
+            "812 plans known, plugins asked 1 time; 2 damaged, made anew"
+        );
+        assert_eq!(plan_cache(None), "off");
     }
 
     #[test]

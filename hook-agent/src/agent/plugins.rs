@@ -78,11 +78,19 @@ impl Plugins {
             .current()
             .is_some_and(|next| Arc::ptr_eq(&next.pipeline, &former.pipeline));
         if !stays {
+            former.pipeline.write_plans(true);
             let summary = former.pipeline.summary();
             self.past
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .add(summary);
+        }
+    }
+
+    /// Adds what plugins asked for to the plan cache; without `now` only what has waited for a while.
+    pub fn write_plans(&self, now: bool) {
+        if let Some(current) = self.current() {
+            current.pipeline.write_plans(now);
         }
     }
 

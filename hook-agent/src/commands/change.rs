@@ -157,7 +157,8 @@ fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
 }
 
 fn pipeline_of(config: &Config) -> Result<Pipeline, Refusal> {
-    Pipeline::new(config, &PluginCompiler::new(config)).map_err(|error| not_configured(&error))
+    Pipeline::with_plan_cache(config, &PluginCompiler::new(config))
+        .map_err(|error| not_configured(&error))
 }
 
 /// Puts other plugins in force, for classes that are loaded from now on.

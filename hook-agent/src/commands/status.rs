@@ -6,7 +6,7 @@ use crate::agent::huge_methods::Limit;
 use crate::structural_edits;
 use crate::summary::Numbers;
 use control::message::{
-    ClassCounts, Failure, HugeMethods, MethodRemark, Plugin, PluginState, Status,
+    ClassCounts, Failure, HugeMethods, MethodRemark, PlanCache, Plugin, PluginState, Status,
 };
 use host::config::PluginConfig;
 use std::time::Duration;
@@ -45,6 +45,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         structures: structural_edits::structures(),
         progress: agent.work.progress(),
         left_alone: left_alone.map(remark).collect(),
+        plan_cache: numbers.plugins.plans.map(plan_cache),
     }
 }
 
@@ -63,6 +64,14 @@ fn remark(remark: host::MethodRemark) -> MethodRemark {
         class: remark.class,
         method: remark.method,
         text: remark.text,
+    }
+}
+
+fn plan_cache(plans: host::PlanCounts) -> PlanCache {
+    PlanCache {
+        hits: plans.hits,
+        misses: plans.misses,
+        damaged: plans.damaged,
     }
 }
 

@@ -57,6 +57,7 @@ struct FileAgent {
     when_full: Option<Spanned<String>>,
     control: Option<Spanned<String>>,
     self_check: Option<Spanned<String>>,
+    plan_cache: Option<Spanned<String>>,
     compile_huge: Option<Spanned<String>>,
     self_remove: Option<Spanned<String>>,
 }
@@ -143,6 +144,7 @@ impl Source<'_> {
         let switches = [
             ("control", agent.control, &mut result.control),
             ("self-check", agent.self_check, &mut result.self_check),
+            ("plan-cache", agent.plan_cache, &mut result.plan_cache),
             ("compile-huge", agent.compile_huge, &mut result.compile_huge),
             ("self-remove", agent.self_remove, &mut result.self_remove),
         ];

@@ -46,6 +46,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      agent while it runs (default: on)
   self-check=on|off  whether each changed class is taken apart again and compared
                      with what it was before it is used (default: on)
+  plan-cache=on|off  whether what plugins asked for in a class is kept in the user's cache,
+                     and plugins are not asked again about the same class (default: on)
   compile-huge=on|off
                      whether HotSpot compiles methods that edits made longer than the
                      8,000 bytes at which it stops: its flag DontCompileHugeMethods is
@@ -66,7 +68,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 26] = [
     "config",
     "output",
     "plugin",
@@ -83,6 +85,7 @@ const KEYS: [&str; 25] = [
     "run",
     "control",
     "self-check",
+    "plan-cache",
     "compile-huge",
     "self-remove",
     "visit",
@@ -205,6 +208,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_switch("control", value)?,
         "self-check" => config.agent.self_check = parse_switch("self-check", value)?,
+        "plan-cache" => config.agent.plan_cache = parse_switch("plan-cache", value)?,
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
         "self-remove" => config.agent.self_remove = parse_switch("self-remove", value)?,
         "visit" => config.agent.visit = Some(value.to_owned()),

@@ -39,6 +39,8 @@ pub struct Agent {
     pub control: bool,
     /// Whether what was spliced is checked before it is used.
     pub self_check: bool,
+    /// Whether what plugins asked for in the classes of earlier runs is kept and used.
+    pub plan_cache: bool,
     /// Whether methods that edits made longer than HotSpot compiles are compiled all the same.
     pub compile_huge: bool,
     /// Whether hot classes lose the hit probes that have nothing left to tell.
@@ -142,6 +144,7 @@ impl Default for Agent {
             when_full: None,
             control: true,
             self_check: true,
+            plan_cache: true,
             compile_huge: true,
             self_remove: true,
             visit: None,

@@ -1,0 +1,381 @@
+//! What a plugin asked for in a class is known to later runs, as it was asked; anything else is asked again.
+
+#[path = "support/compiler.rs"]
+mod compiler;
+#[path = "support/shapes.rs"]
+mod shapes;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use compiler::compiler;
+use host::cache::Cache;
+use host::config::{LogLevel, PluginConfig};
+use host::{ClassRequest, Config, Explanation, Loader, Outcome, Pipeline, PlanCounts};
+use plugin_requests::REQUESTS;
+use shapes::{SHAPES, request, table};
+
+const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
+
+/// A cache of its own.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let private = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(folder.path(), private).unwrap();
+        Cache::open(folder.path()).unwrap();
+        Self(folder)
+    }
+
+    fn pipeline(&self, plugin: &PluginConfig) -> Pipeline {
+        self.pipeline_of(plugin, |_| ())
+    }
+
+    fn pipeline_of(&self, plugin: &PluginConfig, change: impl FnOnce(&mut Config)) -> Pipeline {
+        let mut config = Config {
+            plugins: vec![plugin.clone()],
+            ..Config::default()
+        };
+        config.agent.log = LogLevel::Off;
+        config.agent.cache = Some(self.0.path().to_owned());
+        change(&mut config);
+        Pipeline::with_plan_cache(&config, &compiler()).unwrap()
+    }
+
+    /// The files of plans.
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|it| it == "plans"));
+        paths
+    }
+
+    fn file(&self) -> PathBuf {
+        let mut files = self.files();
+        assert_eq!(files.len(), 1);
+        files.remove(0)
+    }
+}
+
+/// A component of a test.
+fn component(name: &str) -> PluginConfig {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(format!("../target/bundled/tests/{name}.wasm"));
+    assert!(path.exists(), "run `cargo xtask plugins` first");
+    let grant = ["probes", "rewrite", "structure", "natives"];
+    PluginConfig {
+        grant: grant.map(str::to_owned).to_vec(),
+        ..PluginConfig::file(path)
+    }
+}
+
+fn misbehaving(deed: &str) -> PluginConfig {
+    PluginConfig {
+        config: serde_json::json!({ "deed": deed }),
+        ..component("misbehaving")
+    }
+}
+
+fn coverage() -> PluginConfig {
+    PluginConfig::bundled("coverage")
+}
+
+fn known(pipeline: &Pipeline) -> PlanCounts {
+    pipeline.summary().plans.expect("a plan cache")
+}
+
+fn counts(hits: u64, misses: u64) -> PlanCounts {
+    PlanCounts {
+        hits,
+        misses,
+        damaged: 0,
+    }
+}
+
+type Result = (Outcome, Explanation, Vec<u8>);
+
+fn transform(pipeline: &Pipeline, class: &ClassRequest<'_>) -> Result {
+    let mut out = Vec::new();
+    let (outcome, explanation) = pipeline.explain(class, &table(), &mut out);
+    (outcome, explanation, out)
+}
+
+/// Asks, stores, and has the same from what is stored.
+#[track_caller]
+fn check(folder: &Folder, plugin: &PluginConfig, classes: &[ClassRequest<'_>]) {
+    let first = folder.pipeline(plugin);
+    let asked: Vec<Result> = classes.iter().map(|it| transform(&first, it)).collect();
+    first.write_plans(true);
+    let later = folder.pipeline(plugin);
+    let stored: Vec<Result> = classes.iter().map(|it| transform(&later, it)).collect();
+    assert_eq!(stored, asked);
+    let failed = asked
+        .iter()
+        .filter(|(outcome, ..)| !outcome.failures().is_empty());
+    let (failed, all) = (failed.count() as u64, known(&first).misses);
+    assert_eq!(
+        known(&later),
+        counts(all - failed, failed),
+        "{}",
+        plugin.name
+    );
+}
+
+#[test]
+fn every_request_is_stored_as_it_was_granted() {
+    let folder = Folder::new();
+    for (name, _) in REQUESTS {
+        let plugin = PluginConfig {
+            config: serde_json::json!({ "request": name }),
+            ..component("requests")
+        };
+        let loaded = ClassRequest {
+            name: b"Natives",
+            ..request(NATIVES)
+        };
+        let retransformed = ClassRequest {
+            retransforming: true,
+            ..loaded
+        };
+        check(&folder, &plugin, &[loaded, retransformed]);
+    }
+}
+
+#[test]
+fn plans_of_real_plugins_are_stored_as_they_were_made() {
+    let release = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/0.1.0");
+    let files = ["Changed$Target", "Sampled"];
+    let classes = files.map(|name| {
+        let bytes = std::fs::read(release.join(format!("{name}.class"))).unwrap();
+        (name, bytes)
+    });
+    let classes = classes.each_ref().map(|(name, bytes)| ClassRequest {
+        name: name.as_bytes(),
+        ..request(bytes)
+    });
+    let config = Config::load(&release.join("classhook.toml")).unwrap();
+    assert!(config.plugins.len() >= 7);
+    let folder = Folder::new();
+    for plugin in &config.plugins {
+        check(&folder, plugin, &classes);
+    }
+}
+
+#[test]
+fn class_is_asked_about_once_in_a_run_and_never_in_later_ones() {
+    let folder = Folder::new();
+    let first = folder.pipeline(&coverage());
+    for _ in 0..3 {
+        assert_eq!(transform(&first, &request(SHAPES)).0, Outcome::Changed);
+    }
+    assert_eq!(known(&first), counts(2, 1));
+    first.write_plans(false);
+    assert_eq!(folder.files().len(), 0, "the next class may come at once");
+    first.write_plans(true);
+    let written = std::fs::read(folder.file()).unwrap();
+    let later = folder.pipeline(&coverage());
+    transform(&later, &request(SHAPES));
+    assert_eq!(known(&later), counts(1, 0));
+    later.write_plans(true);
+    let left = std::fs::read(folder.file()).unwrap();
+    assert!(left == written, "nothing new, so nothing is written");
+}
+
+/// Whatever a plugin can see, and whatever it is.
+#[test]
+fn anything_else_is_asked_anew() {
+    let folder = Folder::new();
+    let first = folder.pipeline(&coverage());
+    transform(&first, &request(SHAPES));
+    first.write_plans(true);
+    let later = folder.pipeline(&coverage());
+    let loader = Loader::Other("com/acme/Loader".into());
+    let other_loader = ClassRequest {
+        loader: &loader,
+        ..request(SHAPES)
+    };
+    let retransformed = ClassRequest {
+        retransforming: true,
+        ..request(SHAPES)
+    };
+    let with_file = ClassRequest {
+        original: Some(SHAPES),
+        ..retransformed
+    };
+    for (number, class) in (1..).zip([other_loader, retransformed, with_file, request(NATIVES)]) {
+        transform(&later, &class);
+        assert_eq!(known(&later), counts(0, number));
+    }
+    let other_location = ClassRequest {
+        location: host::CodeLocation::At("/elsewhere"),
+        ..request(SHAPES)
+    };
+    transform(&later, &other_location);
+    assert_eq!(known(&later), counts(1, 4), "no plugin sees it");
+    let other_plugins = [
+        folder.pipeline(&PluginConfig::bundled("trace")),
+        folder.pipeline_of(&coverage(), |config| config.agent.log = LogLevel::Debug),
+    ];
+    for other in other_plugins {
+        transform(&other, &request(SHAPES));
+        assert_eq!(known(&other), counts(0, 1));
+    }
+    for (deed, known_before) in [("trap", 0), ("loop", 0), ("trap", 1)] {
+        let configured = folder.pipeline(&misbehaving(deed));
+        transform(&configured, &request(SHAPES));
+        configured.write_plans(true);
+        assert_eq!(known(&configured).hits, known_before, "{deed}");
+    }
+}
+
+#[test]
+fn plugin_that_fails_or_logs_is_asked_each_time() {
+    let bytes = victim();
+    let victim = ClassRequest {
+        name: b"Victim",
+        ..request(&bytes)
+    };
+    let folder = Folder::new();
+    for _ in 0..2 {
+        let failing = folder.pipeline(&misbehaving("fail"));
+        let (outcome, ..) = transform(&failing, &victim);
+        assert_eq!(outcome.failures()[0].code, "H0316");
+        failing.write_plans(true);
+        assert_eq!(known(&failing), counts(0, 1));
+    }
+    assert_eq!(folder.files(), Vec::<PathBuf>::new());
+}
+
+/// `SHAPES` under a name that the plugin does wrong to.
+fn victim() -> Vec<u8> {
+    let is_name = |window: &[u8]| window == b"\x01\0\x06Shapes";
+    let at = SHAPES.windows(9).position(is_name).unwrap();
+    let name = b"\x01\0\x06Victim";
+    [&SHAPES[..at], name, &SHAPES[at + name.len()..]].concat()
+}
+
+#[test]
+fn file_that_is_damaged_is_counted_and_made_anew() {
+    let folder = Folder::new();
+    let first = folder.pipeline(&coverage());
+    let expected = transform(&first, &request(SHAPES));
+    first.write_plans(true);
+    let (file, whole) = (folder.file(), std::fs::read(folder.file()).unwrap());
+    let cut = (0..whole.len()).step_by(7).map(|end| whole[..end].to_vec());
+    let flipped = (0..whole.len()).step_by(7).map(|at| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        bytes
+    });
+    let longer = [whole.clone(), vec![0]].concat();
+    for damaged in cut.chain(flipped).chain([longer]) {
+        std::fs::write(&file, &damaged).unwrap();
+        let later = folder.pipeline(&coverage());
+        assert_eq!(transform(&later, &request(SHAPES)), expected);
+        let found = known(&later);
+        assert_eq!((found.hits, found.misses, found.damaged), (0, 1, 1));
+        later.write_plans(true);
+        assert!(std::fs::read(&file).unwrap() == whole, "as it was");
+    }
+}
+
+#[test]
+fn what_is_no_file_of_this_user_alone_is_not_read() {
+    let folder = Folder::new();
+    let first = folder.pipeline(&coverage());
+    transform(&first, &request(SHAPES));
+    first.write_plans(true);
+    let file = folder.file();
+    let asked = || {
+        let later = folder.pipeline(&coverage());
+        transform(&later, &request(SHAPES));
+        later.write_plans(true);
+        known(&later)
+    };
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(
+        (asked().misses, asked().hits),
+        (1, 1),
+        "open to others, then replaced"
+    );
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    assert_eq!((asked().misses, asked().hits), (1, 1), "a device");
+    std::fs::remove_file(&file).unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, mode).unwrap();
+    assert_eq!((asked().misses, asked().hits), (1, 1), "a named pipe");
+    std::fs::File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
+    assert_eq!((asked().misses, asked().hits), (1, 1), "a file without end");
+}
+
+#[test]
+fn many_that_write_at_once_leave_a_whole_file() {
+    let folder = Folder::new();
+    let loaders = ["a", "b", "c", "d"].map(|name| Loader::Other(name.into()));
+    std::thread::scope(|scope| {
+        for loader in &loaders {
+            let folder = &folder;
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let pipeline = folder.pipeline(&coverage());
+                    let class = ClassRequest {
+                        loader,
+                        retransforming: round % 2 == 1,
+                        ..request(SHAPES)
+                    };
+                    transform(&pipeline, &class);
+                    pipeline.write_plans(true);
+                    assert_eq!(known(&pipeline).damaged, 0);
+                }
+            });
+        }
+    });
+    let left = folder.pipeline(&coverage());
+    for loader in &loaders {
+        let class = ClassRequest {
+            loader,
+            ..request(SHAPES)
+        };
+        transform(&left, &class);
+    }
+    let found = known(&left);
+    assert!(found.hits >= 1 && found.damaged == 0, "{found:?}");
+    let entries = std::fs::read_dir(folder.0.path()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.ends_with(".tmp")));
+}
+
+/// Two runs at the same time, one after the other: both their classes are there.
+#[test]
+fn runs_that_overlap_add_to_one_another() {
+    let folder = Folder::new();
+    let runs = [(); 2].map(|()| folder.pipeline(&coverage()));
+    for (run, bytes) in runs.iter().zip([SHAPES, NATIVES]) {
+        transform(run, &request(bytes));
+        run.write_plans(true);
+    }
+    let later = folder.pipeline(&coverage());
+    transform(&later, &request(SHAPES));
+    transform(&later, &request(NATIVES));
+    assert_eq!(known(&later), counts(2, 0));
+}
+
+#[test]
+fn cache_that_is_off_is_neither_read_nor_written() {
+    let folder = Folder::new();
+    let off = folder.pipeline_of(&coverage(), |config| config.agent.plan_cache = false);
+    transform(&off, &request(SHAPES));
+    off.write_plans(true);
+    assert_eq!(off.summary().plans, None);
+    assert_eq!(folder.files(), Vec::<PathBuf>::new());
+    let config = Config::from_options("plan-cache=off").unwrap();
+    assert!(!config.agent.plan_cache && Config::default().agent.plan_cache);
+}

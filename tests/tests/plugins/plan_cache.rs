@@ -1,0 +1,74 @@
+//! What plugins asked for in classes is known to the next JVM, and to files that are instrumented.
+
+use crate::support::agent::{classes, java, snapshot};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::javac::files_with_extension;
+use e2e_tests::workspace::classhook;
+use e2e_tests::{jdks, scratch};
+use std::path::Path;
+
+/// `Life` with its coverage, in a JVM with this cache.
+fn life(folder: &Path, cache: &Path, more: &str) -> Run {
+    let output = folder.join("out");
+    let options = format!("output={},log=info,self-remove=off{more}", output.display());
+    let java = java(&jdks::newest()).agent(Some(&options));
+    let run = java
+        .variable("XDG_CACHE_HOME", cache)
+        .main("Life")
+        .argument("end")
+        .run();
+    run.assert_success();
+    run
+}
+
+/// `known` and `asked` of the line at the end.
+#[track_caller]
+fn counts(run: &Run) -> (u32, u32) {
+    let (_, line) = run.stderr.split_once("plan cache: ").expect(&run.stderr);
+    let (known, rest) = line.split_once(" known, ").expect(line);
+    let (asked, _) = rest.split_once(" asked").expect(line);
+    let number = |text: &str| text.parse().expect("a number");
+    (number(known), number(asked))
+}
+
+#[test]
+fn second_jvm_asks_no_plugin_about_a_known_class() {
+    let (first, second, off) = (scratch(), scratch(), scratch());
+    let cache = first.path().join("cache");
+    let (known, asked) = counts(&life(first.path(), &cache, ""));
+    assert!(known == 0 && asked > 0, "{known} {asked}");
+    assert_eq!(counts(&life(second.path(), &cache, "")), (asked, 0));
+    let probes = |folder: &Path| {
+        let snapshot = snapshot(&folder.join("out"));
+        let classes = snapshot.classes.into_iter();
+        let mut probes: Vec<_> = classes.map(|class| (class.name, class.probes)).collect();
+        probes.sort();
+        probes
+    };
+    assert_eq!(probes(second.path()), probes(first.path()));
+    let unused = off.path().join("cache");
+    let run = life(off.path(), &unused, ",plan-cache=off");
+    run.assert_stderr("plan cache: off");
+    let files = files_with_extension(&unused.join("classhook"), "plans");
+    assert!(files.is_empty(), "{files:?}");
+}
+
+#[test]
+fn jvm_knows_what_was_asked_when_its_classes_were_instrumented() {
+    let folder = scratch();
+    let cache = folder.path().join("cache");
+    let settings = folder.path().join("classhook.toml");
+    std::fs::write(&settings, "[agent]\nlog = \"info\"\n").expect("a file");
+    let instrumented = Java::program(classhook())
+        .variable("XDG_CACHE_HOME", &cache)
+        .argument("instrument")
+        .argument("--config")
+        .argument(&settings)
+        .argument(classes())
+        .argument("-o")
+        .argument(folder.path().join("classes"))
+        .run();
+    instrumented.assert_success();
+    let (known, asked) = counts(&life(folder.path(), &cache, ""));
+    assert!(known > 0 && asked == 0, "{known} {asked}");
+}
