@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod figures;
 mod folder;
 pub mod instrument;
+pub mod plugins;
 pub mod report;
 pub mod rewriter;
 pub mod startup;
@@ -34,6 +35,8 @@ enum What {
     Startup(startup::Options),
     /// The rewriter against ASM, JaCoCo's instrumenter and the JDK's class-file API, warm and cold
     Rewriter(rewriter::Options),
+    /// What plugins cost for a class, asked and known from the plan cache, and what loading them takes
+    Plugins(plugins::Options),
     /// Files instrumented before they run: all classes of a JDK and a large jar; beside JaCoCo
     Instrument(instrument::Options),
     /// The report of all classes of a JDK: CPU time and memory, beside JaCoCo
@@ -72,6 +75,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         What::Table(options) => figures::show(workspace, options.docs),
         What::Startup(options) => keep(startup::run(workspace, options)?),
         What::Rewriter(options) => keep(rewriter::run(workspace, options)?),
+        What::Plugins(options) => plugins::run(workspace, options),
         What::Instrument(options) => keep(instrument::run(workspace, options)?),
         What::Report(options) => keep(report::run(workspace, options)?),
         What::Attach(options) => keep(attach::run(workspace, options)?),

@@ -6,6 +6,7 @@
 //! ```text
 //! pass N       the first N classes: CPU time of the thread in ns, bytes written, classes that failed, allocations
 //! threads T N  the first N classes on T threads: the longest CPU time of a thread in ns, time passed in ns
+//! load         engine and plugin of a task with a plugin are loaded once more: CPU time of the thread in ns
 //! ```
 
 mod native;
@@ -36,11 +37,11 @@ fn main() -> Result<(), Failure> {
     let classes = unpack(&pack);
     let wasm = std::sync::OnceLock::new();
     let start = || -> Box<dyn Worker + '_> {
-        match task.as_str() {
-            "wasm" => Box::new(through_wasm::Worker::new(
-                wasm.get_or_init(|| through_wasm::pipeline(check)),
-            )),
-            task => Box::new(native::Worker::new(task, check)),
+        match task.strip_prefix("plugin=") {
+            Some(plugin) => Box::new(through_wasm::Worker::new(wasm.get_or_init(|| {
+                through_wasm::pipeline(plugin, check, &classes).expect("the plugin can be loaded")
+            }))),
+            None => Box::new(native::Worker::new(&task, check)),
         }
     };
     let mut worker = None;
@@ -55,7 +56,11 @@ fn main() -> Result<(), Failure> {
             ("threads", Some(threads), Some(count)) => {
                 on_threads(threads, &classes[..count.min(classes.len())], &start)
             }
-            _ => return Err(format!("expected `pass N` or `threads T N`, found `{line}`").into()),
+            ("load", None, None) => load(task.trim_start_matches("plugin="))?,
+            _ => {
+                let expected = "`pass N`, `threads T N` or `load`";
+                return Err(format!("expected {expected}, found `{line}`").into());
+            }
         };
         println!("{answer}");
         std::io::stdout().flush()?;
@@ -96,6 +101,13 @@ fn pass<'w>(
         spent.as_nanos(),
         allocations.count_total
     )
+}
+
+/// Once more, with a cache of compiled plugins that holds this one.
+fn load(plugin: &str) -> Result<String, Failure> {
+    let began = thread_time();
+    std::hint::black_box(&through_wasm::pipeline(plugin, true, &[])?);
+    Ok((thread_time() - began).as_nanos().to_string())
 }
 
 /// Each thread has a worker of its own, which has seen some classes before the clock starts.

@@ -52,7 +52,7 @@ impl Worker {
             "exits" => Task::EntryAndExits,
             "lines" => Task::Lines,
             "coverage" => Task::Coverage,
-            other => panic!("expected entry, exits, lines, coverage or wasm, found {other}"),
+            other => panic!("expected entry, exits, lines, coverage or plugin=…, found {other}"),
         };
         Self {
             task,

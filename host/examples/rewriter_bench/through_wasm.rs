@@ -1,23 +1,96 @@
-//! The bundled coverage plugin, as the agent runs it.
+//! Plugins as the agent runs them: `plugin=coverage`, `plugin=trace`, or `plugin=nothing`, which asks for nothing; with
+//! `,known` in a later run, when the plan cache knows every class; with `,unselected` where no class is selected.
 
-use host::compiler::CompilerProcess;
+use host::cache::Cache;
+use host::compiler::{COMPILER, CompilerProcess};
+use host::config::PluginConfig;
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::Failure;
 
 /// What all threads share.
 pub struct Shared {
     pipeline: Pipeline,
     table: ProbeTable,
+    selected: bool,
 }
 
-pub fn pipeline(check: bool) -> Shared {
-    let table = ProbeTable::new();
-    table.set_arrays(u16::MAX);
-    let mut config = Config::default();
+/// The pipeline of a task; `classes` are those that it knows if it is to know any.
+pub fn pipeline(task: &str, check: bool, classes: &[&[u8]]) -> Result<Shared, Failure> {
+    let (plugin, kind) = task.split_once(',').unwrap_or((task, ""));
+    let mut plugin = match plugin {
+        "nothing" => asking_for_nothing(),
+        bundled => PluginConfig::bundled(bundled),
+    };
+    if kind == "unselected" {
+        plugin.select = vec!["com.nothing.**".to_owned()];
+    }
+    let mut config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
     config.agent.self_check = check;
-    let pipeline = Pipeline::new(&config, &CompilerProcess::new(Vec::new()))
-        .expect("the bundled plugin can be loaded");
-    Shared { pipeline, table }
+    let compiler = CompilerProcess::new(vec![built().join(COMPILER)]);
+    let loaded = match kind {
+        "known" => {
+            let folder = private_folder()?;
+            config.agent.cache = Some(folder.clone());
+            let first = Shared::of(Pipeline::with_plan_cache(&config, &compiler)?, true);
+            let mut worker = Worker::new(&first);
+            for class in classes {
+                crate::Worker::class(&mut worker, class);
+            }
+            first.pipeline.write_plans(true);
+            let later = Pipeline::with_plan_cache(&config, &compiler)?;
+            std::fs::remove_dir_all(folder)?;
+            later
+        }
+        _ => Pipeline::new(&config, &compiler)?,
+    };
+    Ok(Shared::of(loaded, kind != "unselected"))
+}
+
+/// The folder of what cargo has built.
+fn built() -> PathBuf {
+    let this = std::env::current_exe().unwrap_or_default();
+    this.ancestors().nth(2).unwrap_or(Path::new("")).to_owned()
+}
+
+fn asking_for_nothing() -> PluginConfig {
+    let path = built()
+        .with_file_name("bundled")
+        .join("tests/requests.wasm");
+    PluginConfig {
+        grant: ["probes", "rewrite", "structure"]
+            .map(str::to_owned)
+            .to_vec(),
+        config: serde_json::json!({ "request": "nothing" }),
+        ..PluginConfig::file(path)
+    }
+}
+
+/// A cache of this process alone.
+fn private_folder() -> Result<PathBuf, Failure> {
+    let folder = std::env::temp_dir().join(format!("classhook-bench-{}", std::process::id()));
+    std::fs::create_dir(&folder)?;
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))?;
+    Cache::open(&folder)?;
+    Ok(folder)
+}
+
+impl Shared {
+    fn of(pipeline: Pipeline, selected: bool) -> Self {
+        let table = ProbeTable::new();
+        table.set_arrays(u16::MAX);
+        Self {
+            pipeline,
+            table,
+            selected,
+        }
+    }
 }
 
 /// Sends classes through the pipeline.
@@ -38,14 +111,24 @@ impl<'s> Worker<'s> {
 impl crate::Worker for Worker<'_> {
     fn class(&mut self, bytes: &[u8]) -> Option<usize> {
         let request = ClassRequest {
-            name: b"x",
+            name: b"java/util/concurrent/ConcurrentHashMap",
             loader: &Loader::App,
             location: CodeLocation::Unread,
             bytes,
             original: None,
             retransforming: false,
         };
-        let Shared { pipeline, table } = self.shared;
+        let Shared {
+            pipeline,
+            table,
+            selected,
+        } = self.shared;
+        if pipeline.wants(request.name, request.loader, request.location) != *selected {
+            return None;
+        }
+        if !selected {
+            return Some(bytes.len());
+        }
         match pipeline.transform(&request, table, &mut self.out) {
             Outcome::Changed => Some(self.out.len()),
             Outcome::Unchanged => Some(bytes.len()),

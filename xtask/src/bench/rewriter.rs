@@ -5,7 +5,7 @@
 //! *Warm* is the median of interleaved passes over all classes, after passes that only warm up.
 //! *Cold* is the first pass of a fresh process over the first classes, with all that the library has to load.
 
-mod peer;
+pub(super) mod peer;
 mod table;
 
 use crate::bench::figures::Figure;
@@ -49,6 +49,8 @@ const JARS: [&str; 6] = [
     "jacoco-core",
     JAR,
 ];
+/// Classhook's side, in the folder of what cargo builds.
+pub(super) const HARNESS_PROGRAM: &str = "examples/rewriter_bench";
 const HARNESS: &str = include_str!("rewriter/RewriterBench.java");
 
 /// What is rewritten, and what it is compared with.
@@ -92,11 +94,7 @@ const TASKS: [Task; 4] = [
 pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
     let mut figures = Vec::new();
-    let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", "host"]);
-    step(
-        "building the harness",
-        build.args(["--example", "rewriter_bench"]),
-    )?;
+    build_harness(workspace)?;
     let jdk = jdks::full().into_iter().find(|jdk| jdk.feature == RELEASE);
     let jdk = jdk.with_context(|| {
         format!(
@@ -118,6 +116,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
         bench.threads(options)?;
     }
     Ok(figures)
+}
+
+/// Builds Classhook's side.
+pub(super) fn build_harness(workspace: &Workspace) -> Result<()> {
+    let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", "host"]);
+    build.args(["--example", "rewriter_bench"]);
+    step("building the harness", &mut build)
 }
 
 /// What every process of the measurement is given.
@@ -150,9 +155,10 @@ impl Bench {
                 .args([&folder.join("classes"), &source]),
         )?;
         let pack = folder.join("classes.pack");
-        let (classes, bytes) = pack_classes(&jdk, &setup::artifact(workspace, JAR)?, &pack)?;
+        let jar = setup::artifact(workspace, JAR)?;
+        let (classes, bytes) = pack_classes(&jdk, Some(&jar), &pack)?;
         Ok(Self {
-            native: workspace.product("examples/rewriter_bench"),
+            native: workspace.product(HARNESS_PROGRAM),
             jdk,
             class_path,
             pack,
@@ -174,8 +180,8 @@ impl Bench {
         } else {
             command = Command::new(&self.native);
             let (task, check) = match side {
-                Side::ClasshookWasm => ("wasm", None),
-                Side::ClasshookWasmChecked => ("wasm", Some("check")),
+                Side::ClasshookWasm => ("plugin=coverage", None),
+                Side::ClasshookWasmChecked => ("plugin=coverage", Some("check")),
                 Side::ClasshookChecked => (task, Some("check")),
                 _ => (task, None),
             };
@@ -246,14 +252,15 @@ impl Bench {
     }
 }
 
-/// Writes the classes into one file, in an order that mixes them and never changes.
-fn pack_classes(jdk: &Jdk, jar: &Path, pack: &Path) -> Result<(usize, usize)> {
+/// Writes the classes of a JDK, and of a jar, into one file, in an order that mixes them and never changes; gives their
+/// number and bytes.
+pub(super) fn pack_classes(jdk: &Jdk, jar: Option<&Path>, pack: &Path) -> Result<(usize, usize)> {
     let modules = corpus::jdk_classes(jdk);
     let mut classes = Vec::new();
     for module in MODULES {
         classes.extend(corpus::in_folder(&modules.join(module)));
     }
-    classes.extend(corpus::in_jar(jar));
+    classes.extend(jar.into_iter().flat_map(corpus::in_jar));
     if classes.len() < COLD {
         bail!(
             "expected at least {COLD} classes to measure with, found {}",

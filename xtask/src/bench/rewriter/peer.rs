@@ -109,6 +109,12 @@ impl Peer {
         })
     }
 
+    /// CPU time in which engine and plugin are loaded once more.
+    pub fn load(&mut self) -> Result<Duration> {
+        let [time] = self.ask("load")?;
+        Ok(Duration::from_nanos(time))
+    }
+
     /// One pass on several threads: the longest CPU time of a thread, and the time that passed.
     pub fn threads(&mut self, threads: usize, classes: usize) -> Result<(Duration, Duration)> {
         let [cpu, passed] = self.ask(&format!("threads {threads} {classes}"))?;
