@@ -17,7 +17,7 @@ use crate::compilation::Compilation;
 use crate::component;
 use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::error::HostError;
-use crate::instance::{Fault, Instance};
+use crate::instance::{Fault, Instance, shortened};
 use crate::log_budget::LogBudget;
 use crate::outcome::{Loader, PlanCounts};
 use crate::plan_store::PlanStore;
@@ -380,7 +380,7 @@ fn not_configured(plugin: &PluginConfig, file: Option<&Path>, fault: Fault) -> H
             let file = file.unwrap_or(Path::new("classhook.toml"));
             error.with("at", format!("{}:{line}", file.display()))
         }
-        None => error.with("config", plugin.config.to_string()),
+        None => error.with("config", shortened(plugin.config.to_string())),
     };
     suggest::from_text(error, &fault.cause)
 }

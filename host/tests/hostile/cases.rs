@@ -1,0 +1,770 @@
+//! Hostile code, and what is told of it.
+
+use super::assembly::Place::{
+    self, AfterConfigure, AfterTransform, Configure, Helper, Realloc, Start, Transform,
+};
+use super::assembly::{Assembly, DONE};
+
+/// What is to come of a case.
+#[derive(Debug, Clone, Copy)]
+pub enum Expected {
+    /// It is granted or without effect.
+    Fine,
+    /// The plugin is not loaded, with this code and part of the text.
+    NotLoaded(&'static str, &'static str),
+    /// The plugin is loaded and fails on a class.
+    Fails(&'static str, &'static str),
+    /// It is without effect, or stopped by a limit, whichever comes first on this machine.
+    Bounded,
+}
+
+use Expected::{Bounded, Fails, Fine, NotLoaded};
+
+/// A plugin that does wrong.
+pub struct Case {
+    pub name: String,
+    pub assembly: Assembly,
+    pub expected: Expected,
+}
+
+/// A wrong that can be done anywhere: its name, code, code of the helper, and what is told of it.
+type Wrong = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const WRONGS: [Wrong; 7] = [
+    ("loops", "loop br 0 end", "", "H0312", "CPU time"),
+    (
+        "recurses",
+        "call helper",
+        "call helper",
+        "H0314",
+        "recursion",
+    ),
+    ("traps", "unreachable", "", "H0311", "unreachable"),
+    (
+        "divides by zero",
+        "i32.const 1 i32.const 0 i32.div_u drop",
+        "",
+        "H0311",
+        "divide by zero",
+    ),
+    (
+        "reads out of bounds",
+        "i32.const -8 i32.load drop",
+        "",
+        "H0311",
+        "out of bounds",
+    ),
+    (
+        "calls what is not there",
+        "i32.const 0 call_indirect",
+        "",
+        "H0311",
+        "uninitialized element",
+    ),
+    (
+        "allocates",
+        "loop i32.const 16 memory.grow i32.const -1 i32.ne br_if 0 end unreachable",
+        "",
+        "H0313",
+        "64 MiB of memory",
+    ),
+];
+
+/// Every wrong in every place.
+pub fn anywhere() -> Vec<Case> {
+    WRONGS.iter().flat_map(wrong_anywhere).collect()
+}
+
+fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
+    let (name, code, helper, told, text) = *wrong;
+    let usual = |place: Place| match place {
+        Configure | Transform => "i32.const 16",
+        Realloc => "i32.const 65536",
+        _ => "",
+    };
+    let case = |of: &str, parts: &[(Place, &str)], expected| Case {
+        name: format!("{name} in {of}"),
+        assembly: Assembly::new(&[parts, &[(Helper, helper)][..]].concat()),
+        expected,
+    };
+    let early = [
+        ("start", Start),
+        ("configure", Configure),
+        ("realloc", Realloc),
+        ("what follows configure", AfterConfigure),
+    ];
+    let early = early.map(|(of, place)| {
+        let code = format!("{code} {}", usual(place));
+        case(of, &[(place, &code)], NotLoaded("H0112", text))
+    });
+    let late = [
+        ("transform", Transform),
+        ("what follows transform", AfterTransform),
+    ];
+    let late = late.map(|(of, place)| {
+        let code = format!("{code} {}", usual(place));
+        case(of, &[(place, &code)], Fails(told, text))
+    });
+    let asked =
+        format!("i32.const 1 global.set 1 local.get 0 i32.const 256 call class-view.name {DONE}");
+    let answer = format!("global.get 1 if {code} end i32.const 65536");
+    let while_asked = case(
+        "realloc for an answer",
+        &[(Transform, &asked), (Realloc, &answer)],
+        Fails(told, text),
+    );
+    early.into_iter().chain(late).chain([while_asked]).collect()
+}
+
+/// The name, the code of `transform`, what is to come of it.
+type Row = (&'static str, &'static str, Expected);
+
+fn transforming(rows: &[Row]) -> impl Iterator<Item = Case> {
+    rows.iter().map(|(name, code, expected)| Case {
+        name: (*name).to_owned(),
+        assembly: Assembly::new(&[(Transform, &code.replace("DONE", DONE))]),
+        expected: *expected,
+    })
+}
+
+/// Borrowed handles are given up; what follows is the result's address.
+const GIVEN_UP: &str = "local.get 0 call drop-class-view local.get 1 call drop-plan";
+
+/// What `transform` returns is no result.
+const RESULTS: [Row; 8] = [
+    (
+        "result outside of memory",
+        "i32.const -16",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "result at an odd address",
+        "i32.const 17",
+        Fails("H0311", "not aligned"),
+    ),
+    (
+        "result that is none",
+        "i32.const 16 i32.const 2 i32.store i32.const 16",
+        Fails("H0311", "discriminant"),
+    ),
+    (
+        "error outside of memory",
+        "i32.const 16 i32.const 1 i32.store i32.const 20 i32.const -8 i32.store i32.const 24 i32.const 64 i32.store i32.const 16",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "error without end",
+        "i32.const 16 i32.const 1 i32.store i32.const 24 i32.const -1 i32.store i32.const 16",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "error that is no UTF-8",
+        "i32.const 16 i32.const 1 i32.store i32.const 20 i32.const 2048 i32.store i32.const 24 i32.const 8 i32.store i32.const 16",
+        Fails("H0311", "utf-8"),
+    ),
+    (
+        "error of a mebibyte",
+        "i32.const 65536 i32.const 120 i32.const 1048576 memory.fill i32.const 16 i32.const 1 i32.store \
+         i32.const 20 i32.const 65536 i32.store i32.const 24 i32.const 1048576 i32.store i32.const 16",
+        Fails("H0316", "bytes in all)"),
+    ),
+    (
+        "error that a terminal would obey",
+        "i32.const 16 i32.const 1 i32.store i32.const 20 i32.const 3072 i32.store i32.const 24 i32.const 37 i32.store i32.const 16",
+        Fails("H0316", "it returned an error"),
+    ),
+];
+
+/// What imports are handed.
+const ARGUMENTS: [Row; 27] = [
+    (
+        "text outside of memory",
+        "i32.const 1 i32.const -8 i32.const 4 call log",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "text beyond memory",
+        "i32.const 1 i32.const 1024 i32.const 2097152 call log",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "text around memory",
+        "i32.const 1 i32.const 1024 i32.const -1 call log",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "text that is no UTF-8",
+        "i32.const 1 i32.const 2048 i32.const 8 call log",
+        Fails("H0311", "utf-8"),
+    ),
+    (
+        "level that there is not",
+        "i32.const 255 i32.const 1024 i32.const 8 call log DONE",
+        Fine,
+    ),
+    (
+        "level beyond a byte",
+        "i32.const -1 i32.const 1024 i32.const 8 call log DONE",
+        Fine,
+    ),
+    (
+        "empty text at no address",
+        "i32.const 1 i32.const 0 i32.const 0 call log DONE",
+        Fine,
+    ),
+    (
+        "list without end",
+        "local.get 0 i32.const 1024 i32.const 536870912 i32.const 256 call class-view.sites",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "list longer than numbers go",
+        "local.get 0 i32.const 1024 i32.const -1 i32.const 256 call class-view.sites",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "list at an odd address",
+        "local.get 0 i32.const 1025 i32.const 1 i32.const 256 call class-view.sites",
+        Fails("H0311", "not aligned"),
+    ),
+    (
+        "list outside of memory",
+        "local.get 0 i32.const -8 i32.const 1 i32.const 256 call class-view.sites",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "list of all memory",
+        "local.get 0 i32.const 0 i32.const 262144 i32.const 256 call class-view.sites DONE",
+        Fine,
+    ),
+    (
+        "answer outside of memory",
+        "local.get 0 i32.const -8 call class-view.name",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "answer at an odd address",
+        "local.get 0 i32.const 257 call class-view.name",
+        Fails("H0311", "not aligned"),
+    ),
+    (
+        "answer over the result",
+        "local.get 0 i32.const 16 call class-view.name i32.const 16 i32.const 0 i32.store DONE",
+        Fine,
+    ),
+    (
+        "tag outside of memory",
+        "local.get 1 i32.const 0 i32.const 0 i32.const -8 i32.const 8 i32.const 256 call hit",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "tag of all memory",
+        "local.get 1 i32.const 0 i32.const 0 i32.const 0 i32.const 2097152 i32.const 256 call hit DONE",
+        Fine,
+    ),
+    (
+        "sites that are text",
+        "local.get 1 i32.const 1024 i32.const 8 i32.const 0 i32.const 0 i32.const 256 call hit DONE",
+        Fine,
+    ),
+    (
+        "sites at an odd address",
+        "local.get 1 i32.const 1025 i32.const 1 i32.const 0 i32.const 0 i32.const 256 call hit",
+        Fails("H0311", "not aligned"),
+    ),
+    (
+        "note that is no UTF-8",
+        "local.get 1 i64.const 0 i32.const 2048 i32.const 8 call plan.note",
+        Fails("H0311", "utf-8"),
+    ),
+    (
+        "note outside of memory",
+        "local.get 1 i64.const 0 i32.const 2097152 i32.const 1 call plan.note",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "code from a method that there is not",
+        "local.get 0 i32.const 65535 i32.const 256 call class-view.code DONE",
+        Fine,
+    ),
+    (
+        "code from beyond methods",
+        "local.get 0 i32.const -1 i32.const 256 call class-view.code DONE",
+        Fine,
+    ),
+    (
+        "method that there is not",
+        "local.get 0 i32.const 65535 i32.const 256 call class-view.method DONE",
+        Fine,
+    ),
+    (
+        "constant that is none",
+        "call new-event-values local.tee 2 i32.const 1024 i32.const 4 i32.const 9 i64.const 0 i32.const 0 call event-values.constant",
+        Fails("H0311", "discriminant"),
+    ),
+    (
+        "option that is none",
+        "local.get 1 i32.const 0 i32.const 0 i32.const 7 i32.const 0 i64.const 0 i32.const 0 i32.const 256 call remove",
+        Fails("H0311", "discriminant"),
+    ),
+    (
+        "span of a method that there is not",
+        "local.get 1 i32.const 65535 call new-capture i32.const 0 i32.const 0 i32.const 256 call span DONE",
+        Fine,
+    ),
+];
+
+/// Handles that are none, or none of this kind, or none any more.
+const HANDLES: [Row; 15] = [
+    (
+        "handle zero",
+        "i32.const 0 i32.const 256 call class-view.name",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "handle that nobody made",
+        "i32.const 99 i32.const 256 call class-view.name",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "negative handle",
+        "i32.const -1 i32.const 256 call class-view.name",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "plan as a class",
+        "local.get 1 i32.const 256 call class-view.name",
+        Fails("H0311", "handle"),
+    ),
+    (
+        "class as a plan",
+        "local.get 0 i64.const 0 i32.const 1024 i32.const 4 call plan.note",
+        Fails("H0311", "handle"),
+    ),
+    (
+        "class given up twice",
+        "local.get 0 call drop-class-view local.get 0 call drop-class-view",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "class used after it was given up",
+        "local.get 0 call drop-class-view local.get 0 i32.const 256 call class-view.name",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "plan used after it was given up",
+        "local.get 1 call drop-plan local.get 1 i64.const 0 i32.const 1024 i32.const 4 call plan.note",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "class that is not given up",
+        "local.get 1 call drop-plan i32.const 16",
+        Fails("H0311", "borrow"),
+    ),
+    (
+        "class given up as a method",
+        "local.get 0 call drop-method-view",
+        Fails("H0311", "handle"),
+    ),
+    (
+        "method given up twice",
+        "local.get 0 i32.const 0 i32.const 256 call class-view.method i32.const 260 i32.load call drop-method-view \
+         i32.const 260 i32.load call drop-method-view",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "method used after it was given up",
+        "local.get 0 i32.const 0 i32.const 256 call class-view.method i32.const 260 i32.load call drop-method-view \
+         i32.const 260 i32.load i32.const 264 call method-view.lines",
+        Fails("H0311", "unknown handle"),
+    ),
+    (
+        "snippet as a capture",
+        "local.get 1 i32.const 0 call new-snippet i32.const 0 i32.const 0 i32.const 256 call span",
+        Fails("H0311", "handle"),
+    ),
+    (
+        "annotation within itself",
+        "i32.const 1024 i32.const 8 call new-annotation local.tee 2 i32.const 1024 i32.const 4 local.get 2 call annotation.nest DONE",
+        Fine,
+    ),
+    (
+        // The first class leaves a method behind.
+        "method of the class before",
+        "global.get 0 if global.get 0 i32.const 264 call method-view.lines end \
+         local.get 0 i32.const 0 i32.const 256 call class-view.method i32.const 260 i32.load global.set 0 DONE",
+        Fails("H0311", "after its class was done"),
+    ),
+];
+
+/// More than anybody needs: a million times `AGAIN`.
+const FLOODS: [Row; 24] = [
+    (
+        "lines",
+        "i32.const 1 i32.const 1024 i32.const 32 call log",
+        Bounded,
+    ),
+    (
+        "long lines",
+        "i32.const 1 i32.const 0 i32.const 1024 call log",
+        Bounded,
+    ),
+    (
+        "names",
+        "local.get 0 i32.const 256 call class-view.name",
+        Bounded,
+    ),
+    (
+        "code",
+        "local.get 0 i32.const 0 i32.const 256 call class-view.code",
+        Bounded,
+    ),
+    (
+        "notes",
+        "local.get 1 i64.const 0 i32.const 1024 i32.const 32 call plan.note",
+        Bounded,
+    ),
+    (
+        "requests that are refused",
+        "local.get 1 i32.const 1024 i32.const 1 i32.const 0 i32.const 0 i32.const 256 call hit",
+        Bounded,
+    ),
+    (
+        "tags",
+        "local.get 1 i32.const 0 i32.const 0 i32.const 0 i32.const 4096 i32.const 256 call hit",
+        Bounded,
+    ),
+    (
+        "counts of nothing",
+        "local.get 1 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 256 call count",
+        Bounded,
+    ),
+    (
+        "spans of one method",
+        "local.get 1 i32.const 0 local.get 3 i32.const 0 i32.const 0 i32.const 256 call span",
+        Fails("H0311", "handle"),
+    ),
+    ("captures", "call new-capture drop", Fails("H0311", "")),
+    ("snippets", "call new-snippet drop", Fails("H0311", "")),
+    (
+        "annotations",
+        "i32.const 1024 i32.const 8 call new-annotation drop",
+        Fails("H0311", ""),
+    ),
+    (
+        "values of events",
+        "call new-event-values drop",
+        Fails("H0311", ""),
+    ),
+    (
+        "methods",
+        "local.get 0 i32.const 0 i32.const 256 call class-view.method",
+        Fails("H0313", "131072 handles"),
+    ),
+    (
+        "sites",
+        "local.get 0 i32.const 8192 i32.const 4096 i32.const 256 call class-view.sites",
+        Bounded,
+    ),
+    (
+        "labels",
+        "global.get 0 i32.eqz if call new-snippet global.set 0 end global.get 0 call snippet.new-label drop",
+        Bounded,
+    ),
+    (
+        "operations",
+        "global.get 0 i32.eqz if call new-snippet global.set 0 end global.get 0 i32.const 7 i32.const 256 call snippet.push-int",
+        Bounded,
+    ),
+    (
+        "long texts in a snippet",
+        "global.get 0 i32.eqz if call new-snippet global.set 0 end global.get 0 i32.const 65536 i32.const 65536 i32.const 256 call snippet.push-string",
+        Bounded,
+    ),
+    (
+        "long names of values",
+        "global.get 0 i32.eqz if call new-event-values global.set 0 end global.get 0 i32.const 65536 i32.const 1048576 call event-values.this",
+        Bounded,
+    ),
+    (
+        "interfaces",
+        "local.get 1 i32.const 1024 i32.const 8 i32.const 256 call add-interface",
+        Bounded,
+    ),
+    (
+        "names of types",
+        "local.get 1 i32.const 1024 i32.const 8 i32.const 1032 i32.const 8 i32.const 256 call rename-type",
+        Bounded,
+    ),
+    (
+        "attributes",
+        "local.get 1 i32.const 1024 i32.const 8 i32.const 65536 i32.const 1048576 i32.const 256 call add-class-attribute",
+        Bounded,
+    ),
+    (
+        "elements of an annotation",
+        "global.get 0 i32.eqz if i32.const 1024 i32.const 8 call new-annotation global.set 0 end global.get 0 i32.const 1024 i32.const 4 i32.const 4 i64.const 1 i32.const 0 i32.const 0 i32.const 0 call annotation.put",
+        Fails("H0311", "bytes in one annotation"),
+    ),
+    (
+        "annotations that double",
+        "global.get 0 i32.eqz if i32.const 1024 i32.const 8 call new-annotation global.set 0 end global.get 0 i32.const 1024 i32.const 4 global.get 0 call annotation.nest",
+        Fails("H0311", "bytes in one annotation"),
+    ),
+];
+
+/// What a plugin says that it selects; code of `configure`.
+const SELECTIONS: [Row; 9] = [
+    (
+        "list of selectors outside of memory",
+        "i32.const 20 i32.const -16 i32.store i32.const 24 i32.const 1 i32.store i32.const 16",
+        NotLoaded("H0112", "out of bounds"),
+    ),
+    (
+        "list of selectors without end",
+        "i32.const 24 i32.const 536870912 i32.store i32.const 16",
+        NotLoaded("H0112", "out of bounds"),
+    ),
+    (
+        "list of selectors at an odd address",
+        "i32.const 20 i32.const 1025 i32.store i32.const 24 i32.const 1 i32.store i32.const 16",
+        NotLoaded("H0112", "not aligned"),
+    ),
+    (
+        "selector outside of memory",
+        "i32.const 32 i32.const -4 i32.store i32.const 36 i32.const 8 i32.store i32.const 20 i32.const 32 i32.store i32.const 24 i32.const 1 i32.store i32.const 16",
+        NotLoaded("H0112", "out of bounds"),
+    ),
+    (
+        "selector that is no UTF-8",
+        "i32.const 32 i32.const 2048 i32.store i32.const 36 i32.const 8 i32.store i32.const 20 i32.const 32 i32.store i32.const 24 i32.const 1 i32.store i32.const 16",
+        NotLoaded("H0112", "utf-8"),
+    ),
+    (
+        "selectors by the thousand",
+        "i32.const 20 i32.const 65536 i32.store i32.const 24 i32.const 5000 i32.store i32.const 16",
+        NotLoaded("H0112", "4096 selectors"),
+    ),
+    (
+        "empty selectors",
+        "i32.const 20 i32.const 65536 i32.store i32.const 24 i32.const 4096 i32.store i32.const 16",
+        NotLoaded("H0110", ""),
+    ),
+    (
+        "selector of a mebibyte",
+        "i32.const 65536 i32.const 42 i32.const 1048576 memory.fill i32.const 32 i32.const 65536 i32.store i32.const 36 i32.const 1048576 i32.store i32.const 20 i32.const 32 i32.store i32.const 24 i32.const 1 i32.store i32.const 16",
+        NotLoaded("H0112", "selectors of 262144 bytes"),
+    ),
+    (
+        "refusal that a terminal would obey",
+        "i32.const 16 i32.const 1 i32.store i32.const 20 i32.const 3072 i32.store i32.const 24 i32.const 37 i32.store i32.const 16",
+        NotLoaded("H0111", "error[H0001]"),
+    ),
+];
+
+/// Calls where none are allowed, or none are expected.
+const CALLS: [(&str, Place, &str, Expected); 10] = [
+    (
+        "import called by realloc",
+        Realloc,
+        "i32.const 1 i32.const 1024 i32.const 4 call log i32.const 65536",
+        NotLoaded("H0112", "cannot leave"),
+    ),
+    (
+        "import called after configure",
+        AfterConfigure,
+        "i32.const 1 i32.const 1024 i32.const 4 call log",
+        NotLoaded("H0112", "cannot leave"),
+    ),
+    (
+        "import called after transform",
+        AfterTransform,
+        "i32.const 1 i32.const 1024 i32.const 4 call log",
+        Fails("H0311", "cannot leave"),
+    ),
+    (
+        "import called at the start",
+        Start,
+        "i32.const 1 i32.const 1024 i32.const 4 call log",
+        NotLoaded("H0112", "uninitialized element"),
+    ),
+    (
+        "class asked for while configured",
+        Configure,
+        "i32.const 1 i32.const 256 call class-view.name i32.const 16",
+        NotLoaded("H0112", "unknown handle"),
+    ),
+    (
+        "plan asked for while configured",
+        Configure,
+        "i32.const 1 i64.const 0 i32.const 1024 i32.const 4 call plan.note i32.const 16",
+        NotLoaded("H0112", "unknown handle"),
+    ),
+    (
+        "snippets made while configured",
+        Configure,
+        "loop call new-snippet drop br 0 end i32.const 16",
+        NotLoaded("H0112", ""),
+    ),
+    (
+        "configure called by transform",
+        Transform,
+        "i32.const 0 i32.const 0 call configure drop DONE",
+        Fine,
+    ),
+    (
+        "realloc called by transform",
+        Transform,
+        "i32.const 0 i32.const 0 i32.const 1 i32.const -1 call realloc drop DONE",
+        Fine,
+    ),
+    (
+        "memory asked for at the start",
+        Start,
+        "i32.const -1 memory.grow drop",
+        Fine,
+    ),
+];
+
+/// Where answers are put.
+const ADDRESSES: [(&str, &str, Expected); 5] = [
+    ("no address", "i32.const 0", Fine),
+    (
+        "the last address",
+        "i32.const -1",
+        NotLoaded("H0112", "beyond end of memory"),
+    ),
+    (
+        "the end of memory",
+        "i32.const 2097151",
+        NotLoaded("H0112", "beyond end of memory"),
+    ),
+    (
+        "an odd address",
+        "i32.const 65537",
+        Fails("H0311", "not aligned"),
+    ),
+    (
+        "new memory each time",
+        "i32.const 1 memory.grow i32.const 65536 i32.mul",
+        Fine,
+    ),
+];
+
+/// All cases but those that can be anywhere.
+pub fn elsewhere() -> Vec<Case> {
+    let results = RESULTS.map(|(name, code, expected)| Case {
+        name: name.to_owned(),
+        assembly: Assembly::new(&[(Transform, &format!("{GIVEN_UP} {code}"))]),
+        expected,
+    });
+    let arguments = ARGUMENTS.map(|(name, code, expected)| {
+        let tail = if code.ends_with("DONE") { "" } else { "DONE" };
+        let code = format!("{code} {tail}").replace("DONE", DONE);
+        (name, code, expected)
+    });
+    let handles = HANDLES.map(|(name, code, expected)| {
+        let tail = if code.ends_with("DONE") || code.ends_with("i32.const 16") {
+            ""
+        } else {
+            "DONE"
+        };
+        let code = format!("{code} {tail}").replace("DONE", DONE);
+        (name, code, expected)
+    });
+    let floods = FLOODS.map(|(name, code, expected)| {
+        let again = format!(
+            "loop {code} local.get 2 i32.const 1 i32.add local.tee 2 i32.const 1000000 i32.lt_u br_if 0 end {DONE}"
+        );
+        (name, again, expected)
+    });
+    let transforming = arguments.into_iter().chain(handles).chain(floods);
+    let transforming = transforming.map(|(name, code, expected)| Case {
+        name: name.to_owned(),
+        assembly: Assembly::new(&[(Transform, &code)]),
+        expected,
+    });
+    let selections = SELECTIONS.map(|(name, code, expected)| Case {
+        name: name.to_owned(),
+        assembly: Assembly::new(&[(Configure, code)]),
+        expected,
+    });
+    let calls = CALLS.map(|(name, place, code, expected)| Case {
+        name: name.to_owned(),
+        assembly: Assembly::new(&[(place, &code.replace("DONE", DONE))]),
+        expected,
+    });
+    let addresses = ADDRESSES.map(|(name, code, expected)| Case {
+        name: format!("realloc gives {name}"),
+        assembly: Assembly::new(&[
+            (Realloc, code),
+            (
+                Transform,
+                &format!("local.get 0 i32.const 0 i32.const 256 call class-view.code {DONE}"),
+            ),
+        ]),
+        expected,
+    });
+    let all = results.into_iter().chain(transforming).chain(selections);
+    all.chain(calls).chain(addresses).chain(memory()).collect()
+}
+
+/// Memory and tables that are large from the beginning, or become so.
+fn memory() -> Vec<Case> {
+    let begins = |name: &str, pages, elements, expected| Case {
+        name: name.to_owned(),
+        assembly: Assembly {
+            pages,
+            elements,
+            ..Assembly::new(&[])
+        },
+        expected,
+    };
+    let row = |name: &'static str, code: &'static str, expected| (name, code, expected);
+    let grows = [
+        row(
+            "memory that cannot grow",
+            "i32.const -1 memory.grow drop DONE",
+            Fine,
+        ),
+        row(
+            "table that grows",
+            "loop ref.null i32.const 65536 table.grow i32.const -1 i32.ne br_if 0 end unreachable",
+            Fails("H0313", "64 MiB of memory"),
+        ),
+        row(
+            "table of all elements",
+            "ref.null i32.const -1 table.grow drop DONE",
+            Fine,
+        ),
+    ];
+    let mut all = vec![
+        begins(
+            "memory of 64 MiB and a page",
+            1_025,
+            1,
+            NotLoaded("H0112", "64 MiB of memory"),
+        ),
+        begins(
+            "memory of 4 GiB",
+            65_536,
+            1,
+            NotLoaded("H0112", "64 MiB of memory"),
+        ),
+        begins(
+            "table of ten million elements",
+            32,
+            10_000_000,
+            NotLoaded("H0112", "64 MiB of memory"),
+        ),
+        begins("memory that is nearly too much", 960, 1, Fine),
+    ];
+    all.extend(transforming(&grows));
+    all
+}
