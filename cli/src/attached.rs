@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use attach::Process;
 use control::Request;
@@ -71,6 +71,8 @@ pub struct AttachedPlugin {
     begun: Status,
     /// What was wrong before it came.
     before: Trouble,
+    /// When that was, at most some moments before anything was recorded.
+    since: SystemTime,
     /// The snapshot, as this process sees it.
     snapshot: PathBuf,
     /// Folder for what is made here.
@@ -97,6 +99,7 @@ impl AttachedPlugin {
         settings: &Settings,
         run: &str,
     ) -> Result<Self, Problem> {
+        let since = SystemTime::now();
         let plugin = visitor.name.as_str();
         let plugins = if settings.configuration().file.is_some() {
             vec![]
@@ -141,6 +144,7 @@ impl AttachedPlugin {
             looked: Cell::new(Instant::now()),
             guest,
             begun,
+            since,
             before,
             output: checked.output,
         })
@@ -168,6 +172,12 @@ impl AttachedPlugin {
     pub fn write(&mut self) -> Result<(), Problem> {
         let _: Dump = self.agent.ask_for(&Request::Dump)?;
         Ok(())
+    }
+
+    /// When the plugin began to come.
+    #[must_use]
+    pub fn since(&self) -> SystemTime {
+        self.since
     }
 
     /// The JVM's snapshot, as this process sees it; what else it records lies beside it.

@@ -185,15 +185,25 @@ impl Compiler<'_> {
     }
 
     fn refused(&self, said: &str) -> Problem {
+        let problem = Problem::user("H0726", "the sources do not compile; nothing was changed")
+            .with("javac", said.trim());
+        if is_too_old(said) {
+            let javac = self.javac.display();
+            let help = format!("{javac} is older than the JVM: set JAVA_HOME to a newer JDK");
+            return problem.with("help", help);
+        }
         let path = format!(
             "sources are compiled on the JVM's class path and module path, and on what the loaders of their classes have loaded from elsewhere: {} places, of which {} were unpacked from others; --class-path names another path",
             self.path.places().len(),
             self.path.unpacked(),
         );
-        Problem::user("H0726", "the sources do not compile; nothing was changed")
-            .with("javac", said.trim())
-            .with("help", path)
+        problem.with("help", path)
     }
+}
+
+/// Whether the compiler does not know the release that it is to compile for.
+fn is_too_old(said: &str) -> bool {
+    said.contains("release version ") && said.contains(" not supported")
 }
 
 /// Whether the compiler may have seen too little.
@@ -386,6 +396,8 @@ mod tests {
             "A.java:1: error: package exists in another module: java.base\npackage java.util;";
         assert_eq!(named_module(said), Some("java.base"));
         assert_eq!(named_module("cannot find symbol"), None);
+        assert!(is_too_old("error: release version 21 not supported\n"));
+        assert!(!is_too_old("error: cannot find symbol\n"));
     }
 
     #[test]

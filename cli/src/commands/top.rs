@@ -126,7 +126,7 @@ impl Top {
             &run,
         )?;
         what.warn_of_nothing(&mut visit)?;
-        let (which, beside) = Which::recorded_in(visit.snapshot());
+        let (which, beside) = Which::recorded_in(visit.snapshot(), visit.since());
         let sampler = self.sampler(which, beside)?;
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
         visit.lease_for(self.time)?;

@@ -310,7 +310,7 @@ impl Trace {
         let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), settings, run)?;
         self.what.warn_of_nothing(&mut visit)?;
         self.when.warn_of_parameters(&mut visit)?;
-        let (which, folder) = Which::recorded_in(visit.snapshot());
+        let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let live = self.live(which, folder, target)?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.time, &enough)?;

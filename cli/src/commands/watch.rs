@@ -185,7 +185,7 @@ impl Watch {
         };
         what.warn_of_nothing(&mut visit)?;
         self.when.warn_of_parameters(&mut visit)?;
-        let (which, folder) = Which::recorded_in(visit.snapshot());
+        let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let watching = Watching::start(which, folder, self.layout());
         visit.wait("watching", self.time, &|| watching.has_enough())?;
         let mut ended = visit.end();

@@ -20,16 +20,18 @@ const BATCHES: usize = 4;
 pub enum Which {
     /// Those of the JVMs of this run.
     Run(String),
-    /// That of one JVM, as [`run_files::jvm_of`] names it, from now on: what it forgot on request is left out.
-    Jvm(String),
+    /// That of one JVM, as [`run_files::jvm_of`] names it: what it forgot on request before now is left out. The rest was
+    /// recorded since so many milliseconds after 1970, or since its agent began.
+    Jvm(String, u64),
 }
 
 impl Which {
-    /// The event file of the JVM that writes this snapshot, and the folder in which both lie.
+    /// The event file of the JVM that writes this snapshot, recorded since `begun`, and the folder in which both lie.
     #[must_use]
-    pub fn recorded_in(snapshot: &Path) -> (Self, &Path) {
+    pub fn recorded_in(snapshot: &Path, begun: SystemTime) -> (Self, &Path) {
         let jvm = run_files::jvm_of(snapshot).unwrap_or_default();
-        (Self::Jvm(jvm), snapshot.parent().unwrap_or(Path::new(".")))
+        let folder = snapshot.parent().unwrap_or(Path::new("."));
+        (Self::Jvm(jvm, milliseconds(begun)), folder)
     }
 }
 
@@ -72,12 +74,15 @@ impl Jvms {
     /// Of the event files in a folder, which need not be there yet; only the classes that `filter` wants.
     #[must_use]
     pub fn new(which: Which, folder: &Path, filter: Filter) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let begun = match which {
+            Which::Jvm(_, begun) => begun,
+            Which::Run(_) => milliseconds(SystemTime::now()),
+        };
         let mut jvms = Self {
             folder: folder.to_owned(),
             which,
             filter,
-            begun: now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
+            begun,
             others: HashSet::new(),
             ours: Vec::new(),
         };
@@ -87,7 +92,7 @@ impl Jvms {
 
     /// Notes how much of the files that are there is over. What cannot be read now is reported when it is followed.
     fn skip_the_past(&mut self) {
-        if !matches!(self.which, Which::Jvm(_)) || self.find().is_err() {
+        if !matches!(self.which, Which::Jvm(..)) || self.find().is_err() {
             return;
         }
         for jvm in &mut self.ours {
@@ -162,7 +167,7 @@ impl Jvms {
     fn is_ours(&self, path: &Path) -> Result<Option<bool>, Problem> {
         let jvm = run_files::jvm_of(path);
         let run = match &self.which {
-            Which::Jvm(wanted) => return Ok(Some(jvm.as_ref() == Some(wanted))),
+            Which::Jvm(wanted, _) => return Ok(Some(jvm.as_ref() == Some(wanted))),
             Which::Run(run) => run,
         };
         let start = jvm.as_ref().and_then(|jvm| jvm.rsplit_once('-'));
@@ -181,6 +186,14 @@ impl Jvms {
         follower.read(&mut take).map_err(unread)?;
         Ok(found)
     }
+}
+
+/// Since 1970.
+fn milliseconds(time: SystemTime) -> u64 {
+    let time = time.duration_since(UNIX_EPOCH);
+    time.map_or(0, |time| {
+        u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+    })
 }
 
 impl Jvm {
@@ -223,5 +236,38 @@ impl Jvm {
             }
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::Meta;
+    use probes::events::{Aggregate, EventWriter, SpanInfo};
+
+    /// Calls are recorded before this command begins to read.
+    #[test]
+    fn first_interval_begins_with_the_recording() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = milliseconds(SystemTime::now());
+        let meta = Meta {
+            pid: 7,
+            start_ms: now - 500,
+            ..Meta::default()
+        };
+        let mut writer = EventWriter::create(folder.path(), &meta).unwrap();
+        writer.span(&SpanInfo::default());
+        let sums = Aggregate {
+            count: 1,
+            ..Aggregate::default()
+        };
+        writer.aggregates([(0, &sums)]);
+        writer.flush().unwrap();
+        let begun = UNIX_EPOCH + std::time::Duration::from_millis(now - 2_000);
+        let (which, beside) = Which::recorded_in(writer.path(), begun);
+        let mut jvms = Jvms::new(which, beside, Filter::default());
+        jvms.read(&mut |_, _, _| {}).unwrap();
+        let (_, length) = jvms.all().next().unwrap().since_last().unwrap();
+        assert!((500..2_000).contains(&length), "{length}");
     }
 }
