@@ -105,11 +105,12 @@ impl Answer {
 
     /// What `Agent_OnAttach` returned, from the body of `load`: the only reliable sign of success
     /// on JDK 11 to 25 (JDK 25 reports status 0 even for a library that does not exist).
+    /// On JDK 8 the body is nothing but that number.
     #[must_use]
     pub fn agent_result(&self) -> Option<i32> {
-        self.text
-            .lines()
-            .find_map(|line| line.trim().strip_prefix("return code: ")?.parse().ok())
+        let mut lines = self.text.lines();
+        let named = lines.find_map(|line| line.trim().strip_prefix("return code: ")?.parse().ok());
+        named.or_else(|| self.text.trim().parse().ok())
     }
 }
 
@@ -148,6 +149,8 @@ mod tests {
         assert_eq!((answer.status, answer.agent_result()), (0, None));
         let answer = Answer::parse(b"0\nreturn code: 0\n").expect("status line");
         assert_eq!(answer.agent_result(), Some(0));
+        let answer = Answer::parse(b"0\n-1\n").expect("status line");
+        assert_eq!(answer.agent_result(), Some(-1), "as on JDK 8");
         assert_eq!(Answer::parse(b"garbage"), None);
     }
 }

@@ -300,7 +300,9 @@ impl Facts {
         };
         Ok(Self {
             home: PathBuf::from(value("java.home")),
-            release: value("java.specification.version"),
+            release: value("java.specification.version")
+                .trim_start_matches("1.")
+                .to_owned(),
             class_path: paths("java.class.path"),
             module_path: paths("jdk.module.path"),
         })
@@ -309,7 +311,14 @@ impl Facts {
     /// The compiler, and whether it is the JVM's own.
     fn compiler(&self) -> Result<(PathBuf, bool), Problem> {
         let own = self.home.join("bin/javac");
-        if own.is_file() {
+        // The home of a JDK 8's JVM is a folder of the JDK.
+        let around = self.home.parent().map(|jdk| jdk.join("bin/javac"));
+        let in_jre = around.filter(|_| self.home.ends_with("jre"));
+        if let Some(own) = [Some(own.clone()), in_jre]
+            .into_iter()
+            .flatten()
+            .find(|javac| javac.is_file())
+        {
             return Ok((own, true));
         }
         let from_environment =

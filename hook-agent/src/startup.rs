@@ -6,9 +6,7 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::{Live, OnLoad, OnLoadOrLive};
 use crate::ffi::refs::Local;
-use crate::ffi::table::{
-    CAN_RETRANSFORM_CLASSES, Capabilities, Event, JVMTI_VERSION_1, JVMTI_VERSION_11,
-};
+use crate::ffi::table::{CAN_RETRANSFORM_CLASSES, Capabilities, Event};
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::plugin_compiler::PluginCompiler;
@@ -21,6 +19,9 @@ use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+
+/// The oldest release that the agent works in.
+const OLDEST_JAVA: u32 = 8;
 
 /// Why the agent does not start.
 #[derive(Debug)]
@@ -214,25 +215,27 @@ fn equip(
     })
 }
 
-/// JVM TI 11, which every JVM from 11 on has.
+/// The environment of a JVM that is new enough.
 fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
-    vm.jvmti(JVMTI_VERSION_11).map_err(|_| {
-        let found = vm.jvmti(JVMTI_VERSION_1).ok().and_then(|old| {
-            let version = old.system_property(phase, c"java.vm.specification.version");
-            old.dispose();
-            version
-        });
-        let found = found.map_or_else(
-            || "one without JVM TI".to_owned(),
-            |version| format!("Java {version}"),
-        );
-        StartError::Agent(
-            Code::OldJvm,
-            format!(
-                "this JVM is too old: expected OpenJDK 11 or newer, found {found}; use a newer JDK"
-            ),
-        )
-    })
+    let found = match vm.jvmti() {
+        None => "one without JVM TI 1.2".to_owned(),
+        Some(jvmti) => match jvmti.system_property(phase, c"java.vm.specification.version") {
+            Some(version) if feature_of(&version) < OLDEST_JAVA => {
+                jvmti.dispose();
+                format!("Java {version}")
+            }
+            _ => return Ok(jvmti),
+        },
+    };
+    let message = format!(
+        "this JVM is too old: expected OpenJDK {OLDEST_JAVA} or newer, found {found}; use a newer JDK"
+    );
+    Err(StartError::Agent(Code::OldJvm, message))
+}
+
+/// 8 of `1.8`, 17 of `17`; 0 of what is no version.
+fn feature_of(version: &str) -> u32 {
+    version.trim_start_matches("1.").parse().unwrap_or(0)
 }
 
 /// Creates the output folder and the snapshot in it.
@@ -271,7 +274,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
             property(c"java.vm.version")
         ),
         java_home: property(c"java.home"),
-        java_feature: feature.trim_start_matches("1.").parse().unwrap_or(0),
+        java_feature: feature_of(&feature),
         command: command_line(),
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
         plugins: config

@@ -14,7 +14,7 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::Live;
-use crate::ffi::table::{CAN_SET_NATIVE_METHOD_PREFIX, Capabilities, Event, JVMTI_VERSION_11};
+use crate::ffi::table::{CAN_SET_NATIVE_METHOD_PREFIX, Capabilities, Event};
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::names::{decode, dotted, name_in};
@@ -67,7 +67,7 @@ fn environment(jvm: Jvm<'_>) -> Result<Jvmti, JvmtiError> {
         return Ok(*there);
     }
     let live = jvm.live;
-    let jvmti = Vm::of(jvm.local).and_then(|vm| vm.jvmti(JVMTI_VERSION_11).ok());
+    let jvmti = Vm::of(jvm.local).and_then(|vm| vm.jvmti());
     let jvmti = jvmti.ok_or(JvmtiError::NOT_AVAILABLE)?;
     let prefix = CString::new(natives::PREFIX).map_err(|_| JvmtiError::NOT_AVAILABLE)?;
     jvmti

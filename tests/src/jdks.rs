@@ -1,4 +1,4 @@
-//! The JDKs of this machine: every Java installation of release 11 or newer.
+//! The JDKs of this machine: every Java installation of release 11 or newer, and one of release 8.
 
 use crate::{rotation, workspace};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The oldest release that Classhook works with.
+/// The oldest release that tests run on as a rule; see [`eight`].
 pub const OLDEST: u32 = 11;
 
 /// A Java installation.
@@ -96,6 +96,12 @@ pub fn full() -> Vec<Jdk> {
 /// The installation of this release, if there is one.
 pub fn release(feature: u32) -> Option<Jdk> {
     all().iter().find(|jdk| jdk.feature == feature).cloned()
+}
+
+/// The installation of release 8, in which the agent works, too: few tests are about it, and all others run on newer ones.
+pub fn eight() -> Option<Jdk> {
+    let mut all = every_installation().into_iter();
+    all.find(|jdk| jdk.feature == 8)
 }
 
 /// The releases that every statement of the product is tested on: 17 and 25, where they are there.

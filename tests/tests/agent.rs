@@ -5,6 +5,7 @@ mod beside_others;
 mod check_jni;
 mod durability;
 mod huge_methods;
+mod java8;
 mod library;
 mod lifecycle;
 mod loading;

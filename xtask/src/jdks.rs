@@ -1,7 +1,7 @@
 //! The JDKs of this machine, as the tests find them: `JAVA_HOME`, `PATH`, the distribution's usual folders, and JVMs that `setup` fetched.
 
 use anyhow::{Context, Result, ensure};
-pub use e2e_tests::jdks::Jdk;
+pub use e2e_tests::jdks::{Jdk, eight};
 use e2e_tests::jdks::{OLDEST, every_installation};
 use std::collections::BTreeSet;
 

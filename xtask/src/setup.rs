@@ -6,6 +6,7 @@
 
 mod apt;
 mod artifacts;
+mod java8;
 mod jvms;
 mod maven_repository;
 mod tmux;
@@ -39,6 +40,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         jvms::require_jdks(&[17, 25])?;
     }
     jvms::fetch_extra(workspace)?;
+    java8::fetch(workspace);
     artifacts::fetch_all()?;
     maven_repository::fill()?;
     tmux::require()?;
@@ -93,7 +95,7 @@ fn list_jdks() -> Result<()> {
             "expected at least one JDK (JAVA_HOME, PATH, /usr/lib/jvm), found none; on Debian: apt-get install openjdk-17-jdk-headless"
         );
     }
-    for jdk in found {
+    for jdk in jdks::eight().into_iter().chain(found) {
         say(format!("found {jdk}"));
     }
     Ok(())

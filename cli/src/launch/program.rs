@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::problem::Problem;
 
 /// The oldest Java that the agent works in.
-const OLDEST_JAVA: u32 = 11;
+const OLDEST_JAVA: u32 = 8;
 
 /// How a command takes the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn old_or_foreign_jdk_is_refused_with_a_remedy() {
         for (release, found) in [
-            ("JAVA_VERSION=\"1.8.0_402\"", "Java 1.8.0_402"),
+            ("JAVA_VERSION=\"1.7.0_80\"", "Java 1.7.0_80"),
             ("OS_ARCH=\"aarch64\"", "aarch64"),
         ] {
             let root = tempfile::tempdir().unwrap();

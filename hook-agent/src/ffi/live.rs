@@ -29,7 +29,7 @@ pub(crate) struct CountArray(Global<JClass<'static>>);
 pub(crate) struct BuiltinLoaders {
     /// `ClassLoader.getSystemClassLoader()`.
     pub system: GlobalRef,
-    /// `ClassLoader.getPlatformClassLoader()`.
+    /// `ClassLoader.getPlatformClassLoader()`; on JDK 8, which has none, the loader of its extensions.
     pub platform: GlobalRef,
 }
 
@@ -267,23 +267,28 @@ impl Drop for CriticalElements<'_> {
 ///
 /// What the JVM threw.
 pub(crate) fn builtin_loaders(jvm: Jvm<'_>) -> std::result::Result<BuiltinLoaders, String> {
-    Ok(BuiltinLoaders {
-        system: loader(jvm, jni_str!("getSystemClassLoader"))?,
-        platform: loader(jvm, jni_str!("getPlatformClassLoader"))?,
-    })
-}
-
-fn loader(jvm: Jvm<'_>, method: &'static JNIStr) -> std::result::Result<GlobalRef, String> {
-    with_env(jvm, |env| {
-        let class = jni_str!("java/lang/ClassLoader");
-        let signature = jni_sig!("()Ljava/lang/ClassLoader;");
-        let loader = env.call_static_method(class, method, signature, &[])?.l()?;
-        let local = jvm.local;
-        Ok(local
-            .borrow(loader.as_raw())
-            .and_then(|loader| local.globalize(&loader)))
-    })?
-    .ok_or_else(|| "no memory for a reference".to_owned())
+    let class = jni_str!("java/lang/ClassLoader");
+    let found = with_env(jvm, |env| {
+        let gives_loader = || jni_sig!("()Ljava/lang/ClassLoader;");
+        let name = jni_str!("getSystemClassLoader");
+        let system = env.call_static_method(class, name, gives_loader(), &[])?;
+        let system = system.l()?;
+        let name = jni_str!("getPlatformClassLoader");
+        let platform = match env.call_static_method(class, name, gives_loader(), &[]) {
+            Err(Error::MethodNotFound { .. }) => {
+                env.call_method(&system, jni_str!("getParent"), gives_loader(), &[])
+            }
+            found => found,
+        };
+        let platform = platform?.l()?;
+        let globalize = |loader: JObject<'_>| {
+            let loader = jvm.local.borrow(loader.as_raw())?;
+            jvm.local.globalize(&loader)
+        };
+        Ok(globalize(system).zip(globalize(platform)))
+    })?;
+    let (system, platform) = found.ok_or("no memory for a reference")?;
+    Ok(BuiltinLoaders { system, platform })
 }
 
 /// A `java.lang.Thread` object of that name, not started.
@@ -397,8 +402,10 @@ pub(crate) fn location(
             return Ok(Some(location));
         }
         let signature = jni_sig!("()Ljava/lang/Module;");
-        let module = env.call_method(&class, jni_str!("getModule"), signature, &[])?;
-        let module = module.l()?;
+        let module = match env.call_method(&class, jni_str!("getModule"), signature, &[]) {
+            Err(Error::MethodNotFound { .. }) => return Ok(None), // JDK 8
+            module => module?.l()?,
+        };
         let signature = jni_sig!("()Ljava/lang/String;");
         let name = env.call_method(&module, jni_str!("getName"), signature, &[])?;
         let name = string(env, name.l()?)?;

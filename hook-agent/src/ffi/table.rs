@@ -299,10 +299,8 @@ pub(crate) const CLASS_STATUS_ERROR: jint = 8;
 pub(crate) const CLASS_STATUS_ARRAY: jint = 16;
 /// `JVMTI_CLASS_STATUS_PRIMITIVE`.
 pub(crate) const CLASS_STATUS_PRIMITIVE: jint = 32;
-/// The interface version the agent asks for: JVM TI 11.
-pub(crate) const JVMTI_VERSION_11: jint = 0x300B_0000;
-/// The first interface version, for the message to a JVM that is too old.
-pub(crate) const JVMTI_VERSION_1: jint = 0x3001_0000;
+/// The interface versions that the agent asks for, one after the other: JVM TI 11, and 1.2, which JDK 8 has.
+pub(crate) const JVMTI_VERSIONS: [jint; 2] = [0x300B_0000, 0x3001_0200];
 
 /// A C `jboolean` as a byte: a JVM's byte never becomes a Rust `bool` unchecked.
 pub(crate) fn is_true(byte: u8) -> jboolean {

@@ -2,6 +2,7 @@
 
 use super::jvmti::Jvmti;
 use super::refs::{Local, jni};
+use super::table::JVMTI_VERSIONS;
 use jni_sys::{JNI_OK, JNI_VERSION_1_6, JNIEnv, JavaVM, jint};
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
@@ -28,9 +29,12 @@ impl Vm {
         unsafe { Self::new(vm) }.filter(|_| answer == JNI_OK)
     }
 
-    /// A JVM TI environment of its own; `Err` holds the JVM's answer, usually `JNI_EVERSION`.
-    pub fn jvmti(self, version: jint) -> Result<Jvmti, jint> {
-        self.environment(version).map(|env| Jvmti::new(env.cast()))
+    /// A JVM TI environment of its own, of the first of [`JVMTI_VERSIONS`] that the JVM has; `None` for a JVM without.
+    pub fn jvmti(self) -> Option<Jvmti> {
+        let found = JVMTI_VERSIONS
+            .iter()
+            .find_map(|version| self.environment(*version).ok());
+        found.map(|env| Jvmti::new(env.cast()))
     }
 
     /// The JNI environment of this thread, if it is attached.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Where a compiler's source may still be, newest first.
+/// Where a package may be, newest first.
 const SUITES: [&str; 5] = ["trixie-backports", "sid", "forky", "trixie", "bookworm"];
 
 /// The library source of this release of Rust, from Debian's `rust-src`.
@@ -41,14 +41,14 @@ pub fn library_source(release: &str, scratch: &Path) -> Result<PathBuf> {
 }
 
 /// apt with lists and cache of its own; only how to reach the mirror is taken from the system.
-struct Apt {
+pub struct Apt {
     folder: PathBuf,
 }
 
 impl Apt {
-    fn new(scratch: &Path) -> Result<Self> {
+    pub fn new(scratch: &Path) -> Result<Self> {
         if in_path("apt-get").is_none() || in_path("dpkg-deb").is_none() {
-            bail!("there is no apt-get here to look for the library source");
+            bail!("there is no apt-get here to look for Debian packages with");
         }
         let folder = scratch.join("apt");
         for below in ["lists/partial", "cache/archives/partial", "state", "debs"] {
@@ -73,7 +73,7 @@ impl Apt {
     }
 
     /// Suites that do not exist (any more) must not stop the others, so errors are only printed.
-    fn update(&self) -> String {
+    pub fn update(&self) -> String {
         match output_of(self.command("apt-get").args(["-q", "update"])) {
             Ok(_) => String::new(),
             Err(error) => format!(" ({error:#})"),
@@ -89,7 +89,8 @@ impl Apt {
             .collect())
     }
 
-    fn unpack(&self, package: &str, into: &Path) -> Result<()> {
+    /// Unpacks a package: its name, with `=VERSION` or `/SUITE` where it matters.
+    pub fn unpack(&self, package: &str, into: &Path) -> Result<()> {
         output_of(self.command("apt-get").args(["-q", "download", package]))?;
         for entry in std::fs::read_dir(self.folder.join("debs"))? {
             let deb = entry?.path();

@@ -1,0 +1,95 @@
+//! JDK 8, the oldest that the agent works in. `cargo xtask setup` fetches it where Debian's packages can be had.
+
+use crate::support::command::{assert_no_agent, classhook};
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::{jacoco, javac, scratch, workspace};
+use std::path::{Path, PathBuf};
+
+fn eight() -> Option<Jdk> {
+    let found = jdks::eight();
+    if found.is_none() {
+        eprintln!("no JVM of release 8 here: `cargo xtask setup` says why");
+    }
+    found
+}
+
+fn source() -> PathBuf {
+    workspace::test_file("java/eight/Eight.java")
+}
+
+fn compiled(folder: &Path) -> PathBuf {
+    let options = ["--release", "8", "-Xlint:-options"];
+    javac::compile(&jdks::newest(), &[&source()], folder, &options)
+}
+
+fn program(jdk: &Jdk, classes: &Path) -> Java {
+    Java::new(jdk)
+        .option("-Xverify:all")
+        .class_path(&[classes])
+        .main("Eight")
+}
+
+/// What it answers.
+fn talk(java: &Java) -> Vec<String> {
+    let mut running = Servant::of(java);
+    let answers = ["name", "next", "sum", "other"].map(|line| running.ask(line));
+    let left = running.end();
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    assert!(!left.stderr.contains("error["), "{}", left.stderr);
+    answers.into()
+}
+
+#[test]
+fn coverage_on_java_8_is_that_of_jacoco() {
+    let Some(jdk) = eight() else { return };
+    let folder = scratch();
+    let classes = compiled(&folder.path().join("classes"));
+    let java = || program(&jdk, &classes);
+    let plain = talk(&java());
+    assert_eq!(plain, ["Counter", "next 2", "sum 6", "what is other?"]);
+    let [ours, theirs] = ["ours", "theirs.exec"].map(|name| folder.path().join(name));
+    let covered = java().agent(Some(&format!("output={}", ours.display())));
+    assert_eq!(talk(&covered), plain);
+    let measured = java().option(jacoco::agent_option(&theirs, None));
+    assert_eq!(talk(&measured), plain);
+    let counters = |recorded: &Path| {
+        let csv = recorded.with_extension("csv");
+        let classes = classes.to_string_lossy();
+        let (recorded, to) = (recorded.to_string_lossy(), csv.to_string_lossy());
+        classhook(&["report", &recorded, "--classes", &classes, "--csv", &to]).assert_success();
+        std::fs::read_to_string(csv).expect("a report")
+    };
+    let ours = counters(&ours);
+    assert!(ours.contains(",Eight.Counter,"), "{ours}");
+    assert_eq!(ours, counters(&theirs));
+}
+
+#[test]
+fn running_jvm_of_release_8_is_traced_and_patched_and_left() {
+    let Some(jdk) = eight() else { return };
+    let folder = scratch();
+    let classes = compiled(&folder.path().join("classes"));
+    let mut running = Servant::of(&program(&jdk, &classes));
+    let pid = running.pid().to_string();
+    assert_eq!(running.ask("next"), "next 1");
+    let output = folder.path().join("out");
+    let to = output.to_string_lossy();
+    let attached = classhook(&[
+        "attach", &pid, "--plugin", "trace", "--select", "Eight*", "-o", &to,
+    ]);
+    attached.assert_success();
+    assert_eq!(running.ask("sum"), "sum 6");
+    let patch = folder.path().join("Eight.java");
+    let text = std::fs::read_to_string(source()).expect("the source");
+    std::fs::write(&patch, text.replace("\"next \"", "\"after \"")).expect("written");
+    classhook(&["patch", &pid, "--source", &patch.to_string_lossy()]).assert_success();
+    assert!(running.ask("next").starts_with("after "));
+    classhook(&["off", &pid]).assert_success();
+    assert_no_agent(&pid);
+    assert!(running.ask("next").starts_with("next "));
+    assert_eq!(running.end().code, Some(0));
+    let table = classhook(&["report", &to]);
+    assert!(table.stdout.contains("Eight.sum"), "{}", table.report());
+}
