@@ -9,6 +9,7 @@ use e2e_tests::workspace::{root, test_file};
 use jacoco_files::XmlReport;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// A copy of `java/maven`: three modules, of which one reports on the others; test JVMs are forked, two at a time.
 struct Project {
@@ -99,6 +100,17 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Another version, which was last used so many days ago.
+fn unpacked_before(native: &Path, days: u64) -> PathBuf {
+    let folder = native.join(format!("of-{days}-days"));
+    std::fs::create_dir_all(&folder).expect("writable");
+    std::fs::write(folder.join("classhook"), "old").expect("written");
+    let used = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+    let opened = std::fs::File::open(&folder).expect("a folder");
+    opened.set_modified(used).expect("our own");
+    folder
+}
+
 #[test]
 fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     maven_plugin::build(&jdks::newest());
@@ -108,6 +120,8 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     let kept = ours.folder().join("web/target/jacoco.exec");
     std::fs::create_dir_all(kept.parent().expect("a folder")).expect("writable");
     std::fs::copy(theirs.folder().join("web/target/jacoco.exec"), &kept).expect("a file");
+    let native = ours.folder().join("cache/classhook/native");
+    let [old, recent] = [31, 29].map(|days| unpacked_before(&native, days));
     let run = ours.mvn(&["-T2", "verify"]);
     run.assert_success();
     assert_said(&run, "All coverage checks have been met.");
@@ -124,12 +138,13 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
         let folder = folder.parent().expect("a folder");
         assert!(folder.join("index.html").is_file() && folder.join("jacoco.csv").is_file());
     }
-    let unpacked = folders(&ours.folder().join("cache/classhook/native"));
+    let unpacked = folders(&native);
     assert_eq!(
         unpacked.len(),
-        1,
+        2,
         "the agent is unpacked once: {unpacked:?}"
     );
+    assert!(recent.is_dir() && !old.exists());
     assert!(kept.join("before.exec").is_file());
     checks(&ours);
     mistakes(&ours);

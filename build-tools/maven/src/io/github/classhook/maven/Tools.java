@@ -6,11 +6,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +29,9 @@ final class Tools {
 
     private static final String COMMAND = "classhook";
     private static final String LIBRARY = "libclasshook.so";
+
+    /** What no build has used for so long is removed when another version is unpacked. */
+    private static final Duration UNUSED = Duration.ofDays(30);
 
     private final Path folder;
 
@@ -105,6 +113,7 @@ final class Tools {
     /** Another build may unpack the same at this moment: the folder appears whole, by whoever is first. */
     private static Path unpacked(String platform, Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
+            markAsUsed(folder);
             return folder;
         }
         Path parent = folder.getParent();
@@ -118,16 +127,43 @@ final class Tools {
             }
             Files.setPosixFilePermissions(made.resolve(COMMAND), PosixFilePermissions.fromString("rwx------"));
             Files.move(made, folder, StandardCopyOption.ATOMIC_MOVE);
+            removeUnused(parent);
         } catch (FileSystemException error) {
             if (!Files.isDirectory(folder)) {
                 throw error;
             }
         } finally {
-            for (String name : new String[] {COMMAND, LIBRARY, ""}) {
-                Files.deleteIfExists(made.resolve(name));
-            }
+            remove(made);
         }
         return folder;
+    }
+
+    private static void remove(Path unpacked) throws IOException {
+        for (String name : new String[] {COMMAND, LIBRARY, ""}) {
+            Files.deleteIfExists(unpacked.resolve(name));
+        }
+    }
+
+    private static void markAsUsed(Path folder) {
+        try {
+            Files.setLastModifiedTime(folder, FileTime.from(Instant.now()));
+        } catch (IOException shared) {
+            // Somebody else's: it may be unpacked again.
+        }
+    }
+
+    /** Another build may remove the same at this moment, and what is none of ours stays: neither is this build's concern. */
+    private static void removeUnused(Path parent) {
+        FileTime oldest = FileTime.from(Instant.now().minus(UNUSED));
+        try (DirectoryStream<Path> versions = Files.newDirectoryStream(parent)) {
+            for (Path version : versions) {
+                if (Files.getLastModifiedTime(version).compareTo(oldest) < 0) {
+                    remove(version);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException stays) {
+            // The next version that is unpacked tries again.
+        }
     }
 
     private static Path cache() {
