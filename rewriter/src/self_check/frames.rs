@@ -3,7 +3,7 @@
 use crate::class::{Attribute, ClassFile};
 use crate::index::{MethodIndex, PoolIndex};
 use crate::self_check::mismatch::Mismatch;
-use crate::self_check::walk::Walk;
+use crate::self_check::walk::{FoundTrampoline, Walk};
 use crate::splice::Positions;
 use crate::stack_map::{
     FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, item, parameter_name,
@@ -57,7 +57,7 @@ fn table<'a>(attribute: &Attribute<'a>) -> Result<StackMapReader<'a>, Mismatch> 
 impl FrameCheck {
     pub(crate) fn check(&mut self, pair: &FramePair<'_, '_>, walk: &Walk) -> Result<(), Mismatch> {
         if walk.trampolines().is_empty() {
-            return one_by_one(pair, walk);
+            return finished(&one_by_one(pair, walk)?);
         }
         let unreadable = || Mismatch::new("frames that can be read", 0, 0);
         self.targets.clear();
@@ -68,6 +68,9 @@ impl FrameCheck {
         );
         self.targets.sort_unstable();
         self.keep_targets(pair)?;
+        if walk.trampolines_stand_behind() {
+            return self.one_by_one_and_behind(pair, walk);
+        }
         for (state, class) in [(&mut self.old, pair.original), (&mut self.new, pair.output)] {
             start(state, class, pair)?;
         }
@@ -95,6 +98,25 @@ impl FrameCheck {
             Some(position) => Err(Mismatch::new("no further stack map frame", 0, position)),
             None => Ok(()),
         }
+    }
+
+    /// Where all trampolines stand behind the code, the frames of the original come
+    /// first, and each behind them is a full frame of its own.
+    fn one_by_one_and_behind(
+        &mut self,
+        pair: &FramePair<'_, '_>,
+        walk: &Walk,
+    ) -> Result<(), Mismatch> {
+        let mut new = one_by_one(pair, walk)?;
+        for FoundTrampoline { position, target } in walk.trampolines() {
+            let head = new.clone().frame();
+            if !matches!(head, Ok(Some((FrameKind::Full, _)))) {
+                let expected = "a full stack map frame on a trampoline";
+                return Err(Mismatch::new(expected, target.unwrap_or(0), *position));
+            }
+            self.trampoline(&mut new, pair, walk, *position, *target)?;
+        }
+        finished(&new)
     }
 
     /// Expects the frame of a trampoline, which is its target's.
@@ -188,21 +210,26 @@ fn start(
         .map_err(|_| wrong())
 }
 
-/// Without trampolines each frame of the output is one of the original, of the same
-/// kind, so nothing has to be written out.
-fn one_by_one(pair: &FramePair<'_, '_>, walk: &Walk) -> Result<(), Mismatch> {
+/// Without trampolines among them the frames of the output begin with those of the
+/// original, each of the same kind, so nothing has to be written out.
+fn one_by_one<'p>(pair: &FramePair<'p, '_>, walk: &Walk) -> Result<StackMapReader<'p>, Mismatch> {
     let (before, after) = pair.tables;
     let (mut old, mut new) = (table(before)?, table(after)?);
-    if old.left() != new.left() {
-        return Err(unlike(None, None));
-    }
     while old.left() > 0 {
         let (last, new_last) = (old.last(), new.last());
         same_frame(&mut old, &mut new, walk).ok_or_else(|| unlike(last, new_last))?;
     }
-    match (old.finish(), new.finish()) {
-        (Ok(()), Ok(())) => Ok(()),
-        _ => Err(unlike(old.last(), new.last())),
+    match old.finish() {
+        Ok(()) => Ok(new),
+        Err(_) => Err(unlike(old.last(), new.last())),
+    }
+}
+
+/// Expects that no frame follows.
+fn finished(new: &StackMapReader<'_>) -> Result<(), Mismatch> {
+    match new.left() == 0 && new.finish().is_ok() {
+        true => Ok(()),
+        false => Err(unlike(None, new.last())),
     }
 }
 

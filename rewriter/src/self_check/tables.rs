@@ -59,11 +59,11 @@ pub(super) fn same_table(old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
         return false;
     }
     let compared = match old.name.as_bytes() {
-        b"LineNumberTable" => tables.rows::<4>(|tables, at| tables.line(at)),
+        b"LineNumberTable" => tables.rows(|old, new| same_line(old, new, walk)),
         b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-            tables.rows::<10>(|tables, at| tables.range(at))
+            tables.rows::<10>(|old, new| same_range(old, new, walk))
         }
-        b"CharacterRangeTable" => tables.rows::<14>(|tables, at| tables.characters(at)),
+        b"CharacterRangeTable" => tables.rows::<14>(|old, new| same_characters(old, new, walk)),
         b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
             tables.annotations()
         }
@@ -73,6 +73,50 @@ pub(super) fn same_table(old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
     compared
         .and_then(|()| tables.same_up_to(new.len()))
         .is_some()
+}
+
+/// Where a line or range at `bci` has to begin: at bci 0 it covers what is
+/// inserted at entry.
+#[inline]
+fn begin(bci: u32, walk: &Walk) -> Option<u32> {
+    match bci {
+        0 => Some(0),
+        _ => walk.label(bci),
+    }
+}
+
+/// Bci and what it is of. What lies outside of the code stays as it is, here and
+/// below.
+fn same_line(old: &[u8; 4], new: &[u8; 4], walk: &Walk) -> bool {
+    let ([b0, b1, of @ ..], [c0, c1, new_of @ ..]) = (old, new);
+    let bci = number([*b0, *b1]);
+    number([*c0, *c1]) == begin(bci, walk).unwrap_or(bci) && of == new_of
+}
+
+/// Start, length, and what it is of.
+fn same_range<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) -> bool {
+    let ([s0, s1, l0, l1, of @ ..], [t0, t1, m0, m1, new_of @ ..]) = (&old[..], &new[..]) else {
+        return false;
+    };
+    let (start, length) = (number([*s0, *s1]), number([*l0, *l1]));
+    let moved = begin(start, walk).zip(walk.end(start.plus(length)));
+    let expected = moved.map_or((start, length), |(begin, end)| {
+        (begin, end.saturating_sub(begin))
+    });
+    (number([*t0, *t1]), number([*m0, *m1])) == expected && of == new_of
+}
+
+/// First and last bci, and what they are of (`javac -Xjcov`).
+fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) -> bool {
+    let ([f0, f1, l0, l1, of @ ..], [g0, g1, m0, m1, new_of @ ..]) = (&old[..], &new[..]) else {
+        return false;
+    };
+    let (first, last) = (number([*f0, *f1]), number([*l0, *l1]));
+    let moved = begin(first, walk).zip(walk.end(last.plus(1)));
+    let expected = moved.map_or((first, last), |(begin, end)| {
+        (begin, u32::from(u2(end).minus(1)))
+    });
+    (number([*g0, *g1]), number([*m0, *m1])) == expected && of == new_of
 }
 
 /// Both tables of one attribute, which are equally long.
@@ -105,50 +149,25 @@ impl Tables<'_> {
     }
 
     /// Each of the rows that the old table counts and has.
-    fn rows<const N: usize>(
-        &mut self,
-        mut same: impl FnMut(&mut Self, usize) -> Option<()>,
-    ) -> Option<()> {
+    fn rows<const N: usize>(&mut self, same: impl Fn(&[u8; N], &[u8; N]) -> bool) -> Option<()> {
         let count = self.old_at(0)? as usize;
-        let rows = count.min(self.old.get(2..)?.as_chunks::<N>().0.len());
-        (0..rows).try_for_each(|row| same(self, row.times(N).plus(2)))
-    }
-
-    /// Where a line or range at `bci` has to begin: at bci 0 it covers what is
-    /// inserted at entry.
-    fn begin(&self, bci: u32) -> Option<u32> {
-        match bci {
-            0 => Some(0),
-            _ => self.walk.label(bci),
-        }
-    }
-
-    /// What lies outside of the code stays as it is, here and below.
-    fn line(&mut self, at: usize) -> Option<()> {
-        match self.begin(self.old_at(at)?) {
-            Some(begin) => self.is(at, begin),
-            None => Some(()),
-        }
+        let count = count.min(self.old.get(2..)?.as_chunks::<N>().0.len());
+        self.same_up_to(2)?;
+        self.compared = count.times(N).plus(2);
+        let range = 2..self.compared;
+        let old = self.old.get(range.clone())?.as_chunks().0;
+        let new = self.new.get(range)?.as_chunks().0;
+        let mut pairs = old.iter().zip(new);
+        pairs.all(|(old, new)| same(old, new)).then_some(())
     }
 
     /// Start and length.
     fn range(&mut self, at: usize) -> Option<()> {
-        let (start, length) = (self.old_at(at)?, self.old_at(at.plus(2))?);
-        let Some((begin, end)) = self.begin(start).zip(self.walk.end(start.plus(length))) else {
-            return Some(());
-        };
-        self.is(at, begin)?;
-        self.is(at.plus(2), end.saturating_sub(begin))
-    }
-
-    /// First and last bci of `CharacterRangeTable` (`javac -Xjcov`).
-    fn characters(&mut self, at: usize) -> Option<()> {
-        let (first, last) = (self.old_at(at)?, self.old_at(at.plus(2))?);
-        let Some((begin, end)) = self.begin(first).zip(self.walk.end(last.plus(1))) else {
-            return Some(());
-        };
-        self.is(at, begin)?;
-        self.is(at.plus(2), u32::from(u2(end).minus(1)))
+        self.same_up_to(at)?;
+        let row = |table: &[u8]| table.get(at..)?.first_chunk::<4>().copied();
+        let (old, new) = (row(self.old)?, row(self.new)?);
+        self.compared = at.plus(4);
+        same_range(&old, &new, self.walk).then_some(())
     }
 
     fn instruction(&mut self, at: usize) -> Option<()> {

@@ -49,7 +49,6 @@ pub(crate) struct Walk {
     /// Where the instructions were found that are not just copied.
     specials: Vec<u32>,
     trampolines: Vec<FoundTrampoline>,
-    bytes: Vec<u8>,
     /// Where snippets were found.
     placed: Vec<FoundSnippet>,
     /// Where their operations were found, from the start of each.
@@ -91,6 +90,13 @@ impl Positions for Walk {
 impl Walk {
     pub(crate) fn trampolines(&self) -> &[FoundTrampoline] {
         &self.trampolines
+    }
+
+    /// Whether there is none among the original's instructions.
+    pub(crate) fn trampolines_stand_behind(&self) -> bool {
+        let end = self.labels.last().copied();
+        let first = self.trampolines.first();
+        first.is_none_or(|first| Some(first.position) >= end)
     }
 
     pub(crate) fn placed(&self) -> &[FoundSnippet] {
@@ -192,13 +198,13 @@ impl Walk {
                 new = self.inner_trampolines(work, old, new)?;
             }
             let mut label = new;
-            if edits.first().is_some_and(|key| bci_of(*key) == old) {
-                let here = edits.partition_point(|key| bci_of(*key) == old);
-                let (these, rest) = edits.split_at_checked(here).unwrap_or_default();
-                let pre = these.partition_point(|key| is_in_front_of_label(*key));
-                let (pre, behind) = these.split_at_checked(pre).unwrap_or_default();
-                label = self.edits(work, pre, old, new)?;
-                new = self.edits(work, behind, old, label)?;
+            while let [key, rest @ ..] = edits
+                && bci_of(*key) == old
+            {
+                new = self.edit(work, *key, old, new)?;
+                if is_in_front_of_label(*key) {
+                    label = new;
+                }
                 edits = rest;
             }
             if new == end {
@@ -266,25 +272,31 @@ impl Walk {
         old: usize,
         new: usize,
     ) -> Result<usize, Mismatch> {
-        let wrong = || Mismatch::new("the plan's edits", old as u32, new as u32);
         let mut at = new;
         for key in keys {
-            at = self.edit(work, edit_index(*key), at).ok_or_else(wrong)?;
+            at = self.edit(work, *key, old, at)?;
         }
         Ok(at)
     }
 
     /// Expects the code of one edit at `at`; where it ends.
-    fn edit(&mut self, work: &Work<'_>, index: usize, at: usize) -> Option<usize> {
-        let action = work.plan.edits().get(index)?.action;
-        if let Action::Insert(id) = action {
-            let snippet = work.plan.snippet(id)?;
-            return self.snippet(work, snippet, index, at);
-        }
-        self.bytes.clear();
-        work.inserts.write(action, &mut self.bytes);
-        let end = at.plus(self.bytes.len());
-        (work.new.get(at..end)? == self.bytes).then_some(end)
+    fn edit(
+        &mut self,
+        work: &Work<'_>,
+        key: u64,
+        old: usize,
+        at: usize,
+    ) -> Result<usize, Mismatch> {
+        let index = edit_index(key);
+        let end = match work.plan.edits().get(index).map(|edit| edit.action) {
+            Some(Action::Hit(probe)) => hit(work, probe, at),
+            Some(Action::Insert(id)) => {
+                let snippet = work.plan.snippet(id);
+                snippet.and_then(|snippet| self.snippet(work, snippet, index, at))
+            }
+            _ => Some(at),
+        };
+        end.ok_or_else(|| Mismatch::new("the plan's edits", old as u32, at as u32))
     }
 
     /// Expects the code of a snippet, of the edit with this index; where it ends.
@@ -431,6 +443,17 @@ impl Walk {
     }
 }
 
+/// Expects a hit at `at`; where it ends.
+fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
+    let (key, hit) = work.inserts.probes.hit(probe);
+    let mut rest = work.new.get(at..)?;
+    if let Some(key) = key {
+        rest = rest.strip_prefix(&key)?;
+    }
+    let rest = rest.strip_prefix(&hit)?;
+    Some(work.new.len().minus(rest.len()))
+}
+
 /// How far nothing but the original code follows: up to the next edit or jump;
 /// one instruction where trampolines may stand behind it.
 fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> Result<usize, Mismatch> {
@@ -463,6 +486,10 @@ fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<
 /// returns both lengths.
 fn instruction(work: &Work<'_>, old: usize, new: usize) -> Result<(usize, usize), Mismatch> {
     let wrong = || Mismatch::new("the original instruction", old as u32, new as u32);
+    let opcode = work.old.get(old);
+    if opcode == work.new.get(new) && opcode.is_some_and(|opcode| is_short_branch(*opcode)) {
+        return Ok((3, 3));
+    }
     let old_length = decode(work.old, old).ok_or_else(wrong)?;
     let new_length = decode(work.new, new).ok_or_else(wrong)?;
     let before = work.old.get(old..old.plus(old_length)).ok_or_else(wrong)?;
@@ -484,6 +511,10 @@ fn instruction(work: &Work<'_>, old: usize, new: usize) -> Result<(usize, usize)
     } else {
         Err(wrong())
     }
+}
+
+fn is_short_branch(opcode: u8) -> bool {
+    matches!(opcode::form(opcode), opcode::Form::Branch)
 }
 
 /// Same keys in the same order, and padding of zeros.

@@ -49,26 +49,16 @@ pub(crate) enum Fetch {
 }
 
 impl Fetch {
-    /// Bytes of code.
-    #[inline]
-    pub(crate) fn size(self) -> u32 {
+    /// Its last instruction, and the one in front of it.
+    pub(crate) fn code(self) -> (Option<[u8; 3]>, [u8; 3]) {
         match self {
-            Fetch::Field(_) | Fetch::Constant(_) | Fetch::Method(_) => 3,
-            Fetch::Call { .. } => 6,
-        }
-    }
-
-    /// Writes all but the last instruction, which is returned.
-    #[inline]
-    pub(crate) fn write(self, out: &mut Vec<u8>) -> [u8; 3] {
-        match self {
-            Fetch::Field(index) => encoded(opcode::GETSTATIC, index),
-            Fetch::Constant(index) => encoded(opcode::LDC_W, index),
-            Fetch::Method(index) => encoded(opcode::INVOKESTATIC, index),
-            Fetch::Call { key, method } => {
-                instruction(opcode::LDC_W, key, out);
-                encoded(opcode::INVOKESTATIC, method)
-            }
+            Fetch::Field(index) => (None, encoded(opcode::GETSTATIC, index)),
+            Fetch::Constant(index) => (None, encoded(opcode::LDC_W, index)),
+            Fetch::Method(index) => (None, encoded(opcode::INVOKESTATIC, index)),
+            Fetch::Call { key, method } => (
+                Some(encoded(opcode::LDC_W, key)),
+                encoded(opcode::INVOKESTATIC, method),
+            ),
         }
     }
 }

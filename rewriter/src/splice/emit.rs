@@ -26,6 +26,7 @@ impl Emitter<'_> {
     /// Appends the code array to `out`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let base = out.len();
+        out.reserve(self.layout.total as usize);
         let mut copied = 0;
         let mut gaps = self.layout.gaps.iter().peekable();
         for jump in &self.layout.jumps {

@@ -39,7 +39,13 @@ impl Inserts<'_> {
     #[inline]
     pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
         match action {
-            Action::Hit(probe) => self.probes.hit(probe, out),
+            Action::Hit(probe) => {
+                let (key, hit) = self.probes.hit(probe);
+                if let Some(key) = key {
+                    out.extend_from_slice(&key);
+                }
+                out.extend_from_slice(&hit);
+            }
             Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
             Action::Change(_) | Action::Count(_) => {}
         }

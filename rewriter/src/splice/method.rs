@@ -65,7 +65,10 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         self.changes(&view, index)?;
         let max_stack = self.max_stack(&layout)?;
         let max_locals = self.max_locals(&layout)?;
-        let changes = std::mem::take(&mut self.buffers.changes);
+        let changes = match self.plan.has_changes() {
+            true => std::mem::take(&mut self.buffers.changes),
+            false => Changes::default(),
+        };
         let MethodScratch {
             layout: positions,
             snippets,
@@ -105,7 +108,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         };
         self.attributes(&view, index, extras.as_ref(), out)?;
         drop(extras);
-        self.buffers.changes = changes;
+        if self.plan.has_changes() {
+            self.buffers.changes = changes;
+        }
         let length = out.len().minus(length_at).minus(4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
         let end = contents.plus(self.record.code_length as usize);

@@ -11,14 +11,16 @@ use crate::splice::report::SpliceError;
 use crate::storage::ProbeStorage;
 use jvms::opcode;
 
-/// Bytes of a hit, but for what pushes the array.
-const HIT: u32 = 5;
+/// Bytes of a hit, but for what may stand in front of them.
+const HIT: u32 = 8;
 
 /// Probes of one class, with the pool entries they use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeWriter {
-    /// What pushes the array.
-    array: Fetch,
+    /// What stands in front of a hit.
+    key: Option<[u8; 3]>,
+    /// A hit of probe 0.
+    hit: u64,
     added: Option<Added>,
 }
 
@@ -38,7 +40,19 @@ impl ProbeWriter {
             }
             ProbeStorage::ClassArray { runtime, key } => prepare(class, runtime, key, pool)?,
         };
-        Some(ProbeWriter { array, added })
+        let (key, [f0, f1, f2]) = array.code();
+        let hit = [
+            f0,
+            f1,
+            f2, // array
+            opcode::SIPUSH,
+            0,
+            0,                // array, index
+            opcode::ICONST_1, // array, index, 1
+            opcode::BASTORE,  //
+        ];
+        let hit = u64::from_be_bytes(hit);
+        Some(ProbeWriter { key, hit, added })
     }
 
     /// What the class gets besides the probes.
@@ -49,24 +63,16 @@ impl ProbeWriter {
     /// Bytes of a hit.
     #[inline]
     pub(super) fn hit_size(&self) -> u32 {
-        self.array.size().plus(HIT)
+        let key = self.key.map_or(0, |key| key.len() as u32);
+        key.plus(HIT)
     }
 
-    /// Writes the code of a hit, whose index has been checked.
+    /// The code of a hit, whose index has been checked, and what stands in front of
+    /// it.
     #[inline]
-    pub(super) fn hit(&self, probe: u32, out: &mut Vec<u8>) {
-        let [i0, i1] = (probe as u16).to_be_bytes();
-        let [f0, f1, f2] = self.array.write(out);
-        out.extend_from_slice(&[
-            f0,
-            f1,
-            f2, // array
-            opcode::SIPUSH,
-            i0,
-            i1,               // array, index
-            opcode::ICONST_1, // array, index, 1
-            opcode::BASTORE,  //
-        ]);
+    pub(crate) fn hit(&self, probe: u32) -> (Option<[u8; 3]>, [u8; HIT as usize]) {
+        let index = u64::from(probe as u16) << 16;
+        (self.key, (self.hit | index).to_be_bytes())
     }
 }
 

@@ -56,6 +56,7 @@ impl Layout {
     /// Assigns positions for the sizes known so far.
     fn fill(&mut self) {
         self.positions.clear();
+        self.positions.reserve((self.length as usize).plus(1));
         let mut shift = 0_i32;
         let mut gaps = self.gaps.iter().copied().peekable();
         let mut resized = self
