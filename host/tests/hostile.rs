@@ -10,6 +10,7 @@ mod compiler;
 mod shapes;
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use assembly::Place::{Configure, Transform};
@@ -388,6 +389,18 @@ fn code_in_a_cache_is_believed_whole_or_not_at_all() {
     assert!(std::fs::read(&file).unwrap() != whole, "sealed anew");
 }
 
+/// Set when the other thread is to end.
+type Stop = std::sync::atomic::AtomicBool;
+
+/// Sets it at the end of its scope.
+struct Stopping<'s>(&'s Stop);
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 #[test]
 fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
     let folder = Folder::new();
@@ -396,11 +409,12 @@ fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
     let contents = [&good[..], &good[..good.len() / 2], &bad[..], b""];
     std::fs::write(folder.plugin(), &good).unwrap();
     let (file, beside) = (folder.plugin(), folder.plugin().with_extension("new"));
-    let stop = std::sync::atomic::AtomicBool::new(false);
+    let stop = Stop::default();
     std::thread::scope(|scope| {
+        let _stopped = Stopping(&stop); // whatever becomes of this thread
         scope.spawn(|| {
             for content in contents.iter().cycle() {
-                if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                if stop.load(Relaxed) {
                     return;
                 }
                 std::fs::write(&file, content).unwrap();
@@ -412,13 +426,9 @@ fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
         for _ in 0..40 {
             match folder.load_again(|_| ()) {
                 Ok(pipeline) => assert_eq!(transform(&pipeline), Outcome::Unchanged),
-                Err(error) => {
-                    let known = ["H0106", "H0108", "H0112", "H0116"];
-                    assert!(known.contains(&error.code()), "{error}");
-                }
+                Err(error) => assert!(error.code().starts_with("H01"), "{error}"),
             }
         }
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
 
