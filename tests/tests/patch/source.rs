@@ -72,7 +72,12 @@ fn jvm_without_a_compiler_gets_classes_of_a_newer_one_that_it_can_read() {
     let mut lazy = lazy(&runtime, &jdk, "17", folder.path());
     assert_eq!(lazy.ask("Nested"), "original");
     let source = nested("patched", folder.path());
-    let words = ["patch", "--source", &source.to_string_lossy()];
+    let source = source.to_string_lossy();
+    classhook(&lazy, folder.path(), &jdk, &["patch", &source])
+        .assert_exit(2)
+        .assert_stderr("error[H0727]")
+        .assert_stderr(&format!("--source {source} has it compiled"));
+    let words = ["patch", "--source", &source];
     classhook(&lazy, folder.path(), &jdks::newest(), &words).assert_success();
     assert_eq!(lazy.ask("Nested"), "patched");
     assert_eq!(lazy.end().code, Some(0));
