@@ -10,6 +10,7 @@
 pub mod archive;
 pub mod baseline;
 pub mod classes;
+mod failing_once;
 pub mod folder;
 pub mod paths;
 pub mod runtime;

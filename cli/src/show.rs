@@ -44,20 +44,25 @@ pub fn show_coloured(text: &str) -> Result<(), Problem> {
 /// As [`show`].
 pub fn show_beside(is_taken: bool, text: &str) -> Result<(), Problem> {
     if is_taken {
-        eprint!("{text}");
+        tell(text);
         return Ok(());
     }
     show_coloured(text)
 }
 
+/// Whoever has closed standard error wants to hear nothing more; the exit code still says it.
+fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 /// Writes a line to standard error: `classhook: …`.
 pub fn say(text: impl Display) {
-    eprintln!("classhook: {}", escape::line(&text.to_string()));
+    tell(&format!("classhook: {}\n", escape::line(&text.to_string())));
 }
 
 /// Writes errors, warnings and lists, with their line ends, to standard error.
 pub fn complain(text: impl Display) {
-    eprint!("{}", escape::lines(&text.to_string()));
+    tell(&escape::lines(&text.to_string()));
 }
 
 /// Prints all of these problems but the last.

@@ -10,6 +10,8 @@ use clap::Args;
 use host::Pipeline;
 use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag::register_conditional_shutdown;
 use tempfile::NamedTempFile;
 
 use crate::args::{Configuration, Plugins, place};
@@ -205,8 +207,7 @@ type FileBaseline = Baseline<BufWriter<NamedTempFile>>;
 fn publish(baseline: FileBaseline, path: &Path) -> Result<(), Problem> {
     let published = || {
         let file = baseline.finish()?.into_inner()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
+        atomic::publish(file, path)
     };
     published().map_err(|error: std::io::Error| Problem::unwritable(path, &error))
 }
@@ -224,14 +225,20 @@ fn nothing_to_do(no_input: bool) -> Problem {
         .with("help", "classhook help instrument")
 }
 
-/// Becomes true when a signal asks the command to end.
+/// Becomes true when a signal asks the command to end; a second one ends it at once.
 fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let registered = signal_hook::flag::register(signal, Arc::clone(&flag));
-        registered
-            .map_err(|error| Problem::ours("H0647", format!("no signal handler: {error}")))?;
-    }
+    let register = || {
+        for signal in [SIGINT, SIGTERM] {
+            register_conditional_shutdown(signal, 128 + signal, Arc::clone(&flag))?;
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+        }
+        // A file that becomes larger than it may be is an error of the write, and told as one.
+        signal_hook::flag::register(SIGXFSZ, Arc::default())
+    };
+    register().map_err(|error: std::io::Error| {
+        Problem::ours("H0647", format!("no signal handler: {error}"))
+    })?;
     Ok(flag)
 }
 

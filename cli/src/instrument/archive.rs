@@ -14,6 +14,7 @@ use zip::write::{FullFileOptions, PreparedZipFile};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::classes::{Instrumenter, damaged};
+use super::failing_once::FailingOnce;
 use super::{Record, runtime, signature};
 use crate::inputs::archive::{MAX_DEPTH, MAX_ENTRY_LENGTH, has_archive_name};
 use crate::problem::Problem;
@@ -59,7 +60,7 @@ pub fn rewrite<R: Read + Seek + Clone + Send + Sync, W: Write + Seek>(
     let contents = Contents::of(context, &mut archive)?;
     copy_prefix(&archive, contents.prefix, &mut out)
         .map_err(|error| broken(context, &error.into()))?;
-    let mut writer = ZipWriter::new(out);
+    let mut writer = ZipWriter::new(FailingOnce::new(out));
     let comment = archive.comment().into();
     writer
         .set_raw_comment(comment)
@@ -437,7 +438,7 @@ impl ArchiveContext {
 fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
     let problem = match error {
         ZipError::Io(_) => {
-            let message = format!("cannot rewrite {}", context.origin);
+            let message = format!("cannot write what becomes of {}", context.origin);
             Problem::user("H0620", message)
                 .with("help", "nothing was changed; check the space left")
         }

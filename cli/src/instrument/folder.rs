@@ -12,7 +12,9 @@ use super::shared_file::SharedFile;
 use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
+use crate::outputs::atomic;
 use crate::problem::Problem;
+use crate::warnings::Warning;
 
 /// Files that are worked on at a time.
 const BATCH: usize = 1_000;
@@ -67,10 +69,14 @@ pub fn folder(
     embed: bool,
     sink: Sink<'_>,
 ) -> Result<(), Problem> {
-    let mut files = Vec::new();
-    list(source, source, target, &mut files)?;
+    let mut listing = Listing::default();
+    list(source, source, target, &mut listing)?;
+    sink(Record {
+        warnings: listing.left_out,
+        ..Record::default()
+    })?;
     let mut changed = false;
-    for batch in files.chunks(BATCH) {
+    for batch in listing.files.chunks(BATCH) {
         let made: Vec<Result<Record, Problem>> = batch
             .par_iter()
             .map(|(from, to)| any(instrumenter, from, to))
@@ -92,13 +98,17 @@ pub fn folder(
     Ok(())
 }
 
-/// The files below a folder, in order of their names, and where they go; makes the folders there.
-fn list(
-    root: &Path,
-    source: &Path,
-    target: &Path,
-    files: &mut Vec<(PathBuf, PathBuf)>,
-) -> Result<(), Problem> {
+/// What lies below a folder.
+#[derive(Default)]
+struct Listing {
+    /// The files, in order of their names, and where they go.
+    files: Vec<(PathBuf, PathBuf)>,
+    /// What is no file: whoever opens a pipe waits for somebody who writes to it.
+    left_out: Vec<Warning>,
+}
+
+/// Lists the files below a folder; makes the folders that they go to.
+fn list(root: &Path, source: &Path, target: &Path, listing: &mut Listing) -> Result<(), Problem> {
     fs::create_dir_all(target).map_err(|error| Problem::unwritable(target, &error))?;
     let unreadable = |error| Problem::unreadable(source, &error);
     let entries = fs::read_dir(source).map_err(unreadable)?;
@@ -114,13 +124,20 @@ fn list(
     for (name, kind) in entries {
         let (from, to) = (source.join(&name), target.join(&name));
         let is_folder = kind.is_dir() || kind.is_symlink() && from.is_dir();
-        if !is_folder {
-            files.push((from, to));
+        if kind.is_file() || !is_folder && !atomic::is_special(&from) {
+            listing.files.push((from, to));
+        } else if !is_folder {
+            listing.left_out.push(no_file(&from));
         } else if !leads_back(root, &from) {
-            list(root, &from, &to, files)?;
+            list(root, &from, &to, listing)?;
         }
     }
     Ok(())
+}
+
+fn no_file(path: &Path) -> Warning {
+    let message = format!("{} is no file and was left out", path.display());
+    Warning::new("H0641", message).with("found", "a pipe, a socket or a device")
 }
 
 /// A file in a folder: what cannot be read as what its name says is kept as it is.

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::{Builder, TempDir};
 
+use crate::outputs::atomic;
 use crate::problem::Problem;
 
 /// One input.
@@ -40,16 +41,24 @@ impl Paths {
     /// Decides what goes where.
     ///
     /// # Errors
-    /// If an input cannot be read, or the output is or lies in an input, or two inputs have one name (`H0640`).
+    /// If an input cannot be read, or the output is or lies in an input or is a device, or two inputs have one name
+    /// (`H0640`).
     pub fn new(inputs: &[PathBuf], out: &Path) -> Result<Self, Problem> {
         let mut sources = Vec::with_capacity(inputs.len());
         for path in inputs {
             let kind = fs::metadata(path).map_err(|error| Problem::unreadable(path, &error))?;
+            if atomic::is_special(path) {
+                let error = io::Error::other("neither a file nor a folder");
+                return Err(Problem::unreadable(path, &error));
+            }
             sources.push((path.clone(), kind.is_dir()));
         }
         let ends_as_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
         let goal = match sources.as_slice() {
-            [(_, false)] if !out.is_dir() && !ends_as_folder => Goal::File(out.to_owned()),
+            _ if atomic::is_special(out) => return Err(no_place(out)),
+            [(_, false)] if !out.is_dir() && !ends_as_folder => {
+                Goal::File(atomic::behind_links(out))
+            }
             _ => Goal::Folder(out.to_owned()),
         };
         let paths = Self { goal, sources };
@@ -216,6 +225,11 @@ fn same_place(source: &Path, out: &Path) -> Problem {
         )
 }
 
+fn no_place(out: &Path) -> Problem {
+    let message = format!("the output {} is a device or a pipe", out.display());
+    Problem::user("H0640", message).with("expected", "a file, which is replaced, or a folder")
+}
+
 fn same_name(source: &Path, other: &Path) -> Problem {
     Problem::user("H0640", "two inputs would become the same output")
         .with(
@@ -259,6 +273,26 @@ mod tests {
         }
         assert!(Paths::new(&[path("classes")], &path("classes-2")).is_ok());
         assert!(Paths::new(&[path("classes/a")], &path("classes/b")).is_ok());
+    }
+
+    #[test]
+    fn device_is_no_output_and_a_link_to_a_file_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let [input, real, link] =
+            ["app.jar", "real.jar", "link.jar"].map(|name| root.path().join(name));
+        fs::write(&input, "x").unwrap();
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let error = refused(std::slice::from_ref(&input), Path::new("/dev/null"));
+        assert!(error.starts_with("error[H0640]"), "{error}");
+        let error = refused(&["/dev/null".into()], &root.path().join("out"));
+        assert!(error.contains("neither a file nor a folder"), "{error}");
+        let paths = Paths::new(&[input], &link).unwrap();
+        let stage = paths.stage().unwrap();
+        fs::write(&paths.jobs(&stage).unwrap()[0].target, "new").unwrap();
+        stage.publish().unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert!(link.is_symlink());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Writes files and folders atomically: beside their path, then moved there.
+//! Writes files and folders atomically: beside their path, then moved there. What a link names is replaced, not the
+//! link; a device or pipe is written to.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -23,8 +24,7 @@ pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Re
         write(&mut out)?;
         out.flush()?;
         drop(out);
-        temporary.persist(path).map_err(|error| error.error)?;
-        Ok(())
+        publish(temporary, path)
     };
     written().map_err(|error: io::Error| Problem::unwritable(path, &error))
 }
@@ -38,12 +38,41 @@ pub fn create(path: &Path) -> io::Result<File> {
     File::create(path)
 }
 
-/// A file that will take the place of `path` when it is persisted there.
+/// A file whose content will be that of `path` when it is published there.
 ///
 /// # Errors
 /// If it cannot be made.
 pub fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    temporary_file(&parent_of(path)?)
+    if is_special(path) {
+        return NamedTempFile::new();
+    }
+    temporary_file(&parent_of(&behind_links(path))?)
+}
+
+/// Gives a temporary file its name, or its content to the device or pipe of that name.
+///
+/// # Errors
+/// If it cannot take the name, or its content cannot be written there.
+pub fn publish(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    if is_special(path) {
+        let mut special = File::options().write(true).open(path)?;
+        io::copy(&mut temporary.reopen()?, &mut special)?;
+        return special.flush();
+    }
+    let published = temporary.persist(behind_links(path));
+    published.map(drop).map_err(|error| error.error)
+}
+
+/// Whether it is neither a file nor a folder, but a device, a pipe or a socket, which nothing may replace.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// The file that a link names, if it is there; else the path itself.
+#[must_use]
+pub fn behind_links(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {
@@ -72,10 +101,7 @@ fn parent_of(path: &Path) -> io::Result<PathBuf> {
 /// If it holds something else (`H0621`) or cannot be written (`H0620`).
 pub fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(path, &error);
-    let path = &match path.canonicalize() {
-        Ok(real) => real, // what a link names is replaced, not the link
-        Err(_) => path.to_owned(),
-    };
+    let path = &behind_links(path);
     let replaces = is_replaceable(path)?;
     let parent = parent_of(path).map_err(unwritable)?;
     let fresh = temporary_folder(&parent).map_err(unwritable)?;
@@ -151,6 +177,33 @@ mod tests {
         assert!(error.to_string().contains("disk full"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn link_stays_and_what_it_names_is_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        let [real, link] = ["folder/real.csv", "link.csv"].map(|name| root.path().join(name));
+        file(&real, &|out| out.write_all(b"old")).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        file(&link, &|out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn pipe_is_written_to_and_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::read(path).unwrap())
+        };
+        file(&path, &|out| out.write_all(b"report")).unwrap();
+        assert_eq!(reader.join().unwrap(), b"report");
+        assert!(is_special(&path));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
     #[test]
