@@ -310,15 +310,11 @@ impl Facts {
 
     /// The compiler, and whether it is the JVM's own.
     fn compiler(&self) -> Result<(PathBuf, bool), Problem> {
-        let own = self.home.join("bin/javac");
-        // The home of a JDK 8's JVM is a folder of the JDK.
-        let around = self.home.parent().map(|jdk| jdk.join("bin/javac"));
-        let in_jre = around.filter(|_| self.home.ends_with("jre"));
-        if let Some(own) = [Some(own.clone()), in_jre]
-            .into_iter()
-            .flatten()
-            .find(|javac| javac.is_file())
-        {
+        // A JDK 8 has its JVM in a folder `jre`.
+        let around = self.home.parent().filter(|_| self.home.ends_with("jre"));
+        let homes = [Some(self.home.as_path()), around].into_iter().flatten();
+        let mut own = homes.map(|home| home.join("bin/javac"));
+        if let Some(own) = own.find(|javac| javac.is_file()) {
             return Ok((own, true));
         }
         let from_environment =
@@ -331,7 +327,7 @@ impl Facts {
         let found = places.find(|javac| javac.is_file());
         found
             .map(|javac| (javac, false))
-            .ok_or_else(|| no_compiler(&own))
+            .ok_or_else(|| no_compiler(&self.home.join("bin/javac")))
     }
 }
 

@@ -124,8 +124,8 @@ impl Outputs {
         files.any(|(_, path)| path.as_deref().is_some_and(is_stdout))
     }
 
-    /// Refuses two reports in one file or on standard output, a file that may be one of the HTML report's, and a folder that may not be
-    /// replaced; `others` are further files that will be written.
+    /// Refuses two reports in one file or on standard output, a file that may be one of the HTML report's, and a folder
+    /// that may not be replaced; `others` are further files that will be written.
     ///
     /// # Errors
     /// `H0670` with both options, `H0689` for an output in the place of an input, and as [`atomic::is_replaceable`].

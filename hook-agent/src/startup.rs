@@ -21,7 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 
 /// The oldest release that the agent works in.
-const OLDEST_JAVA: u32 = 8;
+const OLDEST_JAVA: u16 = 8;
 
 /// Why the agent does not start.
 #[derive(Debug)]
@@ -219,10 +219,10 @@ fn equip(
 fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
     let found = match vm.jvmti() {
         None => "one without JVM TI 1.2".to_owned(),
-        Some(jvmti) => match jvmti.system_property(phase, c"java.vm.specification.version") {
-            Some(version) if feature_of(&version) < OLDEST_JAVA => {
+        Some(jvmti) => match jvmti.java_release(phase) {
+            Some(release) if release < OLDEST_JAVA => {
                 jvmti.dispose();
-                format!("Java {version}")
+                format!("Java {release}")
             }
             _ => return Ok(jvmti),
         },
@@ -231,11 +231,6 @@ fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
         "this JVM is too old: expected OpenJDK {OLDEST_JAVA} or newer, found {found}; use a newer JDK"
     );
     Err(StartError::Agent(Code::OldJvm, message))
-}
-
-/// 8 of `1.8`, 17 of `17`; 0 of what is no version.
-fn feature_of(version: &str) -> u32 {
-    version.trim_start_matches("1.").parse().unwrap_or(0)
 }
 
 /// Creates the output folder and the snapshot in it.
@@ -259,7 +254,6 @@ fn open_snapshot(meta: &Meta, config: &Config) -> Result<SnapshotWriter, StartEr
 /// What is known of the run when it starts.
 fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
     let property = |name| jvmti.system_property(phase, name).unwrap_or_default();
-    let feature = property(c"java.vm.specification.version");
     Meta {
         run: config.agent.run.clone().unwrap_or_default(),
         host: std::fs::read_to_string("/proc/sys/kernel/hostname")
@@ -274,7 +268,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
             property(c"java.vm.version")
         ),
         java_home: property(c"java.home"),
-        java_feature: feature_of(&feature),
+        java_feature: jvmti.java_release(phase).map_or(0, u32::from),
         command: command_line(),
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
         plugins: config

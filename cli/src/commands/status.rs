@@ -144,24 +144,16 @@ mod tests {
 
     #[test]
     fn plan_cache_says_what_was_known() {
-        let (hits, misses, damaged) = (812, 4, 0);
-        let plans = PlanCache {
-            hits,
-            misses,
-            damaged,
+        let told = |hits, misses, damaged| {
+            plan_cache(Some(PlanCache {
+                hits,
+                misses,
+                damaged,
+            }))
         };
+        assert_eq!(told(812, 4, 0), "812 plans known, plugins asked 4 times");
         assert_eq!(
-            plan_cache(Some(plans)),
-            "812 plans known, plugins asked 4 times"
-        );
-        let (misses, damaged) = (1, 2);
-        let plans = PlanCache {
-            hits,
-            misses,
-            damaged,
-        };
-        assert_eq!(
-            plan_cache(Some(plans)),
+            told(812, 1, 2),
             "812 plans known, plugins asked 1 time; 2 damaged, made anew"
         );
         assert_eq!(plan_cache(None), "off");

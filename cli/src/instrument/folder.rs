@@ -124,12 +124,14 @@ fn list(root: &Path, source: &Path, target: &Path, listing: &mut Listing) -> Res
     for (name, kind) in entries {
         let (from, to) = (source.join(&name), target.join(&name));
         let is_folder = kind.is_dir() || kind.is_symlink() && from.is_dir();
-        if kind.is_file() || !is_folder && !atomic::is_special(&from) {
+        if is_folder {
+            if !leads_back(root, &from) {
+                list(root, &from, &to, listing)?;
+            }
+        } else if kind.is_file() || !atomic::is_special(&from) {
             listing.files.push((from, to));
-        } else if !is_folder {
+        } else {
             listing.left_out.push(no_file(&from));
-        } else if !leads_back(root, &from) {
-            list(root, &from, &to, listing)?;
         }
     }
     Ok(())

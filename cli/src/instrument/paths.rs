@@ -53,9 +53,11 @@ impl Paths {
             }
             sources.push((path.clone(), kind.is_dir()));
         }
+        if atomic::is_special(out) {
+            return Err(no_place(out));
+        }
         let ends_as_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
         let goal = match sources.as_slice() {
-            _ if atomic::is_special(out) => return Err(no_place(out)),
             [(_, false)] if !out.is_dir() && !ends_as_folder => {
                 Goal::File(atomic::behind_links(out))
             }

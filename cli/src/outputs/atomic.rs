@@ -133,7 +133,6 @@ fn rename(fresh: TempDir, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether there is something that has to make room; an error if that is not ours.
 /// Whether there is something that a folder may replace.
 ///
 /// # Errors

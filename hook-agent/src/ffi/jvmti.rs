@@ -104,6 +104,12 @@ impl Jvmti {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The Java release, if the JVM says one: 8 of `1.8`, 17 of `17`.
+    pub fn java_release(self, phase: impl OnLoadOrLive) -> Option<u16> {
+        let version = self.system_property(phase, c"java.vm.specification.version")?;
+        version.trim_start_matches("1.").parse().ok()
+    }
+
     /// Every class of the JVM, each a local reference of this thread.
     pub fn loaded_classes<'a>(
         self,

@@ -29,7 +29,7 @@ pub(crate) struct CountArray(Global<JClass<'static>>);
 pub(crate) struct BuiltinLoaders {
     /// `ClassLoader.getSystemClassLoader()`.
     pub system: GlobalRef,
-    /// `ClassLoader.getPlatformClassLoader()`; on JDK 8, which has none, the loader of its extensions.
+    /// `ClassLoader.getPlatformClassLoader()`; on JDK 8, which has none, that of its extensions.
     pub platform: GlobalRef,
 }
 
@@ -275,12 +275,9 @@ pub(crate) fn builtin_loaders(jvm: Jvm<'_>) -> std::result::Result<BuiltinLoader
         let system = system.l()?;
         let name = jni_str!("getPlatformClassLoader");
         let platform = match env.call_static_method(class, name, gives_loader(), &[]) {
-            Err(Error::MethodNotFound { .. }) => {
-                env.call_method(&system, jni_str!("getParent"), gives_loader(), &[])
-            }
-            found => found,
+            Err(Error::MethodNotFound { .. }) => topmost(env, &system)?,
+            found => found?.l()?,
         };
-        let platform = platform?.l()?;
         let globalize = |loader: JObject<'_>| {
             let loader = jvm.local.borrow(loader.as_raw())?;
             jvm.local.globalize(&loader)
@@ -289,6 +286,20 @@ pub(crate) fn builtin_loaders(jvm: Jvm<'_>) -> std::result::Result<BuiltinLoader
     })?;
     let (system, platform) = found.ok_or("no memory for a reference")?;
     Ok(BuiltinLoaders { system, platform })
+}
+
+/// The loader below the bootstrap loader in the chain of a loader's parents.
+fn topmost<'a>(env: &mut Env<'a>, loader: &JObject<'_>) -> Result<JObject<'a>> {
+    let mut topmost = env.new_local_ref(loader)?;
+    loop {
+        let gives_loader = jni_sig!("()Ljava/lang/ClassLoader;");
+        let parent = env.call_method(&topmost, jni_str!("getParent"), gives_loader, &[])?;
+        let parent = parent.l()?;
+        if parent.is_null() {
+            return Ok(topmost);
+        }
+        topmost = parent;
+    }
 }
 
 /// A `java.lang.Thread` object of that name, not started.

@@ -161,9 +161,7 @@ impl Change<'_> {
 
     /// The highest class-file version that the JVM reads.
     fn newest_version(self) -> Option<u16> {
-        let name = c"java.vm.specification.version";
-        let release = self.jvm.jvmti.system_property(self.jvm.live, name)?;
-        let release: u16 = release.trim_start_matches("1.").parse().ok()?;
+        let release = self.jvm.jvmti.java_release(self.jvm.live)?;
         // Java 17 reads version 61 (JVMS 4.1).
         release.checked_add(44)
     }
