@@ -18,6 +18,7 @@
 //! | [`server`] | one thread that waits for clients and hands their requests to a function |
 //! | [`classes`] | what `classes` can tell of a class |
 //! | [`client`] | one connection to an agent |
+//! | [`jacoco`] | JaCoCo's protocol over TCP, both ends: a channel of its own |
 //! | [`error`] | what can go wrong, with stable codes |
 #![forbid(unsafe_code)]
 
@@ -26,6 +27,7 @@ pub mod classes;
 pub mod client;
 mod connection;
 pub mod error;
+pub mod jacoco;
 pub mod message;
 pub mod patch;
 pub mod server;

@@ -30,6 +30,9 @@ pub enum Request {
     Status,
     /// Write everything recorded so far to the snapshot; answered by [`Dump`].
     Dump,
+    /// The same, and what was hit is forgotten in the same moment: the snapshot holds, up to the length that the answer
+    /// names, each hit that is in no later one; answered by [`Dump`].
+    DumpAndReset,
     /// Forget what was hit; answered by [`Reset`].
     Reset {
         /// Only the probes of this plugin; without one, all.
@@ -119,6 +122,9 @@ pub struct Status {
     pub uptime_ms: u64,
     /// The snapshot file, as the JVM's process sees it.
     pub snapshot: String,
+    /// Where JaCoCo's tools can ask what was executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jacoco_tcp: Option<String>,
     /// Id of the run, empty if none was given.
     pub run: String,
     /// The plugins, in the order in which their edits are made.

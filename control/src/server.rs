@@ -68,6 +68,14 @@ pub struct Server {
 pub struct Stopper(UnixStream);
 
 impl Stopper {
+    /// What ends a server that polls the stream.
+    ///
+    /// # Errors
+    /// If the system has no file descriptors left.
+    pub(crate) fn pair() -> io::Result<(UnixStream, Self)> {
+        UnixStream::pair().map(|(stop, stopper)| (stop, Self(stopper)))
+    }
+
     /// Wakes the server, which ends after what it is doing.
     pub fn stop(&self) {
         let _ = (&self.0).write(&[0]); // the server has ended, or the byte is there already
@@ -83,7 +91,7 @@ impl Server {
         let (socket, listener) = Socket::listen(tmp)?;
         let streams = || {
             listener.set_nonblocking(true)?;
-            let (stop, stopper) = UnixStream::pair()?;
+            let (stop, stopper) = Stopper::pair()?;
             let (woken, wake) = UnixStream::pair()?;
             woken.set_nonblocking(true)?;
             wake.set_nonblocking(true)?;
@@ -106,7 +114,7 @@ impl Server {
             lost: None,
             awaited: None,
         };
-        Ok((server, Stopper(stopper)))
+        Ok((server, stopper))
     }
 
     /// The socket, for messages.
@@ -281,16 +289,19 @@ impl Server {
                 connections.push(Connection::new(stream, user, ticket));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => {
-                // `poll` would return at once, again and again, as long as there is no descriptor.
-                let mut stop = [PollFd::new(self.stop.as_fd(), PollFlags::POLLIN)];
-                let _ = poll(
-                    &mut stop,
-                    PollTimeout::try_from(BREATHER).unwrap_or(PollTimeout::ZERO),
-                );
-            }
+            Err(_) => breathe(&self.stop),
         }
     }
+}
+
+/// Waits a moment for file descriptors, unless the server is to end: `poll` would return at once, again and again, as long
+/// as there is none for a client.
+pub(crate) fn breathe(stop: &UnixStream) {
+    let mut stop = [PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
+    let _ = poll(
+        &mut stop,
+        PollTimeout::try_from(BREATHER).unwrap_or(PollTimeout::ZERO),
+    );
 }
 
 /// Who wants something.

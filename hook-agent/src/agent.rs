@@ -12,7 +12,7 @@
 //! | `failures` | what went wrong |
 //! | `snapshot` | the snapshot file |
 //! | `work` | how far a change of the loaded classes is |
-//! | `thread_signal`, `control_channel` | how other threads talk to the agent thread and the control thread |
+//! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the control thread and the one that speaks JaCoCo's protocol |
 //!
 //! Nothing here acts on the JVM; the modules that do take the parts that they need.
 
@@ -49,6 +49,7 @@ use plugins::Plugins;
 use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
 use reconstituted::Reconstituted;
 use snapshot::Snapshot;
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -93,6 +94,12 @@ pub(crate) struct Agent {
     pub signal: ThreadSignal,
     /// Talks to the control thread.
     pub control: ControlChannel,
+    /// Talks to the thread that speaks JaCoCo's protocol.
+    pub jacoco: ControlChannel,
+    /// Where that thread listens.
+    pub jacoco_address: OnceLock<SocketAddr>,
+    /// What distinguishes this JVM from others.
+    pub jvm_id: String,
     /// The change of loaded classes that is under way.
     pub work: Work,
     started: Instant,
@@ -118,6 +125,7 @@ impl Agent {
             jvmti,
             settings: config.agent.clone(),
             table: probe_table::table(),
+            jvm_id: meta.jvm_id(),
             event_file: EventFile::new(meta, &config.agent),
             huge_methods: HugeMethods::new(config.agent.compile_huge),
             plugins: Plugins::new(config, pipeline),
@@ -132,6 +140,8 @@ impl Agent {
             snapshot: Snapshot::new(writer),
             signal: ThreadSignal::default(),
             control: ControlChannel::default(),
+            jacoco: ControlChannel::default(),
+            jacoco_address: OnceLock::new(),
             work: Work::default(),
             started: Instant::now(),
             running: AtomicBool::new(false),

@@ -62,6 +62,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
     match request {
         Request::Status => value(status::status(context)),
         Request::Dump => value(dump::dump(context)?),
+        Request::DumpAndReset => value(dump::dump_and_reset(context)?),
         Request::Reset { plugin } => value(dump::reset(context, plugin.as_deref())?),
         Request::Enable {
             plugin,

@@ -9,6 +9,7 @@
     reason = "this is the edge; everywhere else unsafe code is denied"
 )]
 
+pub(crate) mod arrays;
 pub(crate) mod callbacks;
 pub(crate) mod class_file_load;
 pub(crate) mod clock;

@@ -46,6 +46,7 @@ mod control_thread;
 mod current;
 mod events;
 mod ffi;
+mod jacoco_thread;
 mod live_phase;
 mod loaded;
 mod messages;

@@ -6,7 +6,9 @@ use crate::ffi::refs::Local;
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::spans::runtime;
-use crate::{agent_thread, control_thread, recorded, retransform, shutdown, structural_edits};
+use crate::{
+    agent_thread, control_thread, jacoco_thread, recorded, retransform, shutdown, structural_edits,
+};
 use std::ffi::CStr;
 
 /// The name of the first probe class.
@@ -93,6 +95,7 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
             format_args!("{text}; the snapshot is written at the end only"),
         );
     }
+    jacoco_thread::start(agent, jvm);
     let path = agent.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));
 }

@@ -41,6 +41,10 @@ pub(crate) enum Code {
     Huge,
     /// A plugin's rule or pattern had no class.
     Unmatched,
+    /// JaCoCo's tools cannot ask this JVM.
+    Jacoco,
+    /// JaCoCo's tools on other machines can.
+    JacocoRemote,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
@@ -64,6 +68,8 @@ impl Code {
             Code::Patch => "H0413",
             Code::Huge => "H0414",
             Code::Unmatched => "H0415",
+            Code::Jacoco => "H0416",
+            Code::JacocoRemote => "H0417",
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The arrays of the probe classes, which stay in the JVM for its lifetime, whatever becomes of the agent.
 
+use crate::ffi::arrays::{self, ProbeArray};
 use crate::ffi::jvm::Jvm;
-use crate::ffi::live::{self, ProbeArray};
 use crate::messages::{self, Code};
 use crate::probe_class::ProbeClass;
 use crate::probe_table::table;
 use crate::spans::runtime;
 use probes::ProbeRange;
+use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 /// The JVM's arrays, by number; an array is added before the table knows of it.
@@ -28,7 +29,7 @@ pub(crate) fn define(jvm: Jvm<'_>, count: u16) -> Result<(), (Code, String)> {
         };
         let class =
             ProbeClass::new(number, runtime::has_thread_ids()).ok_or_else(|| failed("no name"))?;
-        let array = live::define_probe_class(jvm, &class.name, &class.bytes)
+        let array = arrays::define_probe_class(jvm, &class.name, &class.bytes)
             .map_err(|cause| failed(&cause))?;
         ARRAYS
             .write()
@@ -45,12 +46,12 @@ pub(crate) fn define(jvm: Jvm<'_>, count: u16) -> Result<(), (Code, String)> {
 ///
 /// Which array cannot be written, and why.
 pub(crate) fn zero(jvm: Jvm<'_>, ranges: &[ProbeRange]) -> Result<(), String> {
-    let arrays = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
+    let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
     for range in ranges {
-        let Some(array) = arrays.get(usize::from(range.array)) else {
+        let Some(array) = all.get(usize::from(range.array)) else {
             continue;
         };
-        live::zero_array(jvm, array, range.base, range.count)
+        arrays::zero_array(jvm, array, range.base, range.count)
             .map_err(|cause| format!("array {} cannot be written: {cause}", range.array))?;
     }
     Ok(())
@@ -59,14 +60,14 @@ pub(crate) fn zero(jvm: Jvm<'_>, ranges: &[ProbeRange]) -> Result<(), String> {
 /// Gives each array that is in use, as far as it is, to `absorb`.
 pub(crate) fn read(jvm: Jvm<'_>, mut absorb: impl FnMut(u16, &[i8])) {
     let mut buffer = Vec::new();
-    let arrays = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
-    for (array, number) in arrays.iter().zip(0..) {
+    let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
+    for (array, number) in all.iter().zip(0..) {
         let used = table().used(number);
         if used == 0 {
             continue;
         }
         buffer.resize(used, 0);
-        match live::read_array(jvm, array, &mut buffer) {
+        match arrays::read_array(jvm, array, &mut buffer) {
             Ok(()) => absorb(number, &buffer),
             Err(cause) => messages::error(
                 Code::ProbeClass,
@@ -76,8 +77,57 @@ pub(crate) fn read(jvm: Jvm<'_>, mut absorb: impl FnMut(u16, &[i8])) {
     }
 }
 
+/// Sets those elements of these ranges to zero that are not, and gives them, by array, to `taken`: index and what was there.
+/// What is stored meanwhile is in what is taken now or in what is taken next.
+///
+/// # Errors
+///
+/// Which array cannot be read or written, and why; what was taken of others before was given to `taken`.
+pub(crate) fn take(
+    jvm: Jvm<'_>,
+    ranges: &[ProbeRange],
+    mut taken: impl FnMut(u16, &[(u16, i8)]),
+) -> Result<(), String> {
+    let mut by_array: BTreeMap<u16, Vec<&ProbeRange>> = BTreeMap::new();
+    for range in ranges {
+        by_array.entry(range.array).or_default().push(range);
+    }
+    let (mut buffer, mut found) = (Vec::new(), Vec::new());
+    let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
+    for (number, ranges) in by_array {
+        let Some(array) = all.get(usize::from(number)) else {
+            continue;
+        };
+        let failed = |cause| format!("array {number} cannot be read: {cause}");
+        buffer.resize(table().used(number), 0);
+        arrays::read_array(jvm, array, &mut buffer).map_err(failed)?;
+        let hit: Vec<u16> = ranges
+            .iter()
+            .flat_map(|range| hit(&buffer, range))
+            .collect();
+        found.clear();
+        if !hit.is_empty() {
+            arrays::take_elements(jvm, array, &hit, |index, byte| found.push((index, byte)))
+                .map_err(failed)?;
+            taken(number, &found);
+        }
+    }
+    Ok(())
+}
+
+/// The indices of a range at which an array is not zero.
+fn hit<'a>(array: &'a [i8], range: &ProbeRange) -> impl Iterator<Item = u16> + use<'a> {
+    let indices = range.base..=u16::MAX;
+    let bytes = array
+        .iter()
+        .skip(range.base.into())
+        .take(range.count as usize);
+    let hit = bytes.zip(indices).filter(|(byte, _)| **byte != 0);
+    hit.map(|(_, index)| index)
+}
+
 /// Calls `stored` with array and index of each element that is `known` to be set and is set again within a short time:
-/// see [`live::watch_array`].
+/// see [`arrays::watch_array`].
 ///
 /// # Errors
 ///
@@ -87,13 +137,13 @@ pub(crate) fn watch(
     known: impl Fn(u16) -> Vec<i8>,
     mut stored: impl FnMut(u16, usize),
 ) -> Result<(), String> {
-    let arrays = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
-    for (array, number) in arrays.iter().zip(0..) {
+    let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
+    for (array, number) in all.iter().zip(0..) {
         let known = known(number);
         if known.iter().all(|byte| *byte == 0) {
             continue;
         }
-        live::watch_array(jvm, array, &known, |index| stored(number, index))
+        arrays::watch_array(jvm, array, &known, |index| stored(number, index))
             .map_err(|cause| format!("array {number} cannot be watched: {cause}"))?;
     }
     Ok(())

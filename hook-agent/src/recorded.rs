@@ -9,6 +9,7 @@ use crate::ffi::live;
 use crate::messages::Code;
 use crate::spans::{counters, runtime};
 use crate::{probe_arrays, self_removal};
+use probes::ProbeRange;
 
 /// Makes the arrays and counters ready for the first class: defined, and zero if an agent was here before.
 ///
@@ -59,6 +60,90 @@ pub(crate) fn write_hits(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
     probe_arrays::read(jvm, |array, hits| snapshot.absorb(array, hits));
     let failures = agent.failures.take_fresh();
     snapshot.flush(agent.table, &failures)
+}
+
+/// What probes of one class were hit.
+#[derive(Debug)]
+pub(crate) struct Executed {
+    /// Its internal name.
+    pub name: String,
+    /// JaCoCo's id of it.
+    pub fingerprint: u64,
+    /// Whether each probe was hit.
+    pub probes: Vec<bool>,
+}
+
+/// What the probes of one plugin recorded, for each class of which one was hit. With `reset` it is forgotten in the same
+/// moment: each hit is in this answer or in a later one.
+///
+/// # Errors
+///
+/// Which array cannot be read or written, and why.
+pub(crate) fn executed(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    plugin: &str,
+    reset: bool,
+) -> Result<Vec<Executed>, String> {
+    let snapshot = &agent.snapshot;
+    let ranges = agent.table.ranges(Some(plugin));
+    if reset {
+        self_removal::put_back(agent, jvm, &ranges);
+    }
+    let exclusive = snapshot.exclusive();
+    if reset {
+        probe_arrays::take(jvm, &ranges, |array, taken| snapshot.note(array, taken))?;
+    } else {
+        probe_arrays::read(jvm, |array, hits| snapshot.absorb(array, hits));
+    }
+    let executed = known_hits(agent, plugin);
+    if reset {
+        snapshot.reset(Some(plugin), &ranges);
+    }
+    drop(exclusive);
+    let _ = snapshot.flush(agent.table, &agent.failures.take_fresh()); // reported already, and tried again
+    Ok(executed)
+}
+
+/// Writes what was hit so far, and forgets it in the same moment; how long the snapshot is up to there.
+///
+/// # Errors
+///
+/// Which array cannot be read or written, or why not everything is on disk; nothing that was hit is forgotten then.
+pub(crate) fn take(agent: &Agent, jvm: Jvm<'_>) -> Result<u64, String> {
+    let snapshot = &agent.snapshot;
+    let ranges = agent.table.ranges(None);
+    self_removal::put_back(agent, jvm, &ranges);
+    let _exclusive = snapshot.exclusive();
+    probe_arrays::take(jvm, &ranges, |array, taken| snapshot.note(array, taken))?;
+    snapshot.flush(agent.table, &agent.failures.take_fresh())?;
+    let length = snapshot.length();
+    snapshot.reset(None, &ranges);
+    let _ = snapshot.flush(agent.table, &[]); // reported already, and tried again
+    Ok(length)
+}
+
+/// What is on record of the classes of one plugin.
+fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
+    let arrays = 0..agent.table.arrays();
+    let arrays: Vec<Vec<i8>> = arrays.map(|array| agent.snapshot.known(array)).collect();
+    let probes = |range: &ProbeRange| {
+        let array = arrays.get(usize::from(range.array))?;
+        let base = usize::from(range.base);
+        let bytes = array.get(base..base + range.count as usize)?;
+        let hit = bytes.iter().any(|byte| *byte != 0);
+        hit.then(|| bytes.iter().map(|byte| *byte != 0).collect())
+    };
+    let classes = agent.table.classes_of(plugin).into_iter();
+    let executed = classes.filter_map(|(name, fingerprint, range)| {
+        let probes = probes(&range)?;
+        Some(Executed {
+            name,
+            fingerprint,
+            probes,
+        })
+    });
+    executed.collect()
 }
 
 /// Forgets what was hit: all of it, or one plugin's. What is hit from now on is recorded, whatever

@@ -23,6 +23,12 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
             "the control thread does not answer; the JVM ends without it",
         );
     }
+    if !agent.jacoco.stop() {
+        messages::warning(
+            Code::Thread,
+            "the thread for JaCoCo's tools does not answer; the JVM ends without it",
+        );
+    }
     if agent.set_running(false) {
         let hook = Event::CLASS_FILE_LOAD_HOOK;
         let _ = jvm.jvmti.set_event(jvm.live, hook, false);
@@ -53,6 +59,7 @@ pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
 /// No event comes any more, the agent thread is gone, the snapshot is complete and closed, and another agent may be
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
+    agent.jacoco.stop();
     agent.set_running(false);
     structural_edits::end(jvm.live);
     let events = [

@@ -130,11 +130,40 @@ fn event_files_may_have_a_limit() {
 }
 
 #[test]
+fn jacocos_tools_ask_from_this_machine_unless_others_are_let_in() {
+    let address = |options: &str| {
+        let config = Config::from_options(options);
+        config.map(|config| config.agent.jacoco_tcp.map(|address| address.to_string()))
+    };
+    assert_eq!(address("").unwrap(), None);
+    let local = Some("127.0.0.1:6300".to_owned());
+    assert_eq!(address("jacoco-tcp=6300").unwrap(), local);
+    let refused = address("jacoco-tcp=0.0.0.0:6300").unwrap_err().to_string();
+    for part in [
+        "H0105",
+        "without any authentication",
+        "jacoco-tcp-remote=on",
+    ] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    let open = address("jacoco-tcp=0.0.0.0:6300,jacoco-tcp-remote=on").unwrap();
+    assert_eq!(open.as_deref(), Some("0.0.0.0:6300"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("classhook.toml");
+    std::fs::write(&file, "[agent]\njacoco-tcp = \"6300\"\n").unwrap();
+    let config = format!("config={}", file.display());
+    assert_eq!(address(&config).unwrap(), local);
+    std::fs::write(&file, "[agent]\njacoco-tcp = \"[::]:6300\"\n").unwrap();
+    let refused = address(&config).unwrap_err().to_string();
+    assert!(refused.contains("classhook.toml:2"), "{refused}");
+}
+
+#[test]
 fn mistakes_in_a_file_are_placed_and_explained() {
     for (text, expected) in [
         (
             "[agent]\noutptu = \"x\"\n",
-            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run`, `max-size`, `when-full`, `control`, `self-check`, `plan-cache`, `compile-huge` or `self-remove`\n  help     did you mean `output`?\n  \
+            "error[H0104]: unknown key `outptu`\n  expected `output`, `on-error`, `log`, `run`, `max-size`, `when-full`, `control`, `self-check`, `plan-cache`, `compile-huge`, `self-remove`, `jacoco-tcp` or `jacoco-tcp-remote`\n  help     did you mean `output`?\n  \
              at       classhook.toml:2\n  found    outptu = \"x\"",
         ),
         (

@@ -125,6 +125,17 @@ pub struct Meta {
     pub sessions: Vec<Session>,
 }
 
+impl Meta {
+    /// What distinguishes the JVM from others: `host-4711`.
+    #[must_use]
+    pub fn jvm_id(&self) -> String {
+        match self.host.as_str() {
+            "" => format!("pid-{}", self.pid),
+            host => format!("{host}-{}", self.pid),
+        }
+    }
+}
+
 /// A run that was merged into a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

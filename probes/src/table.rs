@@ -125,6 +125,7 @@ struct Entry {
     array: u16,
     base: u16,
     probe_count: u32,
+    fingerprint: u64,
     older: Option<u32>,
     /// The last snapshot that the class was pending for.
     snapshot: u32,
@@ -288,6 +289,17 @@ impl ProbeTable {
             .collect()
     }
 
+    /// The classes of one plugin that have probes, by internal name and fingerprint, in order of registration.
+    #[must_use]
+    pub fn classes_of(&self, plugin: &str) -> Vec<(String, u64, ProbeRange)> {
+        let state = self.state();
+        let classes = state.classes.iter();
+        let classes = classes.filter(|entry| entry.probe_count > 0 && *entry.plugin == *plugin);
+        classes
+            .map(|entry| (entry.name.to_string(), entry.fingerprint, entry.range()))
+            .collect()
+    }
+
     /// Says of probes of an array that they were hit, which is on record: classes that are instrumented from now on get
     /// none of them. The result is how many of them this was not known of.
     pub fn spend(&self, array: u16, indices: impl IntoIterator<Item = usize>) -> usize {
@@ -381,6 +393,7 @@ impl State {
             array,
             base,
             probe_count,
+            fingerprint,
             older: None,
             snapshot: self.snapshot.wrapping_sub(1),
         };
@@ -681,6 +694,7 @@ mod tests {
             count: 3,
         };
         assert_eq!(table.ranges(Some("two")), [two]);
+        assert_eq!(table.classes_of("two"), [("a/A".to_owned(), 7, two)]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Coverage: what is recorded and reported, compared with JaCoCo.
 
 mod jacoco_analysis;
+mod jacoco_tcp;
 mod java_cases;
 mod maven;
 mod modules;

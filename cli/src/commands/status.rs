@@ -40,7 +40,7 @@ fn text(status: &Answer) -> String {
     let mut text = format!(
         "agent {} in process {} ({}), at work for {}\n\
          recording to {}\n\
-         classes: {} seen, {} selected, {} changed, {} failed; {} left alone{}\n\
+         {}classes: {} seen, {} selected, {} changed, {} failed; {} left alone{}\n\
          time on classes: {}, of it {} for the self-check\n\
          plan cache: {}\n\
          probes: {} of 32 KiB{}\n{}",
@@ -49,6 +49,7 @@ fn text(status: &Answer) -> String {
         status.jvm,
         duration(Duration::from_millis(status.uptime_ms)),
         status.snapshot,
+        jacoco_tcp(status.jacoco_tcp.as_deref()),
         classes.seen,
         classes.selected,
         classes.changed,
@@ -72,6 +73,13 @@ fn text(status: &Answer) -> String {
         ));
     }
     text
+}
+
+/// `JaCoCo's tools can ask at 127.0.0.1:6300`, as a line; empty if they cannot.
+fn jacoco_tcp(address: Option<&str>) -> String {
+    address.map_or_else(String::new, |address| {
+        format!("JaCoCo's tools can ask at {address}\n")
+    })
 }
 
 /// `, 3 longer than 8,000 bytes, which HotSpot does not compile`; empty if there are none.

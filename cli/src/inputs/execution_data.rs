@@ -303,10 +303,7 @@ fn loader(meta: &Meta) -> Loader {
 
 /// The main class or jar, and as JaCoCo has it the machine and a number that differs between JVMs.
 fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
-    let jvm = match meta.host.as_str() {
-        "" => format!("pid-{}", meta.pid),
-        host => format!("{host}-{}", meta.pid),
-    };
+    let jvm = meta.jvm_id();
     let id = match (meta.session.as_str(), program_of(&meta.command)) {
         ("", Some(program)) => format!("{program}@{jvm}"),
         ("", None) => jvm,

@@ -106,6 +106,16 @@ pub fn write(
     let mut bytes = vec![HEADER];
     bytes.extend(MAGIC.to_be_bytes());
     bytes.extend(VERSION.to_be_bytes());
+    bytes.extend(blocks(sessions, classes)?);
+    out.write_all(&bytes)
+}
+
+/// What a file holds behind its header.
+///
+/// # Errors
+/// A text is longer than the format allows (65,535 bytes).
+pub fn blocks(sessions: &[Session], classes: &[ExecutionData]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
     for session in Session::sorted(sessions) {
         bytes.push(SESSION);
         write_text(&session.id, &mut bytes)?;
@@ -118,7 +128,7 @@ pub fn write(
         write_text(&class.name, &mut bytes)?;
         write_probes(&class.probes, &mut bytes);
     }
-    out.write_all(&bytes)
+    Ok(bytes)
 }
 
 /// As `DataOutput.writeUTF` does: a length in bytes, then modified UTF-8.

@@ -1,4 +1,5 @@
-//! How other threads talk to the control thread and the worker thread.
+//! How other threads talk to the threads that take requests: the control thread with its worker thread, and the one that
+//! speaks JaCoCo's protocol.
 
 use control::Stopper;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How long `VMDeath` waits for the command that is being carried out.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What ends the two threads, and whether they have ended.
+/// What ends these threads, and whether they have ended.
 #[derive(Debug, Default)]
 pub(crate) struct ControlChannel {
     state: Mutex<State>,
@@ -16,9 +17,9 @@ pub(crate) struct ControlChannel {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many of the two threads run.
+    /// How many of the threads run.
     threads: usize,
-    /// Ends the control thread, and the worker thread with it.
+    /// Ends the thread that has the socket, and with it the others.
     stopper: Option<Stopper>,
 }
 
@@ -27,7 +28,7 @@ impl ControlChannel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What ends the control thread from now on.
+    /// What ends the threads from now on.
     pub fn set(&self, stopper: Stopper) {
         self.state().stopper = Some(stopper);
     }
@@ -38,7 +39,7 @@ impl ControlChannel {
         Running(self)
     }
 
-    /// Ends both threads and waits until they are gone, and the socket with them; false if they do not end in time.
+    /// Ends the threads and waits until they are gone, and the socket with them; false if they do not end in time.
     /// True at once if there are none.
     pub fn stop(&self) -> bool {
         if let Some(stopper) = &self.state().stopper {

@@ -53,6 +53,13 @@ impl Snapshot {
         }
     }
 
+    /// Takes over what was taken out of an array.
+    pub fn note(&self, array: u16, taken: &[(u16, i8)]) {
+        if let Some(writer) = self.writer().as_mut() {
+            writer.note(array, taken);
+        }
+    }
+
     /// What the probes of an array stored, as far as it was taken over.
     pub fn known(&self, array: u16) -> Vec<i8> {
         let writer = self.writer();

@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::refusals::{known, unwritten};
 use super::status;
+use crate::agent::Agent;
 use crate::messages::Code;
 use crate::recorded;
 use control::Refusal;
@@ -12,11 +13,22 @@ use control::message::{Dump, Reset};
 pub(super) fn dump(context: Context<'_>) -> Result<Dump, Refusal> {
     let Context { agent, jvm } = context;
     recorded::write_all(agent, jvm).map_err(unwritten)?;
-    Ok(Dump {
+    Ok(dumped(agent, agent.snapshot.length()))
+}
+
+/// Writes what was hit so far, and forgets it in the same moment.
+pub(super) fn dump_and_reset(context: Context<'_>) -> Result<Dump, Refusal> {
+    let Context { agent, jvm } = context;
+    let length = recorded::take(agent, jvm).map_err(unwritten)?;
+    Ok(dumped(agent, length))
+}
+
+fn dumped(agent: &Agent, length: u64) -> Dump {
+    Dump {
         snapshot: agent.snapshot.path().display().to_string(),
-        length: agent.snapshot.length(),
+        length,
         classes: status::counts(agent),
-    })
+    }
 }
 
 /// Forgets everything recorded so far, or what one plugin's probes recorded.

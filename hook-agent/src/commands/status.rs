@@ -35,6 +35,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         ),
         uptime_ms: agent.uptime().as_millis().try_into().unwrap_or(u64::MAX),
         snapshot: agent.snapshot.path().display().to_string(),
+        jacoco_tcp: agent.jacoco_address.get().map(ToString::to_string),
         run: agent.settings.run.clone().unwrap_or_default(),
         plugins: plugins(agent),
         classes: counts(agent),

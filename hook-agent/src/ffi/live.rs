@@ -3,22 +3,14 @@
 //! Nothing here is called from the class-file load hook.
 
 use super::jvm::Jvm;
-use super::refs::{GlobalRef, Local, LocalRef, jni};
+use super::refs::{GlobalRef, LocalRef};
 use crate::names::{decode, display_name};
 use jni::errors::{Error, Result};
 use jni::objects::{JByteArray, JClass, JClassLoader, JLongArray, JObject, JString, JValue};
 use jni::refs::Global;
 use jni::strings::JNIStr;
 use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
-use jni_sys::{JNI_ABORT, jobject};
 use std::ffi::CStr;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI8, Ordering};
-use std::time::{Duration, Instant};
-
-/// One `hits` array of the JVM, held by a global reference until the process ends.
-#[derive(Debug)]
-pub(crate) struct ProbeArray(Global<JByteArray<'static>>);
 
 /// A class that holds an array of counters, which is made when the class is first used.
 #[derive(Debug)]
@@ -34,7 +26,7 @@ pub(crate) struct BuiltinLoaders {
 }
 
 /// Runs `body` in a local frame; what it threw is cleared and named in the error.
-fn with_env<R>(
+pub(super) fn with_env<R>(
     jvm: Jvm<'_>,
     body: impl FnOnce(&mut Env<'_>) -> Result<R>,
 ) -> std::result::Result<R, String> {
@@ -59,40 +51,6 @@ fn describe(jvm: Jvm<'_>, error: &Error) -> String {
         },
         None => error.to_string(),
     }
-}
-
-/// Defines a class in the bootstrap loader and returns its static `hits` array.
-///
-/// # Errors
-///
-/// What the JVM threw.
-pub(crate) fn define_probe_class(
-    jvm: Jvm<'_>,
-    name: &CStr,
-    bytes: &[u8],
-) -> std::result::Result<ProbeArray, String> {
-    let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
-    with_env(jvm, |env| {
-        let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
-        let hits = env
-            .get_static_field(&class, jni_str!("hits"), jni_sig!("[B"))?
-            .l()?;
-        let hits = env.cast_local::<JByteArray<'_>>(hits)?;
-        Ok(ProbeArray(env.new_global_ref(&hits)?))
-    })
-}
-
-/// Copies the first `buffer.len()` bytes of an array.
-///
-/// # Errors
-///
-/// What the JVM threw.
-pub(crate) fn read_array(
-    jvm: Jvm<'_>,
-    array: &ProbeArray,
-    buffer: &mut [i8],
-) -> std::result::Result<(), String> {
-    with_env(jvm, |env| array.0.get_region(env, 0, buffer))
 }
 
 /// Defines a class of counters in the bootstrap loader.
@@ -155,110 +113,6 @@ pub(crate) fn natives_are_bound(jvm: Jvm<'_>) -> bool {
         Ok(())
     })
     .is_ok()
-}
-
-/// Sets `count` bytes of an array from `base` on to zero.
-///
-/// # Errors
-///
-/// What the JVM threw.
-pub(crate) fn zero_array(
-    jvm: Jvm<'_>,
-    array: &ProbeArray,
-    base: u16,
-    count: u32,
-) -> std::result::Result<(), String> {
-    let zeros = vec![0; count as usize];
-    with_env(jvm, |env| array.0.set_region(env, base.into(), &zeros))
-}
-
-/// How long an array is watched.
-const WINDOW: Duration = Duration::from_micros(20);
-
-/// Calls `stored` with each element that is not zero in `known` and that is stored again within twenty microseconds;
-/// what is known stays in the array.
-///
-/// # Errors
-///
-/// What the JVM threw, or that it gives no access to the array itself.
-pub(crate) fn watch_array(
-    jvm: Jvm<'_>,
-    array: &ProbeArray,
-    known: &[i8],
-    mut stored: impl FnMut(usize),
-) -> std::result::Result<(), String> {
-    let elements = CriticalElements::of(jvm, array)?;
-    if elements.is_copy || elements.length < known.len() {
-        return Err("the JVM gives a copy".to_owned());
-    }
-    let watched = || known.iter().enumerate().filter(|(_, byte)| **byte != 0);
-    let element = |index| {
-        // SAFETY: the index is within the array, which stays where it is meanwhile; Java code writes single bytes of
-        // it at any time, as this does.
-        unsafe { AtomicI8::from_ptr(elements.start.as_ptr().add(index)) }
-    };
-    watched().for_each(|(index, _)| element(index).store(0, Ordering::Relaxed));
-    let begun = Instant::now();
-    while begun.elapsed() < WINDOW {
-        std::hint::spin_loop();
-    }
-    for (index, byte) in watched() {
-        if element(index).swap(*byte, Ordering::Relaxed) != 0 {
-            stored(index);
-        }
-    }
-    Ok(())
-}
-
-/// The elements of an array where the JVM has them, until it is dropped.
-///
-/// Meanwhile no function of JNI may be called, not even for a pending exception, as the crate `jni` does (JNI
-/// specification, chapter 4, GetPrimitiveArrayCritical); nor may the thread wait for another.
-struct CriticalElements<'a> {
-    local: Local<'a>,
-    array: jobject,
-    start: NonNull<i8>,
-    length: usize,
-    is_copy: bool,
-}
-
-impl<'a> CriticalElements<'a> {
-    fn of(jvm: Jvm<'a>, array: &ProbeArray) -> std::result::Result<Self, String> {
-        let (local, array) = (jvm.local, array.0.as_raw());
-        let length = jni!(local, v1_1.GetArrayLength, array);
-        let mut is_copy = false;
-        let start = jni!(
-            local,
-            v1_2.GetPrimitiveArrayCritical,
-            array,
-            &raw mut is_copy
-        );
-        let Some(start) = NonNull::new(start.cast()) else {
-            local.clear_exception();
-            return Err("no memory for the elements of an array".to_owned());
-        };
-        let length = usize::try_from(length).unwrap_or(0);
-        Ok(Self {
-            local,
-            array,
-            start,
-            length,
-            is_copy,
-        })
-    }
-}
-
-impl Drop for CriticalElements<'_> {
-    fn drop(&mut self) {
-        let start = self.start.as_ptr().cast();
-        jni!(
-            self.local,
-            v1_2.ReleasePrimitiveArrayCritical,
-            self.array,
-            start,
-            JNI_ABORT
-        );
-    }
 }
 
 /// The JVM's own loaders.

@@ -10,8 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::settings::{Agent, Config, PluginConfig};
 use super::suggest;
 use super::values::{
-    check_grant, check_selector, parse_log, parse_on_error, parse_size, parse_switch,
-    parse_when_full,
+    check_grant, check_selector, parse_address, parse_log, parse_on_error, parse_size,
+    parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -60,6 +60,8 @@ struct FileAgent {
     plan_cache: Option<Spanned<String>>,
     compile_huge: Option<Spanned<String>>,
     self_remove: Option<Spanned<String>>,
+    jacoco_tcp: Option<Spanned<String>>,
+    jacoco_tcp_remote: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -147,12 +149,23 @@ impl Source<'_> {
             ("plan-cache", agent.plan_cache, &mut result.plan_cache),
             ("compile-huge", agent.compile_huge, &mut result.compile_huge),
             ("self-remove", agent.self_remove, &mut result.self_remove),
+            (
+                "jacoco-tcp-remote",
+                agent.jacoco_tcp_remote,
+                &mut result.jacoco_tcp_remote,
+            ),
         ];
         for (key, value, set) in switches {
             if let Some(value) = value {
                 *set = parse_switch(key, value.get_ref())
                     .map_err(|error| self.at(error, &value.span()))?;
             }
+        }
+        if let Some(value) = agent.jacoco_tcp {
+            let address = parse_address("jacoco-tcp", value.get_ref());
+            result.jacoco_tcp = Some(address.map_err(|error| self.at(error, &value.span()))?);
+            let checked = result.check_address();
+            checked.map_err(|error| self.at(error, &value.span()))?;
         }
         if let Some(value) = agent.log {
             result.log =

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::settings::{Config, PluginConfig};
 use super::suggest;
 use super::values::{
-    check_grant, check_selector, parse_log, parse_on_error, parse_size, parse_switch,
-    parse_when_full,
+    check_grant, check_selector, parse_address, parse_log, parse_on_error, parse_size,
+    parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -54,6 +54,13 @@ A comma or backslash inside a value is written \\, or \\\\.
                      cleared for the whole JVM when the first is so long (default: on)
   self-remove=on|off whether classes whose code is hot are given back without the
                      probes that were hit, once that is on record (default: on)
+  jacoco-tcp=[ADDRESS:]PORT
+                     where JaCoCo's tools can dump and reset what is measured while the
+                     JVM runs, as with output=tcpserver of its agent: at the loopback
+                     address 127.0.0.1 without ADDRESS
+  jacoco-tcp-remote=on|off
+                     whether that may be an address that other machines reach; nobody
+                     has to authenticate himself there (default: off)
   visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
                      and leaves when the command that attached it is gone
   later=on|off       whether the classes that are loaded are instrumented once
@@ -68,7 +75,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 28] = [
     "config",
     "output",
     "plugin",
@@ -88,6 +95,8 @@ const KEYS: [&str; 26] = [
     "plan-cache",
     "compile-huge",
     "self-remove",
+    "jacoco-tcp",
+    "jacoco-tcp-remote",
     "visit",
     "later",
     "cache",
@@ -119,6 +128,7 @@ fn parse(options: &str) -> Result<Config, HostError> {
         apply(&mut config, &mut lists, key, value)?;
     }
     lists.apply(&mut config)?;
+    config.agent.check_address()?;
     if config.agent.when_full.is_some() && config.agent.max_size.is_none() {
         return Err(HostError::new(
             "H0105",
@@ -211,6 +221,10 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "plan-cache" => config.agent.plan_cache = parse_switch("plan-cache", value)?,
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
         "self-remove" => config.agent.self_remove = parse_switch("self-remove", value)?,
+        "jacoco-tcp" => config.agent.jacoco_tcp = Some(parse_address("jacoco-tcp", value)?),
+        "jacoco-tcp-remote" => {
+            config.agent.jacoco_tcp_remote = parse_switch("jacoco-tcp-remote", value)?;
+        }
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
         "cache" => config.agent.cache = Some(PathBuf::from(value)),

@@ -1,5 +1,6 @@
 //! What a run is configured with.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use conditions::Watch;
@@ -45,6 +46,10 @@ pub struct Agent {
     pub compile_huge: bool,
     /// Whether hot classes lose the hit probes that have nothing left to tell.
     pub self_remove: bool,
+    /// Where JaCoCo's tools can ask what was executed.
+    pub jacoco_tcp: Option<SocketAddr>,
+    /// Whether that may be an address that other machines reach.
+    pub jacoco_tcp_remote: bool,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
@@ -147,10 +152,30 @@ impl Default for Agent {
             plan_cache: true,
             compile_huge: true,
             self_remove: true,
+            jacoco_tcp: None,
+            jacoco_tcp_remote: false,
             visit: None,
             later: false,
             cache: None,
             compiler: None,
+        }
+    }
+}
+
+impl Agent {
+    /// Nobody else is to reach the JVM by mistake.
+    pub(super) fn check_address(&self) -> Result<(), HostError> {
+        let open = self
+            .jacoco_tcp
+            .filter(|address| !address.ip().is_loopback());
+        match open {
+            Some(address) if !self.jacoco_tcp_remote => Err(HostError::new(
+                "H0105",
+                format!("at `jacoco-tcp={address}` other machines can read and reset what is measured, without any authentication"),
+            )
+            .with("expected", "an address of this machine alone: `127.0.0.1`, `[::1]`, or only a port")
+            .with("help", "`jacoco-tcp-remote=on` allows it where a firewall or a container keeps others out")),
+            _ => Ok(()),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Values as they are written in `classhook.toml` and in the agent's option string.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
 use crate::error::HostError;
@@ -42,6 +44,21 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostErro
     size.filter(|size| *size >= LEAST_SIZE).ok_or_else(|| {
         HostError::new("H0105", format!("`{key}` cannot be `{value}`"))
             .with("expected", "a number of bytes, with K, M or G behind it for binary thousands, millions or billions, and no less than `8M`")
+    })
+}
+
+/// `6300`, `127.0.0.1:6300`, `[::1]:6300` or `localhost:6300`.
+pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr, HostError> {
+    let local = IpAddr::from(Ipv4Addr::LOCALHOST);
+    let port = value.strip_prefix("localhost:").unwrap_or(value);
+    let address = port
+        .parse()
+        .map(|port: u16| SocketAddr::from((local, port)));
+    address.or_else(|_| value.parse()).map_err(|_| {
+        HostError::new("H0105", format!("`{key}` cannot be `{value}`")).with(
+            "expected",
+            "a port, or an address in numbers and a port: `6300`, `127.0.0.1:6300`, `[::1]:6300`",
+        )
     })
 }
 
@@ -92,6 +109,30 @@ fn wrong_value(key: &str, value: &str, expected: &[&str]) -> HostError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn address_without_a_host_is_of_this_machine_alone() {
+        let address = |text| {
+            let address = parse_address("jacoco-tcp", text).ok();
+            address.map(|address| address.to_string())
+        };
+        for local in ["6300", "127.0.0.1:6300", "localhost:6300"] {
+            assert_eq!(address(local).as_deref(), Some("127.0.0.1:6300"));
+        }
+        assert_eq!(address("[::1]:0").as_deref(), Some("[::1]:0"));
+        assert_eq!(address("0.0.0.0:1").as_deref(), Some("0.0.0.0:1"));
+        for wrong in [
+            "",
+            "65536",
+            ":6300",
+            "*:6300",
+            "::1:6300",
+            "example.org:1",
+            "1.2.3.4",
+        ] {
+            assert_eq!(address(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn sizes_have_units_and_a_least_one() {

@@ -80,20 +80,43 @@ impl SnapshotWriter {
     /// Every byte but 0 is a hit.
     pub fn absorb(&mut self, array: u16, bytes: &[i8]) {
         let bytes = &bytes[..bytes.len().min(ARRAY_LENGTH)];
-        if array >= MAX_ARRAYS {
-            return;
-        }
-        let index = usize::from(array);
-        if self.known.len() <= index {
-            self.known.resize_with(index + 1, || vec![0; ARRAY_LENGTH]);
-        }
-        let Some(known) = self.known.get_mut(index) else {
+        let Some(known) = self.known_mut(array) else {
             return;
         };
         let fresh = newly_hit(known, bytes);
         if !fresh.is_empty() {
             self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
         }
+    }
+
+    /// Notes what was taken out of an array: indices and what was there, which is not zero.
+    pub fn note(&mut self, array: u16, taken: &[(u16, i8)]) {
+        let Some(known) = self.known_mut(array) else {
+            return;
+        };
+        let mut fresh = Vec::new();
+        for (index, byte) in taken {
+            if let Some(known @ 0) = known.get_mut(usize::from(*index)) {
+                *known = *byte;
+                fresh.push(*index);
+            }
+        }
+        if !fresh.is_empty() {
+            fresh.sort_unstable();
+            self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
+        }
+    }
+
+    /// What an array held when last seen; none if there can be no such array.
+    fn known_mut(&mut self, array: u16) -> Option<&mut Vec<i8>> {
+        if array >= MAX_ARRAYS {
+            return None;
+        }
+        let index = usize::from(array);
+        if self.known.len() <= index {
+            self.known.resize_with(index + 1, || vec![0; ARRAY_LENGTH]);
+        }
+        self.known.get_mut(index)
     }
 
     /// What the probes of an array stored, as far as it was noted: 0 for those that were not hit.
@@ -307,6 +330,23 @@ mod tests {
         now[1] = 1;
         assert_eq!(newly_hit(&mut known, &now), [1]);
         assert!(newly_hit(&mut known, &now).is_empty());
+    }
+
+    #[test]
+    fn what_is_taken_out_of_an_array_is_noted_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        table.set_arrays(1);
+        table.register("a/A", 7, "app", "one", 4, b"").unwrap();
+        writer.absorb(0, &[0, 1, 0, 0]);
+        writer.note(0, &[(3, 1), (1, 1), (0, -1)]);
+        assert_eq!(writer.known(0)[..4], [-1, 1, 0, 1]);
+        writer.absorb(0, &[0, 0, 0, 0]);
+        writer.note(0, &[(3, 1), (u16::MAX, 1)]);
+        writer.note(MAX_ARRAYS, &[(0, 1)]);
+        writer.complete(&table, &Summary::default()).unwrap();
+        let snapshot = Snapshot::read(writer.path()).unwrap();
+        assert_eq!(snapshot.classes[0].probes, [true, true, false, true]);
     }
 
     #[test]

@@ -118,6 +118,7 @@ const LAYERS: [Layer; 23] = [
             "host",
             "rewriter",
             "probes",
+            "coverage",
         ],
         tests: &[],
     },

@@ -1,0 +1,199 @@
+//! The arrays that probes write to: defined, copied, set to zero, and seen where the JVM has them.
+
+use super::jvm::Jvm;
+use super::live::with_env;
+use super::refs::{Local, jni};
+use jni::objects::{JByteArray, JClassLoader};
+use jni::refs::Global;
+use jni::strings::JNIStr;
+use jni::{jni_sig, jni_str};
+use jni_sys::{JNI_ABORT, jobject};
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI8, Ordering};
+use std::time::{Duration, Instant};
+
+/// One `hits` array of the JVM, held by a global reference until the process ends.
+#[derive(Debug)]
+pub(crate) struct ProbeArray(Global<JByteArray<'static>>);
+
+/// Defines a class in the bootstrap loader and returns its static `hits` array.
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn define_probe_class(
+    jvm: Jvm<'_>,
+    name: &CStr,
+    bytes: &[u8],
+) -> std::result::Result<ProbeArray, String> {
+    let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
+    with_env(jvm, |env| {
+        let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
+        let hits = env
+            .get_static_field(&class, jni_str!("hits"), jni_sig!("[B"))?
+            .l()?;
+        let hits = env.cast_local::<JByteArray<'_>>(hits)?;
+        Ok(ProbeArray(env.new_global_ref(&hits)?))
+    })
+}
+
+/// Copies the first `buffer.len()` bytes of an array.
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn read_array(
+    jvm: Jvm<'_>,
+    array: &ProbeArray,
+    buffer: &mut [i8],
+) -> std::result::Result<(), String> {
+    with_env(jvm, |env| array.0.get_region(env, 0, buffer))
+}
+
+/// Sets `count` bytes of an array from `base` on to zero.
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn zero_array(
+    jvm: Jvm<'_>,
+    array: &ProbeArray,
+    base: u16,
+    count: u32,
+) -> std::result::Result<(), String> {
+    let zeros = vec![0; count as usize];
+    with_env(jvm, |env| array.0.set_region(env, base.into(), &zeros))
+}
+
+/// Sets the elements at these indices to zero, and calls `taken` with each that was not zero and what it held: what is stored
+/// later stays for the next call, so nothing is lost in between.
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn take_elements(
+    jvm: Jvm<'_>,
+    array: &ProbeArray,
+    indices: &[u16],
+    mut taken: impl FnMut(u16, i8),
+) -> std::result::Result<(), String> {
+    {
+        let elements = CriticalElements::of(jvm, array)?;
+        if let Ok(elements) = elements.shared() {
+            for index in indices {
+                let element = elements.get(usize::from(*index));
+                match element.map_or(0, |element| element.swap(0, Ordering::Relaxed)) {
+                    0 => {}
+                    byte => taken(*index, byte),
+                }
+            }
+            return Ok(());
+        }
+    }
+    // A JVM that gives no access to the array itself; no HotSpot is like that.
+    for index in indices {
+        let mut byte = [0];
+        with_env(jvm, |env| {
+            array.0.get_region(env, i32::from(*index), &mut byte)?;
+            array.0.set_region(env, i32::from(*index), &[0])
+        })?;
+        taken(*index, byte[0]);
+    }
+    Ok(())
+}
+
+/// How long an array is watched.
+const WINDOW: Duration = Duration::from_micros(20);
+
+/// Calls `stored` with each element that is not zero in `known` and that is stored again within twenty microseconds;
+/// what is known stays in the array.
+///
+/// # Errors
+///
+/// What the JVM threw, or that it gives no access to the array itself.
+pub(crate) fn watch_array(
+    jvm: Jvm<'_>,
+    array: &ProbeArray,
+    known: &[i8],
+    mut stored: impl FnMut(usize),
+) -> std::result::Result<(), String> {
+    let elements = CriticalElements::of(jvm, array)?;
+    let elements = elements.shared()?;
+    let watched = || {
+        let watched = known.iter().zip(elements).enumerate();
+        watched.filter(|(_, (byte, _))| **byte != 0)
+    };
+    watched().for_each(|(_, (_, element))| element.store(0, Ordering::Relaxed));
+    let begun = Instant::now();
+    while begun.elapsed() < WINDOW {
+        std::hint::spin_loop();
+    }
+    for (index, (byte, element)) in watched() {
+        if element.swap(*byte, Ordering::Relaxed) != 0 {
+            stored(index);
+        }
+    }
+    Ok(())
+}
+
+/// The elements of an array where the JVM has them, until it is dropped.
+///
+/// Meanwhile no function of JNI may be called, not even for a pending exception, as the crate `jni` does (JNI
+/// specification, chapter 4, GetPrimitiveArrayCritical); nor may the thread wait for another.
+struct CriticalElements<'a> {
+    local: Local<'a>,
+    array: jobject,
+    start: NonNull<i8>,
+    length: usize,
+    is_copy: bool,
+}
+
+impl<'a> CriticalElements<'a> {
+    fn of(jvm: Jvm<'a>, array: &ProbeArray) -> std::result::Result<Self, String> {
+        let (local, array) = (jvm.local, array.0.as_raw());
+        let length = jni!(local, v1_1.GetArrayLength, array);
+        let mut is_copy = false;
+        let start = jni!(
+            local,
+            v1_2.GetPrimitiveArrayCritical,
+            array,
+            &raw mut is_copy
+        );
+        let Some(start) = NonNull::new(start.cast()) else {
+            local.clear_exception();
+            return Err("no memory for the elements of an array".to_owned());
+        };
+        let length = usize::try_from(length).unwrap_or(0);
+        Ok(Self {
+            local,
+            array,
+            start,
+            length,
+            is_copy,
+        })
+    }
+
+    /// As Java code writes them at any time.
+    fn shared(&self) -> std::result::Result<&[AtomicI8], String> {
+        if self.is_copy {
+            return Err("the JVM gives a copy".to_owned());
+        }
+        // SAFETY: the array has this many elements, and stays where it is as long as `self` lives; Java code writes single
+        // bytes of it, as others that see them so do.
+        Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) })
+    }
+}
+
+impl Drop for CriticalElements<'_> {
+    fn drop(&mut self) {
+        let start = self.start.as_ptr().cast();
+        jni!(
+            self.local,
+            v1_2.ReleasePrimitiveArrayCritical,
+            self.array,
+            start,
+            JNI_ABORT
+        );
+    }
+}
