@@ -15,6 +15,8 @@ struct Table<'a> {
     traced: usize,
     /// Calls that had not ended; in no row.
     open: u64,
+    /// Calls that ended after the last sums; in no row.
+    unsummed: u64,
     lost: &'a Lost,
     incomplete: Vec<Missing<'a>>,
 }
@@ -75,6 +77,7 @@ pub fn write_json(summary: &Summary, out: &mut (impl Write + ?Sized)) -> io::Res
         methods: summary.rows.iter().map(Method::of).collect(),
         traced: summary.methods,
         open: summary.open,
+        unsummed: summary.unsummed,
         lost: &summary.lost,
         incomplete: (summary.incomplete.iter())
             .map(|gap| Missing {

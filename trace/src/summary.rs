@@ -17,6 +17,9 @@ pub struct Summary {
     pub methods: usize,
     /// Single calls that had not ended when the file did; in no row.
     pub open: u64,
+    /// Single calls that ended after the sums of their methods were last written, which happens once a second: what a
+    /// JVM that was killed or stopped did last. In no row.
+    pub unsummed: u64,
     /// What could not be kept.
     pub lost: Lost,
     /// JVMs whose event files end too early.
@@ -118,6 +121,7 @@ impl Summary {
             rows,
             methods,
             open: open as u64,
+            unsummed: traces.iter().map(unsummed).sum(),
             lost,
             incomplete: traces.iter().filter_map(Gap::of).collect(),
             limited: traces.iter().flat_map(Limited::of).collect(),
@@ -208,6 +212,21 @@ impl Order {
             Self::Errors => of(|sums| sums.errors),
         }
     }
+}
+
+/// The single calls of a trace that its sums do not have.
+fn unsummed(trace: &Trace) -> u64 {
+    let mut ended: BTreeMap<u32, u64> = BTreeMap::new();
+    for call in &trace.calls {
+        if call.outcome != Outcome::Open {
+            *ended.entry(call.span).or_default() += 1;
+        }
+    }
+    let behind = |(span, calls): (u32, u64)| {
+        let summed = trace.aggregates.get(&span).map_or(0, |sums| sums.count);
+        calls.saturating_sub(summed)
+    };
+    ended.into_iter().map(behind).sum()
 }
 
 fn key(span: &SpanInfo) -> (&str, &str, &str) {

@@ -104,7 +104,11 @@ pub fn write(
 ) -> io::Result<()> {
     if summary.rows.is_empty() {
         let methods = counted(summary.methods as u64, "traced method");
-        let mut text = format!("no call was recorded of {methods}\n");
+        let nothing = match summary.unsummed {
+            0 => "no call was recorded of",
+            _ => "nothing was added up yet of",
+        };
+        let mut text = format!("{nothing} {methods}\n");
         below(summary, &mut text);
         return out.write_all(text.as_bytes());
     }
@@ -152,6 +156,13 @@ fn below(summary: &Summary, text: &mut String) {
             text,
             "{} still open at the end, not counted here",
             counted(summary.open, "call")
+        );
+    }
+    if summary.unsummed > 0 {
+        let _ = writeln!(
+            text,
+            "{} recorded one by one after the last sums, not counted here (once a second they are written)",
+            counted(summary.unsummed, "call")
         );
     }
     lost(&summary.lost, text);

@@ -309,12 +309,30 @@ fn the_same_method_of_two_jvms_is_one_row() {
 fn nothing_recorded_is_said() {
     let mut quiet = shop();
     (quiet.aggregates, quiet.counts) = (BTreeMap::new(), BTreeMap::new());
+    quiet.calls.retain(|call| call.outcome == Outcome::Open);
     let text = shown(&[quiet], Order::Own, &Layout::default());
     let open = "1 call still open at the end, not counted here";
     assert_eq!(
         text,
         format!("no call was recorded of 5 traced methods\n{open}\n")
     );
+}
+
+#[test]
+fn calls_that_are_in_no_sum_yet_are_said() {
+    let mut killed = shop();
+    killed.counts = BTreeMap::new();
+    let rows = |trace: &Trace| shown(std::slice::from_ref(trace), Order::Own, &Layout::default());
+    assert!(!rows(&killed).contains("after the last sums"));
+    killed.aggregates = BTreeMap::new();
+    let text = rows(&killed);
+    let ended = killed.calls.len() - 1; // one is open
+    assert!(
+        text.starts_with("nothing was added up yet of 5 traced methods\n"),
+        "{text}"
+    );
+    let told = format!("{ended} calls recorded one by one after the last sums, not counted here");
+    assert!(text.contains(&told), "{text}");
 }
 
 #[test]
