@@ -119,8 +119,9 @@ pub fn named(name: &str) -> Program {
 }
 
 impl Program {
-    /// The JDKs of this run: the newest that the program runs on, and in rotation one of the others, or of all where
-    /// one is enough; with [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
+    /// The JDKs of this run: the newest that the program runs on, and in every other run one of the others, in rotation;
+    /// or one of all where one is enough; with [`rotation::everything`] all of them. A program that is a module of the
+    /// JDK needs a full one.
     pub fn jdks(&self) -> Vec<Jdk> {
         if self.one_release {
             return self.jdk_in_turn();
@@ -130,7 +131,8 @@ impl Program {
             return others;
         }
         let newest = others.pop();
-        self.in_turn(others).into_iter().chain(newest).collect()
+        let older = self.in_turn(others).filter(|_| self.in_every_other_run());
+        older.into_iter().chain(newest).collect()
     }
 
     /// The JDK of this run, where one is enough: each in rotation; with [`rotation::everything`] all of them.
@@ -144,7 +146,12 @@ impl Program {
 
     /// Whether this run has it from classes instrumented before.
     pub fn static_mode_in_turn(&self) -> bool {
-        !self.one_release || rotation::everything() || rotation::turn(&self.name, 2) == 0
+        !self.one_release || rotation::everything() || self.in_every_other_run()
+    }
+
+    /// Whether it is the program's turn for what only every other run does.
+    fn in_every_other_run(&self) -> bool {
+        rotation::turn(&self.name, 2) == 0
     }
 
     fn every_jdk(&self) -> Vec<Jdk> {

@@ -10,6 +10,8 @@ use std::time::Instant;
 /// Where things lie: everything a task makes is below `target`.
 pub struct Workspace {
     root: PathBuf,
+    /// What cargo starts in place of rustc for crates of the workspace.
+    wrapper: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -21,7 +23,18 @@ impl Workspace {
             .parent()
             .context("expected xtask to lie in the workspace's folder")?
             .to_path_buf();
-        Ok(Self { root })
+        Ok(Self {
+            root,
+            wrapper: None,
+        })
+    }
+
+    /// The same, whose crates are compiled by this program, which gets the command line of rustc.
+    pub fn compiled_by(&self, wrapper: &str) -> Self {
+        Self {
+            root: self.root.clone(),
+            wrapper: Some(self.root.join(wrapper)),
+        }
     }
 
     /// The folder of the workspace's `Cargo.toml`.
@@ -51,6 +64,9 @@ impl Workspace {
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.target(""))
             .args(arguments);
+        if let Some(wrapper) = &self.wrapper {
+            command.env("RUSTC_WORKSPACE_WRAPPER", wrapper);
+        }
         command
     }
 }

@@ -39,7 +39,7 @@ struct Profile {
     test: bool,
 }
 
-/// Builds the tests of these crates, with further arguments for cargo.
+/// Builds the tests of these crates, and their examples, which must build; with further arguments for cargo.
 pub fn build(
     workspace: &Workspace,
     title: &str,
@@ -50,7 +50,8 @@ pub fn build(
     say(&title);
     let began = Instant::now();
     let mut command = workspace.cargo(["test", "--quiet", "--release", "--no-run"]);
-    command.args(["--message-format", "json-render-diagnostics", "--tests"]);
+    command.args(["--message-format", "json-render-diagnostics"]);
+    command.args(["--tests", "--examples"]);
     packages(&mut command, crates);
     command.args(arguments).stderr(Stdio::inherit());
     let output = command
