@@ -182,6 +182,12 @@ impl Cache {
         self.write(&self.plans_file(name), plans)
     }
 
+    /// What the keys of plans under this name are made with: the seal of a file that there never is, so that it is the
+    /// same in each process of this user, and known to nobody else.
+    pub(crate) fn seed(&self, name: &str) -> [u8; SEAL_BYTES] {
+        self.seal(Path::new(&format!("{name}.seed")), b"")
+    }
+
     fn plans_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.{PLANS}"))
     }

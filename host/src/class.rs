@@ -1,21 +1,17 @@
 //! The class under transformation, and one call of a plugin's `transform` for it.
 
-use std::cell::OnceCell;
-
 use jvms::modified_utf8::Utf8;
-use plan_rules::{CheckedClass, PlanRequest, Transformation};
+use plan_rules::{CheckedClass, ClassMemory, PlanRequest, Transformation};
 use rewriter::{ClassFile, MethodIndex, ReadError};
-use sha2::{Digest, Sha256};
 
 use crate::outcome::Loader;
 use crate::selector::SelectableClass;
-use crate::stored_plans::ClassKey;
+use crate::stored_plans::{ClassKey, Seed};
 
 /// A class under transformation, parsed once and handed from plugin to plugin.
 pub struct TransformedClass {
     class: CheckedClass,
     origin: Origin,
-    key: OnceCell<ClassKey>,
 }
 
 /// What is known of a class beside its bytes.
@@ -37,22 +33,28 @@ impl Origin {
 }
 
 impl TransformedClass {
-    /// Reads the structure of a class file; `first_load` says that these are the bytes of the first load.
+    /// Reads the structure of a class file, with the memory of an earlier one; `first_load` says that these are the bytes
+    /// of the first load.
     pub fn read(
         bytes: &[u8],
         loader: &Loader,
         retransforming: bool,
         first_load: bool,
+        memory: ClassMemory,
     ) -> Result<Self, ReadError> {
         Ok(Self {
-            class: CheckedClass::read(bytes, retransforming)?,
+            class: CheckedClass::read_with(bytes, retransforming, memory)?,
             origin: Origin {
                 loader: loader.clone(),
                 fingerprint: rewriter::fingerprint(bytes),
                 first_load,
             },
-            key: OnceCell::new(),
         })
+    }
+
+    /// Its memory, for the next class.
+    pub(crate) fn into_memory(self) -> ClassMemory {
+        self.class.into_memory()
     }
 
     /// CRC-64 of the bytes.
@@ -65,18 +67,12 @@ impl TransformedClass {
         &self.origin.loader
     }
 
-    /// Stands for everything that a plugin can learn of the class.
-    pub(crate) fn key(&self) -> ClassKey {
-        *self.key.get_or_init(|| {
-            let loader = self.origin.loader.as_str();
-            let flags = [self.class.is_retransforming(), self.origin.first_load];
-            let digest = Sha256::new()
-                .chain_update(flags.map(u8::from))
-                .chain_update((loader.len() as u64).to_le_bytes())
-                .chain_update(loader)
-                .chain_update(self.class().bytes());
-            ClassKey(digest.finalize().into())
-        })
+    /// Stands for everything that a plugin can learn of the class, among plans of this seed.
+    pub(crate) fn key(&self, seed: &Seed) -> ClassKey {
+        let loader = self.origin.loader.as_str().as_bytes();
+        let flags = [self.class.is_retransforming(), self.origin.first_load].map(u8::from);
+        let length = (loader.len() as u64).to_le_bytes();
+        ClassKey::of(seed, &[&flags, &length, loader, self.class().bytes()])
     }
 
     /// The view of the class.
@@ -96,16 +92,14 @@ pub struct Call {
     pub transformation: Transformation,
     /// What else is known of the class.
     pub origin: Origin,
-    key: OnceCell<ClassKey>,
 }
 
 impl Call {
-    /// Nothing asked for yet; of the classes of an instance it has this number.
-    pub fn new(class: TransformedClass, number: u32) -> Self {
+    /// Nothing asked for yet; of the classes of an instance it has this number. `memory` is that of an earlier request.
+    pub fn new(class: TransformedClass, number: u32, memory: PlanRequest) -> Self {
         Self {
-            transformation: Transformation::new(class.class, number),
+            transformation: Transformation::with(class.class, number, memory),
             origin: class.origin,
-            key: class.key,
         }
     }
 
@@ -114,10 +108,9 @@ impl Call {
         let Self {
             transformation,
             origin,
-            key,
         } = self;
         let (class, request) = transformation.finish();
-        (TransformedClass { class, origin, key }, request)
+        (TransformedClass { class, origin }, request)
     }
 }
 

@@ -96,13 +96,15 @@ impl Instance {
         ))
     }
 
-    /// Runs one class through the plugin.
+    /// Runs one class through the plugin, whose request takes the memory of an earlier one.
     pub fn transform(
         &mut self,
         class: TransformedClass,
+        memory: PlanRequest,
     ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
         self.classes += 1;
-        begin(&mut self.store, Some(Call::new(class, self.classes)));
+        let call = Call::new(class, self.classes, memory);
+        begin(&mut self.store, Some(call));
         let transformer = self.plugin.classhook_plugin_transformer();
         let called = transformer.call_transform(
             &mut self.store,

@@ -26,6 +26,7 @@ mod handles;
 mod imports;
 mod instance;
 mod journal;
+mod lent;
 mod log_budget;
 pub mod natives;
 pub mod outcome;

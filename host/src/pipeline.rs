@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use probes::ProbeTable;
 use rewriter::ClassFile;
+use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
@@ -20,6 +21,7 @@ use crate::config::{Config, OnError};
 use crate::engine::{self, Ticker};
 use crate::error::HostError;
 use crate::journal::Journal;
+use crate::lent::LentMemory;
 use crate::natives;
 use crate::outcome::{ClassRequest, Loader, Outcome, Summary, SwitchedOff};
 use crate::plugin::{Plugin, PluginState};
@@ -164,7 +166,7 @@ impl Pipeline {
         let begun = Instant::now();
         let _running = self.ticker.run().ok()?;
         let prepared = self.stacks.run(|buffers| {
-            Some(match self.ask(request).transpose()? {
+            Some(match self.ask(request, &mut buffers.memory).transpose()? {
                 Ok(planned) => {
                     let (edited, done) = divide(planned, request.bytes, table, buffers);
                     (edited, Ok(done))
@@ -210,19 +212,26 @@ impl Pipeline {
         let done = match prepared {
             Some(prepared) => {
                 time = prepared.time;
-                Ok(prepared.done.map(Some))
+                let finish = |done| Some(finish(done, out, observer, journal).1);
+                Ok(prepared.done.map(finish))
             }
             None => match self.ticker.run() {
-                Ok(_running) => self
-                    .stacks
-                    .run(|buffers| self.work(request, storage, buffers)),
+                Ok(_running) => self.stacks.run(|buffers| {
+                    let memory = std::mem::take(out);
+                    let done = self.work(request, storage, buffers, memory)?;
+                    Ok(done.map(|done| {
+                        let (planned, failed) = finish(done, out, observer, journal);
+                        planned.lend(&mut buffers.memory);
+                        failed
+                    }))
+                }),
                 Err(error) => Err(format!("no thread for the clock: {error}")),
             },
         };
         let done = done.unwrap_or_else(|text| Err(Trouble::of_class("H0305", text)));
         let failed = match done {
             Ok(None) => return Outcome::Unchanged,
-            Ok(Some(done)) => finish(done, out, observer, journal),
+            Ok(Some(failed)) => failed,
             Err(trouble) => vec![trouble],
         };
         let changed = !out.is_empty();
@@ -305,14 +314,15 @@ impl Pipeline {
         !is_untouched(name) && found.is_some_and(wants)
     }
 
-    /// The work on one class; none if no plugin wants it.
+    /// The work on one class, its new bytes in the place of `out`; none if no plugin wants it.
     fn work(
         &self,
         request: &ClassRequest<'_>,
         storage: Storage<'_>,
         buffers: &mut ScratchBuffers,
+        mut out: Vec<u8>,
     ) -> Result<Option<DoneClass>, Trouble> {
-        let Some(mut planned) = self.ask(request)? else {
+        let Some(mut planned) = self.ask(request, &mut buffers.memory)? else {
             return Ok(None);
         };
         let mut bytes = Cow::Borrowed(request.bytes);
@@ -323,14 +333,17 @@ impl Pipeline {
             // What the class was given of them is in there again.
             bytes = with_prefixed_natives(original, request.bytes);
         }
-        let mut out = Vec::new();
         let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
         let spliced = spliced.map(|spliced| (spliced, out));
         Ok(Some(DoneClass { planned, spliced }))
     }
 
     /// What the plugins that want a class ask for; none if no plugin wants it.
-    fn ask(&self, request: &ClassRequest<'_>) -> Result<Option<PlannedClass>, Trouble> {
+    fn ask(
+        &self,
+        request: &ClassRequest<'_>,
+        memory: &mut LentMemory,
+    ) -> Result<Option<PlannedClass>, Trouble> {
         if is_untouched(request.name) {
             return Ok(None);
         }
@@ -338,7 +351,7 @@ impl Pipeline {
             .plugins
             .iter()
             .map(|plugin| plugin.wants(request.name, request.loader, request.location));
-        let mut wanting: Vec<(&Arc<Plugin>, Verdict)> = self
+        let mut wanting: SmallVec<[(&Arc<Plugin>, Verdict); 4]> = self
             .plugins
             .iter()
             .zip(verdicts)
@@ -352,9 +365,10 @@ impl Pipeline {
             .filter(|original| is_same_class(request, original));
         let source = original.unwrap_or(request.bytes);
         let first_load = !request.retransforming || original.is_some();
-        let class =
-            TransformedClass::read(source, request.loader, request.retransforming, first_load)
-                .map_err(|error| Trouble::unreadable(&error))?;
+        let (loader, retransforming) = (request.loader, request.retransforming);
+        let lent = std::mem::take(&mut memory.class);
+        let class = TransformedClass::read(source, loader, retransforming, first_load, lent)
+            .map_err(|error| Trouble::unreadable(&error))?;
         wanting.retain(|(plugin, verdict)| {
             *verdict == Verdict::Yes
                 || plugin.wants_class(request.name, request.loader, class.class())
@@ -366,17 +380,17 @@ impl Pipeline {
             .iter()
             .for_each(|(plugin, _)| plugin.note_seen(request.name));
         let wanting = wanting.into_iter().map(|(plugin, _)| plugin);
-        PlannedClass::ask(class, wanting).map(Some)
+        PlannedClass::ask(class, wanting, memory).map(Some)
     }
 }
 
-/// Notes what came of a class and hands it over; gives what went wrong.
+/// Notes what came of a class and hands it over; gives it back, and what went wrong.
 fn finish(
     done: DoneClass,
     out: &mut Vec<u8>,
     mut observer: Option<&mut dyn Observer>,
     journal: &Journal,
-) -> Vec<Trouble> {
+) -> (PlannedClass, Vec<Trouble>) {
     let DoneClass {
         mut planned,
         spliced,
@@ -396,7 +410,7 @@ fn finish(
         }
         Err(trouble) => failed.push(trouble),
     }
-    failed
+    (planned, failed)
 }
 
 /// The class that plugins are shown: that of the file, where the JVM hands over the same as it reconstitutes it.

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
-use probes::{ProbeTable, SpentProbes};
+use probes::{ProbeTable, Registration, SpentProbes};
 use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
+use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
 use crate::event;
 use crate::instance::Fault;
+use crate::lent::LentMemory;
 use crate::plugin::Plugin;
 use crate::requests::{PlannedClass, PluginRequest};
 use crate::span::{self, LeftAlone};
-use crate::storage::{HITS_FIELD, Storage, array_owner};
+use crate::storage::{HITS_FIELD, Storage, write_array_owner};
 use crate::trouble::Trouble;
 
 // What one plugin may ask for fits into one array.
@@ -29,6 +31,12 @@ pub(crate) enum ProbeArray {
 }
 
 impl ProbeArray {
+    /// The array of this number, in the memory of an earlier name.
+    fn shared(array: u16, mut owner: String) -> Self {
+        write_array_owner(array, &mut owner);
+        Self::Shared(owner)
+    }
+
     /// As the rewriter takes it.
     pub(crate) fn storage(&self) -> ProbeStorage<'_> {
         match self {
@@ -56,8 +64,15 @@ pub(crate) struct MergedPlan {
     pub(crate) spent: usize,
 }
 
-/// One plan of all plugins.
-pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<MergedPlan, Trouble> {
+/// Something of each plugin: there are few.
+type OfEach<T> = SmallVec<[T; 4]>;
+
+/// One plan of all plugins, in the memory of an earlier one.
+pub(crate) fn merge(
+    planned: &PlannedClass,
+    storage: Storage<'_>,
+    memory: &mut LentMemory,
+) -> Result<MergedPlan, Trouble> {
     let PlannedClass {
         class, requests, ..
     } = planned;
@@ -74,20 +89,20 @@ pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<Merg
         Storage::Own(_) => None,
     };
     let asking = || requests.iter().filter(|asked| asked.request.hits > 0);
-    let wanted: Vec<_> = asking()
+    let wanted: OfEach<_> = asking()
         .map(|asked| (asked.plugin.name.as_str(), asked.request.hits))
         .collect();
+    let owner = std::mem::take(&mut memory.owner);
     let (array, bases, spent) = match asking().next() {
-        // Without probes it is never used.
-        None => (ProbeArray::Shared(array_owner(0)), Vec::new(), None),
+        None => (ProbeArray::shared(0, owner), OfEach::new(), None),
         Some(first) => match storage {
-            Storage::Shared(table) => in_table(class, &wanted, table),
+            Storage::Shared(table) => in_table(class, &wanted, table, owner),
             Storage::Own(probes) => on_its_own(class, &wanted, probes),
         }
         .map_err(|cause| trouble(&first.plugin, cause))?,
     };
     let mut bases = bases.into_iter();
-    let parts: Vec<_> = requests
+    let parts: OfEach<_> = requests
         .iter()
         .map(|PluginRequest { plugin, request }| Part {
             by: &plugin.name,
@@ -98,7 +113,7 @@ pub(crate) fn merge(planned: &PlannedClass, storage: Storage<'_>) -> Result<Merg
             },
         })
         .collect();
-    let mut merged = EditPlan::merge(&parts)
+    let mut merged = EditPlan::merge_with(&parts, std::mem::take(&mut memory.plan))
         .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
     let spent = spent.map_or(0, |spent| {
         merged.retain_hits(|probe| !spent.contains(probe as usize))
@@ -179,29 +194,32 @@ fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
 }
 
 /// Where probes lie: the array, the first index for each plugin, and the indices of those that need not be set any more.
-type Placed = (ProbeArray, Vec<u32>, Option<Arc<SpentProbes>>);
+type Placed = (ProbeArray, OfEach<u32>, Option<Arc<SpentProbes>>);
 
-/// Room for the probes of each plugin in an array of the helper classes.
+/// Room for the probes of each plugin in an array of the helper classes; `owner` is memory for the name of its class.
 fn in_table(
     class: &TransformedClass,
     wanted: &[(&str, u32)],
     table: &ProbeTable,
+    owner: String,
 ) -> Result<Placed, String> {
-    let ranges = table.register_together(
+    let mut ranges: OfEach<Registration> = OfEach::new();
+    let registered = table.register_together(
         &class.class().this_class().to_str_lossless(),
         class.fingerprint(),
         class.loader().as_str(),
         wanted,
         class.class().bytes(),
+        &mut ranges,
     );
-    let ranges = ranges.map_err(|error| error.to_string())?;
+    registered.map_err(|error| error.to_string())?;
     let array = ranges.first().map_or(0, |range| range.array);
     if ranges.iter().any(|range| range.array != array) {
         return Err("the probes of its plugins do not fit into one array any more".to_owned());
     }
     let bases = ranges.iter().map(|range| u32::from(range.base)).collect();
-    let owner = ProbeArray::Shared(array_owner(array));
-    Ok((owner, bases, table.spent(array)))
+    let array_of_probes = ProbeArray::shared(array, owner);
+    Ok((array_of_probes, bases, table.spent(array)))
 }
 
 /// The plugins' probes one after the other in an array of the class's own.

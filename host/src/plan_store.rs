@@ -5,6 +5,7 @@
 //! processes have added meanwhile. The last of two that replace it at once has it: what the other added is asked again.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -14,9 +15,10 @@ use plugin_code::sha256_hex;
 use rewriter::stored::Stored;
 
 use crate::cache::{Cache, Sealed};
+use crate::class::TransformedClass;
 use crate::config::LogLevel;
 use crate::outcome::PlanCounts;
-use crate::stored_plans::{ClassKey, StoredPlans, content};
+use crate::stored_plans::{ClassKey, Seed, StoredPlans, content};
 
 /// Most bytes of new plans that are kept of one plugin.
 const MAX_ADDED: usize = 16 << 20;
@@ -31,6 +33,7 @@ const SOURCES: &str = env!("CLASSHOOK_SOURCES");
 pub(crate) struct PlanStore {
     caches: Arc<[Cache]>,
     file: String,
+    seed: Seed,
     known: StoredPlans,
     /// Which of the known plans were used.
     used: Box<[AtomicBool]>,
@@ -56,7 +59,9 @@ impl PlanStore {
         let identity = format!("{SOURCES}\n{digest}\n{level:?}\n{config}");
         let file = sha256_hex(identity.as_bytes());
         let (known, damaged) = read(&caches, &file);
+        let seed = known.seed().unwrap_or_else(|| new_seed(&caches, &file));
         Self {
+            seed,
             used: (0..known.len()).map(|_| AtomicBool::new(false)).collect(),
             caches,
             file,
@@ -66,6 +71,11 @@ impl PlanStore {
             misses: AtomicU64::new(0),
             damaged: AtomicU64::new(damaged),
         }
+    }
+
+    /// What a class is found by.
+    pub(crate) fn key(&self, class: &TransformedClass) -> ClassKey {
+        class.key(&self.seed)
     }
 
     /// What the plugin asked for in this class before.
@@ -144,14 +154,21 @@ impl PlanStore {
                 Sealed::Absent | Sealed::Damaged => None,
             };
             let mut plans = self.known.all(in_use);
-            if let Some(there) = &there {
+            // Keys of another seed stand for other classes: a process that was started with other caches wrote them.
+            if let Some(there) = there
+                .as_ref()
+                .filter(|there| there.seed() == Some(self.seed))
+            {
                 let others = there.all(|_| None);
                 others.into_iter().for_each(|(key, plan)| {
                     plans.entry(key).or_insert(plan);
                 });
             }
             plans.extend(added.iter().map(|(key, plan)| (*key, (today, &**plan))));
-            if cache.keep_plans(&self.file, &content(plans)).is_ok() {
+            if cache
+                .keep_plans(&self.file, &content(&self.seed, plans))
+                .is_ok()
+            {
                 return;
             }
         }
@@ -187,6 +204,19 @@ fn read(caches: &[Cache], file: &str) -> (StoredPlans, u64) {
         }
     }
     (StoredPlans::default(), damaged)
+}
+
+/// The seed of keys that no file holds yet: that of the first cache, where there is one, so that processes which begin
+/// a file at the same time understand one another.
+fn new_seed(caches: &[Cache], file: &str) -> Seed {
+    let random = || {
+        let mut bytes = [0; 32];
+        for word in bytes.as_chunks_mut().0 {
+            *word = RandomState::new().hash_one(0).to_le_bytes();
+        }
+        bytes
+    };
+    Seed(caches.first().map_or_else(random, |cache| cache.seed(file)))
 }
 
 /// Days since 1970.

@@ -249,13 +249,14 @@ impl Plugin {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it asks for in a class: as it did before, or runs the class through an instance. The class is given back
-    /// unless it was lost to a fault.
+    /// What it asks for in a class, in the memory of an earlier request: as it did before, or runs the class through an
+    /// instance. The class is given back unless it was lost to a fault.
     pub fn transform(
         &self,
         class: TransformedClass,
+        memory: PlanRequest,
     ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
-        let plans = self.plans.as_ref().map(|plans| (plans, class.key()));
+        let plans = self.plans.as_ref().map(|plans| (plans, plans.key(&class)));
         if let Some(known) = plans.and_then(|(plans, key)| plans.find(&key)) {
             return (Some(class), self.judge(Ok(known), Duration::ZERO));
         }
@@ -263,7 +264,7 @@ impl Plugin {
             Ok(instance) => instance,
             Err(fault) => return (Some(class), self.judge(Err(fault), Duration::ZERO)),
         };
-        let (class, result) = instance.transform(class);
+        let (class, result) = instance.transform(class, memory);
         // Who says something about a class says it each time.
         if let (Some((plans, key)), Ok(request), false) = (plans, &result, instance.has_logged()) {
             plans.keep(key, request);

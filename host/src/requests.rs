@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use plan_rules::PlanRequest;
 use rewriter::ClassEdit;
+use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
 use crate::instance::Fault;
+use crate::lent::LentMemory;
 use crate::plugin::Plugin;
 use crate::trouble::Trouble;
 
@@ -23,7 +25,7 @@ pub(crate) struct PlannedClass {
     /// The class that the plugins saw.
     pub(crate) class: TransformedClass,
     /// What each plugin asked for.
-    pub(crate) requests: Vec<PluginRequest>,
+    pub(crate) requests: SmallVec<[PluginRequest; 2]>,
     /// What went wrong with those whose requests are left out.
     pub(crate) failed: Vec<Trouble>,
 }
@@ -36,10 +38,12 @@ impl PlannedClass {
     pub(crate) fn ask<'p>(
         mut class: TransformedClass,
         plugins: impl Iterator<Item = &'p Arc<Plugin>>,
+        memory: &mut LentMemory,
     ) -> Result<Self, Trouble> {
-        let (mut requests, mut failed) = (Vec::new(), Vec::new());
+        let (mut requests, mut failed) = (SmallVec::new(), Vec::new());
         for plugin in plugins {
-            let (given_back, result) = plugin.transform(class);
+            let earlier = memory.requests.pop().unwrap_or_default();
+            let (given_back, result) = plugin.transform(class, earlier);
             let method = |fault: &Fault| {
                 given_back
                     .as_ref()
@@ -63,6 +67,13 @@ impl PlannedClass {
             requests,
             failed,
         })
+    }
+
+    /// Leaves its memory to the next class.
+    pub(crate) fn lend(self, memory: &mut LentMemory) {
+        memory.class = self.class.into_memory();
+        let requests = self.requests.into_iter();
+        requests.for_each(|asked| memory.take_request(asked.request));
     }
 
     /// The structural edits that the plugins ask for: all edits of the class itself but new bodies of methods.

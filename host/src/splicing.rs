@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage};
 
-use crate::placement::MergedPlan;
+use crate::placement::{MergedPlan, ProbeArray};
 use crate::requests::PlannedClass;
 use crate::stack::ScratchBuffers;
 use crate::storage::Storage;
@@ -89,7 +89,7 @@ fn apply_all(
         mut plan,
         left_alone,
         spent,
-    } = placement::merge(planned, storage)?;
+    } = placement::merge(planned, storage, &mut buffers.memory)?;
     let storage = array.storage();
     let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
         spans.map_or_else(Vec::new, |spans| natives::add(plan, planned, class, spans))
@@ -103,6 +103,10 @@ fn apply_all(
         spliced.skipped.extend(skipped);
         spliced.skipped.extend(left_alone);
         spliced.spent = spent;
+        buffers.memory.plan = plan;
+        if let ProbeArray::Shared(owner) = array {
+            buffers.memory.owner = owner;
+        }
         return Ok(spliced);
     }
     let handed_over = ClassFile::read(bytes).map_err(|error| Trouble::unreadable(&error))?;

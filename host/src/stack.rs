@@ -8,6 +8,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use corosensei::stack::DefaultStack;
 use rewriter::{CheckScratch, Scratch};
 
+use crate::lent::LentMemory;
+
 /// Size of a stack, in bytes; a guard page lies below it.
 const STACK: usize = 1 << 20;
 /// Most stacks kept for later.
@@ -27,6 +29,8 @@ pub struct ScratchBuffers {
     pub check_scratch: CheckScratch,
     /// Whether the result is checked.
     pub self_check: bool,
+    /// What earlier classes left.
+    pub(crate) memory: LentMemory,
 }
 
 /// Worker stacks that are not in use.
@@ -92,6 +96,7 @@ impl WorkerStack {
                 scratch,
                 check_scratch: CheckScratch::default(),
                 self_check,
+                memory: LentMemory::default(),
             },
         })
     }

@@ -1,5 +1,7 @@
 //! Where the probes of a class go: into the arrays of a JVM with the agent, or into one of the class's own.
 
+use std::fmt::Write;
+
 use probes::ProbeTable;
 
 use crate::class_array::ClassProbes;
@@ -31,9 +33,17 @@ pub const HITS_FIELD: &str = "hits";
 /// Internal name of the helper class that owns `array`: `java/lang/$Classhook`, then `…$Classhook1`, `…$Classhook2` and so on.
 #[must_use]
 pub fn array_owner(array: u16) -> String {
-    match array {
-        0 => HELPER.to_owned(),
-        n => format!("{HELPER}{n}"),
+    let mut name = String::new();
+    write_array_owner(array, &mut name);
+    name
+}
+
+/// The same, written to `name` in the place of what is there.
+pub(crate) fn write_array_owner(array: u16, name: &mut String) {
+    name.clear();
+    name.push_str(HELPER);
+    if array > 0 {
+        let _ = write!(name, "{array}"); // a string takes everything
     }
 }
 

@@ -1,11 +1,47 @@
-//! A class that nobody wants costs no allocation.
+//! A class that nobody wants costs no allocation, and one that a plugin is asked about hardly any.
 
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "support/shapes.rs"]
+mod shapes;
 
 use compiler::compiler;
 use host::config::PluginConfig;
-use host::{CodeLocation, Config, Loader, Pipeline};
+use host::{CodeLocation, Config, Loader, Outcome, Pipeline};
+use shapes::{SHAPES, request, table};
+
+/// Allocations of a class once others have gone the same way.
+#[track_caller]
+fn check(pipeline: &Pipeline, expected: u64) {
+    let (class, table, mut out) = (request(SHAPES), table(), Vec::new());
+    let mut transform = || pipeline.transform(&class, &table, &mut out);
+    for _ in 0..3 {
+        assert_eq!(transform(), Outcome::Changed);
+    }
+    let cost = allocation_counter::measure(|| {
+        for _ in 0..10 {
+            transform();
+        }
+    });
+    assert!(cost.count_total <= 10 * expected, "{cost:?}");
+}
+
+/// The class with what checks its plan, its code for the plugin, and the places that the plugin asks for.
+#[test]
+fn a_class_that_a_plugin_is_asked_about_costs_four_allocations() {
+    let mut config = Config {
+        plugins: vec![PluginConfig::bundled("coverage")],
+        ..Config::default()
+    };
+    for self_check in [false, true] {
+        config.agent.self_check = self_check;
+        check(&Pipeline::new(&config, &compiler()).unwrap(), 4);
+    }
+    let remembering = Pipeline::with_plan_cache(&config, &compiler()).unwrap();
+    check(&remembering, 3);
+    let plans = remembering.summary().plans.unwrap();
+    assert!(plans.hits >= 12, "{plans:?}");
+}
 
 #[test]
 fn a_class_nobody_wants_costs_no_allocation() {

@@ -1,6 +1,6 @@
 //! A class file with what checks plans for it.
 
-use rewriter::{ClassFile, MethodIndex, PlanChecker, PlanError, ReadError};
+use rewriter::{ClassFile, MethodIndex, PlanChecker, PlanError, ReadError, Tables};
 use self_cell::self_cell;
 
 pub(crate) type Checker<'c> = PlanChecker<'c, 'c>;
@@ -23,6 +23,17 @@ self_cell! {
     }
 }
 
+/// Most bytes of a class whose memory is kept for the next one.
+const MOST_KEPT: usize = 1 << 20;
+
+/// Memory that one class lends to the next, so that reading it again allocates little.
+#[derive(Debug, Default)]
+pub struct ClassMemory {
+    bytes: Vec<u8>,
+    tables: Tables,
+    starts: Vec<u64>,
+}
+
 /// A class under transformation: read once, and handed from plugin to plugin.
 pub struct CheckedClass {
     cell: CheckedCell,
@@ -35,12 +46,51 @@ impl CheckedClass {
     /// # Errors
     /// If the bytes are no class file.
     pub fn read(bytes: &[u8], retransforming: bool) -> Result<Self, ReadError> {
-        let class = OwnedClass::try_new(bytes.to_vec(), |bytes| ClassFile::read(bytes))?;
-        let cell = CheckedCell::new(class, |class| PlanChecker::new(class.borrow_dependent()));
+        Self::read_with(bytes, retransforming, ClassMemory::default())
+    }
+
+    /// As [`CheckedClass::read`], with the memory of an earlier class.
+    ///
+    /// # Errors
+    /// As [`CheckedClass::read`]; the memory is then lost.
+    pub fn read_with(
+        bytes: &[u8],
+        retransforming: bool,
+        memory: ClassMemory,
+    ) -> Result<Self, ReadError> {
+        let ClassMemory {
+            bytes: mut own,
+            tables,
+            starts,
+        } = memory;
+        own.clear();
+        own.extend_from_slice(bytes);
+        let class = OwnedClass::try_new(own, |bytes| ClassFile::read_with(bytes, tables))?;
+        let cell = CheckedCell::new(class, |class| {
+            PlanChecker::with(class.borrow_dependent(), starts)
+        });
         Ok(Self {
             cell,
             retransforming,
         })
+    }
+
+    /// The memory of this class, for the next one; none of a class of unusual size.
+    #[must_use]
+    pub fn into_memory(self) -> ClassMemory {
+        let Self { mut cell, .. } = self;
+        let starts = cell.with_dependent_mut(|_, checker| checker.take_memory());
+        let mut class = cell.into_owner();
+        let tables = class.with_dependent_mut(|_, class| class.take_tables());
+        let bytes = class.into_owner();
+        if bytes.capacity() > MOST_KEPT {
+            return ClassMemory::default();
+        }
+        ClassMemory {
+            bytes,
+            tables,
+            starts,
+        }
     }
 
     /// The view of the class.

@@ -22,7 +22,7 @@ mod snippet;
 mod transformation;
 
 pub use annotation::{AnnotationBuilder, NestedArray};
-pub use class::CheckedClass;
+pub use class::{CheckedClass, ClassMemory};
 pub use event::{EventRequest, EventValue, EventValues, Step};
 pub use points::instruction_at;
 pub use refusal::RefusedRequest;

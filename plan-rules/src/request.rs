@@ -37,6 +37,16 @@ impl PlanRequest {
         plan + self.spans.as_slice().len() + self.events.len()
     }
 
+    /// Forgets everything and keeps the memory of its edits.
+    pub fn clear(&mut self) {
+        let mut plan = std::mem::take(&mut self.plan);
+        plan.clear();
+        *self = Self {
+            plan,
+            ..Self::default()
+        };
+    }
+
     /// The rows of tables that the tags of probes are.
     #[must_use]
     pub fn rows(&self, kind: ProbeKind) -> Rows {

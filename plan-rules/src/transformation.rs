@@ -46,11 +46,18 @@ pub struct Transformation {
 impl Transformation {
     /// Nothing asked for yet. Sites are valid in the class of this number alone.
     #[must_use]
-    pub fn new(mut class: CheckedClass, number: u32) -> Self {
+    pub fn new(class: CheckedClass, number: u32) -> Self {
+        Self::with(class, number, PlanRequest::default())
+    }
+
+    /// As [`Transformation::new`], with the memory of an earlier request.
+    #[must_use]
+    pub fn with(mut class: CheckedClass, number: u32, mut memory: PlanRequest) -> Self {
         class.begin();
+        memory.clear();
         Self {
             class,
-            request: PlanRequest::default(),
+            request: memory,
             points: InsertionPoints::of_class(number),
             refused: None,
             method: None,
@@ -233,6 +240,7 @@ impl Transformation {
         }
         let first = self.request.hits;
         let points = places.iter().filter_map(|place| numbers::place(*place));
+        self.request.plan.reserve(places.len());
         for (point, probe) in points.zip(first..) {
             let added = self.request.plan.hit(point, probe);
             added.map_err(|error| self.refuse_full(&error))?;

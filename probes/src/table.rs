@@ -214,13 +214,14 @@ impl ProbeTable {
         probe_count: u32,
         class_bytes: &[u8],
     ) -> Result<Registration, TableError> {
-        let wanted = [(plugin, probe_count)];
-        let ranges = self.register_together(name, fingerprint, loader, &wanted, class_bytes)?;
-        Ok(ranges[0])
+        let state = &mut *self.state();
+        let array = state.array_of(name, fingerprint, plugin);
+        let wanted = (plugin, probe_count);
+        state.register(name, fingerprint, loader, wanted, array, class_bytes)
     }
 
     /// Gives the probes of several plugins in one class their ranges, all in one array: `wanted` is
-    /// plugin and number of probes, the result has the same order.
+    /// plugin and number of probes, the ranges are added in the same order.
     ///
     /// Only when some of them have ranges from an earlier call, and that array is full, do the others lie elsewhere.
     ///
@@ -233,13 +234,10 @@ impl ProbeTable {
         loader: &str,
         wanted: &[(&str, u32)],
         class_bytes: &[u8],
-    ) -> Result<Vec<Registration>, TableError> {
+        ranges: &mut impl Extend<Registration>,
+    ) -> Result<(), TableError> {
         let state = &mut *self.state();
-        let known = |plugin| {
-            state
-                .find(name, fingerprint, plugin)
-                .map(|(_, entry)| entry.array)
-        };
+        let known = |plugin| state.array_of(name, fingerprint, plugin);
         let mut array = wanted.iter().find_map(|(plugin, _)| known(plugin));
         if array.is_none() && wanted.len() > 1 {
             let total = wanted
@@ -247,18 +245,11 @@ impl ProbeTable {
                 .fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
             array = Some(state.array_with_room(name, total)?);
         }
-        let mut ranges = Vec::with_capacity(wanted.len());
-        for &(plugin, probe_count) in wanted {
-            ranges.push(state.register(
-                name,
-                fingerprint,
-                loader,
-                (plugin, probe_count),
-                array,
-                class_bytes,
-            )?);
+        for wanted in wanted {
+            let range = state.register(name, fingerprint, loader, *wanted, array, class_bytes)?;
+            ranges.extend([range]);
         }
-        Ok(ranges)
+        Ok(())
     }
 
     /// From now on classes are written to another snapshot: each is pending again once it is registered
@@ -357,6 +348,12 @@ impl State {
             next = entry.older;
         }
         None
+    }
+
+    /// The array that a plugin's probes in a class lie in, if it is registered.
+    fn array_of(&self, name: &str, fingerprint: u64, plugin: &str) -> Option<u16> {
+        let found = self.find(name, fingerprint, plugin);
+        found.map(|(_, entry)| entry.array)
     }
 
     fn register(

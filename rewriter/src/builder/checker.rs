@@ -27,12 +27,26 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
     /// A checker for the sites of `class`.
     #[must_use]
     pub fn new(class: &'c ClassFile<'a>) -> Self {
+        Self::with(class, Vec::new())
+    }
+
+    /// As [`PlanChecker::new`], with the memory of an earlier one.
+    #[must_use]
+    pub fn with(class: &'c ClassFile<'a>, memory: Vec<u64>) -> Self {
         PlanChecker {
             class,
             current: None,
-            starts: Vec::new(),
+            starts: memory,
             class_edits: None,
         }
+    }
+
+    /// Gives its memory to the next one, and forgets what was checked.
+    #[must_use]
+    pub fn take_memory(&mut self) -> Vec<u64> {
+        self.current = None;
+        self.class_edits = None;
+        std::mem::take(&mut self.starts)
     }
 
     /// Asks whether `point` exists.

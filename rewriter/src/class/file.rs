@@ -105,10 +105,17 @@ impl<'a> ClassFile<'a> {
 
     /// Gives the index tables back for the next class.
     #[must_use]
-    pub fn into_tables(self) -> Tables {
+    pub fn into_tables(mut self) -> Tables {
+        self.take_tables()
+    }
+
+    /// The same of a class that cannot be given up; it has no methods and no
+    /// constants any more.
+    #[must_use]
+    pub fn take_tables(&mut self) -> Tables {
         Tables {
-            offsets: self.pool.into_offsets(),
-            methods: self.methods,
+            offsets: self.pool.take_offsets(),
+            methods: std::mem::take(&mut self.methods),
         }
     }
 

@@ -125,6 +125,12 @@ impl EditPlan {
         Ok(())
     }
 
+    /// Makes room for so many edits more, as far as a plan may have them.
+    pub fn reserve(&mut self, edits: usize) {
+        let left = MAX_EDITS.saturating_sub(self.edits.len());
+        self.edits.reserve(edits.min(left));
+    }
+
     /// Adds a hit probe, unchecked as in [`EditPlan::push`].
     ///
     /// # Errors

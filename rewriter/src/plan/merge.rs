@@ -123,8 +123,21 @@ impl EditPlan {
     /// # Errors
     /// For the first conflict.
     pub fn merge(parts: &[Part<'_>]) -> Result<EditPlan, Conflict> {
-        let mut merge = Merge::default();
+        Self::merge_with(parts, EditPlan::new())
+    }
+
+    /// As [`EditPlan::merge`], with the memory of an earlier plan.
+    ///
+    /// # Errors
+    /// As [`EditPlan::merge`]; the memory is then lost.
+    pub fn merge_with(parts: &[Part<'_>], mut memory: EditPlan) -> Result<EditPlan, Conflict> {
+        memory.clear();
+        let mut merge = Merge {
+            plan: memory,
+            ..Merge::default()
+        };
         for part in parts {
+            merge.plan.reserve(part.plan.edits().len());
             merge.class_edits(part)?;
             merge.edits(part)?;
         }

@@ -148,8 +148,8 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    pub(crate) fn into_offsets(self) -> Vec<u32> {
-        self.offsets
+    pub(crate) fn take_offsets(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.offsets)
     }
 
     /// `constant_pool_count`: one more than the highest index.
