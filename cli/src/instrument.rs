@@ -50,8 +50,8 @@ pub struct Tally {
     pub already: u64,
     /// Of these, those that a plugin wanted and that were kept as they are after a failure.
     pub failed: u64,
-    /// Class files and archives that are damaged and were kept as they are.
-    pub damaged: u64,
+    /// Class files and archives that cannot be read and were kept as they are.
+    pub unreadable: u64,
     /// Everything else.
     pub others: u64,
 }
@@ -62,7 +62,7 @@ impl Tally {
         self.instrumented += other.instrumented;
         self.already += other.already;
         self.failed += other.failed;
-        self.damaged += other.damaged;
+        self.unreadable += other.unreadable;
         self.others += other.others;
     }
 }

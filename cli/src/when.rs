@@ -120,7 +120,7 @@ fn nanos(text: &str) -> Result<u64, String> {
             Operand::Literal(Literal::Duration(nanos)),
         ))) => Ok(nanos),
         _ => Err(format!(
-            "expected a number with ns, us, ms or s behind it, found `{text}`"
+            "expected a number with ns, us, ms, s, m or h behind it, found `{text}`"
         )),
     }
 }

@@ -405,7 +405,7 @@ fn damaged_entries_are_kept_counted_and_reported() {
         ran.error
     );
     assert!(
-        ran.error.contains("in.jar!/bank/Sum.class") && ran.out.contains("4  damaged"),
+        ran.error.contains("in.jar!/bank/Sum.class") && ran.out.contains("4  cannot be read"),
         "{}{}",
         ran.error,
         ran.out

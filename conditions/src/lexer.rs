@@ -29,16 +29,18 @@ const SYMBOLS: [&str; 16] = [
 ];
 
 /// Units of durations, in nanoseconds.
-const UNITS: [(&str, u64); 6] = [
+const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
     ("\u{3bc}s", 1_000), // the Greek letter
     ("ms", 1_000_000),
     ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
 ];
 
-const A_NUMBER: &str = "a number, with ns, us, ms or s behind it for a duration";
+const A_NUMBER: &str = "a number, with ns, us, ms, s, m or h behind it for a duration";
 
 /// The tokens of a text; the last one is [`Token::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Mistake> {

@@ -15,7 +15,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -97,15 +97,16 @@ impl Cache {
         Self::open(&base.join("classhook")).ok()
     }
 
-    /// Opens or makes a private folder.
+    /// Opens or makes a private folder. One of this user that others may only read becomes private.
     ///
     /// # Errors
-    /// When it cannot be made, or belongs or is open to anybody else.
+    /// When it cannot be made, or belongs to anybody else, or others may write to it.
     pub fn open(folder: &Path) -> io::Result<Self> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
+        make_private(folder)?;
         make_key(folder)?;
         Self::existing(folder)
     }
@@ -309,6 +310,15 @@ fn private(metadata: &fs::Metadata, allowed: u32) -> io::Result<()> {
     ))
 }
 
+/// Closes a folder to others, who could not have changed anything in it.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(folder)?;
+    if private(&metadata, 0o755).is_ok() && private(&metadata, 0o700).is_err() {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
 fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
@@ -355,8 +365,6 @@ fn read_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     /// The digest of a component.
@@ -471,12 +479,25 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_open_to_others_is_refused() {
+    fn a_folder_that_others_may_read_becomes_private() {
+        let folder = private_folder();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Cache::existing(folder.path()).unwrap_err();
+        Cache::open(folder.path()).unwrap();
+        let mode = fs::metadata(folder.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_that_others_may_change_is_refused() {
         let folder = private_folder();
         let denied = || Cache::open(folder.path()).unwrap_err().kind();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(denied(), io::ErrorKind::PermissionDenied);
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode));
+        for open_to_others in [0o775, 0o757, 0o702] {
+            set(open_to_others).unwrap();
+            assert_eq!(denied(), io::ErrorKind::PermissionDenied);
+        }
+        set(0o700).unwrap();
         Cache::existing(folder.path()).unwrap_err();
         Cache::open(folder.path()).unwrap();
         fs::set_permissions(folder.path().join("key"), fs::Permissions::from_mode(0o644)).unwrap();

@@ -113,7 +113,7 @@ impl Instrument {
             publish(baseline, path)?;
         }
         instrumenter.pipeline().write_plans(true);
-        let failed = total.tally.failed + total.tally.damaged > 0;
+        let failed = total.tally.failed + total.tally.unreadable > 0;
         self.sum_up(instrumenter.pipeline(), total)?;
         let strict = config.agent.on_error == OnError::Strict;
         Ok(if failed && strict { 3 } else { 0 })
@@ -185,7 +185,7 @@ impl Instrument {
         line(tally.instrumented, "instrumented");
         line(tally.already, "instrumented already, kept as they are");
         line(tally.failed, "failed, kept as they are");
-        line(tally.damaged, "damaged, kept as they are");
+        line(tally.unreadable, "cannot be read, kept as they are");
         let summary = pipeline.summary();
         line(summary.skipped_methods, "methods left alone");
         line(

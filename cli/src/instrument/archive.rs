@@ -13,7 +13,7 @@ use zip::result::{ZipError, ZipResult};
 use zip::write::{FullFileOptions, PreparedZipFile};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::classes::{Instrumenter, damaged};
+use super::classes::{Instrumenter, unreadable};
 use super::failing_once::FailingOnce;
 use super::{Record, runtime, signature};
 use crate::inputs::archive::{MAX_DEPTH, MAX_ENTRY_LENGTH, has_archive_name};
@@ -281,8 +281,8 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         let made = match self.content(index) {
             Ok(bytes) => self.made_of(entry.kind, origin, &bytes)?,
             Err(found) => {
-                self.record.tally.damaged += 1;
-                self.record.warnings.push(damaged(&origin, &found));
+                self.record.tally.unreadable += 1;
+                self.record.warnings.push(unreadable(&origin, &found));
                 None
             }
         };
@@ -404,8 +404,8 @@ fn inner(
         Err(error) => Some(error.to_string()),
     };
     if let Some(found) = refused {
-        record.tally.damaged += 1;
-        record.warnings.push(damaged(&origin, &found));
+        record.tally.unreadable += 1;
+        record.warnings.push(unreadable(&origin, &found));
         return Ok(None);
     }
     let context = ArchiveContext {

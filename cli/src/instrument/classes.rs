@@ -67,8 +67,8 @@ impl Instrumenter {
             Ok(class) => class,
             Err(error) => {
                 tally.classes += 1;
-                tally.damaged += 1;
-                record.warnings.push(damaged(origin, &error.to_string()));
+                tally.unreadable += 1;
+                record.warnings.push(unreadable(origin, &error.to_string()));
                 return Ok(None);
             }
         };
@@ -110,10 +110,10 @@ impl Instrumenter {
 }
 
 /// A class file, entry or archive that is kept as it is because it cannot be read.
-pub(super) fn damaged(origin: &str, found: &str) -> Warning {
+pub(super) fn unreadable(origin: &str, found: &str) -> Warning {
     Warning::new(
         "H0641",
-        format!("{origin} is damaged and was kept as it is"),
+        format!("{origin} cannot be read and was kept as it is"),
     )
     .with("found", found)
     .with("help", "build or download it again")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::archive::{self, ArchiveContext, Sink};
-use super::classes::{Instrumenter, damaged};
+use super::classes::{Instrumenter, unreadable};
 use super::shared_file::SharedFile;
 use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
@@ -152,8 +152,8 @@ fn any(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Reco
     let mut record = Record::default();
     if has_archive_name(&name) {
         if let Err(error) = open_archive(source) {
-            record.tally.damaged += 1;
-            record.warnings.push(damaged(&name, &error));
+            record.tally.unreadable += 1;
+            record.warnings.push(unreadable(&name, &error));
             copy(source, target)?;
             return Ok(record);
         }

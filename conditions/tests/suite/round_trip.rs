@@ -47,6 +47,8 @@ fn conditions_are_printed_as_they_are_written() {
         assert_eq!(one, other);
     };
     same("duration>1.5s", "duration > 1500ms");
+    same("duration > 1.5m", "duration > 90s");
+    same("duration > 2h", "duration > 120m");
     same("duration > 1e3us", " duration\n> 1ms ");
     same("((threw))", "threw");
     same("!!threw", "!(!threw)");
