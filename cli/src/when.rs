@@ -1,6 +1,7 @@
 //! Which single calls are kept, and with which values.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use conditions::{Comparison, Condition, Literal, Operand, Show, Test};
 use jvms::descriptor::MethodDescriptor;
 use jvms::names;
@@ -23,6 +24,7 @@ pub struct When {
         long = "when",
         value_name = "CONDITION",
         conflicts_with = "config",
+        value_parser = NonEmptyStringValueParser::new(),
         help = "Keep only the single calls that match: 'duration > 100ms && arg[0] == \"x\" || threw'"
     )]
     pub condition: Option<String>,
@@ -30,7 +32,7 @@ pub struct When {
     #[arg(long, value_name = "DURATION", conflicts_with = "config", value_parser = nanos)]
     pub min_duration: Option<u64>,
     /// What is kept of each call besides: 'arg, returned, this.size, stack(10)'
-    #[arg(long, value_name = "VALUES", conflicts_with = "config")]
+    #[arg(long, value_name = "VALUES", conflicts_with = "config", value_parser = NonEmptyStringValueParser::new())]
     pub show: Option<String>,
 }
 

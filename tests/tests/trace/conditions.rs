@@ -406,9 +406,11 @@ fn wrong_conditions_are_refused_with_their_place_before_anything_starts() {
     refused(&["--show", "this.size, depth"], "H0115", "depth");
     refused(
         &["--min-duration", "5"],
-        "expected a number with ns, us, ms or s",
+        "expected a number with ns, us, ms, s, m or h",
         "",
     );
     refused(&["--aggregate", "--when", "threw"], "--aggregate", "");
+    refused(&["--when", ""], "a value is required for '--when", "");
+    refused(&["--show", ""], "a value is required for '--show", "");
     refused(&["--interval", "0.5s"], "expected at least 1s", "");
 }
