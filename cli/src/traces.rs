@@ -54,6 +54,9 @@ pub struct TraceOutputs {
     /// Write the rows of all tables of plugins, one JSON object per line (nanoseconds), to this file; `-` is standard output, and the tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub results_json_lines: Option<PathBuf>,
+    /// Write the tables of plugins as one page for a browser to this file
+    #[arg(long, value_name = "FILE")]
+    pub results_html: Option<PathBuf>,
     /// What the table is sorted by [default: self]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<Sort>,
@@ -211,7 +214,7 @@ pub fn retain(trace: &mut Trace, is_wanted: impl Fn(&SpanInfo) -> bool) {
 impl TraceOutputs {
     /// The files that are asked for, with their options.
     #[must_use]
-    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 8] {
+    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
         [
             ("--flame-graph", &self.flame_graph),
             ("--folded", &self.folded),
@@ -221,6 +224,7 @@ impl TraceOutputs {
             ("--table-json", &self.table_json),
             ("--results-csv", &self.results_csv),
             ("--results-json-lines", &self.results_json_lines),
+            ("--results-html", &self.results_html),
         ]
     }
 
@@ -263,7 +267,7 @@ impl TraceOutputs {
         let tables = results::of(traces);
         let mut made = Files::default();
         self.write(traces, &summary, streamed, &mut made);
-        self.write_results(&tables, &mut made);
+        self.write_results(&tables, &summary, &mut made);
         let Files {
             written,
             mut failed,
@@ -323,9 +327,13 @@ impl TraceOutputs {
     }
 
     /// Writes the tables of plugins where they are asked for.
-    fn write_results(&self, tables: &[results::Table], made: &mut Files) {
-        let asked = self.results_csv.is_some() || self.results_json_lines.is_some();
-        if asked && tables.is_empty() {
+    fn write_results(&self, tables: &[results::Table], summary: &Summary, made: &mut Files) {
+        let asked = [
+            &self.results_csv,
+            &self.results_json_lines,
+            &self.results_html,
+        ];
+        if asked.into_iter().any(Option::is_some) && tables.is_empty() {
             return made.failed.push(no_table());
         }
         if let Some(folder) = &self.results_csv {
@@ -345,6 +353,13 @@ impl TraceOutputs {
             made.file(path, &|out| {
                 let mut tables = tables.iter();
                 tables.try_for_each(|table| table.write_json_lines(out))
+            });
+        }
+        if let Some(path) = &self.results_html {
+            made.file(path, &|out| {
+                let mut missing = Vec::new();
+                table::write_missing(summary, &mut missing)?;
+                results::write_html(tables, &String::from_utf8_lossy(&missing), out)
             });
         }
     }

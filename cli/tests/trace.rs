@@ -214,6 +214,11 @@ fn tables_of_plugins_are_printed_and_written() {
     assert!(ran.out.starts_with(line), "{}", ran.out);
     ran.says(&["timer: calls"]);
     assert!(!folder.path().join("-").exists());
+    let page = folder.path().join("tables.html");
+    let ran = run(words([&"report", &folder.path(), &"--results-html", &page]));
+    ran.prints(&["timer: calls\n", "tables.html"]);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("<tr><td>a.B.f<td class=right>3\n"), "{page}");
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub mod rates;
 pub mod records;
 pub mod results;
 pub mod rolling;
+mod sheet;
 pub mod stacks;
 pub mod stream;
 pub mod summary;

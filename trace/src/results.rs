@@ -1,6 +1,7 @@
 //! The tables of plugins: rows whose counts and times were recorded by probes that plugins gave a row to, and events.
 
 mod events;
+mod html;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,12 +10,13 @@ use std::io::{self, Write};
 use probes::events::{Aggregate, Column, SpanInfo, TableRow, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::cells::{cell_json, grid, is_number, quoted, shown};
+use crate::cells::{cell_json, is_number, quoted, shown};
 use crate::names::printable;
-use crate::numbers::counted;
+use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
 
 pub use events::{EventRow, EventTable};
+pub use html::write as write_html;
 
 /// A table of one plugin, of all JVMs together.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,9 +143,14 @@ impl Table {
     /// # Errors
     /// If `out` cannot be written; so for all functions.
     pub fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
+        self.sheet(most).write(out)
+    }
+
+    /// What people see of it: at most `most` rows.
+    fn sheet(&self, most: usize) -> Sheet {
         match self {
-            Self::Sums(table) => table.write(most, out),
-            Self::Events(table) => table.write(most, out),
+            Self::Sums(table) => table.sheet(most),
+            Self::Events(table) => table.sheet(most),
         }
     }
 
@@ -201,45 +208,40 @@ impl SumTable {
         if is_timed { &MEASURES } else { &[] }
     }
 
-    /// Whether this column's values are numbers.
-    fn is_number(&self, column: usize) -> bool {
-        let column = self.columns.get(column);
-        column.is_some_and(|column| is_number(&column.kind))
-    }
-
-    /// Writes a heading, titles, and at most `most` rows, for people.
-    fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
-        let (plugin, name) = (printable(&self.plugin), printable(&self.name));
-        writeln!(out, "{plugin}: {name}")?;
-        if self.rows.is_empty() {
-            return writeln!(out, "nothing was counted or timed");
-        }
-        let keys = self.columns.len();
-        let is_right = |column| column >= keys || self.is_number(column);
-        grid(&self.lines(most), is_right, out)?;
-        match self.rows.len().saturating_sub(most) {
-            0 => Ok(()),
-            more => writeln!(out, "… and {}", counted(more as u64, "more row")),
-        }
-    }
-
-    /// Titles and rows as texts.
-    fn lines(&self, most: usize) -> Vec<Vec<String>> {
-        let titles = self.columns.iter().map(|column| printable(&column.name));
+    /// At most `most` rows, for people.
+    fn sheet(&self, most: usize) -> Sheet {
         let measures = self.measures();
-        let filled = measures.iter().map(|measure| measure.title.to_owned());
-        let titles = titles.chain(["count".to_owned()]).chain(filled);
-        let rows = self.rows.iter().take(most).map(|row| {
-            let cells = row.cells.iter().zip(&self.columns);
-            let cells = cells.map(|(cell, column)| shown(cell, &column.kind));
-            let filled = measures.iter().map(|measure| match row.measured(measure) {
-                None => "-".to_owned(),
-                Some(nanos) if measure.is_time => duration(nanos),
-                Some(number) => number.to_string(),
-            });
-            cells.chain([row.count.to_string()]).chain(filled).collect()
+        let keys = self.columns.iter();
+        let keys = keys.map(|key| Title::new(printable(&key.name), is_number(&key.kind)));
+        let filled = measures.iter().map(|measure| measure.title);
+        let filled = ["count"].into_iter().chain(filled);
+        let filled = filled.map(|title| Title::new(title, true));
+        let nothing = self
+            .rows
+            .is_empty()
+            .then_some("nothing was counted or timed");
+        Sheet {
+            heading: format!("{}: {}", printable(&self.plugin), printable(&self.name)),
+            titles: keys.chain(filled).collect(),
+            rows: (self.rows.iter().take(most))
+                .map(|row| self.cells(row, measures))
+                .collect(),
+            more: self.rows.len().saturating_sub(most),
+            note: nothing.map(str::to_owned),
+        }
+    }
+
+    /// A row for people.
+    fn cells(&self, row: &Row, measures: &[Measure]) -> Vec<Cell> {
+        let keys = row.cells.iter().zip(&self.columns);
+        let keys = keys.map(|(cell, column)| shown(cell, &column.kind));
+        let count = Cell::number(row.count, row.count.to_string());
+        let filled = measures.iter().map(|measure| match row.measured(measure) {
+            None => Cell::text("-".to_owned()),
+            Some(nanos) if measure.is_time => Cell::number(nanos, duration(nanos)),
+            Some(number) => Cell::number(number, number.to_string()),
         });
-        std::iter::once(titles.collect()).chain(rows).collect()
+        keys.chain([count]).chain(filled).collect()
     }
 
     /// Writes all rows as CSV; times are nanoseconds.

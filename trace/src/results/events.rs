@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use probes::events::{Column, Moment, SpanInfo, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::cells::{cell_json, grid, is_number, quoted, shown};
+use crate::cells::{cell_json, is_number, quoted, shown};
 use crate::names::{class, printable};
 use crate::numbers::{counted, thousands};
 use crate::perfetto::thread_name;
+use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
 use crate::values::{to_json, values};
 
@@ -157,28 +158,42 @@ impl EventRow {
 }
 
 impl EventTable {
-    /// Writes a heading, titles, at most `most` rows, and what is left out, for people.
-    pub(super) fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
-        let (plugin, name) = (printable(&self.plugin), printable(&self.name));
-        writeln!(out, "{plugin}: {name}")?;
-        if self.rows.is_empty() && self.reached == 0 {
-            return writeln!(out, "no event happened");
+    /// At most `most` rows and what is left out, for people.
+    pub(super) fn sheet(&self, most: usize) -> Sheet {
+        let keys = self.columns.iter();
+        let keys = keys.map(|key| Title::new(printable(&key.name), is_number(&key.kind)));
+        let values = self.values.iter();
+        let values = values.map(|name| Title::new(printable(name), false));
+        let last = [Title::new("thread", false), Title::new("time", true)];
+        let nothing = self.rows.is_empty() && self.reached == 0;
+        let nothing = nothing.then(|| "no event happened".to_owned());
+        Sheet {
+            heading: format!("{}: {}", printable(&self.plugin), printable(&self.name)),
+            titles: keys.chain(values).chain(last).collect(),
+            rows: (self.rows.iter().take(most))
+                .map(|row| self.cells(row))
+                .collect(),
+            more: self.rows.len().saturating_sub(most),
+            note: nothing.or_else(|| self.left_out()),
         }
-        if !self.rows.is_empty() {
-            let time = self.columns.len() + self.values.len() + 1;
-            let is_right = |column: usize| match self.columns.get(column) {
-                Some(key) => is_number(&key.kind),
-                None => column == time,
-            };
-            grid(&self.lines(most), is_right, out)?;
-        }
-        if let more @ 1.. = self.rows.len().saturating_sub(most) {
-            writeln!(out, "… and {}", counted(more as u64, "more row"))?;
-        }
-        match self.left_out() {
-            Some(text) => writeln!(out, "{text}"),
-            None => Ok(()),
-        }
+    }
+
+    /// A row for people.
+    fn cells(&self, row: &EventRow) -> Vec<Cell> {
+        let keys = row.cells.iter().zip(&self.columns);
+        let keys = keys.map(|(cell, column)| shown(cell, &column.kind));
+        let values = self.values.iter().map(|name| match row.value(name) {
+            None => Cell::text("-".to_owned()),
+            Some((_, text, value)) => Cell {
+                text: printable(text),
+                number: value.as_i64(),
+            },
+        });
+        let last = [
+            Cell::text(row.thread.clone()),
+            Cell::number(row.nanos, duration(row.nanos)),
+        ];
+        keys.chain(values).chain(last).collect()
     }
 
     /// What is said of events that are in no row.
@@ -204,25 +219,6 @@ impl EventTable {
             "left out: {number} of {all}: {}",
             causes.join("; ")
         ))
-    }
-
-    /// Titles and rows as texts.
-    fn lines(&self, most: usize) -> Vec<Vec<String>> {
-        let keys = self.columns.iter().map(|column| printable(&column.name));
-        let values = self.values.iter().map(|name| printable(name));
-        let last = ["thread", "time"].map(str::to_owned);
-        let titles = keys.chain(values).chain(last).collect();
-        let rows = self.rows.iter().take(most).map(|row| {
-            let cells = row.cells.iter().zip(&self.columns);
-            let cells = cells.map(|(cell, column)| shown(cell, &column.kind));
-            let values = self.values.iter().map(|name| {
-                let text = row.value(name).map_or("-", |(_, text, _)| text);
-                shown(text, "text")
-            });
-            let last = [row.thread.clone(), duration(row.nanos)];
-            cells.chain(values).chain(last).collect()
-        });
-        std::iter::once(titles).chain(rows).collect()
     }
 
     /// Writes all rows as CSV; times are nanoseconds.
@@ -333,7 +329,7 @@ mod tests {
     #[test]
     fn events_are_rows_in_the_order_of_time_and_what_is_left_out_is_said() {
         let [table] = <[EventTable; 1]>::try_from(of(&[trace(None)])).unwrap();
-        let shown = text(|out| table.write(9, out));
+        let shown = text(|out| table.sheet(9).write(out));
         let lines: Vec<Vec<&str>> = shown
             .lines()
             .map(|line| line.split_whitespace().collect())
@@ -352,7 +348,7 @@ mod tests {
             shown.lines().last(),
             Some("left out: 3 of 5 events: at most 100 a second of one place are kept")
         );
-        assert!(text(|out| table.write(1, out)).contains("… and 1 more row\nleft out"));
+        assert!(text(|out| table.sheet(1).write(out)).contains("… and 1 more row\nleft out"));
     }
 
     #[test]
@@ -393,12 +389,12 @@ mod tests {
     fn causes_are_those_that_there_are() {
         let mut one = trace(None);
         one.lost.full = 1;
-        let both = text(|out| of(std::slice::from_ref(&one))[0].write(9, out));
+        let both = text(|out| of(std::slice::from_ref(&one))[0].sheet(9).write(out));
         let expected = "at most 100 a second of one place are kept; some were lost or went with the oldest calls\n";
         assert!(both.ends_with(expected), "{both}");
         one.moments.clear();
         one.reached.clear();
-        let none = text(|out| of(std::slice::from_ref(&one))[0].write(9, out));
+        let none = text(|out| of(std::slice::from_ref(&one))[0].sheet(9).write(out));
         assert_eq!(none, "log: events\nno event happened\n");
     }
 }
