@@ -1,5 +1,6 @@
 //! The command line: the subcommands, one file each.
 
+pub mod affected;
 pub mod attach;
 pub mod check;
 pub mod classes;
@@ -23,6 +24,8 @@ pub mod reset;
 pub mod rollback;
 pub mod run;
 pub mod status;
+pub mod test;
+pub mod tests_for;
 pub mod top;
 pub mod trace;
 pub mod verify;
@@ -83,6 +86,10 @@ pub enum Command {
     Check(check::Check),
     /// Merge what several runs left into one snapshot
     Merge(merge::Merge),
+    /// Print the tests that executed a line
+    TestsFor(tests_for::TestsFor),
+    /// Print the tests to run for a change
+    Affected(affected::Affected),
     /// List the JVMs of this machine
     Ps(ps::Ps),
     /// Load the agent into a JVM that is running
@@ -93,6 +100,8 @@ pub enum Command {
     Dump(dump::Dump),
     /// Forget what a running JVM has recorded
     Reset(reset::Reset),
+    /// Say that a test begins or ends in a running JVM
+    Test(test::Test),
     /// Bring a plugin into a running JVM, or switch it on again
     Enable(enable::Enable),
     /// Take a plugin's edits out of a running JVM
@@ -141,11 +150,14 @@ impl Command {
             Self::Report(report) => report.run(),
             Self::Check(check) => check.run(),
             Self::Merge(merge) => merge.run(),
+            Self::TestsFor(tests) => tests.run(),
+            Self::Affected(affected) => affected.run(),
             Self::Ps(ps) => ps.run(),
             Self::Attach(attach) => attach.run(),
             Self::Status(status) => status.run(),
             Self::Dump(dump) => dump.run(),
             Self::Reset(reset) => reset.run(),
+            Self::Test(test) => test.run(),
             Self::Enable(enable) => enable.run(),
             Self::Disable(disable) => disable.run(),
             Self::Reload(reload) => reload.run(),

@@ -58,6 +58,7 @@ pub mod show;
 pub mod stdout;
 pub mod temporary;
 pub mod terminal;
+pub mod tests_executed;
 pub mod top;
 pub mod traces;
 pub mod unmatched;

@@ -38,6 +38,13 @@ pub enum Request {
         /// Only the probes of this plugin; without one, all.
         plugin: Option<String>,
     },
+    /// A test begins, or ends: what is hit meanwhile belongs to it; answered by [`Test`].
+    Test {
+        /// What it is called.
+        name: String,
+        /// Whether it ends.
+        ends: bool,
+    },
     /// Let a plugin change classes, from now on and those that are loaded; answered by [`Change`].
     Enable {
         /// Its name.
@@ -283,6 +290,14 @@ pub struct Dump {
 pub struct Reset {
     /// Probes whose hits were cleared.
     pub probes: usize,
+}
+
+/// A test that began or ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Test {
+    /// The tests that are under way now.
+    pub under_way: Vec<String>,
 }
 
 /// What a change of plugins did to the classes that are loaded.

@@ -11,6 +11,7 @@
 //! | `huge_methods` | HotSpot's limit for the length of methods that it compiles |
 //! | `failures` | what went wrong |
 //! | `snapshot` | the snapshot file |
+//! | `test_runs` | which tests are under way |
 //! | `work` | how far a change of the loaded classes is |
 //! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the control thread and the one that speaks JaCoCo's protocol |
 //!
@@ -26,6 +27,7 @@ pub(crate) mod patches;
 pub(crate) mod plugins;
 pub(crate) mod reconstituted;
 pub(crate) mod snapshot;
+pub(crate) mod test_runs;
 pub(crate) mod thread_signal;
 pub(crate) mod unprepared;
 pub(crate) mod work;
@@ -53,6 +55,7 @@ use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use test_runs::TestRuns;
 use thread_signal::ThreadSignal;
 use unprepared::Unprepared;
 use work::Work;
@@ -88,6 +91,8 @@ pub(crate) struct Agent {
     pub failures: Failures,
     /// The snapshot.
     pub snapshot: Snapshot,
+    /// The tests that are under way.
+    pub tests: TestRuns,
     /// The event file.
     pub event_file: EventFile,
     /// Talks to the agent thread.
@@ -138,6 +143,7 @@ impl Agent {
             unselected: OnceLock::new(),
             failures: Failures::default(),
             snapshot: Snapshot::new(writer),
+            tests: TestRuns::default(),
             signal: ThreadSignal::default(),
             control: ControlChannel::default(),
             jacoco: ControlChannel::default(),

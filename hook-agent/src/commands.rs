@@ -9,6 +9,7 @@ mod off;
 mod refusals;
 mod release;
 mod status;
+mod test;
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -64,6 +65,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         Request::Dump => value(dump::dump(context)?),
         Request::DumpAndReset => value(dump::dump_and_reset(context)?),
         Request::Reset { plugin } => value(dump::reset(context, plugin.as_deref())?),
+        Request::Test { name, ends } => value(test::test(context, name, ends)?),
         Request::Enable {
             plugin,
             options,

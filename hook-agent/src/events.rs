@@ -1,17 +1,19 @@
 //! What the agent does when the JVM calls: one line for each way in.
 
 use crate::agent::Agent;
+use crate::agent::test_runs::Test;
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::entry::export_entry_points;
 use crate::ffi::handlers::Handlers;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
+use crate::ffi::live;
 use crate::ffi::phases::{Live, OnLoad};
 use crate::ffi::refs::{Local, LocalRef};
 use crate::ffi::vm::Vm;
 use crate::names::internal_name;
 use crate::spans::runtime;
-use crate::{class_hook, current, live_phase, shutdown, startup, structural_edits};
+use crate::{class_hook, current, live_phase, shutdown, startup, structural_edits, test_runs};
 use conditions::Step;
 use jni_sys::jint;
 use probes::spans::{NewThread, Seen};
@@ -97,6 +99,25 @@ impl Handlers for Events {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
         runtime::captured_at(current::get()?.jvmti, local, object, steps, text)
+    }
+
+    fn test_begins(&self, live: Live, local: Local<'_>, texts: [Option<&LocalRef<'_>>; 3]) {
+        with_agent(|agent| {
+            let jvm = agent.jvm(live, local);
+            let [id, parent, name] = texts.map(|text| live::text(jvm, text?).ok());
+            if let (true, Some(id), Some(name)) = (agent.is_running(), id, name) {
+                test_runs::begin(agent, jvm, Test { id, parent, name });
+            }
+        });
+    }
+
+    fn test_ends(&self, live: Live, local: Local<'_>, id: &LocalRef<'_>) {
+        with_agent(|agent| {
+            let jvm = agent.jvm(live, local);
+            if let (true, Ok(id)) = (agent.is_running(), live::text(jvm, id)) {
+                test_runs::end(agent, jvm, &id);
+            }
+        });
     }
 
     fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize {

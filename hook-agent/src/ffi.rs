@@ -32,6 +32,7 @@ pub(crate) mod stack;
     reason = "functions and events bear the names of the specification"
 )]
 pub(crate) mod table;
+mod test_natives;
 pub(crate) mod thread;
 pub(crate) mod thread_cell;
 pub(crate) mod values;

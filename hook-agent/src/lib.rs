@@ -65,5 +65,6 @@ mod spans;
 mod startup;
 mod structural_edits;
 mod summary;
+mod test_runs;
 mod unselected;
 mod worker_thread;

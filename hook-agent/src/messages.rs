@@ -45,6 +45,8 @@ pub(crate) enum Code {
     Jacoco,
     /// JaCoCo's tools on other machines can.
     JacocoRemote,
+    /// It is not recorded any more what single tests execute.
+    Tests,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
@@ -70,6 +72,7 @@ impl Code {
             Code::Unmatched => "H0415",
             Code::Jacoco => "H0416",
             Code::JacocoRemote => "H0417",
+            Code::Tests => "H0418",
         }
     }
 }

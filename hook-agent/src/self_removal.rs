@@ -72,7 +72,7 @@ impl SelfRemoval {
     /// Watches the probes, if it is time; when they were watched often enough, takes those that are on record out of hot
     /// classes.
     pub fn turn(&mut self, agent: &Agent, jvm: Jvm<'_>) {
-        if !agent.settings.self_remove || !self.next.is_due() {
+        if !agent.settings.self_remove || agent.tests.are_used() || !self.next.is_due() {
             return;
         }
         if let Err(cause) = watch(agent, jvm, &mut self.heat) {
@@ -91,11 +91,15 @@ impl SelfRemoval {
         });
     }
 
-    /// How many classes were retransformed; none if somebody else is changing classes, or a debugger is there.
+    /// How many classes were retransformed; none if somebody else is changing classes, a debugger is there, or tests are told
+    /// from one another.
     fn remove(&mut self, agent: &Agent, jvm: Jvm<'_>) -> usize {
         let Some(_alone) = agent.work.try_alone() else {
             return 0;
         };
+        if agent.tests.are_used() {
+            return 0;
+        }
         let hot = self.spend(agent);
         if hot.is_empty() {
             return 0;

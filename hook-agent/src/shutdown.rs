@@ -8,7 +8,7 @@ use crate::messages::{self, Code};
 use crate::retransform::{self, Report};
 use crate::spans::runtime;
 use crate::summary::{self, Numbers};
-use crate::{current, patch, recorded, structural_edits, unselected};
+use crate::{current, patch, recorded, structural_edits, test_runs, unselected};
 use probes::events::SpanMode;
 
 /// Exit status of a run that fails under `on-error=strict`.
@@ -38,6 +38,7 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
                 "the agent thread does not answer; the snapshot is completed without it",
             );
         }
+        test_runs::finish(agent, jvm);
         let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
         unselected::note(agent, jvm);
     }
@@ -75,6 +76,7 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     // Calls entered from now on leave no record. What the instrumented code still costs ends when its
     // classes are retransformed.
     agent.table.spans().set_mode(SpanMode::Off, |_| true);
+    test_runs::finish(agent, jvm);
     let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
     agent.huge_methods.put_back();
     complete(agent);

@@ -2,6 +2,7 @@
 //!
 //! Merged with the snapshots of JVMs it adds the class files, and the classes that were never loaded.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
@@ -9,6 +10,14 @@ use crate::format::{Failure, Kind, MAGIC, Meta, Summary, write_header, write_rec
 use crate::log::write_json;
 use crate::snapshot::{write_class, write_hits};
 use crate::table::PendingClass;
+use crate::test_hits::{self, Taken, TestHits};
+
+/// Where the probes of a class lie in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    array: u16,
+    base: u32,
+}
 
 /// Writes such a snapshot from front to back; equal classes in equal order give equal bytes.
 #[derive(Debug)]
@@ -86,7 +95,7 @@ impl<W: Write> BaselineWriter<W> {
         fingerprint: u64,
         (plugin, probes): (&str, &[bool]),
         bytes: Option<&[u8]>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Place> {
         let count = u32::try_from(probes.len()).unwrap_or(u32::MAX);
         let bytes = bytes.unwrap_or_default();
         self.class(name, fingerprint, [(plugin, count)], bytes)?;
@@ -95,13 +104,43 @@ impl<W: Write> BaselineWriter<W> {
         let hit: Vec<u16> = hit
             .filter_map(|(_, index)| u16::try_from(index).ok())
             .collect();
-        match hit.is_empty() {
-            true => Ok(()),
-            false => {
-                let array = self.array;
-                self.write(Kind::Hits, |out| write_hits(out, array, &hit))
-            }
+        let array = self.array;
+        if !hit.is_empty() {
+            self.write(Kind::Hits, |out| write_hits(out, array, &hit))?;
         }
+        Ok(Place { array, base })
+    }
+
+    /// Adds what was executed while tests were under way; `places` are those of the classes by their numbers.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn tested(&mut self, test: &TestHits, places: &[Place]) -> io::Result<()> {
+        let mut arrays: BTreeMap<u16, BTreeSet<u16>> = BTreeMap::new();
+        for (class, probes) in &test.classes {
+            let Some(Place { array, base }) = places.get(*class) else {
+                continue;
+            };
+            let indices = probes.iter().map(|probe| base.saturating_add(*probe));
+            let indices = indices.filter_map(|index| u16::try_from(index).ok());
+            arrays.entry(*array).or_default().extend(indices);
+        }
+        let hits = |indices: BTreeSet<u16>| indices.into_iter().map(|index| (index, 1)).collect();
+        let taken: Taken = arrays
+            .into_iter()
+            .map(|(array, indices)| (array, hits(indices)))
+            .collect();
+        self.write(Kind::Test, |out| test_hits::write(out, &test.tests, &taken))
+    }
+
+    /// Says that of some tests it is not known what they executed.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn tests_cut_off(&mut self) -> io::Result<()> {
+        self.write(Kind::Test, |out| {
+            out.extend_from_slice(&test_hits::CUT_OFF.to_le_bytes());
+        })
     }
 
     /// Adds a class that was loaded unchanged after a failure.

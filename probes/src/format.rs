@@ -32,6 +32,7 @@
 //! | 6 | failure | [`Failure`] as JSON |
 //! | 7 | end | [`Summary`] as JSON; the writer ended in good order |
 //! | 8 | incomplete | [`Incomplete`] as JSON; if no record follows, what it counts is missing |
+//! | 9 | test | number of tests u16, their names (texts), then of each array: array u16, number of indices and the indices as in hits, both LEB128: what was hit while these tests and no others were under way, outside of all if there are none; 65,535 tests: of what follows it is not known |
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,8 @@ pub enum Kind {
     End = 7,
     /// Writing failed.
     Incomplete = 8,
+    /// What was hit while certain tests were under way.
+    Test = 9,
 }
 
 impl Kind {
@@ -85,6 +88,7 @@ impl Kind {
             Self::Failure,
             Self::End,
             Self::Incomplete,
+            Self::Test,
         ]
         .into_iter()
         .find(|kind| *kind as u16 == number)

@@ -44,6 +44,7 @@ pub mod snapshot;
 pub mod spans;
 pub mod spent;
 pub mod table;
+pub mod test_hits;
 
 pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
 pub use baseline::BaselineWriter;
@@ -58,3 +59,4 @@ pub use snapshot::{
 pub use spans::SpanTable;
 pub use spent::SpentProbes;
 pub use table::{PendingClass, ProbeRange, ProbeTable, Registration, TableError};
+pub use test_hits::{Taken, TestHits};

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::format::{Failure, Incomplete, Meta, Summary};
 use crate::snapshot::{Snapshot, SnapshotClass};
+use crate::test_hits::TestHits;
 
 /// Several snapshots as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +16,10 @@ pub struct Merged {
     pub incomplete: Vec<Option<Incomplete>>,
     /// One per (name, fingerprint, plugin), in order of first appearance: two versions of a class stay apart.
     pub classes: Vec<SnapshotClass>,
+    /// What tests executed, by the numbers of the merged classes.
+    pub tests: Vec<TestHits>,
+    /// Whether of tests of a snapshot it is not known.
+    pub tests_cut_off: bool,
     /// All failures, each once.
     pub failures: Vec<Failure>,
     /// The sums.
@@ -51,9 +56,14 @@ pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
         merged.sessions.push(snapshot.meta);
         merged.incomplete.push(snapshot.incomplete);
         merged.summary.add(&snapshot.summary);
-        for class in snapshot.classes {
-            merged.add_class(&mut known, class);
-        }
+        let classes = snapshot.classes.into_iter();
+        let numbers: Vec<Option<usize>> = classes
+            .map(|class| merged.add_class(&mut known, class))
+            .collect();
+        let tests = snapshot.tests.into_iter();
+        let tests = tests.map(|test| test.renumbered(&numbers));
+        merged.tests.extend(tests);
+        merged.tests_cut_off |= snapshot.tests_cut_off;
         for failure in snapshot.failures {
             if failures.insert(failure.clone()) {
                 merged.failures.push(failure);
@@ -66,17 +76,26 @@ pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
 type Key = (String, u64, String);
 
 impl Merged {
-    fn add_class(&mut self, known: &mut HashMap<Key, usize>, class: SnapshotClass) {
+    /// The number of the class here; none if it does not fit to the one that is known.
+    fn add_class(
+        &mut self,
+        known: &mut HashMap<Key, usize>,
+        class: SnapshotClass,
+    ) -> Option<usize> {
         match known.entry((class.name.clone(), class.fingerprint, class.plugin.clone())) {
             Entry::Vacant(entry) => {
-                entry.insert(self.classes.len());
+                let number = *entry.insert(self.classes.len());
                 self.classes.push(class);
+                Some(number)
             }
             Entry::Occupied(entry) => {
-                if let Some(kept) = self.classes.get_mut(*entry.get())
-                    && let Err(conflict) = kept.unite(class)
-                {
-                    self.conflicts.push(conflict);
+                let number = *entry.get();
+                match self.classes.get_mut(number)?.unite(class) {
+                    Ok(()) => Some(number),
+                    Err(conflict) => {
+                        self.conflicts.push(conflict);
+                        None
+                    }
                 }
             }
         }

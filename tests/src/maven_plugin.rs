@@ -1,8 +1,9 @@
-//! The Maven plugin: compiled from `build-tools/maven`, and laid out as a repository with the agent's jar beside it.
+//! What build tools load: the Maven plugin and the listener of tests, compiled from `build-tools` and laid out as a repository
+//! with the agent's jar beside them.
 
 use crate::jdks::Jdk;
 use crate::workspace::{classhook, root, target};
-use crate::{javac, maven};
+use crate::{artifacts, javac, maven};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -13,13 +14,15 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// The group of both artifacts.
+/// The group of all artifacts.
 pub const GROUP: &str = "io.github.classhook";
 /// The plugin.
 pub const PLUGIN: &str = "classhook-maven-plugin";
 /// The jar with command and agent, and the one platform that there is.
 const NATIVE: (&str, &str) = ("classhook-native", "linux-x86_64");
-/// The version of both.
+/// The jar with the listener of tests.
+const TESTS: &str = "classhook-tests";
+/// The version of all.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The package of the plugin's classes.
 const PACKAGE: &str = "io/github/classhook/maven";
@@ -45,6 +48,9 @@ pub fn build(jdk: &Jdk) {
     );
     put((artifact, ".pom"), pom(artifact, "jar", "").as_bytes());
     put((PLUGIN, ".jar"), &jar(&plugin_files(jdk, scratch.path())));
+    let listener = scratch.path().join(TESTS);
+    put((TESTS, ".jar"), &listener_jar(jdk, &listener));
+    put((TESTS, ".pom"), pom(TESTS, "jar", "").as_bytes());
     let dependency = format!(
         "  <dependencies>\n    <dependency>\n      <groupId>{GROUP}</groupId>\n      \
          <artifactId>{artifact}</artifactId>\n      <version>{VERSION}</version>\n      \
@@ -101,11 +107,35 @@ fn native_jar(native: Files, platform: &str) -> Vec<u8> {
     jar(&files)
 }
 
+/// The jar with the listener of tests, which JUnit's platform finds; compiled in this folder.
+///
+/// # Panics
+/// If it does not compile.
+pub fn listener_jar(jdk: &Jdk, folder: &Path) -> Vec<u8> {
+    let libraries = [artifacts::path("junit")];
+    let mut files = compiled(jdk, "build-tools/tests/src", &libraries, folder);
+    files.insert(
+        "META-INF/services/org.junit.platform.launcher.TestExecutionListener".to_owned(),
+        b"io.github.classhook.tests.JUnitListener\n".to_vec(),
+    );
+    jar(&files)
+}
+
 /// The classes of the plugin, and what tells Maven of them.
 fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
-    let sources = javac::sources_in(&root().join("build-tools/maven/src"));
+    let mut files = compiled(jdk, "build-tools/maven/src", &maven::libraries(), scratch);
+    files.insert(
+        "META-INF/maven/plugin.xml".to_owned(),
+        descriptor().into_bytes(),
+    );
+    files
+}
+
+/// The classes of these sources, for Java 8.
+fn compiled(jdk: &Jdk, sources: &str, libraries: &[PathBuf], scratch: &Path) -> Files {
+    let sources = javac::sources_in(&root().join(sources));
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
-    let class_path = std::env::join_paths(maven::libraries()).expect("paths without colons");
+    let class_path = std::env::join_paths(libraries).expect("paths without colons");
     let class_path = class_path.to_str().expect("paths in UTF-8");
     let options = [
         "--release",
@@ -124,10 +154,6 @@ fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
             read(&class),
         );
     }
-    files.insert(
-        "META-INF/maven/plugin.xml".to_owned(),
-        descriptor().into_bytes(),
-    );
     files
 }
 

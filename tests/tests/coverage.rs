@@ -7,3 +7,4 @@ mod maven;
 mod modules;
 mod programs;
 mod running_jvm;
+mod single_tests;

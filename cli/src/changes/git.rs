@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::lines::{ChangedLines, LineSet, is_source};
-use super::unified;
+use super::unified::{self, FileEdit};
 use crate::problem::Problem;
 
 /// How the difference is written, whatever the user's configuration says.
@@ -47,6 +47,94 @@ enum Compared {
     WorkingFolder(String),
 }
 
+/// What was done to the files of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edits {
+    /// The files that hold classes, by their paths before.
+    pub before: Changes,
+    /// What was done to each.
+    pub files: Vec<FileEdit>,
+    /// Changed files that hold none, new ones that git does not know yet left out.
+    pub others: Vec<PathBuf>,
+}
+
+impl Edits {
+    /// Asks git as [`Changes::read`] does.
+    ///
+    /// # Errors
+    /// As [`Changes::read`].
+    pub fn read(range: &str) -> Result<Self, Problem> {
+        let Difference {
+            root,
+            diff,
+            revision,
+            with_unknown,
+        } = Difference::read(range)?;
+        let mut files = unified::edits(&diff).map_err(unread)?;
+        let path = |file: &FileEdit| file.old.clone().or(file.new.clone());
+        files.retain(|file| path(file).is_some_and(|path| is_source(&path)));
+        if with_unknown {
+            let mut unknown = ChangedLines::new();
+            add_unknown_files(&root, &mut unknown)?;
+            files.extend(unknown.into_keys().map(|path| FileEdit {
+                new: Some(path),
+                ..FileEdit::default()
+            }));
+        }
+        let words = ["diff", "--name-only", "-z", "--no-renames", &revision, "--"];
+        let names = succeeded(&words, Some(&root))?;
+        let names = names
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        let others = names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec())));
+        let mut one = LineSet::default();
+        one.add(1, 1);
+        let old = files.iter().filter_map(|file| file.old.clone());
+        Ok(Self {
+            others: others.filter(|path| !is_source(path)).collect(),
+            before: Changes {
+                range: range.to_owned(),
+                lines: old.map(|path| (path, one.clone())).collect(),
+                root,
+            },
+            files,
+        })
+    }
+}
+
+/// What git says of a range.
+struct Difference {
+    root: PathBuf,
+    diff: Vec<u8>,
+    /// The range in git's own writing.
+    revision: String,
+    /// Whether files that git does not know yet belong to it.
+    with_unknown: bool,
+}
+
+impl Difference {
+    fn read(range: &str) -> Result<Self, Problem> {
+        let root = line(&succeeded(&["rev-parse", "--show-toplevel"], None)?);
+        let root = PathBuf::from(root);
+        let root = root.canonicalize().unwrap_or(root);
+        let compared = compared(range)?;
+        let with_unknown = matches!(compared, Compared::WorkingFolder(_));
+        let (Compared::Revisions(revision) | Compared::WorkingFolder(revision)) = compared;
+        let mut words = DIFF.to_vec();
+        words.extend([revision.as_str(), "--"]);
+        Ok(Self {
+            diff: succeeded(&words, Some(&root))?,
+            root,
+            revision,
+            with_unknown,
+        })
+    }
+}
+
+fn unread(line: String) -> Problem {
+    Problem::ours("H0678", "git's output cannot be read").with("found", line)
+}
+
 impl Changes {
     /// Asks git: of `A..B` and `A...B` what git's own `diff` compares, of a revision alone what has changed since HEAD
     /// and it had their last common ancestor, with what is not committed and files that git does not know yet.
@@ -54,18 +142,14 @@ impl Changes {
     /// # Errors
     /// `H0678` if there is no git, no repository, no such revision or no common ancestor.
     pub fn read(range: &str) -> Result<Self, Problem> {
-        let root = line(&succeeded(&["rev-parse", "--show-toplevel"], None)?);
-        let root = PathBuf::from(root);
-        let root = root.canonicalize().unwrap_or(root);
-        let compared = compared(range)?;
-        let (Compared::Revisions(revision) | Compared::WorkingFolder(revision)) = &compared;
-        let mut words = DIFF.to_vec();
-        words.extend([revision.as_str(), "--"]);
-        let diff = succeeded(&words, Some(&root))?;
-        let mut lines = unified::parse(&diff).map_err(|line| {
-            Problem::ours("H0678", "git's output cannot be read").with("found", line)
-        })?;
-        if matches!(compared, Compared::WorkingFolder(_)) {
+        let Difference {
+            root,
+            diff,
+            with_unknown,
+            ..
+        } = Difference::read(range)?;
+        let mut lines = unified::parse(&diff).map_err(unread)?;
+        if with_unknown {
             add_unknown_files(&root, &mut lines)?;
         }
         Ok(Self {

@@ -1,4 +1,4 @@
-//! The output of `git diff --unified=0`: which lines of which files are new.
+//! The output of `git diff --unified=0`: which lines of which files are new, and which were there before.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -6,44 +6,92 @@ use std::path::PathBuf;
 
 use super::lines::ChangedLines;
 
-/// Reads a difference whose new paths begin with `b/`.
+/// The lines of a difference that are new, by file.
 ///
 /// # Errors
-/// The line that is none of such an output.
+/// As [`edits`].
 pub fn parse(diff: &[u8]) -> Result<ChangedLines, String> {
     let mut changed = ChangedLines::new();
-    let mut path: Option<PathBuf> = None;
-    let mut lines = diff.split(|byte| *byte == b'\n');
-    while let Some(line) = lines.next() {
-        let wrong = || String::from_utf8_lossy(line).into_owned();
-        if line.starts_with(b"diff --git ") {
-            path = None;
-        } else if let Some(name) = line.strip_prefix(b"+++ ") {
-            path = new_path(name).ok_or_else(wrong)?;
-        } else if line.starts_with(b"@@ ") {
-            let (removed, first, added) = hunk(line).ok_or_else(wrong)?;
-            if let Some(path) = &path {
-                changed.entry(path.clone()).or_default().add(first, added);
-            }
-            // Their content may look like the head of another file.
-            let mut content = u64::from(removed) + u64::from(added);
-            while content > 0 {
-                let Some(line) = lines.next() else { break };
-                // `\ No newline at end of file` is no content.
-                content -= u64::from(!line.starts_with(b"\\"));
-            }
+    for edit in edits(diff)? {
+        let Some(path) = edit.new else { continue };
+        for hunk in &edit.hunks {
+            let (first, count) = hunk.new;
+            changed.entry(path.clone()).or_default().add(first, count);
         }
     }
     Ok(changed)
 }
 
-/// How many lines were removed, the first new line, and how many of them, of `@@ -1,2 +3,4 @@`.
-fn hunk(line: &[u8]) -> Option<(u32, u32, u32)> {
+/// What was done to a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileEdit {
+    /// Its path before; none of a file that is new.
+    pub old: Option<PathBuf>,
+    /// Its path now; none of a file that was removed.
+    pub new: Option<PathBuf>,
+    /// Where lines were changed.
+    pub hunks: Vec<Hunk>,
+}
+
+/// Lines in the place of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hunk {
+    /// The first of the lines that were there, and how many; of none the line behind which the new ones are.
+    pub old: (u32, u32),
+    /// The first of the new lines, and how many.
+    pub new: (u32, u32),
+    /// Whether any of them may hold more than blanks and a comment.
+    pub is_code: bool,
+}
+
+/// Reads a difference whose old paths begin with `a/`, and the new ones with `b/`.
+///
+/// # Errors
+/// The line that is none of such an output.
+pub fn edits(diff: &[u8]) -> Result<Vec<FileEdit>, String> {
+    let mut edits: Vec<FileEdit> = Vec::new();
+    let mut lines = diff.split(|byte| *byte == b'\n');
+    while let Some(line) = lines.next() {
+        let wrong = || String::from_utf8_lossy(line).into_owned();
+        if line.starts_with(b"diff --git ") {
+            edits.push(FileEdit::default());
+        } else if let Some(name) = line.strip_prefix(b"--- ") {
+            let edit = edits.last_mut().ok_or_else(wrong)?;
+            edit.old = path(name, b"a/").ok_or_else(wrong)?;
+        } else if let Some(name) = line.strip_prefix(b"+++ ") {
+            let path = path(name, b"b/").ok_or_else(wrong)?;
+            edits.last_mut().ok_or_else(wrong)?.new = path;
+        } else if line.starts_with(b"@@ ") {
+            let mut hunk = hunk(line).ok_or_else(wrong)?;
+            // Their content may look like the head of another file.
+            let mut content = u64::from(hunk.old.1) + u64::from(hunk.new.1);
+            while content > 0 {
+                let Some(line) = lines.next() else { break };
+                // `\ No newline at end of file` is no content.
+                content -= u64::from(!line.starts_with(b"\\"));
+                hunk.is_code |= is_code(line);
+            }
+            edits.last_mut().ok_or_else(wrong)?.hunks.push(hunk);
+        }
+    }
+    Ok(edits)
+}
+
+/// Whether a removed or added line may hold more than blanks and a comment.
+fn is_code(line: &[u8]) -> bool {
+    let text = line.get(1..).unwrap_or_default().trim_ascii();
+    !line.starts_with(b"\\") && !text.is_empty() && !text.starts_with(b"//")
+}
+
+/// `@@ -1,2 +3,4 @@`.
+fn hunk(line: &[u8]) -> Option<Hunk> {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split(' ').skip(1);
-    let (_, removed) = range(words.next()?.strip_prefix('-')?)?;
-    let (first, added) = range(words.next()?.strip_prefix('+')?)?;
-    Some((removed, first, added))
+    Some(Hunk {
+        old: range(words.next()?.strip_prefix('-')?)?,
+        new: range(words.next()?.strip_prefix('+')?)?,
+        is_code: false,
+    })
 }
 
 /// `3,4`, or `3` for `3,1`.
@@ -52,12 +100,12 @@ fn range(text: &str) -> Option<(u32, u32)> {
     Some((first.parse().ok()?, count.parse().ok()?))
 }
 
-/// The path behind `+++ `: as it is, or in quotation marks with escapes; none of a file that was removed.
+/// The path behind `--- ` or `+++ `: as it is, or in quotation marks with escapes; none of a file that is not there.
 #[expect(
     clippy::option_option,
     reason = "no path is one thing, something else than a path another"
 )]
-fn new_path(name: &[u8]) -> Option<Option<PathBuf>> {
+fn path(name: &[u8], prefix: &[u8]) -> Option<Option<PathBuf>> {
     if name == b"/dev/null" {
         return Some(None);
     }
@@ -66,7 +114,7 @@ fn new_path(name: &[u8]) -> Option<Option<PathBuf>> {
         // A tab ends a name with blanks.
         None => name.strip_suffix(b"\t").unwrap_or(name).to_vec(),
     };
-    let path = name.strip_prefix(b"b/")?.to_vec();
+    let path = name.strip_prefix(prefix)?.to_vec();
     Some(Some(PathBuf::from(OsString::from_vec(path))))
 }
 
@@ -138,10 +186,31 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_were_there_are_found_and_whether_they_are_code() {
+        let diff = b"diff --git a/A.java b/B.java\n--- a/A.java\n+++ b/B.java\n\
+            @@ -2 +2,2 @@\n-old\n+new\n+  // x\n@@ -9,0 +10 @@\n+  // y\n@@ -11 +11,0 @@\n-\n\
+            diff --git a/x.bin b/x.bin\nBinary files a/x.bin and b/x.bin differ\n";
+        let edits = edits(diff).unwrap();
+        let hunk = |old, new, is_code| Hunk { old, new, is_code };
+        let expected = FileEdit {
+            old: Some("A.java".into()),
+            new: Some("B.java".into()),
+            hunks: vec![
+                hunk((2, 1), (2, 2), true),
+                hunk((9, 0), (10, 1), false),
+                hunk((11, 1), (11, 0), false),
+            ],
+        };
+        assert_eq!(edits, [expected, FileEdit::default()]);
+    }
+
+    #[test]
     fn what_is_no_difference_is_refused() {
-        assert_eq!(parse(b"+++ c/A\n").unwrap_err(), "+++ c/A");
-        assert_eq!(parse(b"@@ -x +1 @@\n").unwrap_err(), "@@ -x +1 @@");
-        assert_eq!(parse(b"+++ \"b/\\3\n").unwrap_err(), "+++ \"b/\\3");
+        for wrong in ["+++ c/A", "--- b/A", "@@ -x +1 @@", "+++ \"b/\\3"] {
+            let diff = format!("diff --git a/A b/A\n{wrong}\n");
+            assert_eq!(parse(diff.as_bytes()).unwrap_err(), wrong);
+        }
+        assert_eq!(parse(b"+++ b/A\n").unwrap_err(), "+++ b/A");
         assert!(parse(b"").unwrap().is_empty());
     }
 }

@@ -17,7 +17,7 @@ use crate::show::{path, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-The snapshot that is written holds what was executed in any of the runs, their class files and their sessions.
+The snapshot that is written holds what was executed in any of the runs, by which tests, their class files and sessions.
 Reports of it are those of all the files together. What JaCoCo's .exec files lack, class files, it lacks, too.
 
 Examples:
@@ -87,6 +87,7 @@ fn other_plugins(recorded: &ExecutionDataStore) -> Warning {
 
 fn write(recorded: &ExecutionDataStore, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = BaselineWriter::new(out, &meta(recorded))?;
+    let mut places = Vec::new();
     for class in &recorded.classes {
         let bytes = class
             .bytes
@@ -95,7 +96,13 @@ fn write(recorded: &ExecutionDataStore, out: &mut dyn Write) -> io::Result<()> {
             .transpose();
         let bytes = bytes.map_err(io::Error::other)?;
         let probes = (PLUGIN, class.probes.as_slice());
-        writer.executed(&class.name, class.id, probes, bytes.as_deref())?;
+        places.push(writer.executed(&class.name, class.id, probes, bytes.as_deref())?);
+    }
+    for test in &recorded.tests {
+        writer.tested(test, &places)?;
+    }
+    if recorded.tests_cut_off {
+        writer.tests_cut_off()?;
     }
     for failure in &recorded.failures {
         writer.failure(failure)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use coverage::report::{ExecutionData, Session};
-use probes::{ClassBytes, Incomplete, Merged, Meta, Unselected};
+use probes::{ClassBytes, Incomplete, Merged, Meta, TestHits, Unselected};
 
 use super::class_files::Loader;
 use super::command_line::program_of;
@@ -37,6 +37,10 @@ pub struct ExecutionDataStore {
     pub sessions: Vec<Session>,
     /// The classes, each id once, in order of first appearance.
     pub classes: Vec<MeasuredClass>,
+    /// What tests executed, by the numbers of the classes.
+    pub tests: Vec<TestHits>,
+    /// Whether of some tests it is not known what they executed.
+    pub tests_cut_off: bool,
     /// Classes without probes of coverage after a failure.
     pub failures: Vec<probes::Failure>,
     /// Whether a JVM was killed, or still ran.
@@ -78,8 +82,9 @@ impl ExecutionDataStore {
                         continue;
                     };
                     recorded.sessions.extend(sessions);
-                    data.into_iter()
-                        .for_each(|data| recorded.add(data.into(), warnings));
+                    for data in data {
+                        recorded.add(data.into(), warnings);
+                    }
                 }
             }
         }
@@ -130,6 +135,8 @@ impl ExecutionDataStore {
             sessions,
             incomplete,
             classes,
+            tests,
+            tests_cut_off,
             failures,
             conflicts,
             summary,
@@ -167,39 +174,37 @@ impl ExecutionDataStore {
                 conflict.left_out,
             ));
         }
-        let (measured, others): (Vec<_>, Vec<_>) = classes
-            .into_iter()
-            .partition(|class| is_coverage(&class.plugin));
-        self.other_plugins
-            .extend(others.into_iter().map(|class| class.plugin));
-        for class in measured {
-            let (name, id) = (class.name, class.fingerprint);
-            self.add(
-                MeasuredClass {
-                    name,
-                    id,
-                    probes: class.probes,
-                    bytes: class.bytes,
-                },
-                warnings,
-            );
+        let mut numbers = Vec::new();
+        for class in classes {
+            if !is_coverage(&class.plugin) {
+                self.other_plugins.insert(class.plugin);
+                numbers.push(None);
+                continue;
+            }
+            let class = MeasuredClass {
+                name: class.name,
+                id: class.fingerprint,
+                probes: class.probes,
+                bytes: class.bytes,
+            };
+            numbers.push(self.add(class, warnings));
         }
+        let tests = tests.into_iter().map(|test| test.renumbered(&numbers));
+        self.tests.extend(tests);
+        self.tests_cut_off |= tests_cut_off;
     }
 
-    /// Adds a class; one with the same id is united with it.
-    fn add(&mut self, class: MeasuredClass, warnings: &mut Warnings) {
-        let Some(known) = self
-            .by_id
-            .get(&class.id)
-            .and_then(|index| self.classes.get_mut(*index))
-        else {
-            self.by_id.insert(class.id, self.classes.len());
+    /// Adds a class; one with the same id is united with it. Its number, unless it does not fit to that one.
+    fn add(&mut self, class: MeasuredClass, warnings: &mut Warnings) -> Option<usize> {
+        let number = *self.by_id.get(&class.id).unwrap_or(&self.classes.len());
+        let Some(known) = self.classes.get_mut(number) else {
+            self.by_id.insert(class.id, number);
             self.by_name
                 .entry(class.name.clone())
                 .or_default()
                 .push(class.id);
             self.classes.push(class);
-            return;
+            return Some(number);
         };
         if known.name != class.name || known.probes.len() != class.probes.len() {
             warnings.add(different_probes(
@@ -207,7 +212,7 @@ impl ExecutionDataStore {
                 known.probes.len(),
                 class.probes.len(),
             ));
-            return;
+            return None;
         }
         known
             .probes
@@ -215,6 +220,7 @@ impl ExecutionDataStore {
             .zip(&class.probes)
             .for_each(|(mine, theirs)| *mine |= theirs);
         known.bytes = known.bytes.take().or(class.bytes);
+        Some(number)
     }
 
     /// The class with this id.

@@ -1,7 +1,7 @@
 //! The snapshot file while it is written.
 
 use crate::messages::{self, Code};
-use probes::{Flush, ProbeRange, ProbeTable, SnapshotWriter, Summary, WriteError};
+use probes::{Flush, ProbeRange, ProbeTable, SnapshotWriter, Summary, Taken, WriteError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,6 +58,21 @@ impl Snapshot {
         if let Some(writer) = self.writer().as_mut() {
             writer.note(array, taken);
         }
+    }
+
+    /// Takes over what was taken out of arrays while these tests were under way; false if of later ones it is not kept any
+    /// more, which is told once.
+    pub fn tested(&self, tests: &[String], taken: &Taken) -> bool {
+        let mut writer = self.writer();
+        writer
+            .as_mut()
+            .is_none_or(|writer| writer.tested(tests, taken))
+    }
+
+    /// Keeps no more of what tests execute; whether that is new.
+    pub fn cut_tests_off(&self) -> bool {
+        let mut writer = self.writer();
+        writer.as_mut().is_some_and(SnapshotWriter::cut_tests_off)
     }
 
     /// What the probes of an array stored, as far as it was taken over.

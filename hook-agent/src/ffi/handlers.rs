@@ -66,6 +66,12 @@ pub(crate) trait Handlers: Sync {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
 
+    /// A test begins: its id, that of what it is a part of, and its name, as texts.
+    fn test_begins(&self, live: Live, local: Local<'_>, texts: [Option<&LocalRef<'_>>; 3]);
+
+    /// The test with this id ends.
+    fn test_ends(&self, live: Live, local: Local<'_>, id: &LocalRef<'_>);
+
     /// Writes the innermost frames of the current call stack and says how many they are.
     fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize;
 }

@@ -2,6 +2,7 @@
 
 use crate::error::SnapshotError;
 use crate::format::{Failure, Incomplete, Meta, Summary};
+use crate::test_hits::TestHits;
 
 /// What one JVM recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub struct Snapshot {
     pub complete: bool,
     /// Whether the last record was cut off: the JVM was killed while writing. What is here is whole.
     pub truncated: bool,
+    /// What single tests executed, in the order in which they began or ended.
+    pub tests: Vec<TestHits>,
+    /// Whether of later tests it is not known.
+    pub tests_cut_off: bool,
     /// Why something could not be written, and what.
     pub incomplete: Option<Incomplete>,
 }

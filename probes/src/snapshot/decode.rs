@@ -1,12 +1,13 @@
 //! Record by record from bytes to a [`Snapshot`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::contents::{ClassBytes, Snapshot, SnapshotClass};
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
+use crate::test_hits::{self, TestHits};
 
 /// LZ4 cannot expand a block more than this: a match costs at least one byte per 255.
 const MAX_EXPANSION: usize = 256;
@@ -66,13 +67,19 @@ struct Decoder {
     /// Elements that belong to a class already read: no two classes may share one.
     taken: BTreeMap<u16, Bits>,
     hits: BTreeMap<u16, Bits>,
+    tests: Vec<RecordedTest>,
+    /// So many of the tests before, and all classes of which plugin, were reset.
+    forgotten: Vec<(usize, String)>,
 }
+
+/// Names of tests, and the indices that were hit of each array.
+type RecordedTest = (Vec<String>, Vec<(u16, Vec<u16>)>);
 
 impl Decoder {
     fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
         let kind = Kind::from_number(record.kind).ok_or_else(|| {
             let found = record.kind.to_string();
-            corrupt(record.offset, "a kind of record between 1 and 8", found)
+            corrupt(record.offset, "a kind of record between 1 and 9", found)
         })?;
         if self.meta.is_none() && kind != Kind::Meta {
             let found = format!("{kind:?}");
@@ -89,6 +96,7 @@ impl Decoder {
             Kind::Failure => self.snapshot.failures.push(read_json(record)?),
             Kind::End => self.snapshot.summary = read_json(record)?,
             Kind::Incomplete => self.snapshot.incomplete = Some(read_json(record)?),
+            Kind::Test => self.take_test(record)?,
         }
         Ok(())
     }
@@ -96,8 +104,11 @@ impl Decoder {
     /// Forgets all hits so far, or those of the plugin that the payload names.
     fn reset(&mut self, plugin: &[u8]) {
         if plugin.is_empty() {
+            self.tests.clear();
             return self.hits.clear();
         }
+        let plugin_name = String::from_utf8_lossy(plugin).into_owned();
+        self.forgotten.push((self.tests.len(), plugin_name));
         for (class, (array, base)) in self.snapshot.classes.iter().zip(&self.ranges) {
             if class.plugin.as_bytes() == plugin
                 && let Some(bits) = self.hits.get_mut(array)
@@ -161,19 +172,85 @@ impl Decoder {
         let bits = self.hits.entry(fields.array()?).or_insert_with(no_bits);
         let mut next = 0;
         while !fields.rest.is_empty() {
-            let index = u32::saturating_add(next, fields.index_difference()?);
-            if index as usize >= ARRAY_LENGTH {
-                return Err(
-                    fields.corrupt(format!("an index below {ARRAY_LENGTH}"), index.to_string())
-                );
-            }
-            set(bits, index as usize);
-            next = index + 1;
+            let index = fields.index(&mut next)?;
+            set(bits, index.into());
         }
         Ok(())
     }
 
+    fn take_test(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
+        let mut fields = Fields::of(record);
+        let count = fields.u16()?;
+        if count == test_hits::CUT_OFF {
+            self.snapshot.tests_cut_off = true;
+            return Ok(());
+        }
+        let names = (0..count).map(|_| fields.text());
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        let mut arrays = Vec::new();
+        while !fields.rest.is_empty() {
+            let (array, count) = (fields.array()?, fields.index_difference()?);
+            let (mut indices, mut next) = (Vec::new(), 0);
+            for _ in 0..count {
+                let index = fields.index(&mut next)?;
+                indices.push(index);
+            }
+            arrays.push((array, indices));
+        }
+        self.tests.push((names, arrays));
+        Ok(())
+    }
+
+    /// What tests hit, by class; classes that are missing are left out.
+    fn tests(&self) -> Vec<TestHits> {
+        let mut by_place: BTreeMap<(u16, u16), usize> = BTreeMap::new();
+        for (class, range) in self.ranges.iter().enumerate() {
+            if self
+                .snapshot
+                .classes
+                .get(class)
+                .is_some_and(|class| !class.probes.is_empty())
+            {
+                by_place.insert(*range, class);
+            }
+        }
+        let probe = |array: u16, index: u16| {
+            let (place, class) = by_place.range(..=(array, index)).next_back()?;
+            let probe = index.checked_sub(place.1)?;
+            let probes = &self.snapshot.classes.get(*class)?.probes;
+            (place.0 == array && usize::from(probe) < probes.len()).then_some((*class, probe))
+        };
+        let test = |(number, (names, arrays)): (usize, &RecordedTest)| {
+            let mut classes: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+            for (array, indices) in arrays {
+                let found = indices.iter().filter_map(|index| probe(*array, *index));
+                for (class, probe) in found.filter(|(class, _)| !self.is_forgotten(number, *class))
+                {
+                    classes.entry(class).or_default().insert(probe.into());
+                }
+            }
+            let classes = classes.into_iter();
+            TestHits {
+                tests: names.clone(),
+                classes: classes
+                    .map(|(class, probes)| (class, probes.into_iter().collect()))
+                    .collect(),
+            }
+        };
+        let tests = self.tests.iter().enumerate().map(test);
+        tests.filter(|test| !test.classes.is_empty()).collect()
+    }
+
+    /// Whether what a test hit of a class was reset.
+    fn is_forgotten(&self, test: usize, class: usize) -> bool {
+        let class = self.snapshot.classes.get(class);
+        let plugin = class.map(|class| class.plugin.as_str());
+        let mut forgotten = self.forgotten.iter();
+        forgotten.any(|(before, name)| test < *before && Some(name.as_str()) == plugin)
+    }
+
     fn finish(mut self, length: usize, truncated: bool) -> Result<Snapshot, SnapshotError> {
+        self.snapshot.tests = self.tests();
         let Some(meta) = self.meta else {
             return Err(SnapshotError::Empty {
                 length: length as u64,
@@ -222,6 +299,7 @@ fn clear(bits: &mut Bits, index: usize) {
 trait SnapshotFields {
     fn array(&mut self) -> Result<u16, SnapshotError>;
     fn index_difference(&mut self) -> Result<u32, SnapshotError>;
+    fn index(&mut self, next: &mut u32) -> Result<u16, SnapshotError>;
     fn class_bytes(&mut self) -> Result<Option<ClassBytes>, SnapshotError>;
 }
 
@@ -244,6 +322,18 @@ impl SnapshotFields for Fields<'_> {
             }
         }
         Err(self.corrupt("a number of at most 3 bytes", "a longer one"))
+    }
+
+    /// An index of an array, as difference from `next`, which is the one behind it afterwards.
+    fn index(&mut self, next: &mut u32) -> Result<u16, SnapshotError> {
+        let index = u32::saturating_add(*next, self.index_difference()?);
+        match u16::try_from(index) {
+            Ok(small) if usize::from(small) < ARRAY_LENGTH => {
+                *next = index + 1;
+                Ok(small)
+            }
+            _ => Err(self.corrupt(format!("an index below {ARRAY_LENGTH}"), index.to_string())),
+        }
     }
 
     /// The class file that ends the record, if one does.
@@ -320,6 +410,18 @@ mod tests {
             "at most 3 bytes",
         );
         refused(&[(Kind::Hits, vec![0])], "expected 2 bytes, found 1");
+        refused(
+            &[(Kind::Test, vec![0, 0, 0, 0, 1, 0xFF, 0xFF, 0x03])],
+            "an index below 32768",
+        );
+        refused(
+            &[(Kind::Test, vec![0, 0, 0, 0, 9, 1])],
+            "expected 1 bytes, found 0",
+        );
+        refused(
+            &[(Kind::Test, vec![2, 0, 1, 0, b'a'])],
+            "expected 2 bytes, found 0",
+        );
         refused(&[(Kind::End, b"[".to_vec())], "a record of kind 7 as JSON");
         refused(
             &[(Kind::Class, class(0, 0, 1, b"").1[..17].to_vec())],
@@ -368,12 +470,12 @@ mod tests {
         let mut bytes = file(&[]);
         let head = bytes.len();
         write_record(&mut bytes, Kind::Reset as u16, |_| ());
-        bytes[head + 2] = 9;
+        bytes[head + 2] = 10;
         let crc = crc32fast::hash(&bytes[head..head + 8]).to_le_bytes();
         bytes[head + 8..head + 12].copy_from_slice(&crc);
         let text = Snapshot::from_bytes(&bytes).unwrap_err().to_string();
         assert!(
-            text.contains("kind of record between 1 and 8, found 9"),
+            text.contains("kind of record between 1 and 9, found 10"),
             "{text}"
         );
     }
@@ -424,7 +526,7 @@ mod tests {
     }
 
     fn hostile_records() -> impl Strategy<Value = Vec<(Kind, Vec<u8>)>> {
-        let kind = (2u16..9).prop_map(|number| Kind::from_number(number).unwrap());
+        let kind = (2u16..10).prop_map(|number| Kind::from_number(number).unwrap());
         let arbitrary = (kind, prop::collection::vec(any::<u8>(), 0..60));
         let classes = (
             0u16..4,

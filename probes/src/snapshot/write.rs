@@ -10,6 +10,7 @@ use crate::format::{
 };
 use crate::log::{Flush, Log, Marks, now_ms, write_json, write_text};
 use crate::table::{PendingClass, ProbeRange, ProbeTable};
+use crate::test_hits::{self, Taken};
 
 /// Elements compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
@@ -41,6 +42,8 @@ impl Default for SnapshotOptions {
 pub struct SnapshotWriter {
     log: Log,
     options: SnapshotOptions,
+    /// How many bytes tell of tests.
+    tests: u64,
     /// What each array held when last seen: 0 or the byte that the probe stored.
     known: Vec<Vec<i8>>,
 }
@@ -58,6 +61,7 @@ impl SnapshotWriter {
         Ok(Self {
             log: Log::create(directory, "hook", MAGIC, &meta, MARKS)?,
             options,
+            tests: 0,
             known: Vec::new(),
         })
     }
@@ -105,6 +109,36 @@ impl SnapshotWriter {
             fresh.sort_unstable();
             self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
         }
+    }
+
+    /// Notes what was taken out of the arrays, and that it was hit while these tests were under way. False if from now on
+    /// nothing more of tests is recorded, because it is too much; true again for each call after that.
+    pub fn tested(&mut self, tests: &[String], taken: &Taken) -> bool {
+        taken
+            .iter()
+            .for_each(|(array, hits)| self.note(*array, hits));
+        if self.tests > test_hits::LIMIT || taken.iter().all(|(_, hits)| hits.is_empty()) {
+            return true;
+        }
+        let mut payload = Vec::new();
+        test_hits::write(&mut payload, tests, taken);
+        self.tests += payload.len() as u64;
+        if self.tests > test_hits::LIMIT {
+            self.cut_tests_off();
+            return false;
+        }
+        self.enqueue(Kind::Test, |out| out.extend_from_slice(&payload));
+        true
+    }
+
+    /// Says that of later tests it is not known what they execute; whether that was not said before.
+    pub fn cut_tests_off(&mut self) -> bool {
+        if std::mem::replace(&mut self.tests, u64::MAX) == u64::MAX {
+            return false;
+        }
+        let cut_off = test_hits::CUT_OFF.to_le_bytes();
+        self.enqueue(Kind::Test, |out| out.extend_from_slice(&cut_off));
+        true
     }
 
     /// What an array held when last seen; none if there can be no such array.
@@ -265,6 +299,7 @@ mod tests {
 
     use super::*;
     use crate::snapshot::Snapshot;
+    use crate::test_hits::TestHits;
 
     fn writer(directory: &Path) -> SnapshotWriter {
         SnapshotWriter::create(directory, Meta::default(), SnapshotOptions::default()).unwrap()
@@ -347,6 +382,59 @@ mod tests {
         writer.complete(&table, &Summary::default()).unwrap();
         let snapshot = Snapshot::read(writer.path()).unwrap();
         assert_eq!(snapshot.classes[0].probes, [true, true, false, true]);
+    }
+
+    #[test]
+    fn each_test_has_what_was_hit_while_it_was_under_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        table.set_arrays(2);
+        let both = ["one".to_owned(), "two".to_owned()];
+        table.register("a/A", 7, "app", "coverage", 4, b"").unwrap();
+        assert!(writer.tested(&[], &vec![(0, vec![(3, 1)])]));
+        assert!(writer.tested(&both[..1], &vec![(0, vec![(1, 1), (3, 1)]), (1, vec![])]));
+        // A class is written after what was hit of it.
+        table.register("a/B", 8, "app", "coverage", 3, b"").unwrap();
+        assert!(writer.tested(&both, &vec![(0, vec![(1, 1), (6, 1), (9, 1)])]));
+        assert!(writer.tested(&both[1..], &vec![]));
+        writer.complete(&table, &Summary::default()).unwrap();
+        let snapshot = Snapshot::read(writer.path()).unwrap();
+        let hits = |tests: &[String], classes| TestHits {
+            tests: tests.to_vec(),
+            classes,
+        };
+        let expected = [
+            hits(&[], vec![(0, vec![3])]),
+            hits(&both[..1], vec![(0, vec![1, 3])]),
+            hits(&both, vec![(0, vec![1]), (1, vec![2])]),
+        ];
+        assert_eq!(snapshot.tests, expected);
+        assert_eq!(snapshot.classes[0].probes, [false, true, false, true]);
+        assert_eq!(snapshot.classes[1].probes, [false, false, true]);
+        assert!(!snapshot.tests_cut_off);
+    }
+
+    #[test]
+    fn what_tests_hit_is_forgotten_with_a_reset_and_ends_where_it_is_too_much() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        table.set_arrays(1);
+        for plugin in ["one", "two"] {
+            table.register("a/A", 7, "app", plugin, 2, b"").unwrap();
+        }
+        let hit = vec![(0, vec![(0, 1), (2, 1)])];
+        let test = ["a".to_owned()];
+        writer.tested(&test, &hit);
+        writer.reset(Some("two"), &table.ranges(Some("two")));
+        writer.tested(&test, &hit);
+        assert!(writer.cut_tests_off() && !writer.cut_tests_off());
+        assert!(writer.tested(&test, &hit));
+        writer.complete(&table, &Summary::default()).unwrap();
+        let snapshot = Snapshot::read(writer.path()).unwrap();
+        let classes = snapshot.tests.iter().map(|test| test.classes.as_slice());
+        let expected = [vec![(0, vec![0])], vec![(0, vec![0]), (1, vec![0])]];
+        assert_eq!(classes.collect::<Vec<_>>(), expected);
+        assert!(snapshot.tests_cut_off);
     }
 
     #[test]

@@ -186,9 +186,10 @@ fn what_is_hit_while_it_is_dumped_and_reset_is_in_one_dump_or_the_next() {
                 .for_each(|(all, new)| *all |= new);
         }
     };
-    let mut passes = Vec::new();
-    for _ in 0..8 {
-        let (mut all, mut dumps) = (Vec::new(), 0);
+    let (mut passes, mut dumps) = (Vec::new(), 0);
+    // On a machine that is busy, fewer dumps fall into a pass.
+    while passes.len() < 8 || dumps < 50 && passes.len() < 200 {
+        let mut all = Vec::new();
         let done = std::thread::scope(|scope| {
             let pass = scope.spawn(|| running.ask("go"));
             while !pass.is_finished() {
@@ -200,8 +201,8 @@ fn what_is_hit_while_it_is_dumped_and_reset_is_in_one_dump_or_the_next() {
         assert_eq!(done.expect("no panic"), "done");
         take(&mut all);
         passes.push(all.iter().filter(|hit| **hit).count());
-        assert!(dumps > 5, "{dumps}");
     }
+    assert!(dumps >= 50, "{dumps}");
     let later = passes[1..].to_vec();
     assert!(
         later.iter().all(|hits| *hits == later[0] && *hits > 1_000),

@@ -1,0 +1,259 @@
+//! Which tests executed what, from snapshots that tell them from one another.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use clap::Args;
+use coverage::analysis::analyze;
+use coverage::class::ClassDescription;
+use coverage::model::{ClassCoverage, LineCoverage, Lines};
+use probes::TestHits;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::describe::describe;
+use crate::inputs::damaged_files::DamagedFiles;
+use crate::inputs::execution_data::ExecutionDataStore;
+use crate::inputs::run_files;
+use crate::problem::Problem;
+use crate::warnings::{Warning, Warnings};
+
+/// The snapshots, and how what is found is shown.
+#[derive(Debug, Clone, Args)]
+pub struct Snapshots {
+    /// Snapshots (.hook), or folders that hold them, of runs with the listener of tests (docs/coverage.md)
+    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
+    pub files: Vec<PathBuf>,
+    /// Fail if one of the files is damaged; else it is left out and named, and the exit code is 3
+    #[arg(long)]
+    pub strict_inputs: bool,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What tests executed.
+#[derive(Debug)]
+pub struct Executed {
+    recorded: ExecutionDataStore,
+    /// The numbers of what tests hit, by the number of the class.
+    of_class: HashMap<usize, Vec<usize>>,
+}
+
+/// A class that was measured.
+#[derive(Debug)]
+pub struct Class {
+    number: usize,
+    /// What it consists of.
+    description: ClassDescription,
+    /// Its methods and lines, as not executed.
+    pub all: ClassCoverage,
+}
+
+impl Executed {
+    /// Reads snapshots; what is missing in them becomes a warning.
+    ///
+    /// # Errors
+    /// If there is nothing to read (`H0610` and others), or no test in it (`H0690`).
+    pub fn read(snapshots: &Snapshots, warnings: &mut Warnings) -> Result<Self, Problem> {
+        let files = run_files::find(&snapshots.files)?;
+        let mut damaged = DamagedFiles::new(snapshots.strict_inputs);
+        let recorded = ExecutionDataStore::read(&files, &mut damaged, warnings)?;
+        damaged.any()?;
+        if recorded.tests.iter().all(|test| test.tests.is_empty()) {
+            return Err(Problem::user("H0690", "no tests were told from one another")
+                .with("found", format!("{} files of runs, and what was executed as a whole", files.len()))
+                .with("help", "put classhook-tests.jar on the class path of the tests, where JUnit's platform finds it, or say when a test begins and ends: `classhook test`"));
+        }
+        let missing = recorded.missing();
+        let missing: Vec<Warning> = missing
+            .map(|found| incomplete().with("found", found))
+            .collect();
+        warnings.extend(missing);
+        if recorded.tests_cut_off {
+            warnings.add(incomplete().with("found", "a run with more tests, or with tests that execute more, than is kept: of the later ones it is not known what they executed"));
+        }
+        let mut of_class: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (number, test) in recorded.tests.iter().enumerate() {
+            for (class, _) in &test.classes {
+                of_class.entry(*class).or_default().push(number);
+            }
+        }
+        Ok(Self { recorded, of_class })
+    }
+
+    /// The classes with code that are `wanted` by package, an internal name, and source file.
+    pub fn classes(&self, wanted: &(dyn Fn(&str, &str) -> bool + Sync)) -> Vec<Class> {
+        let all = self.recorded.classes.par_iter().enumerate();
+        let found = all.filter_map(|(number, class)| {
+            let bytes = class.bytes.as_ref()?.inflate().ok()?;
+            let description = describe(&bytes).ok()?;
+            let package = package(&description.name);
+            let source = description.source_file.as_deref().unwrap_or_default();
+            if !wanted(package, source) {
+                return None;
+            }
+            let all = analyze(&description, None).ok()?;
+            Some(Class {
+                number,
+                description,
+                all,
+            })
+        });
+        found.collect()
+    }
+
+    /// What each test hit of a class, and what is covered by that.
+    #[must_use]
+    pub fn by_test(&self, class: &Class) -> Vec<(&TestHits, Rc<ClassCoverage>)> {
+        let mut known: HashMap<&[u32], Rc<ClassCoverage>> = HashMap::new();
+        let of_class = self.of_class.get(&class.number).into_iter().flatten();
+        let tests = of_class.filter_map(|number| self.recorded.tests.get(*number));
+        let mut found = Vec::new();
+        for test in tests {
+            let probes = test.classes.iter();
+            let Some((_, probes)) = probes.clone().find(|(number, _)| *number == class.number)
+            else {
+                continue;
+            };
+            let covered = known.get(probes.as_slice()).cloned();
+            let covered = covered.or_else(|| self.covered(class, probes).map(Rc::new));
+            let Some(covered) = covered else { continue };
+            known.insert(probes, Rc::clone(&covered));
+            found.push((test, covered));
+        }
+        found
+    }
+
+    fn covered(&self, class: &Class, hit: &[u32]) -> Option<ClassCoverage> {
+        let count = self.recorded.classes.get(class.number)?.probes.len();
+        let mut probes = vec![false; count];
+        for probe in hit {
+            *probes.get_mut(*probe as usize)? = true;
+        }
+        analyze(&class.description, Some(&probes)).ok()
+    }
+
+    /// The names of all tests.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let tests = self.recorded.tests.iter().flat_map(|test| &test.tests);
+        tests.map(String::as_str)
+    }
+}
+
+fn incomplete() -> Warning {
+    Warning::new("H0692", "not everything is known of what tests executed").of_missing()
+}
+
+/// The package of a class, as an internal name.
+fn package(class: &str) -> &str {
+    class.rsplit_once('/').map_or("", |(package, _)| package)
+}
+
+/// Whether something of a line was executed.
+#[must_use]
+pub fn is_executed(lines: &Lines, line: u32) -> bool {
+    let line = lines.line(line);
+    line.is_some_and(|line| line.instructions.covered > 0)
+}
+
+/// Whether a line has code.
+#[must_use]
+pub fn has_code(lines: &Lines, line: u32) -> bool {
+    let empty = LineCoverage::default();
+    lines.line(line).is_some_and(|line| *line != empty)
+}
+
+/// The tests that something was found of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// By name; whether it is known of the test alone, not only of several that were under way at once.
+    tests: BTreeMap<String, bool>,
+    /// Whether it was executed outside of tests, too.
+    pub is_outside: bool,
+}
+
+impl Selected {
+    /// Adds those that hit something.
+    pub fn add(&mut self, hits: &TestHits) {
+        self.is_outside |= hits.tests.is_empty();
+        for test in &hits.tests {
+            *self.tests.entry(test.clone()).or_default() |= hits.tests.len() == 1;
+        }
+    }
+
+    /// Adds one that is known to be meant.
+    pub fn add_named(&mut self, name: &str) {
+        self.tests.insert(name.to_owned(), true);
+    }
+
+    /// Leaves out the methods of classes that are selected themselves.
+    pub fn without_parts(&mut self) {
+        let names = self.tests.clone();
+        self.tests.retain(|name, _| {
+            let class = name.split_once('#').map(|(class, _)| class);
+            class.is_none_or(|class| !names.contains_key(class))
+        });
+    }
+
+    /// How many are known only together with others.
+    #[must_use]
+    pub fn together(&self) -> usize {
+        self.tests.values().filter(|alone| !**alone).count()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tests.len()
+    }
+
+    /// A line for each.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lines = self.tests.keys();
+        lines.fold(String::new(), |text, test| {
+            text + &escape::line(test) + "\n"
+        })
+    }
+
+    /// As an array.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let tests = self.tests.iter();
+        let tests = tests.map(|(name, alone)| json!({"name": name, "alone": alone}));
+        tests.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hits(tests: &[&str]) -> TestHits {
+        TestHits {
+            tests: tests.iter().map(|test| (*test).to_owned()).collect(),
+            classes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn tests_are_known_alone_or_together_and_classes_stand_for_their_methods() {
+        let mut selected = Selected::default();
+        for tests in [&["A#a", "B#b"][..], &["A#a"], &["C"], &["C#c"], &[]] {
+            selected.add(&hits(tests));
+        }
+        assert!(selected.is_outside);
+        assert_eq!((selected.len(), selected.together()), (4, 1));
+        selected.without_parts();
+        assert_eq!(selected.text(), "A#a\nB#b\nC\n");
+        assert_eq!(selected.json()[1], json!({"name": "B#b", "alone": false}));
+    }
+}

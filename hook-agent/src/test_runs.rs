@@ -1,0 +1,74 @@
+//! Tests begin and end: what was executed since the last time is taken out of the arrays, and belongs to those that were
+//! under way.
+//!
+//! This runs on the thread that says so, one at a time, so that what a test executes afterwards is not in what is taken.
+
+use crate::agent::Agent;
+use crate::agent::test_runs::{OpenTests, Test};
+use crate::ffi::jvm::Jvm;
+use crate::messages::{self, Code};
+use crate::{probe_arrays, self_removal};
+
+/// The plugin whose probes tell what is executed.
+const PLUGIN: &str = "coverage";
+
+/// A test begins, as a thread of the application says.
+pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>, test: Test) {
+    // Whoever takes probes out before the first is waited for.
+    let _alone = (!agent.tests.are_used()).then(|| agent.work.alone());
+    begin_alone(agent, jvm, test);
+}
+
+/// A test begins. Before the first, the caller is the one who may change classes.
+pub(crate) fn begin_alone(agent: &Agent, jvm: Jvm<'_>, test: Test) {
+    if agent.tests.begin_use() {
+        // Each test is to be seen to execute what others executed before, so no probe goes any more.
+        self_removal::put_back(agent, jvm, &agent.table.ranges(Some(PLUGIN)));
+    }
+    let mut is_known = true;
+    switch(agent, jvm, |open| is_known = open.begin(test));
+    if !is_known && agent.snapshot.cut_tests_off() {
+        warn("too many tests are under way at once, or never end");
+    }
+}
+
+/// A test ends; whether it was under way.
+pub(crate) fn end(agent: &Agent, jvm: Jvm<'_>, id: &str) -> bool {
+    let mut was_open = false;
+    if agent.tests.are_used() {
+        switch(agent, jvm, |open| was_open = open.end(id));
+    }
+    was_open
+}
+
+/// The JVM ends, or the agent: tests that are under way have what was executed until now.
+pub(crate) fn finish(agent: &Agent, jvm: Jvm<'_>) {
+    if agent.tests.are_used() {
+        switch(agent, jvm, |_| ());
+    }
+}
+
+fn switch(agent: &Agent, jvm: Jvm<'_>, change: impl FnOnce(&mut OpenTests)) {
+    let ranges = agent.table.ranges(Some(PLUGIN));
+    let exclusive = agent.snapshot.exclusive();
+    let mut open = agent.tests.open();
+    let mut hits = Vec::new();
+    let taken = probe_arrays::take(jvm, &ranges, |array, taken| {
+        hits.push((array, taken.to_vec()));
+    });
+    let names = open.names();
+    let fits = agent.snapshot.tested(&names, &hits);
+    change(&mut open);
+    drop((open, exclusive));
+    if let Err(cause) = taken {
+        messages::error(Code::ProbeClass, cause);
+    }
+    if !fits {
+        warn("what tests execute has become too much to keep");
+    }
+}
+
+fn warn(cause: &str) {
+    let consequence = "of later ones it is not recorded what they execute";
+    messages::warning(Code::Tests, format_args!("{cause}; {consequence}"));
+}

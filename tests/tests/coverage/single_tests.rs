@@ -1,0 +1,202 @@
+//! Which test executes what: told by JUnit's platform or by a command, and asked for by line and by change.
+
+use crate::support::agent::snapshot;
+use crate::support::command::{classhook, json};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::servant::{self, Servant};
+use e2e_tests::workspace::{self, test_file};
+use e2e_tests::{artifacts, javac, jdks, maven_plugin, scratch};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program and its tests, run once by JUnit with the listener; the snapshot is in the folder `out`.
+fn tested(folder: &Path) {
+    let jdk = jdks::newest();
+    let listener = folder.join("classhook-tests.jar");
+    let jar = maven_plugin::listener_jar(&jdk, &folder.join("listener"));
+    std::fs::write(&listener, jar).expect("a writable folder");
+    let junit = artifacts::path("junit");
+    let sources = javac::sources_in(&test_file("java/junit"));
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    let class_path = ["-cp", junit.to_str().expect("text")];
+    let classes = javac::compile(&jdk, &sources, folder, &class_path);
+    let options = format!(
+        "output={},select=com.acme.**;!com.acme.*Test",
+        folder.join("out").display()
+    );
+    let junit = Java::new(&jdk)
+        .agent(Some(&options))
+        .class_path(&[&junit, &listener, &classes])
+        .main("org.junit.platform.console.ConsoleLauncher")
+        .arguments(&["execute", "--disable-banner", "--scan-class-path"])
+        .argument(&classes)
+        .run();
+    junit.assert_success();
+    assert!(junit.stderr.is_empty(), "{}", junit.report());
+}
+
+fn git(repository: &Path, words: &[&str]) {
+    let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    let mut git = Command::new("git");
+    git.args(author).args(words).current_dir(repository);
+    let output = git.output().expect("git is installed");
+    assert!(output.status.success(), "{words:?}: {output:?}");
+}
+
+/// The command in the repository, whose parent has the snapshot.
+fn asked(repository: &Path, words: &[&str]) -> Run {
+    Java::program(workspace::classhook())
+        .arguments(words)
+        .argument("../out")
+        .folder(repository)
+        .run()
+}
+
+#[track_caller]
+fn tests_for(repository: &Path, place: &str, expected: &[&str]) -> Run {
+    let run = asked(repository, &["tests-for", place]);
+    run.assert_success();
+    assert_eq!(
+        run.stdout.lines().collect::<Vec<_>>(),
+        expected,
+        "{}",
+        run.report()
+    );
+    run
+}
+
+const SUM: &str = "main/com/acme/Sum.java";
+
+/// Exchanges a text in a file, and asks which tests are affected.
+fn affected(repository: &Path, (file, from, to): (&str, &str, &str), code: i32) -> Run {
+    git(repository, &["checkout", "--quiet", "."]);
+    let path = repository.join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text.contains(from), "{from}");
+    std::fs::write(&path, text.replacen(from, to, 1)).expect("a writable folder");
+    let run = asked(repository, &["affected", "--diff", "HEAD"]);
+    run.assert_exit(code);
+    run
+}
+
+#[test]
+fn each_test_of_junit_is_told_by_line_and_by_change() {
+    let folder = scratch();
+    tested(folder.path());
+    let repository = folder.path().join("repository");
+    for part in ["main", "test"] {
+        let from = test_file("java/junit").join(part).join("com/acme");
+        let to = repository.join(part).join("com/acme");
+        std::fs::create_dir_all(&to).expect("a writable folder");
+        for file in javac::sources_in(&from) {
+            let name = file.file_name().expect("a file");
+            std::fs::copy(&file, to.join(name)).expect("a writable folder");
+        }
+    }
+    git(&repository, &["init", "--quiet"]);
+    git(&repository, &["add", "."]);
+    git(&repository, &["commit", "--quiet", "--message", "all"]);
+    let at = |line: u32| format!("{SUM}:{line}");
+
+    let [adds, again, divides, zero] = [
+        "com.acme.SumTest#adds",
+        "com.acme.SumTest#addsAgain",
+        "com.acme.SumTest#divides",
+        "com.acme.ZeroTest#zero",
+    ];
+    tests_for(&repository, &at(7), &[adds, again]);
+    tests_for(&repository, &at(14), &[divides]);
+    tests_for(&repository, "Sum.java:12", &[zero]);
+    tests_for(&repository, "com/acme/Shared.java:7", &["com.acme.SumTest"]);
+    tests_for(&repository, &at(18), &[]).assert_stderr("no test executed it");
+    asked(&repository, &["tests-for", "Sum.java:16"])
+        .assert_exit(2)
+        .assert_stderr("error[H0691]")
+        .assert_stderr("nearest  line");
+
+    let all = [adds, again, divides, zero];
+    let changes: [(&str, &str, &str, &[&str]); 7] = [
+        (SUM, "a + b", "b + a", &[adds, again]),
+        (
+            SUM,
+            "        return a / b",
+            "        a++;\n        return a / b",
+            &[divides, zero],
+        ),
+        (
+            SUM,
+            "    static int unused",
+            "    static int one;\n\n    static int unused",
+            &all,
+        ),
+        (SUM, "new Shared()", "new Shared() {}", &all),
+        (SUM, "return 1;", "return 2;", &[]),
+        (
+            SUM,
+            "        return 1;",
+            "        // one\n        return 1;",
+            &[],
+        ),
+        (
+            "test/com/acme/ZeroTest.java",
+            "divide(7, 0)",
+            "divide(8, 0)",
+            &[zero],
+        ),
+    ];
+    for (file, from, to, expected) in changes {
+        let run = affected(&repository, (file, from, to), 0);
+        let found: Vec<&str> = run.stdout.lines().collect();
+        let methods: Vec<&str> = found
+            .iter()
+            .copied()
+            .filter(|test| test.contains('#'))
+            .collect();
+        let expected_classes = match file.starts_with("test") {
+            true => vec!["com.acme.ZeroTest"],
+            false => expected.to_vec(),
+        };
+        match found == expected_classes {
+            true => {}
+            false => assert_eq!(methods, expected, "{to}: {}", run.report()),
+        }
+    }
+    std::fs::write(repository.join("data.json"), "{}").expect("a writable folder");
+    git(&repository, &["add", "data.json"]);
+    std::fs::write(repository.join("main/com/acme/New.java"), "class New {}").expect("writable");
+    let run = affected(&repository, (SUM, "a + b", "b + a"), 3);
+    assert_eq!(run.stdout.lines().collect::<Vec<_>>(), [adds, again]);
+    for part in ["H0692", "data.json", "New.java"] {
+        run.assert_stderr(part);
+    }
+}
+
+#[test]
+fn test_that_a_command_tells_has_what_was_executed_meanwhile_and_so_has_each_of_several() {
+    let folder = scratch();
+    let options = format!("output={},select=Servant$Steps", folder.path().display());
+    let mut servant = Servant::of(&servant::java(&jdks::newest(), &[]).agent(Some(&options)));
+    let pid = servant.pid().to_string();
+    let tell = |words: &[&str]| json(&[&["test", &pid][..], words].concat())["under_way"].clone();
+    servant.ask("steps a");
+    assert_eq!(tell(&["one"]), serde_json::json!(["one"]));
+    servant.ask("steps ab");
+    assert_eq!(tell(&["two"]), serde_json::json!(["one", "two"]));
+    servant.ask("steps c");
+    assert_eq!(tell(&["one", "--end"]), serde_json::json!(["two"]));
+    servant.ask("steps d");
+    classhook(&["test", &pid, "one", "--end"])
+        .assert_exit(2)
+        .assert_stderr("error[H0709]");
+    assert_eq!(servant.end().code, Some(0));
+    let snapshot = snapshot(folder.path());
+    let tests = snapshot.tests.iter().map(|hits| hits.tests.join("+"));
+    assert_eq!(tests.collect::<Vec<_>>(), ["", "one", "one+two", "two"]);
+    let count = |test: usize| -> usize {
+        let classes = snapshot.tests[test].classes.iter();
+        classes.map(|(_, probes)| probes.len()).sum()
+    };
+    assert!(count(1) > count(0) && count(2) > 0 && count(3) > 0);
+    let total = snapshot.classes.iter().flat_map(|class| &class.probes);
+    assert!(total.filter(|hit| **hit).count() >= count(1) + count(2));
+}
