@@ -1,8 +1,15 @@
-//! Packs the SDK for `classhook plugin new`: the sources of the crates that plugins and their tests are built of, and the
-//! versions of what these take from the registry.
+//! Packs the SDKs for `classhook plugin new`. That for Rust: the sources of the crates that plugins and their tests are
+//! built of, and the versions of what these take from the registry. That for C: its sources, and the bindings that are
+//! generated of the interface, so that nobody needs the generator.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use wit_bindgen_core::Files;
+use wit_bindgen_core::wit_parser::Resolve;
 
 /// The folders of the crates.
 const CRATES: [&str; 7] = [
@@ -35,34 +42,90 @@ const LEFT_OUT: [&str; 5] = [
 /// A path below the SDK's folder, and the contents.
 type Packed = (String, Vec<u8>);
 
-fn main() -> io::Result<()> {
+/// The folder of the interface.
+const WIT: &str = "wit";
+/// The sources of the SDK for C.
+const C: &str = "sdk/c";
+/// The interfaces whose names begin those of C; longer ones would begin with the package's.
+const INTERFACES: [&str; 9] = [
+    "class-file",
+    "host",
+    "plans",
+    "probes",
+    "results",
+    "rewrite",
+    "structure",
+    "transformer",
+    "types",
+];
+
+fn main() -> Result<()> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from);
     let root = variable("CARGO_MANIFEST_DIR")
         .unwrap_or_default()
         .join("..");
     let out = variable("OUT_DIR").unwrap_or_default();
-    let mut packed = vec![("Cargo.toml".to_owned(), workspace(&root)?.into_bytes())];
-    for name in FILES {
-        packed.push((name.to_owned(), read(&root.join(name))?));
-    }
-    for name in CRATES {
-        add_crate(&root, name, &mut packed)?;
-    }
+    let rust = archive("RUST", &rust(&root)?, &out)?;
+    let c = archive("C", &c(&root)?, &out)?;
+    std::fs::write(out.join("sdk.rs"), rust + &c)?;
+    Ok(())
+}
+
+/// Leaves the files compressed in a file of its own; the text of a constant with this name.
+fn archive(name: &str, packed: &[Packed], out: &Path) -> io::Result<String> {
     let index: String = packed
         .iter()
         .map(|(path, contents)| format!("({path:?}, {}),", contents.len()))
         .collect();
-    let all: Vec<u8> = packed
-        .into_iter()
-        .flat_map(|(_, contents)| contents)
-        .collect();
-    std::fs::write(out.join("sdk.lz4"), lz4_flex::compress_prepend_size(&all))?;
-    let text = format!(
-        "const FILES: &[(&str, usize)] = &[{index}];\n\
-         const PACKED: &[u8] = include_bytes!({:?});\n",
-        out.join("sdk.lz4")
+    let mut compressed = DeflateEncoder::new(Vec::new(), Compression::best());
+    for (_, contents) in packed {
+        compressed.write_all(contents)?;
+    }
+    let file = out.join(format!("{name}.deflate"));
+    std::fs::write(&file, compressed.finish()?)?;
+    Ok(format!(
+        "/// An SDK.\npub const {name}: Archive = Archive {{ files: &[{index}], packed: include_bytes!({file:?}) }};\n"
+    ))
+}
+
+fn rust(root: &Path) -> io::Result<Vec<Packed>> {
+    let mut packed = vec![("Cargo.toml".to_owned(), workspace(root)?.into_bytes())];
+    for name in FILES {
+        packed.push((name.to_owned(), read(&root.join(name))?));
+    }
+    for name in CRATES {
+        add_crate(root, name, &mut packed)?;
+    }
+    Ok(packed)
+}
+
+fn c(root: &Path) -> Result<Vec<Packed>> {
+    let mut packed = Vec::new();
+    println!("cargo::rerun-if-changed={}", root.join(C).display());
+    add_sources(&root.join(C), "", &mut packed)?;
+    for name in ["LICENSE-APACHE", "LICENSE-MIT", "wit/plugin.wit"] {
+        packed.push((name.to_owned(), read(&root.join(name))?));
+    }
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_path(root.join(WIT))?;
+    let world = resolve.select_world(&[package], None)?;
+    let renamed =
+        INTERFACES.map(|name| (resolve.id_of_name(package, name), name.replace('-', "_")));
+    let options = wit_bindgen_c::Opts {
+        rename: renamed.to_vec(),
+        rename_world: Some("classhook".to_owned()),
+        // What a function borrows is given back when it ends; who writes it could forget to.
+        autodrop_borrows: wit_bindgen_c::Enabled::Yes,
+        ..wit_bindgen_c::Opts::default()
+    };
+    let mut files = Files::default();
+    options.build().generate(&mut resolve, world, &mut files)?;
+    packed.extend(
+        files
+            .iter()
+            .map(|(name, contents)| (name.to_owned(), contents.to_vec())),
     );
-    std::fs::write(out.join("sdk.rs"), text)
+    Ok(packed)
 }
 
 /// Reads a file, and has this run again when it changes.
@@ -110,14 +173,12 @@ fn add_crate(root: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Result<()
     add_sources(&folder.join("src"), &format!("{name}/src"), packed)
 }
 
+/// All files below a folder; `name` is that of the folder among what is packed.
 fn add_sources(folder: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Result<()> {
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<io::Result<_>>()?;
-    entries.sort();
-    for entry in entries {
+    for entry in entries(folder)? {
         let last = entry.file_name().unwrap_or_default().to_string_lossy();
-        let name = format!("{name}/{last}");
+        let separator = if name.is_empty() { "" } else { "/" };
+        let name = format!("{name}{separator}{last}");
         if entry.is_dir() {
             add_sources(&entry, &name, packed)?;
         } else {
@@ -125,4 +186,12 @@ fn add_sources(folder: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Resul
         }
     }
     Ok(())
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<_>>()?;
+    entries.sort();
+    Ok(entries)
 }

@@ -1,7 +1,9 @@
 //! Projects of plugins: from a name to sources, from sources to a component.
 
 pub mod build;
-pub mod sdk;
+pub mod language;
+pub mod plans;
+mod sdk;
 pub mod template;
 
 use std::path::{Path, PathBuf};

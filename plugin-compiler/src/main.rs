@@ -7,11 +7,13 @@
 //! |---|---|
 //! | [`service`] | one component on standard input, the answer on standard output |
 //! | [`compiler`] | the engine's own compiler |
+//! | [`wrapping`] | a component of the core module that a compiler of C or Go makes |
 //! | [`confinement`] | limits, and files that are closed |
 
 mod compiler;
 mod confinement;
 mod service;
+mod wrapping;
 
 use std::io;
 use std::path::Path;
@@ -20,7 +22,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Compiles the WebAssembly component on standard input for Classhook, which starts this program by itself.
 To compile plugins beforehand: classhook compile-plugin FILE...
-When Classhook is built: classhook-plugin-compiler FOLDER IN.wasm... leaves FOLDER/IN.cwasm";
+When Classhook is built: classhook-plugin-compiler FOLDER IN.wasm... leaves FOLDER/IN.cwasm
+By `classhook plugin build`: classhook-plugin-compiler --wrap MODULE.wasm COMPONENT.wasm";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
@@ -29,6 +32,9 @@ fn main() -> ExitCode {
         [option] if option == "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
+        }
+        [option, module, component] if option == "--wrap" => {
+            wrapping::wrap_file(module.as_ref(), component.as_ref())
         }
         [folder, components @ ..] if !components.is_empty() => {
             precompile(components.iter().map(Path::new), folder.as_ref())

@@ -49,6 +49,15 @@ pub fn plugin_compiler() -> PathBuf {
     )
 }
 
+/// `PATH` with clang and its linker, which `cargo xtask setup` fetches where the machine has none.
+///
+/// # Panics
+/// If `PATH` is no text.
+pub fn path_with_clang() -> String {
+    let path = std::env::var("PATH").expect("PATH is text");
+    format!("{path}:{}", target("clang/bin").display())
+}
+
 /// A new folder of its own for one test, gone when dropped.
 pub fn scratch() -> tempfile::TempDir {
     let parent = target("test-scratch");

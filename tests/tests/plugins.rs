@@ -5,5 +5,6 @@ mod compiling;
 mod edits;
 mod events;
 mod examples;
+mod languages;
 mod misbehaving;
 mod plan_cache;

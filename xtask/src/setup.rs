@@ -6,6 +6,7 @@
 
 mod apt;
 mod artifacts;
+mod clang;
 mod java8;
 mod jvms;
 mod maven_repository;
@@ -44,6 +45,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     artifacts::fetch_all()?;
     maven_repository::fill()?;
     tmux::require()?;
+    clang::fetch(workspace)?;
     list_jdks()
 }
 

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use host::{Explained, Pipeline};
+use host::Pipeline;
 use probes::ProbeTable;
 use rewriter::{ClassFile, print};
 
 use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
+use crate::plan_text::plan_text;
 use crate::plugins;
 use crate::problem::Problem;
 use crate::show::{self, complain, show};
@@ -77,21 +78,12 @@ impl Explain {
         if exit == 0 && explanation.asked.is_empty() {
             let _ = writeln!(text, "// `{}` does not select this class", self.plugin);
         }
-        let written = if self.diff {
-            changes(&class, &bytes, &mut text)
+        if self.diff {
+            let written = changes(&class, &bytes, &mut text);
+            debug_assert!(written.is_ok(), "a string takes everything");
         } else {
-            let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
-            let class_edits = explanation.class_edits.iter();
-            let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
-            print::plan(
-                &class,
-                &class_edits,
-                &remarks,
-                &explanation.skipped,
-                &mut text,
-            )
-        };
-        debug_assert!(written.is_ok(), "a string takes everything");
+            text += &plan_text(&class, &explanation);
+        }
         show(&text)?;
         Ok(exit)
     }

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-A project is a crate of Rust; cargo compiles it, for WebAssembly with the target wasm32-unknown-unknown.
+A project is a crate of Rust, which cargo compiles with the target wasm32-unknown-unknown, or one in C for clang.
 Where PLUGIN is a folder, the project in it is built first.
 
 Examples:

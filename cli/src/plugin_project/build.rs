@@ -1,173 +1,35 @@
-//! Components of projects, by cargo.
+//! Components of projects, by the tools of their language.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read};
+mod cargo;
+mod clang;
+mod failure;
+mod folder;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
-use crate::launch;
+use super::language::Language;
 use crate::problem::Problem;
-
-/// What plugins are compiled for.
-const TARGET: &str = "wasm32-unknown-unknown";
-/// The variable that names the linker, and the one of Rust's toolchain that makes a component of a module.
-const LINKER: (&str, &str) = (
-    "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER",
-    "wasm-component-ld",
-);
-
-/// A library that cargo built.
-struct Built {
-    module: PathBuf,
-    package: String,
-}
 
 /// Compiles the project in a folder; its component is the file `NAME.wasm` in its folder `target`.
 ///
 /// # Errors
-/// If there is no project (`H0682`), cargo cannot be started (`H0683`), or it makes no component (`H0684`).
+/// If there is no project (`H0682`), a tool cannot be started (`H0683`), or it makes no component (`H0684`).
 pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
-    let words = [
-        "build",
-        "--release",
-        "--lib",
-        "--target",
-        TARGET,
-        // Where the component is looked for, also if the user's cargo builds elsewhere.
-        "--target-dir",
-        "target",
-        "--message-format",
-        "json-render-diagnostics",
-    ];
-    let mut cargo = cargo(folder, &words)?;
-    let mut child = cargo
-        .env(LINKER.0, LINKER.1)
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| no_cargo(&error.to_string()))?;
-    let manifest = fs::canonicalize(folder.join("Cargo.toml"));
-    let manifest = manifest.map_err(|error| Problem::unreadable(folder, &error))?;
-    let built = child.stdout.take().and_then(|out| artifact(out, &manifest));
-    let status = child.wait().map_err(|error| no_cargo(&error.to_string()))?;
-    if !status.success() {
-        return Err(not_built(folder)
-            .with("found", format!("cargo ended with {status}; its lines are above"))
-            .with("help", "plugins need Rust's target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`) and the linker wasm-component-ld, which comes with rustup's toolchains"));
+    match Language::of(folder)? {
+        Language::Rust => cargo::build(folder),
+        Language::C => clang::build(folder),
     }
-    let built = built.ok_or_else(|| {
-        not_built(folder)
-            .with(
-                "expected",
-                "crate-type = [\"cdylib\", \"rlib\"] below [lib] in Cargo.toml",
-            )
-            .with("found", "a library of another type")
-    })?;
-    let component = component(&built);
-    copy(&built.module, &component).map_err(|error| Problem::unwritable(&component, &error))?;
-    Ok(component)
 }
 
-/// Runs the project's own tests; they print where this command does.
-///
-/// In the profile of the component: what runs at build time, most of it all, is then compiled once for both.
+/// Runs the tests that are written in the project's language; they print where this command does.
 ///
 /// # Errors
 /// As [`build`], and if a test fails (`H0685`).
 pub fn test(folder: &Path) -> Result<(), Problem> {
-    let status = cargo(folder, &["test", "--release"])?.status();
-    let status = status.map_err(|error| no_cargo(&error.to_string()))?;
-    if status.success() {
-        return Ok(());
+    match Language::of(folder)? {
+        Language::Rust => cargo::test(folder),
+        Language::C => Ok(()), // its tests are plans
     }
-    let message = format!("the tests of {} fail", folder.display());
-    Err(Problem::user("H0685", message).with(
-        "found",
-        format!("cargo ended with {status}; its lines are above"),
-    ))
-}
-
-/// A call of cargo in the project's folder.
-fn cargo(folder: &Path, words: &[&str]) -> Result<Command, Problem> {
-    if !folder.join("Cargo.toml").is_file() {
-        let message = format!("there is no project of a plugin in {}", folder.display());
-        return Err(Problem::user("H0682", message)
-            .with("expected", "a file Cargo.toml")
-            .with("help", "`classhook plugin new NAME` makes a project"));
-    }
-    if launch::find_program("cargo".as_ref()).is_none() {
-        return Err(no_cargo("no such program in PATH"));
-    }
-    let mut cargo = Command::new("cargo");
-    cargo.args(words).current_dir(folder).stdin(Stdio::null());
-    Ok(cargo)
-}
-
-/// The WebAssembly that is made for the package of this manifest, of what cargo reports.
-fn artifact(reported: impl Read, manifest: &Path) -> Option<Built> {
-    let mut found = None;
-    for line in BufReader::new(reported).lines().map_while(Result::ok) {
-        let message: Value = serde_json::from_str(&line).unwrap_or_default();
-        let of = message.get("manifest_path").and_then(Value::as_str);
-        let is_its =
-            of.is_some_and(|path| fs::canonicalize(path).is_ok_and(|path| path == manifest));
-        if is_its && let Some(built) = built(&message) {
-            found = Some(built);
-        }
-    }
-    found
-}
-
-fn built(message: &Value) -> Option<Built> {
-    let files = message.get("filenames")?.as_array()?;
-    let mut files = files.iter().filter_map(Value::as_str);
-    let module = files.find(|file| file.ends_with(".wasm"))?;
-    let package = message.get("package_id")?.as_str()?;
-    Some(Built {
-        module: PathBuf::from(module),
-        package: package_name(package, Path::new(module)),
-    })
-}
-
-/// `call-counter` of `path+file:///work/call-counter#0.1.0`, `path+file:///work#call-counter@0.1.0` and the like.
-fn package_name(id: &str, module: &Path) -> String {
-    let (url, rest) = id.rsplit_once('#').unwrap_or((id, ""));
-    let named = rest.rsplit_once('@').map(|(name, _)| name);
-    let name = named.or_else(|| url.rsplit('/').next());
-    let stem = module.file_stem().unwrap_or_default().to_string_lossy();
-    // Only the letters `-` and `_` differ.
-    let name = name.filter(|name| name.replace('-', "_") == stem);
-    name.map_or_else(|| stem.clone().into_owned(), str::to_owned)
-}
-
-/// `target/NAME.wasm` for `target/wasm32-unknown-unknown/release/name.wasm`.
-fn component(built: &Built) -> PathBuf {
-    let target = built.module.ancestors().nth(3);
-    let target = target.unwrap_or(Path::new("target"));
-    target.join(format!("{}.wasm", built.package))
-}
-
-/// A file that is equal stays as it is.
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    let bytes = fs::read(from)?;
-    if fs::read(to).is_ok_and(|there| there == bytes) {
-        return Ok(());
-    }
-    fs::write(to, bytes)
-}
-
-fn not_built(folder: &Path) -> Problem {
-    Problem::user("H0684", format!("{} makes no component", folder.display()))
-}
-
-fn no_cargo(found: &str) -> Problem {
-    Problem::user("H0683", "cargo cannot be started")
-        .with("found", found)
-        .with(
-            "help",
-            "install Rust (https://rustup.rs); components that are built need none of it",
-        )
 }
 
 #[cfg(test)]
@@ -175,25 +37,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_keep_their_name() {
-        let module = Path::new("/t/wasm32-unknown-unknown/release/call_counter.wasm");
-        for id in [
-            "path+file:///work/call-counter#0.1.0",
-            "path+file:///work/x#call-counter@0.1.0",
-        ] {
-            let built = Built {
-                module: module.to_owned(),
-                package: package_name(id, module),
-            };
-            assert_eq!(component(&built), Path::new("/t/call-counter.wasm"), "{id}");
-        }
-        assert_eq!(package_name("?", module), "call_counter");
-    }
-
-    #[test]
     fn folder_without_a_project_is_the_users_mistake() {
         let folder = tempfile::tempdir().unwrap();
-        let problem = build(folder.path()).unwrap_err();
-        assert!(problem.to_string().starts_with("error[H0682]"), "{problem}");
+        for problem in [
+            build(folder.path()).unwrap_err(),
+            test(folder.path()).unwrap_err(),
+        ] {
+            assert!(problem.to_string().starts_with("error[H0682]"), "{problem}");
+        }
     }
 }

@@ -1,40 +1,53 @@
-//! The SDK's sources, which the command carries.
+//! The SDKs, which the command carries.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
-// FILES: paths and lengths; PACKED: the contents one after another, compressed.
+use flate2::read::DeflateDecoder;
+
+// RUST and C.
 include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
 
-/// The versions of crates of the registry that the SDK was tested with.
+/// The versions of crates of the registry that the SDK for Rust was tested with.
 const LOCK: &str = "Cargo.lock";
 
-/// Writes the SDK into a new folder, and what cargo is to use from the registry into the folder around it.
-///
-/// # Errors
-/// If something cannot be written.
-pub fn unpack(project: &Path, folder: &str) -> io::Result<()> {
-    for (path, contents) in files()? {
-        let file = match path {
-            LOCK => project.join(LOCK),
-            path => project.join(folder).join(path),
-        };
-        fs::create_dir_all(file.parent().unwrap_or(project))?;
-        fs::write(file, contents)?;
-    }
-    Ok(())
+/// The files of an SDK.
+#[derive(Debug, Clone, Copy)]
+pub struct Archive {
+    /// Paths and lengths.
+    files: &'static [(&'static str, usize)],
+    /// The contents one after another, compressed.
+    packed: &'static [u8],
 }
 
-fn files() -> io::Result<Vec<(&'static str, Vec<u8>)>> {
-    let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-    let mut rest = lz4_flex::decompress_size_prepended(PACKED).map_err(damaged)?;
-    let mut files = Vec::with_capacity(FILES.len());
-    for (path, length) in FILES {
-        let behind = rest.split_off((*length).min(rest.len()));
-        files.push((*path, std::mem::replace(&mut rest, behind)));
+impl Archive {
+    /// Writes the SDK into a new folder, and what cargo is to use from the registry into the folder around it.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn unpack(&self, project: &Path, folder: &str) -> io::Result<()> {
+        for (path, contents) in self.files()? {
+            let file = match path {
+                LOCK => project.join(LOCK),
+                path => project.join(folder).join(path),
+            };
+            fs::create_dir_all(file.parent().unwrap_or(project))?;
+            fs::write(file, contents)?;
+        }
+        Ok(())
     }
-    Ok(files)
+
+    fn files(&self) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
+        let mut rest = DeflateDecoder::new(self.packed);
+        let mut files = Vec::with_capacity(self.files.len());
+        for (path, length) in self.files {
+            let mut contents = vec![0; *length];
+            rest.read_exact(&mut contents)?;
+            files.push((*path, contents));
+        }
+        Ok(files)
+    }
 }
 
 #[cfg(test)]
@@ -49,7 +62,7 @@ mod tests {
     #[test]
     fn the_sources_are_those_of_this_version() {
         let folder = tempfile::tempdir().unwrap();
-        unpack(folder.path(), "sdk").unwrap();
+        RUST.unpack(folder.path(), "sdk").unwrap();
         for path in ["sdk/src/lib.rs", "wit/plugin.wit", "jvms/src/opcode.rs"] {
             let unpacked = fs::read_to_string(folder.path().join("sdk").join(path)).unwrap();
             assert_eq!(unpacked, source(path), "{path}");
@@ -60,7 +73,7 @@ mod tests {
 
     #[test]
     fn manifests_inherit_what_the_workspace_says_and_have_no_tests() {
-        let files = files().unwrap();
+        let files = RUST.files().unwrap();
         let text = |wanted: &str| {
             let found = files.iter().find(|(path, _)| *path == wanted);
             String::from_utf8(found.unwrap().1.clone()).unwrap()
@@ -77,5 +90,21 @@ mod tests {
         let rewriter = text("rewriter/Cargo.toml");
         assert!(rewriter.contains("jvms.workspace"), "{rewriter}");
         assert!(!rewriter.contains("proptest"), "{rewriter}");
+    }
+    #[test]
+    fn functions_of_c_begin_with_their_interface_alone() {
+        let files = C.files().unwrap();
+        let text = |wanted: &str| {
+            let found = files.iter().find(|(path, _)| *path == wanted);
+            String::from_utf8(found.unwrap().1.clone()).unwrap()
+        };
+        assert!(text("classhook.h").contains("extern bool probes_count("));
+        assert!(text("classhook.h").contains("bool exports_transformer_transform("));
+        assert!(text("classhook.c").contains("transformer@0.1.0#transform"));
+        assert_eq!(text("sdk.h"), source("sdk/c/sdk.h"));
+        assert_eq!(text("include/string.h"), source("sdk/c/include/string.h"));
+        assert_eq!(text("wit/plugin.wit"), source("wit/plugin.wit"));
+        let object = files.iter().find(|(path, _)| path.ends_with(".o"));
+        assert!(object.unwrap().1.starts_with(b"\0asm"));
     }
 }

@@ -1,97 +1,31 @@
 //! What a new project begins with.
 
+mod c;
+mod files;
+mod rust;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use host::config::BUNDLED;
 
-use super::sdk;
+use super::language::Language;
 use crate::problem::Problem;
 use crate::show;
+use files::Template;
 
 /// The SDK's folder in a project.
 const SDK: &str = "classhook-sdk";
 /// The longest name.
 const LONGEST: usize = 64;
-/// Names that cargo refuses or that mean something else: Rust's keywords, its own crates, and those a plugin is built of.
-const RESERVED: [&str; 60] = [
-    "abstract",
-    "alloc",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "classhook-sdk",
-    "classhook-testkit",
-    "const",
-    "continue",
-    "core",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "globs",
-    "if",
-    "impl",
-    "in",
-    "jvms",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "none",
-    "override",
-    "priv",
-    "proc-macro",
-    "pub",
-    "ref",
-    "return",
-    "serde",
-    "static",
-    "std",
-    "struct",
-    "super",
-    "test",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "unsafe",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-];
 
-macro_rules! template {
-    ($path:literal) => {
-        include_bytes!(concat!("../../templates/rust/", $path))
-    };
+const fn template(language: Language) -> Template {
+    match language {
+        Language::Rust => rust::RUST,
+        Language::C => c::C,
+    }
 }
-
-/// Files of text that name the plugin `my-plugin`, `my_plugin` or `MyPlugin`.
-const TEXTS: [(&str, &[u8]); 5] = [
-    ("Cargo.toml", template!("manifest.toml")),
-    (".cargo/config.toml", template!("cargo_config.toml")),
-    ("README.md", template!("README.md")),
-    ("src/lib.rs", template!("src/lib.rs")),
-    ("tests/plan.rs", template!("tests/plan.rs")),
-];
 
 /// A class for the tests, and what else is the same in each project.
 const OTHERS: [(&str, &[u8]); 3] = [
@@ -110,19 +44,20 @@ const OTHERS: [(&str, &[u8]); 3] = [
 ///
 /// # Errors
 /// If the name cannot be a plugin's (`H0680`), the folder holds something (`H0681`), or cannot be written (`H0620`).
-pub fn make(folder: &Path) -> Result<(), Problem> {
+pub fn make(folder: &Path, language: Language) -> Result<(), Problem> {
+    let template = template(language);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    check_name(&name)?;
+    check_name(&name, template.reserved)?;
     check_empty(folder)?;
-    write(folder, &name).map_err(|error| Problem::unwritable(folder, &error))
+    write(folder, &name, &template).map_err(|error| Problem::unwritable(folder, &error))
 }
 
-fn check_name(name: &str) -> Result<(), Problem> {
+fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
     let letters = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let parts_hold = name.split(['-', '_']).all(|part| !part.is_empty());
     let found = if BUNDLED.contains(&name) {
         "the name of a bundled plugin"
-    } else if RESERVED.contains(&name) {
+    } else if reserved.contains(&name) {
         "a name that means something else to Rust or this project"
     } else if name.len() > LONGEST {
         "a longer one"
@@ -162,9 +97,9 @@ fn check_empty(folder: &Path) -> Result<(), Problem> {
         .with("found", found))
 }
 
-fn write(folder: &Path, name: &str) -> io::Result<()> {
-    sdk::unpack(folder, SDK)?;
-    for (path, contents) in TEXTS {
+fn write(folder: &Path, name: &str, template: &Template) -> io::Result<()> {
+    template.sdk.unpack(folder, SDK)?;
+    for (path, contents) in template.texts {
         let text = String::from_utf8_lossy(contents);
         put(&folder.join(path), named(&text, name).as_bytes())?;
     }
@@ -195,8 +130,9 @@ fn capitalised(part: &str) -> String {
 
 /// The paths of what was made, for people.
 #[must_use]
-pub fn files(folder: &Path) -> Vec<String> {
-    let texts = TEXTS.iter().chain(&OTHERS).map(|(path, _)| *path);
+pub fn files(folder: &Path, language: Language) -> Vec<String> {
+    let texts = template(language).texts.iter().chain(&OTHERS);
+    let texts = texts.map(|(path, _)| *path);
     let all = texts.chain([SDK]);
     all.map(|path| show::path(&PathBuf::from(folder).join(path)))
         .collect()
@@ -204,18 +140,20 @@ pub fn files(folder: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
 
     #[test]
     fn names_are_those_that_cargo_and_the_host_take() {
         for name in ["a", "call-counter", "x9_y"] {
-            check_name(name).unwrap();
+            check_name(name, rust::RUST.reserved).unwrap();
         }
         let long = "a".repeat(LONGEST + 1);
         for name in [
             "", "A", "9a", "a b", "a--b", "a-", "-a", "coverage", "fn", "serde", "é", &long,
         ] {
-            let problem = check_name(name).unwrap_err();
+            let problem = check_name(name, rust::RUST.reserved).unwrap_err();
             assert_eq!(problem.exit(), 2);
             assert!(problem.to_string().starts_with("error[H0680]"), "{problem}");
         }
@@ -231,13 +169,32 @@ mod tests {
     fn what_is_there_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("mine");
-        make(&project).unwrap();
+        make(&project, Language::Rust).unwrap();
         assert!(project.join("src/lib.rs").is_file());
-        assert!(files(&project).iter().all(|path| Path::new(path).exists()));
-        let problem = make(&project).unwrap_err();
+        let problem = make(&project, Language::C).unwrap_err();
         assert!(problem.to_string().starts_with("error[H0681]"), "{problem}");
         let file = folder.path().join("file");
         fs::write(&file, "x").unwrap();
-        assert!(make(&file).unwrap_err().to_string().contains("a file"));
+        assert!(
+            make(&file, Language::Rust)
+                .unwrap_err()
+                .to_string()
+                .contains("a file")
+        );
+    }
+
+    #[test]
+    fn project_of_each_language_is_known_by_its_files() {
+        for language in Language::value_variants() {
+            let folder = tempfile::tempdir().unwrap();
+            let project = folder.path().join("mine");
+            make(&project, *language).unwrap();
+            assert_eq!(Language::of(&project).unwrap(), *language);
+            let files = files(&project, *language);
+            assert!(
+                files.iter().all(|path| Path::new(path).exists()),
+                "{files:?}"
+            );
+        }
     }
 }

@@ -47,6 +47,11 @@ pub struct Apt {
 
 impl Apt {
     pub fn new(scratch: &Path) -> Result<Self> {
+        Self::of(&SUITES, scratch)
+    }
+
+    /// The same of these suites alone: reading the lists of all takes a while.
+    pub fn of(suites: &[&str], scratch: &Path) -> Result<Self> {
         if in_path("apt-get").is_none() || in_path("dpkg-deb").is_none() {
             bail!("there is no apt-get here to look for Debian packages with");
         }
@@ -56,7 +61,7 @@ impl Apt {
         }
         let mirror = mirror()?;
         let mut sources = String::new();
-        for suite in SUITES {
+        for suite in suites {
             writeln!(sources, "deb [signed-by={KEYRING}] {mirror} {suite} main")?;
         }
         std::fs::write(folder.join("sources.list"), sources)?;

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::show::{self, show};
 
 const AFTER_HELP: &str = "\
-The component is the file NAME.wasm in cargo's folder `target`. It is loaded once, so that what does not fit is found here.
+The component is the file NAME.wasm in the project's folder `target`. It is loaded once, so that what does not fit is found here.
 
 Examples:
   classhook plugin build

@@ -4,15 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::plugin_project::language::Language;
 use crate::plugin_project::template;
 use crate::problem::Problem;
 use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
-The project holds the SDK's sources, so that it builds wherever cargo and its registry are, also without this command.
+The project holds the SDK's sources. In Rust it builds wherever cargo and its registry are, also without this command;
+in C it needs clang and its linker for WebAssembly (`apt-get install clang lld`).
 
-Example:
-  classhook plugin new call-counter";
+Examples:
+  classhook plugin new call-counter
+  classhook plugin new --lang c call-counter";
 
 /// Makes a project for a plugin.
 #[derive(Debug, Args)]
@@ -21,6 +24,9 @@ pub struct New {
     /// The plugin's name, or a path that ends in it: a folder that is new or empty
     #[arg(value_name = "NAME")]
     pub folder: PathBuf,
+    /// The language it is written in
+    #[arg(long, value_name = "LANGUAGE", value_enum, default_value_t)]
+    pub lang: Language,
 }
 
 impl New {
@@ -29,9 +35,9 @@ impl New {
     /// # Errors
     /// As [`template::make`].
     pub fn run(&self) -> Result<u8, Problem> {
-        template::make(&self.folder)?;
+        template::make(&self.folder, self.lang)?;
         let mut text = String::new();
-        for file in template::files(&self.folder) {
+        for file in template::files(&self.folder, self.lang) {
             text += &format!("wrote {file}\n");
         }
         let folder = path(&self.folder);

@@ -11,20 +11,23 @@ use rewriter::ClassFile;
 
 use super::build::summary;
 use crate::inputs::class_files::{self, Found, Loader};
-use crate::plugin_project::{PluginSource, build};
+use crate::plugin_project::{PluginSource, build, plans};
 use crate::plugins;
 use crate::problem::Problem;
 use crate::show::{self, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-`cargo test --release` runs the tests in the project; nothing else is done if one fails.
+In a project in Rust `cargo test --release` runs its tests; nothing else is done if one fails. Then, in any language, what
+the component plans for the class files in the folder `tests` is compared with the files of the same names that end in
+.explained, with what `classhook explain` shows; --bless writes those. Settings of the plugin for this stand in tests/classhook.toml.
 With --classes, the component plans edits for each class, as in the agent, and what it makes of the class is checked as
 it is before a JVM sees it. `classhook explain FILE.wasm CLASS` shows the edits of one class.
 The exit code is 1 if the plugin fails on a class, or a class cannot be read.
 
 Examples:
   classhook plugin test
+  classhook plugin test --bless
   classhook plugin test call-counter --classes app.jar --classes jrt:java.sql --config classhook.toml";
 
 /// Runs a project's tests, then its component over classes.
@@ -40,6 +43,9 @@ pub struct Test {
     /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
     #[arg(long, value_name = "FILE", requires = "classes")]
     pub config: Option<PathBuf>,
+    /// Write what the component plans for the classes in `tests` as what is expected from now on
+    #[arg(long)]
+    pub bless: bool,
 }
 
 /// What became of the classes.
@@ -62,14 +68,18 @@ impl Test {
     /// Tests; the result is 1 if the plugin fails on a class.
     ///
     /// # Errors
-    /// As [`build::test`] and [`build::build`], and if classes or configuration cannot be read.
+    /// As [`build::test`], [`build::build`] and [`plans::check`], and if classes or configuration cannot be read.
     pub fn run(&self) -> Result<u8, Problem> {
         build::test(&self.folder)?;
         let component = build::build(&self.folder)?;
         let description = PluginSource::Built(component.clone()).describe()?;
         show(&summary(&component, &description))?;
-        if self.classes.is_empty() {
+        let compared = plans::check(&self.folder, &component, self.bless)?;
+        show(&compared)?;
+        if self.classes.is_empty() && compared.is_empty() {
             show("the component was loaded and shown no class: --classes PATH names some\n")?;
+        }
+        if self.classes.is_empty() {
             return Ok(0);
         }
         let pipeline = plugins::pipeline(&component.to_string_lossy(), self.config.as_deref())?;

@@ -1,0 +1,17 @@
+//! What a plugin would do to a class, as text.
+
+use host::{Explained, Explanation};
+use rewriter::{ClassFile, print};
+
+/// The class with its edits where they go (+), notes (#) and reasons why a method is left alone (!).
+#[must_use]
+pub fn plan_text(class: &ClassFile<'_>, explanation: &Explanation) -> String {
+    let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
+    let class_edits = explanation.class_edits.iter();
+    let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
+    let mut text = String::new();
+    let skipped = &explanation.skipped;
+    let written = print::plan(class, &class_edits, &remarks, skipped, &mut text);
+    debug_assert!(written.is_ok(), "a string takes everything");
+    text
+}

@@ -1,0 +1,125 @@
+//! Components of projects in C, by clang and its linker.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::failure::{not_built, not_startable};
+use super::folder;
+use crate::launch::find_program;
+use crate::plugin_compiler;
+use crate::problem::Problem;
+
+/// The compiler and the linker; also with the number of a release behind a `-`, as Debian has them.
+const COMPILER: &str = "clang";
+const LINKER: &str = "wasm-ld";
+/// The releases that can make such modules, the newest first.
+const RELEASES: std::ops::RangeInclusive<u32> = 11..=40;
+const HELP: &str = "install clang and its linker for WebAssembly: apt-get install clang lld (Debian, Ubuntu), dnf install clang lld (Fedora), apk add clang lld (Alpine); components that are built need none of it";
+
+/// What plugins are compiled for, without a C library.
+const COMPILE: [&str; 10] = [
+    "-c",
+    "--target=wasm32-unknown-unknown",
+    "-std=gnu11",
+    "-Os",
+    "-ffreestanding",
+    "-nostdlibinc",
+    "-Wall",
+    "-Wextra",
+    "-Iclasshook-sdk",
+    "-isystemclasshook-sdk/include",
+];
+/// The stack is first, so that one that is too deep traps.
+const LINK: [&str; 5] = [
+    "--no-entry",
+    "--strip-debug",
+    "--stack-first",
+    "-z",
+    "stack-size=65536",
+];
+/// The interface, in a form that the linker takes.
+const INTERFACE: &str = "classhook-sdk/classhook_component_type.o";
+
+/// Compiles the sources in the folders `src` and `classhook-sdk`, and makes a component of them.
+///
+/// # Errors
+/// If clang or its linker cannot be started (`H0683`), or there is a mistake in the sources (`H0684`).
+pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+    let compiler = tool(COMPILER)?;
+    let linker = tool(LINKER)?;
+    let objects = folder.join("target/objects");
+    let made = fs::create_dir_all(&objects);
+    made.map_err(|error| Problem::unwritable(&objects, &error))?;
+    let mut link = command(&linker, folder);
+    for (number, source) in sources(folder)?.iter().enumerate() {
+        let object = format!("target/objects/{number}.o");
+        let mut compile = command(&compiler, folder);
+        compile
+            .args(COMPILE)
+            .arg("-o")
+            .args([OsStr::new(&object), source.as_os_str()]);
+        run(&mut compile, COMPILER, folder)?;
+        link.arg(object);
+    }
+    let module = "target/objects/module.wasm";
+    link.args(LINK).args([INTERFACE, "-o", module]);
+    run(&mut link, LINKER, folder)?;
+    let component = folder::component(folder)?;
+    plugin_compiler::wrap(&folder.join(module), &component)?
+        .map_err(|cause| not_built(folder).with("found", cause))?;
+    Ok(component)
+}
+
+/// The sources, as seen from the project's folder.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let mut sources = Vec::new();
+    for below in ["src", "classhook-sdk"] {
+        add_sources(folder, Path::new(below), &mut sources)?;
+    }
+    sources.sort();
+    Ok(sources)
+}
+
+fn add_sources(folder: &Path, below: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Problem> {
+    let here = folder.join(below);
+    let entries = fs::read_dir(&here).map_err(|error| Problem::unreadable(&here, &error))?;
+    for entry in entries.flatten() {
+        let path = below.join(entry.file_name());
+        if entry.path().is_dir() {
+            add_sources(folder, &path, sources)?;
+        } else if path.extension().is_some_and(|extension| extension == "c") {
+            sources.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn tool(name: &str) -> Result<PathBuf, Problem> {
+    let numbered = RELEASES.rev().map(|release| format!("{name}-{release}"));
+    let mut names = [name.to_owned()].into_iter().chain(numbered);
+    let found = names.find_map(|name| find_program(name.as_ref()));
+    // It is started in the project's folder, and `PATH` may name others from here.
+    let found = found.map(|program| std::path::absolute(&program).unwrap_or(program));
+    found.ok_or_else(|| not_startable(name, "no such program in PATH", HELP))
+}
+
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command, name: &str, folder: &Path) -> Result<(), Problem> {
+    let status = command.status();
+    let status = status.map_err(|error| not_startable(name, &error.to_string(), HELP))?;
+    if status.success() {
+        return Ok(());
+    }
+    let found = format!("{name} ended with {status}; its lines are above");
+    Err(not_built(folder).with("found", found).with(
+        "help",
+        "a plugin in C has no C library but what classhook-sdk/include declares",
+    ))
+}

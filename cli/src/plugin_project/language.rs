@@ -1,0 +1,46 @@
+//! The languages that plugins are written in.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::problem::Problem;
+
+/// What a project is written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// A crate that cargo compiles.
+    #[default]
+    Rust,
+    /// Sources that clang compiles.
+    C,
+}
+
+impl Language {
+    /// The file that only projects in this language have.
+    const fn mark(self) -> &'static str {
+        match self {
+            Self::Rust => "Cargo.toml",
+            Self::C => "src/plugin.c",
+        }
+    }
+
+    /// That of the project in a folder.
+    ///
+    /// # Errors
+    /// If there is none (`H0682`).
+    pub fn of(folder: &Path) -> Result<Self, Problem> {
+        let mut languages = Self::value_variants().iter().copied();
+        let found = languages.find(|language| folder.join(language.mark()).is_file());
+        found.ok_or_else(|| {
+            let marks: Vec<_> = Self::value_variants()
+                .iter()
+                .map(|one| one.mark())
+                .collect();
+            let message = format!("there is no project of a plugin in {}", folder.display());
+            Problem::user("H0682", message)
+                .with("expected", format!("a file {}", marks.join(" or ")))
+                .with("help", "`classhook plugin new NAME` makes a project")
+        })
+    }
+}

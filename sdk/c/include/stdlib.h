@@ -1,0 +1,13 @@
+// What of the C library the interface to Classhook needs; sdk.c holds it.
+#ifndef CLASSHOOK_STDLIB_H
+#define CLASSHOOK_STDLIB_H
+
+#include <stddef.h>
+
+// Memory lasts until the next class is shown; what `configure` takes lasts as long as the plugin does.
+void *malloc(size_t size);
+void *realloc(void *memory, size_t size);
+void free(void *memory);
+_Noreturn void abort(void);
+
+#endif

@@ -1,0 +1,77 @@
+//! Projects in other languages than Rust; the guide leads through one that works (`command::documents`).
+
+use e2e_tests::java::{Java, Run};
+use e2e_tests::scratch;
+use e2e_tests::workspace::{classhook, path_with_clang};
+use std::path::Path;
+
+/// Runs `classhook plugin` in a folder, with these programs.
+fn plugin(folder: &Path, path: &str, words: &[&str]) -> Run {
+    let program = Java::program(classhook()).folder(folder);
+    let program = program.variable("PATH", path).argument("plugin");
+    program.arguments(words).run()
+}
+
+/// Changes a source, and asserts that it is not built any more, for this reason.
+fn assert_not_built(folder: &Path, from: &str, to: &str, causes: &[&str]) {
+    let source = folder.join("mine/src/plugin.c");
+    let text = std::fs::read_to_string(&source).expect("the plugin");
+    assert!(text.contains(from), "{text}");
+    std::fs::write(&source, text.replace(from, to)).expect("written");
+    let run = plugin(folder, &path_with_clang(), &["build", "mine"]);
+    run.assert_exit(2).assert_stderr("error[H0684]");
+    for cause in causes {
+        run.assert_stderr(cause);
+    }
+    std::fs::write(&source, text).expect("written");
+}
+
+#[test]
+fn mistakes_in_c_are_shown_with_their_place() {
+    let folder = scratch();
+    let folder = folder.path();
+    plugin(folder, "/nowhere", &["new", "--lang", "c", "mine"]).assert_success();
+    plugin(folder, "/nowhere", &["build", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0683]: clang cannot be started")
+        .assert_stderr("apt-get install clang lld");
+    let place = ["src/plugin.c:27:", "clang ended with exit status: 1"];
+    assert_not_built(folder, "texts_t key", "text key", &place);
+    let call = ["undefined symbol: printf", "has no C library"];
+    assert_not_built(folder, "return true;", "return printf(\"\");", &call);
+    let import = "__attribute__((import_module(\"m\"), import_name(\"f\"))) void f(void);\n";
+    let foreign = format!("{import}bool transform(class_t of, plan_t to, text_t *why) {{ f();");
+    let whole = "bool transform(class_t of, plan_t to, text_t *why) {";
+    assert_not_built(folder, whole, &foreign, &["interface named `m`"]);
+}
+
+#[test]
+fn plan_is_compared_in_any_language_and_blessed() {
+    let folder = scratch();
+    let folder = folder.path();
+    let path = path_with_clang();
+    plugin(folder, &path, &["new", "--lang", "c", "mine"]).assert_success();
+    let plan = folder.join("mine/tests/Counter.explained");
+    let text = std::fs::read_to_string(&plan).expect("a plan");
+    let other = text.replace("count 1", "count 2");
+    std::fs::write(&plan, &other).expect("written");
+    plugin(folder, &path, &["test", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0685]")
+        .assert_stderr("expected + mine: count 2 (entry)")
+        .assert_stderr("found    + mine: count 1 (entry)");
+    let blessed = plugin(folder, &path, &["test", "mine", "--bless"]);
+    blessed.assert_success();
+    assert!(
+        blessed
+            .stdout
+            .contains("wrote mine/tests/Counter.explained"),
+        "{}",
+        blessed.report()
+    );
+    assert_eq!(std::fs::read_to_string(&plan).expect("a plan"), text);
+    std::fs::write(folder.join("mine/tests/Other.explained"), "").expect("written");
+    plugin(folder, &path, &["test", "mine"])
+        .assert_exit(2)
+        .assert_stderr("Other.class");
+}
