@@ -1,6 +1,6 @@
 //! Packs the SDKs for `classhook plugin new`. That for Rust: the sources of the crates that plugins and their tests are
 //! built of, and the versions of what these take from the registry. That for C: its sources, and the bindings that are
-//! generated of the interface, so that nobody needs the generator.
+//! generated of the interface, so that nobody needs the generator. That for Python: a module, and the interface.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -44,8 +44,9 @@ type Packed = (String, Vec<u8>);
 
 /// The folder of the interface.
 const WIT: &str = "wit";
-/// The sources of the SDK for C.
+/// The sources of the SDKs for C and Python.
 const C: &str = "sdk/c";
+const PYTHON: &str = "sdk/python";
 /// The interfaces whose names begin those of C; longer ones would begin with the package's.
 const INTERFACES: [&str; 9] = [
     "class-file",
@@ -67,7 +68,8 @@ fn main() -> Result<()> {
     let out = variable("OUT_DIR").unwrap_or_default();
     let rust = archive("RUST", &rust(&root)?, &out)?;
     let c = archive("C", &c(&root)?, &out)?;
-    std::fs::write(out.join("sdk.rs"), rust + &c)?;
+    let python = archive("PYTHON", &with_interface(&root, PYTHON)?, &out)?;
+    std::fs::write(out.join("sdk.rs"), rust + &c + &python)?;
     Ok(())
 }
 
@@ -99,13 +101,19 @@ fn rust(root: &Path) -> io::Result<Vec<Packed>> {
     Ok(packed)
 }
 
-fn c(root: &Path) -> Result<Vec<Packed>> {
+/// An SDK's sources, with the interface that they are written for.
+fn with_interface(root: &Path, sources: &str) -> io::Result<Vec<Packed>> {
     let mut packed = Vec::new();
-    println!("cargo::rerun-if-changed={}", root.join(C).display());
-    add_sources(&root.join(C), "", &mut packed)?;
+    println!("cargo::rerun-if-changed={}", root.join(sources).display());
+    add_sources(&root.join(sources), "", &mut packed)?;
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "wit/plugin.wit"] {
         packed.push((name.to_owned(), read(&root.join(name))?));
     }
+    Ok(packed)
+}
+
+fn c(root: &Path) -> Result<Vec<Packed>> {
+    let mut packed = with_interface(root, C)?;
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(root.join(WIT))?;
     let world = resolve.select_world(&[package], None)?;

@@ -56,6 +56,14 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
 /// # Errors
 /// As [`configuration`], and if the settings or the plugin cannot be loaded.
 pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Problem> {
+    Ok(Pipeline::new(&alone(plugin, settings)?, &PluginCompiler)?)
+}
+
+/// A configuration of this one plugin, with settings from a `classhook.toml` if one is given.
+///
+/// # Errors
+/// As [`configuration`], and if the settings cannot be loaded.
+pub fn alone(plugin: &str, settings: Option<&Path>) -> Result<Config, Problem> {
     let plugin = match settings {
         Some(file) => configured(plugin, file)?,
         None => configuration(plugin)?,
@@ -65,7 +73,7 @@ pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Probl
         ..Config::default()
     };
     config.agent.log = LogLevel::Warn;
-    Ok(Pipeline::new(&config, &PluginCompiler)?)
+    Ok(config)
 }
 
 /// A class as if the application's loader had just taken it from a file.

@@ -49,13 +49,15 @@ pub fn plugin_compiler() -> PathBuf {
     )
 }
 
-/// `PATH` with clang and its linker, which `cargo xtask setup` fetches where the machine has none.
+/// `PATH` with clang and its linker, which `cargo xtask setup` fetches where the machine has none, and with
+/// componentize-py, which `cargo xtask corpus` does.
 ///
 /// # Panics
 /// If `PATH` is no text.
-pub fn path_with_clang() -> String {
+pub fn path_with_compilers() -> String {
     let path = std::env::var("PATH").expect("PATH is text");
-    format!("{path}:{}", target("clang/bin").display())
+    let (clang, python) = (target("clang/bin"), target("python/bin"));
+    format!("{path}:{}:{}", clang.display(), python.display())
 }
 
 /// A new folder of its own for one test, gone when dropped.

@@ -10,8 +10,11 @@ mod clang;
 mod java8;
 mod jvms;
 mod maven_repository;
+mod python;
 mod tmux;
 mod wasm_target;
+
+pub use python::componentize_py;
 
 use crate::jdks;
 use crate::workspace::{Workspace, in_path, say};

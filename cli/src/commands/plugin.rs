@@ -1,5 +1,6 @@
 //! `classhook plugin`: plugins of one's own.
 
+pub mod bench;
 pub mod build;
 pub mod inspect;
 pub mod list;
@@ -12,7 +13,8 @@ use clap::{Args, Subcommand};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-A project is a crate of Rust, which cargo compiles with the target wasm32-unknown-unknown, or one in C for clang.
+A project is a crate of Rust, which cargo compiles with the target wasm32-unknown-unknown, one in C for clang, or one in
+Python for componentize-py.
 Where PLUGIN is a folder, the project in it is built first.
 
 Examples:
@@ -41,6 +43,8 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Run a project's tests, then its component over classes
     Test(test::Test),
+    /// Show what a plugin costs for a class
+    Bench(bench::Bench),
     /// Run a command, or visit a running JVM, with a plugin, and show what it found
     Run(Box<run::Run>),
     /// List the plugins that are at hand
@@ -58,6 +62,7 @@ impl Plugin {
             Command::Build(build) => build.run(),
             Command::Inspect(inspect) => inspect.run(),
             Command::Test(test) => test.run(),
+            Command::Bench(bench) => bench.run(),
             Command::Run(run) => run.run(),
             Command::List(list) => list.run(),
         }

@@ -2,6 +2,7 @@
 
 mod cargo;
 mod clang;
+mod componentize_py;
 mod failure;
 mod folder;
 
@@ -18,6 +19,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     match Language::of(folder)? {
         Language::Rust => cargo::build(folder),
         Language::C => clang::build(folder),
+        Language::Python => componentize_py::build(folder),
     }
 }
 
@@ -28,7 +30,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
 pub fn test(folder: &Path) -> Result<(), Problem> {
     match Language::of(folder)? {
         Language::Rust => cargo::test(folder),
-        Language::C => Ok(()), // its tests are plans
+        Language::C | Language::Python => Ok(()), // their tests are plans
     }
 }
 

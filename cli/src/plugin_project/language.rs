@@ -14,6 +14,8 @@ pub enum Language {
     Rust,
     /// Sources that clang compiles.
     C,
+    /// Modules that componentize-py makes a component of, with an interpreter.
+    Python,
 }
 
 impl Language {
@@ -22,6 +24,7 @@ impl Language {
         match self {
             Self::Rust => "Cargo.toml",
             Self::C => "src/plugin.c",
+            Self::Python => "plugin.py",
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::read::DeflateDecoder;
 
-// RUST and C.
+// RUST, C and PYTHON.
 include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
 
 /// The versions of crates of the registry that the SDK for Rust was tested with.
@@ -104,6 +104,8 @@ mod tests {
         assert_eq!(text("sdk.h"), source("sdk/c/sdk.h"));
         assert_eq!(text("include/string.h"), source("sdk/c/include/string.h"));
         assert_eq!(text("wit/plugin.wit"), source("wit/plugin.wit"));
+        let python = PYTHON.files().unwrap();
+        assert!(python.iter().any(|(path, _)| *path == "classhook_sdk.py"));
         let object = files.iter().find(|(path, _)| path.ends_with(".o"));
         assert!(object.unwrap().1.starts_with(b"\0asm"));
     }

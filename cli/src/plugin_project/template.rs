@@ -2,6 +2,7 @@
 
 mod c;
 mod files;
+mod python;
 mod rust;
 
 use std::fs;
@@ -24,12 +25,13 @@ const fn template(language: Language) -> Template {
     match language {
         Language::Rust => rust::RUST,
         Language::C => c::C,
+        Language::Python => python::PYTHON,
     }
 }
 
 /// A class for the tests, and what else is the same in each project.
 const OTHERS: [(&str, &[u8]); 3] = [
-    (".gitignore", b"/target/\n/classhook/\n"),
+    (".gitignore", b"/target/\n/classhook/\n__pycache__/\n"),
     (
         "tests/Counter.java",
         include_bytes!("../../../sdk/testkit/tests/Counter.java"),

@@ -1,8 +1,9 @@
 //! Projects in other languages than Rust; the guide leads through one that works (`command::documents`).
 
 use e2e_tests::java::{Java, Run};
+use e2e_tests::rotation::everything;
 use e2e_tests::scratch;
-use e2e_tests::workspace::{classhook, path_with_clang};
+use e2e_tests::workspace::{classhook, path_with_compilers};
 use std::path::Path;
 
 /// Runs `classhook plugin` in a folder, with these programs.
@@ -18,7 +19,7 @@ fn assert_not_built(folder: &Path, from: &str, to: &str, causes: &[&str]) {
     let text = std::fs::read_to_string(&source).expect("the plugin");
     assert!(text.contains(from), "{text}");
     std::fs::write(&source, text.replace(from, to)).expect("written");
-    let run = plugin(folder, &path_with_clang(), &["build", "mine"]);
+    let run = plugin(folder, &path_with_compilers(), &["build", "mine"]);
     run.assert_exit(2).assert_stderr("error[H0684]");
     for cause in causes {
         run.assert_stderr(cause);
@@ -45,11 +46,43 @@ fn mistakes_in_c_are_shown_with_their_place() {
     assert_not_built(folder, whole, &foreign, &["interface named `m`"]);
 }
 
+/// Making and compiling such a component takes 50 s of CPU time, so only `cargo xtask corpus` does it.
+#[test]
+fn plugin_in_python_counts_calls() {
+    let folder = scratch();
+    let folder = folder.path();
+    plugin(folder, "/nowhere", &["new", "--lang", "python", "mine"]).assert_success();
+    plugin(folder, "/nowhere", &["build", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0683]: componentize-py cannot be started")
+        .assert_stderr("pip install componentize-py");
+    if !everything() {
+        return;
+    }
+    let path = path_with_compilers();
+    let tested = plugin(folder, &path, &["test", "mine"]);
+    tested.assert_success();
+    let equal = "1 of 1 plans in tests are as expected";
+    assert!(tested.stdout.contains(equal), "{}", tested.report());
+    let source = folder.join("mine/plugin.py");
+    let text = std::fs::read_to_string(&source).expect("the plugin");
+    let failing = text.replace("class_name = ", "open(\"x\"); class_name = ");
+    std::fs::write(&source, failing).expect("written");
+    plugin(folder, &path, &["test", "mine"])
+        .assert_exit(2)
+        .assert_stderr("RuntimeError: a plugin has no files (plugin.py:19)");
+    std::fs::write(&source, format!("{text}\n1 = 2\n")).expect("written");
+    plugin(folder, &path, &["build", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0684]")
+        .assert_stderr("SyntaxError");
+}
+
 #[test]
 fn plan_is_compared_in_any_language_and_blessed() {
     let folder = scratch();
     let folder = folder.path();
-    let path = path_with_clang();
+    let path = path_with_compilers();
     plugin(folder, &path, &["new", "--lang", "c", "mine"]).assert_success();
     let plan = folder.join("mine/tests/Counter.explained");
     let text = std::fs::read_to_string(&plan).expect("a plan");

@@ -14,7 +14,7 @@ pub fn shell(jdk: &Jdk, folder: &Path, script: &str) -> String {
 /// As [`shell`], with the command `classhook` in `PATH` and these variables.
 #[track_caller]
 pub fn shell_with(jdk: &Jdk, folder: &Path, script: &str, variables: &[(&str, &Path)]) -> String {
-    let path = workspace::path_with_clang();
+    let path = workspace::path_with_compilers();
     let command = workspace::classhook();
     let command = command.parent().expect("a folder");
     let path = format!(

@@ -1,0 +1,249 @@
+//! `classhook plugin bench`: what a plugin costs for a class.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use host::cache::Cache;
+use host::config::PluginConfig;
+use host::{Config, Loader as ClassLoader, Pipeline};
+use probes::ProbeTable;
+use rewriter::ClassFile;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::json;
+
+use crate::inputs::class_files::{self, Found, Loader};
+use crate::plugin_compiler::PluginCompiler;
+use crate::plugin_project::PluginSource;
+use crate::plugins;
+use crate::problem::Problem;
+use crate::show::{name, say, show};
+use crate::temporary;
+use crate::warnings::{Warning, Warnings};
+
+const AFTER_HELP: &str = "\
+Every class goes through the plugin as in the agent, self-check included, on one thread; what is shown is CPU time of that
+thread, the median of --rounds passes behind one that warms up. A class is `known` where the plan cache has what the plugin
+asked for in an earlier run. Beside it stands the bundled plugin `trace` where it finds nothing to trace, which is what
+any plugin costs.
+The exit code is 1 if the plugin fails on a class, or a class cannot be read.
+
+Examples:
+  classhook plugin bench call-counter
+  classhook plugin bench call-counter --classes app.jar --config classhook.toml";
+
+/// Shows what a plugin costs for a class.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Bench {
+    /// A project's folder, which is built, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
+    #[arg(value_name = "PLUGIN", default_value = ".")]
+    pub plugin: String,
+    /// The classes: a folder, jar, class file or jrt:MODULE; may be repeated
+    #[arg(long, value_name = "PATH", default_value = "jrt:java.base")]
+    pub classes: Vec<String>,
+    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Passes over all classes that are measured
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+}
+
+/// A plugin that is sent all classes.
+struct Task {
+    title: String,
+    pipeline: Pipeline,
+    /// Only the question whether the plugin wants a class of this name.
+    names_alone: bool,
+    times: Vec<Duration>,
+    changed: usize,
+    failed: usize,
+    cause: Option<String>,
+}
+
+impl Bench {
+    /// Measures; the result is 1 if the plugin fails on a class.
+    ///
+    /// # Errors
+    /// As [`PluginSource::find`], and if classes or configuration cannot be read.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let source = PluginSource::find(&self.plugin)?;
+        let plugin = source.reference().to_string_lossy().into_owned();
+        let config = plugins::alone(&plugin, self.config.as_deref())?;
+        let mut warnings = Warnings::default();
+        let classes = self.read(&mut warnings)?;
+        if classes.is_empty() {
+            let expected = format!("a class in {}", self.classes.join(", "));
+            return Err(Problem::user("H0612", "there is no class to measure with")
+                .with("expected", expected));
+        }
+        say(format_args!(
+            "{} classes, {} passes",
+            classes.len(),
+            self.rounds + 1
+        ));
+        let mut tasks = tasks(&config, &classes)?;
+        for _ in 0..self.rounds {
+            tasks.iter_mut().for_each(|task| task.measure(&classes));
+        }
+        let unreadable = !warnings.is_empty();
+        let failed = tasks.iter().find(|task| task.failed > 0);
+        if let Some(task) = failed {
+            let text = format!("{} fails on {} classes", task.title, task.failed);
+            let cause = task.cause.clone().unwrap_or_default();
+            warnings.add(Warning::new("H0634", text).with("found", cause));
+        }
+        warnings.print();
+        show(&text(&classes, &tasks))?;
+        Ok(u8::from(unreadable || failed.is_some()))
+    }
+
+    fn read(&self, warnings: &mut Warnings) -> Result<Vec<(Vec<u8>, Found)>, Problem> {
+        let mut classes = Vec::new();
+        for place in &self.classes {
+            class_files::read(place, &Loader::every_version(), &mut |batch| {
+                for found in batch {
+                    let class = match ClassFile::read(&found.bytes) {
+                        Ok(class) => class.this_class().as_bytes().to_vec(),
+                        Err(error) => {
+                            let text = format!("{} cannot be read", found.origin);
+                            let warning = Warning::new("H0632", text);
+                            warnings.add(warning.with("found", error.to_string()));
+                            continue;
+                        }
+                    };
+                    classes.push((class, found.clone()));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(classes)
+    }
+}
+
+/// What is measured, each having seen all classes once.
+fn tasks(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<[Task; 4], Problem> {
+    let plugin = config.plugins.first().map(|plugin| &plugin.name);
+    let plugin = plugin
+        .map(|plugin| name(plugin).into_owned())
+        .unwrap_or_default();
+    let nothing = Config {
+        plugins: vec![PluginConfig {
+            config: json!({ "methods": ["**.there-is-no-such-method"] }),
+            grant: vec!["probes".to_owned()],
+            ..PluginConfig::bundled("trace")
+        }],
+        ..config.clone()
+    };
+    let asked = || Pipeline::new(config, &PluginCompiler);
+    let mut tasks = [
+        Task::new(format!("{plugin}, by names alone"), asked()?),
+        Task::new(format!("{plugin}, asked"), asked()?),
+        Task::new(format!("{plugin}, known"), known(config, classes)?),
+        Task::new(
+            "trace, which finds nothing".to_owned(),
+            Pipeline::new(&nothing, &PluginCompiler)?,
+        ),
+    ];
+    if let Some(first) = tasks.first_mut() {
+        first.names_alone = true;
+    }
+    for task in &mut tasks {
+        task.measure(classes);
+        task.times.clear();
+    }
+    Ok(tasks)
+}
+
+/// A later run, where the plan cache knows every class.
+fn known(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<Pipeline, Problem> {
+    let folder = temporary::folder(&std::env::temp_dir());
+    let folder = folder.map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+    Cache::open(folder.path()).map_err(|error| Problem::unwritable(folder.path(), &error))?;
+    let mut config = config.clone();
+    config.agent.cache = Some(folder.path().to_owned());
+    config.agent.plan_cache = true;
+    let mut first = Task::new(
+        String::new(),
+        Pipeline::with_plan_cache(&config, &PluginCompiler)?,
+    );
+    first.measure(classes);
+    first.pipeline.write_plans(true);
+    Ok(Pipeline::with_plan_cache(&config, &PluginCompiler)?)
+}
+
+impl Task {
+    fn new(title: String, pipeline: Pipeline) -> Self {
+        Self {
+            title,
+            pipeline,
+            names_alone: false,
+            times: Vec::new(),
+            changed: 0,
+            failed: 0,
+            cause: None,
+        }
+    }
+
+    /// One pass.
+    fn measure(&mut self, classes: &[(Vec<u8>, Found)]) {
+        let table = ProbeTable::new();
+        table.set_arrays(u16::MAX);
+        let mut out = Vec::new();
+        (self.changed, self.failed) = (0, 0);
+        let begun = cpu_time();
+        for (class, found) in classes {
+            let request = plugins::request(class, &found.bytes);
+            if self.names_alone {
+                let loader = &ClassLoader::App;
+                self.changed += usize::from(self.pipeline.wants(class, loader, request.location));
+                continue;
+            }
+            let outcome = self.pipeline.transform(&request, &table, &mut out);
+            self.changed += usize::from(outcome.is_changed());
+            if let Some(failure) = outcome.failures().first() {
+                self.failed += 1;
+                self.cause.get_or_insert_with(|| failure.cause.clone());
+            }
+        }
+        self.times.push(cpu_time().saturating_sub(begun));
+    }
+
+    /// The median pass.
+    fn time(&self) -> Duration {
+        let mut times = self.times.clone();
+        times.sort();
+        times.get(times.len() / 2).copied().unwrap_or_default()
+    }
+}
+
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        time.tv_nsec.unsigned_abs() as u32,
+    )
+}
+
+fn text(classes: &[(Vec<u8>, Found)], tasks: &[Task]) -> String {
+    let count = classes.len() as f64;
+    let bytes: usize = classes.iter().map(|(_, found)| found.bytes.len()).sum();
+    let mut text = format!(
+        "{count} classes of {:.1} KB on average\n{:<40} {:>10} {:>10}\n",
+        bytes as f64 / count / 1e3,
+        "",
+        "µs/class",
+        "changed"
+    );
+    for task in tasks {
+        let each = task.time().as_secs_f64() * 1e6 / count;
+        let changed = match task.names_alone {
+            true => String::new(),
+            false => task.changed.to_string(),
+        };
+        let _ = writeln!(text, "{:<40} {each:>10.2} {changed:>10}", task.title); // a string takes everything
+    }
+    text
+}

@@ -1,0 +1,157 @@
+"""What a plugin in Python is made of: a class `Plugin` to derive from, and `export`, which makes the component's own of it.
+
+What a plugin can ask the host is in `wit_world.imports`, which componentize-py generates of `wit/plugin.wit`. There is no
+file, clock, network or environment; what `print` writes becomes lines of the log.
+"""
+
+import builtins
+import difflib
+import io
+import json
+import os
+import sys
+import time
+
+from componentize_py_types import Err
+from wit_world import exports
+from wit_world.imports import host
+from wit_world.imports.types import Failure
+
+# Levels of `host.log`.
+ERROR, WARN, INFO, DEBUG, TRACE = range(5)
+
+
+class Settings:
+    """What the user says in the plugin's table `config`."""
+
+    def __init__(self, values):
+        self._values = values
+        self._known = []
+
+    def texts(self, name):
+        """A list of texts, also where there is one; empty where there is none."""
+        value = self._value(name, [])
+        value = [value] if isinstance(value, str) else value
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+            raise ValueError(f"expected a text or a list of texts for `{name}`")
+        return value
+
+    def number(self, name, default):
+        """A whole number."""
+        value = self._value(name, default)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(f"expected a whole number for `{name}`")
+        return value
+
+    def flag(self, name, default):
+        """True or false."""
+        value = self._value(name, default)
+        if not isinstance(value, bool):
+            raise ValueError(f"expected true or false for `{name}`")
+        return value
+
+    def _value(self, name, default):
+        self._known.append(name)
+        return self._values.get(name, default)
+
+    def _check(self):
+        for name in self._values:
+            if name not in self._known:
+                nearest = difflib.get_close_matches(name, self._known, 1)
+                expected = f"did you mean `{nearest[0]}`?" if nearest else f"expected {', '.join(self._known) or 'none'}"
+                raise ValueError(f"there is no setting `{name}`; {expected}")
+
+
+class Plugin:
+    """To be derived from."""
+
+    def configure(self, settings):
+        """Called once; gives the selectors of the classes that the plugin wants, none for all."""
+        return []
+
+    def transform(self, of, to):
+        """Called for each class; what it asks for goes into the plan `to`. An exception leaves the class as it is."""
+
+
+def export(kind):
+    """The component's `Transformer`, of a class that is derived from `Plugin`."""
+    plugin = kind()
+
+    class Transformer(exports.Transformer):
+        def configure(self, config):
+            def configured():
+                settings = Settings(json.loads(config))
+                selectors = plugin.configure(settings)
+                settings._check()
+                return selectors
+
+            return _explained(configured)
+
+        def transform(self, of, to):
+            _explained(lambda: plugin.transform(of, to))
+
+    return Transformer
+
+
+def _explained(call):
+    """An exception becomes the text that the user reads, with the plugin's own line."""
+    try:
+        return call()
+    except Exception as error:
+        text = _text(error)
+    # Not in the handler, whose exception would keep what the plugin has borrowed.
+    raise Err(text)
+
+
+def _text(error):
+    place = _place(error.__traceback__)
+    if not isinstance(error, Err):
+        return f"{type(error).__name__}: {error}{place}"
+    failure = error.value
+    if not isinstance(failure, Failure):
+        return f"{failure}{place}"
+    return "; ".join(part for part in [f"{failure.code}: {failure.message}{place}", failure.help] if part)
+
+
+def _place(frame):
+    """The plugin's line; the module `traceback` would want to read the source."""
+    place = ""
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        if file != _place.__code__.co_filename:
+            place = f" ({file.rsplit('/')[-1]}:{frame.tb_lineno})"
+        frame = frame.tb_next
+    return place
+
+
+class _Log(io.TextIOBase):
+    """Lines of the log, of what is printed."""
+
+    def __init__(self, level):
+        self._level = level
+        self._line = ""
+
+    def write(self, text):
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            host.log(self._level, line)
+        return len(text)
+
+
+def _without(module, names, what):
+    """What would end in a trap says what there is not."""
+
+    def refuse(*_, **__):
+        raise RuntimeError(f"a plugin has no {what}")
+
+    for name in names:
+        if hasattr(module, name):
+            setattr(module, name, refuse)
+
+
+_without(builtins, ["open", "input"], "files")
+_without(io, ["open", "open_code"], "files")
+_without(os, ["open", "listdir", "scandir", "stat", "lstat", "access", "mkdir", "remove", "rename", "getcwd"], "files")
+_without(os, ["urandom"], "random numbers but those of the module `random`, which are the same in each run")
+_without(time, ["time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "sleep"], "clock")
+sys.stdout, sys.stderr = _Log(INFO), _Log(WARN)
