@@ -97,6 +97,8 @@ struct Pool {
     /// Instances that exist, idle or not.
     live: usize,
     limit: usize,
+    /// Threads that wait for one: to wake nobody would be a call of the kernel for each class.
+    waiting: usize,
 }
 
 impl Plugin {
@@ -139,6 +141,7 @@ impl Plugin {
                 idle: vec![first],
                 live: 1,
                 limit: cores.min(MAX_INSTANCES),
+                waiting: 0,
             }),
             returned: Condvar::new(),
             plans,
@@ -318,10 +321,12 @@ impl Plugin {
             if pool.live < pool.limit {
                 break;
             }
+            pool.waiting += 1;
             pool = self
                 .returned
                 .wait(pool)
                 .unwrap_or_else(PoisonError::into_inner);
+            pool.waiting -= 1;
         }
         pool.live += 1;
         drop(pool);
@@ -340,8 +345,11 @@ impl Plugin {
         } else {
             pool.live -= 1;
         }
+        let is_awaited = pool.waiting > 0;
         drop(pool);
-        self.returned.notify_one();
+        if is_awaited {
+            self.returned.notify_one();
+        }
     }
 }
 

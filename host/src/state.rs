@@ -1,7 +1,7 @@
 //! What a plugin's store holds beside its memory: the call that is going on, limits, log.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plan_rules::{AnnotationBuilder, EventValues, SnippetBuilder, Transformation};
 use plugin_code::MAX_MEMORY;
@@ -28,6 +28,14 @@ const RESOURCE_BYTES: usize = 256;
 const MAX_LINES: u32 = 100;
 const MAX_LINE_BYTES: usize = 4 << 10;
 
+/// The first tick of the epoch in a call.
+struct FirstTick {
+    /// CPU time of the thread.
+    cpu: Duration,
+    /// How long the call had been going on.
+    passed: Duration,
+}
+
 /// The data of a plugin's store.
 pub struct State {
     /// Name of the plugin, for log lines.
@@ -48,7 +56,9 @@ pub struct State {
     resources: ResourceTable,
     /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
     pub last_error: Option<String>,
-    started: Duration,
+    /// When the call began.
+    began: Instant,
+    ticked: Option<FirstTick>,
     lines: u32,
     level: LogLevel,
     /// What all instances of the plugin may still write.
@@ -68,7 +78,8 @@ impl State {
             kept: 0,
             resources: resources(),
             last_error: None,
-            started: Duration::ZERO,
+            began: Instant::now(),
+            ticked: None,
             lines: 0,
             level,
             log,
@@ -80,7 +91,8 @@ impl State {
         self.call = call;
         self.round = self.round.wrapping_add(1);
         self.lines = 0;
-        self.started = thread_time();
+        self.began = Instant::now();
+        self.ticked = None;
     }
 
     /// The call of `transform` that is going on.
@@ -167,9 +179,14 @@ impl State {
         true
     }
 
-    /// At a tick of the epoch: goes on while this thread has not used up its time.
+    /// At a tick of the epoch: goes on while this thread has not used up its time since the first one.
     pub fn tick(&mut self) -> UpdateDeadline {
-        if self.time() < DEADLINE {
+        let now = thread_time();
+        let first = self.ticked.get_or_insert_with(|| FirstTick {
+            cpu: now,
+            passed: self.began.elapsed(),
+        });
+        if now.saturating_sub(first.cpu) < DEADLINE {
             return UpdateDeadline::Continue(1);
         }
         self.out_of_time = true;
@@ -221,9 +238,13 @@ impl State {
         self.lines > 0
     }
 
-    /// CPU time that the call has taken so far.
+    /// CPU time that the call has taken so far. Until the first tick it is the time that has passed, which is no less: to
+    /// ask for the thread's takes as long as half of the work on a small class.
     pub fn time(&self) -> Duration {
-        thread_time().saturating_sub(self.started)
+        match &self.ticked {
+            None => self.began.elapsed(),
+            Some(first) => first.passed + thread_time().saturating_sub(first.cpu),
+        }
     }
 }
 

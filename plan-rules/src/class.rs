@@ -31,7 +31,7 @@ const MOST_KEPT: usize = 1 << 20;
 pub struct ClassMemory {
     bytes: Vec<u8>,
     tables: Tables,
-    starts: Vec<u64>,
+    starts: Vec<u8>,
 }
 
 /// A class under transformation: read once, and handed from plugin to plugin.

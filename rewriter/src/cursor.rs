@@ -66,7 +66,10 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn array<const N: usize>(&mut self, structure: &'static str) -> Result<[u8; N], ReadError> {
+    pub(crate) fn array<const N: usize>(
+        &mut self,
+        structure: &'static str,
+    ) -> Result<[u8; N], ReadError> {
         match self
             .bytes
             .get(self.at..)

@@ -3,6 +3,7 @@
 use crate::arithmetic::Exact;
 use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code, Instruction, Instructions};
+use crate::cursor::i16_at;
 use crate::edits::{Change, ClassEdit};
 use crate::index::{Bci, MethodIndex};
 use crate::plan::{Action, Edit, EditPlan, InsertionPoint, Location, PlanError, SkipReason};
@@ -17,8 +18,8 @@ use jvms::opcode;
 pub struct PlanChecker<'c, 'a> {
     class: &'c ClassFile<'a>,
     current: Option<(MethodIndex, Code<'c, 'a>)>,
-    /// One bit per bci: an instruction begins there.
-    starts: Vec<u64>,
+    /// By bci: 1 where an instruction begins.
+    starts: Vec<u8>,
     /// The class edits so far.
     class_edits: Option<ClassChecker<'c, 'a>>,
 }
@@ -32,7 +33,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
 
     /// As [`PlanChecker::new`], with the memory of an earlier one.
     #[must_use]
-    pub fn with(class: &'c ClassFile<'a>, memory: Vec<u64>) -> Self {
+    pub fn with(class: &'c ClassFile<'a>, memory: Vec<u8>) -> Self {
         PlanChecker {
             class,
             current: None,
@@ -43,7 +44,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
 
     /// Gives its memory to the next one, and forgets what was checked.
     #[must_use]
-    pub fn take_memory(&mut self) -> Vec<u64> {
+    pub fn take_memory(&mut self) -> Vec<u8> {
         self.current = None;
         self.class_edits = None;
         std::mem::take(&mut self.starts)
@@ -56,13 +57,22 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
     pub fn check(&mut self, point: InsertionPoint) -> Result<(), PlanError> {
         let method = point.method;
         let code = self.select(method)?;
+        if self.is_common(code.bytes(), point.location) {
+            return Ok(());
+        }
+        self.check_decoded(&code, point)
+    }
+
+    /// The same by the instruction in question.
+    fn check_decoded(&self, code: &Code<'c, 'a>, point: InsertionPoint) -> Result<(), PlanError> {
+        let method = point.method;
         match point.location {
             Location::Entry | Location::Unwind => Ok(()),
             Location::Before(bci) | Location::At(bci) => {
-                self.instruction(method, &code, bci).map(drop)
+                self.instruction(method, code, bci).map(drop)
             }
             Location::FallThrough(bci) => {
-                let instruction = self.instruction(method, &code, bci)?;
+                let instruction = self.instruction(method, code, bci)?;
                 let next = instruction.next() as usize;
                 if opcode::falls_through(instruction.opcode) && next < code.bytes().len() {
                     return Ok(());
@@ -74,7 +84,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
                 })
             }
             Location::Jump { source, target } => {
-                let instruction = self.instruction(method, &code, source)?;
+                let instruction = self.instruction(method, code, source)?;
                 if jumps_to(&instruction, target) && self.begins(target) {
                     return Ok(());
                 }
@@ -86,6 +96,26 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
                     target,
                 })
             }
+        }
+    }
+
+    /// Whether it is a location that exists, of a kind that most have: asked
+    /// first, as decoding the instruction takes longer.
+    fn is_common(&self, code: &[u8], location: Location) -> bool {
+        let opcode = |bci: Bci| code.get(usize::from(bci)).copied();
+        match location {
+            Location::FallThrough(bci) if self.begins(bci) => opcode(bci).is_some_and(|opcode| {
+                let length = usize::from(opcode::length(opcode));
+                let next = usize::from(bci).plus(length);
+                length > 0 && opcode::falls_through(opcode) && next < code.len()
+            }),
+            Location::Jump { source, target } if self.begins(source) && self.begins(target) => {
+                let distance = i32::from(target.0).minus(i32::from(source.0));
+                let operand = i16_at(code, usize::from(source).plus(1)).map(i32::from);
+                opcode(source).is_some_and(opcode::is_conditional) && operand == Some(distance)
+            }
+            Location::Before(bci) | Location::At(bci) => self.begins(bci),
+            _ => false,
         }
     }
 
@@ -210,8 +240,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
     }
 
     fn begins(&self, bci: Bci) -> bool {
-        let word = self.starts.get(usize::from(bci.0 >> 6));
-        word.is_some_and(|word| (word >> (bci.0 & 63)) & 1 == 1)
+        self.starts.get(usize::from(bci)) == Some(&1)
     }
 
     fn instruction(
@@ -247,11 +276,11 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             .map_err(unreadable)?
             .ok_or(PlanError::NoCode { method })?;
         self.starts.clear();
-        self.starts.resize((code.bytes().len() >> 6).plus(1), 0);
+        self.starts.resize(code.bytes().len(), 0);
         let starts = &mut self.starts;
         let visited = code.visit_opcodes(|bci, _| {
-            if let Some(word) = starts.get_mut(usize::from(bci.0 >> 6)) {
-                *word |= 1 << (bci.0 & 63);
+            if let Some(start) = starts.get_mut(usize::from(bci)) {
+                *start = 1;
             }
         });
         visited.map_err(unreadable)?;
@@ -290,5 +319,49 @@ impl EditPlan {
     /// For the first point that does not.
     pub fn checked(self, class: &ClassFile<'_>) -> Result<Self, PlanError> {
         self.check(class).map(|()| self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPES: &[u8] = include_bytes!("../../tests/fixtures/release25/Shapes.class");
+
+    /// Every location between any two bcis of short methods.
+    #[test]
+    fn what_is_common_exists_and_most_that_exists_is_common() {
+        let class = ClassFile::read(SHAPES).unwrap();
+        let mut checker = PlanChecker::new(&class);
+        let (mut common, mut others) = (0, 0);
+        for method in class.methods().filter(|method| method.has_code()) {
+            let method = method.index();
+            let code = checker.select(method).unwrap();
+            let length = code.bytes().len().min(120) as u16 + 2;
+            let bcis = (0..length).map(Bci);
+            let jumps = bcis.clone().flat_map(|source| {
+                let target = move |target| Location::Jump { source, target };
+                (0..length).map(Bci).map(target)
+            });
+            let places = bcis.flat_map(|bci| {
+                [
+                    Location::Before(bci),
+                    Location::At(bci),
+                    Location::FallThrough(bci),
+                ]
+            });
+            for location in jumps.chain(places) {
+                let is_common = checker.is_common(code.bytes(), location);
+                let point = InsertionPoint { method, location };
+                let exists = checker.check_decoded(&code, point).is_ok();
+                assert!(exists || !is_common, "{point}");
+                common += usize::from(is_common);
+                others += usize::from(exists && !is_common);
+            }
+        }
+        assert!(
+            common > 500 && others > 0 && others < common / 10,
+            "{common} {others}"
+        );
     }
 }

@@ -42,10 +42,9 @@ impl<'c, 'a> Attributes<'c, 'a> {
     }
 
     fn read(&mut self) -> Result<Attribute<'a>, ReadError> {
-        let name = PoolIndex(self.cursor.u2("attribute_info")?);
-        let length = self.cursor.u4("attribute_info")?;
+        let (name, length) = head(&mut self.cursor, "attribute_info")?;
         let offset = self.cursor.offset();
-        let bytes = self.cursor.take(length as usize, "attribute_info")?;
+        let bytes = self.cursor.take(length, "attribute_info")?;
         Ok(Attribute {
             name: self.pool.utf8(name).unwrap_or_default(),
             bytes,
@@ -67,6 +66,17 @@ impl<'a> Iterator for Attributes<'_, 'a> {
     }
 }
 
+/// Reads what an attribute begins with: its name and the length of its contents.
+#[inline]
+pub(crate) fn head(
+    cursor: &mut Cursor<'_>,
+    structure: &'static str,
+) -> Result<(PoolIndex, usize), ReadError> {
+    let [n0, n1, l0, l1, l2, l3] = cursor.array(structure)?;
+    let name = PoolIndex(u16::from_be_bytes([n0, n1]));
+    Ok((name, u32::from_be_bytes([l0, l1, l2, l3]) as usize))
+}
+
 /// Steps over an attribute table.
 #[inline]
 pub(crate) fn skip_attributes(
@@ -74,9 +84,8 @@ pub(crate) fn skip_attributes(
     structure: &'static str,
 ) -> Result<(), ReadError> {
     for _ in 0..cursor.u2(structure)? {
-        cursor.u2(structure)?;
-        let length = cursor.u4(structure)?;
-        cursor.take(length as usize, structure)?;
+        let (_, length) = head(cursor, structure)?;
+        cursor.take(length, structure)?;
     }
     Ok(())
 }

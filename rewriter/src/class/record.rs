@@ -1,8 +1,8 @@
 //! Where the methods stand in a class file.
 
+use crate::class::attribute::head;
 use crate::cursor::Cursor;
 use crate::error::ReadError;
-use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
 
 /// Where one method stands in the class file.
@@ -32,10 +32,9 @@ pub(crate) fn read_records(
         };
         cursor.take(6, "method_info")?;
         for _ in 0..cursor.u2("method_info attributes")? {
-            let name = PoolIndex(cursor.u2("method_info attributes")?);
-            let length = cursor.u4("method_info attributes")?;
+            let (name, length) = head(cursor, "method_info attributes")?;
             let offset = cursor.offset();
-            cursor.take(length as usize, "method_info attributes")?;
+            cursor.take(length, "method_info attributes")?;
             if pool.utf8(name).is_some_and(|name| name == "Code") {
                 if record.code != 0 {
                     return Err(ReadError::DuplicateAttribute {
@@ -44,7 +43,7 @@ pub(crate) fn read_records(
                     });
                 }
                 record.code = offset;
-                record.code_length = length;
+                record.code_length = length as u32;
             }
         }
         record.end = cursor.offset();

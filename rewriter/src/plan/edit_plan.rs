@@ -113,6 +113,7 @@ impl EditPlan {
     /// # Errors
     /// When the plan is full, and for a change that is at no instruction, or
     /// anything else that is.
+    #[inline]
     pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
         if self.edits.len() >= MAX_EDITS {
             return Err(PlanError::TooManyEdits);
@@ -135,6 +136,7 @@ impl EditPlan {
     ///
     /// # Errors
     /// When the plan is full.
+    #[inline]
     pub fn hit(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
         self.push(Edit {
             point,

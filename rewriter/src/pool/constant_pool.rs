@@ -204,9 +204,16 @@ impl<'a> ConstantPool<'a> {
     /// Whether any entry is a `CONSTANT_Utf8` with this text.
     #[must_use]
     pub fn holds(&self, text: &[u8]) -> bool {
-        (1..self.count()).any(|index| {
-            self.utf8(PoolIndex(index))
-                .is_some_and(|found| found.as_bytes() == text)
+        let Ok(length) = u16::try_from(text.len()) else {
+            return false;
+        };
+        let [high, low] = length.to_be_bytes();
+        let head = [constant_tag::UTF8, high, low];
+        // Most entries differ in tag or length.
+        self.offsets.iter().any(|offset| {
+            let entry = self.bytes.get(*offset as usize..).unwrap_or_default();
+            let found = entry.strip_prefix(&head);
+            found.is_some_and(|found| found.starts_with(text))
         })
     }
 

@@ -42,6 +42,8 @@ pub(super) struct Pair<'p, 'a> {
     pub(super) method: MethodIndex,
     pub(super) probes: ProbeWriter,
     pub(super) plan: &'p EditPlan,
+    /// Some edit of the plan needs an [`Analysis`].
+    pub(super) special: bool,
     pub(super) edits: &'p [u64],
 }
 
@@ -99,7 +101,7 @@ impl Pair<'_, '_> {
             let index = edit_index(*key);
             self.plan.edits().get(index)
         });
-        let analysis = if edits.any(|edit| is_special(self.plan, edit)) {
+        let analysis = if self.special && edits.any(|edit| is_special(self.plan, edit)) {
             let analysis = Analysis::of(self.original, method, &before, self.plan, self.edits);
             Some(analysis.map_err(refused)?)
         } else {
@@ -111,6 +113,9 @@ impl Pair<'_, '_> {
 
     /// The local variables that the method should have now.
     fn locals(&self, before: &Code<'_, '_>, changes: &Changes) -> u32 {
+        if !self.plan.names_anything() {
+            return u32::from(before.max_locals());
+        }
         let own = self.edits.iter().filter_map(|key| {
             match self.plan.edits().get(edit_index(*key))?.action {
                 Action::Insert(id) => self.plan.snippet(id).map(Snippet::own_slots),

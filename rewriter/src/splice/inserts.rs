@@ -5,6 +5,9 @@ use crate::splice::changes::Changes;
 use crate::splice::probe::ProbeWriter;
 use crate::splice::snippets::{Lowered, Snippets};
 
+/// Operand stack slots that a hit needs.
+pub(super) const HIT_STACK: u32 = 3;
+
 /// The code of everything that is inserted into one method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inserts<'s> {
@@ -17,7 +20,7 @@ impl Inserts<'_> {
     /// Operand stack slots that `action` needs.
     pub(crate) fn stack(&self, action: Action) -> u32 {
         match action {
-            Action::Hit(_) => 3,
+            Action::Hit(_) => HIT_STACK,
             Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
             Action::Change(_) => self.changes.stack(),
             Action::Count(_) => 0, // refused before

@@ -14,7 +14,7 @@ use crate::splice::analysis::{Analysis, is_special};
 use crate::splice::changes::Changes;
 use crate::splice::emit::Emitter;
 use crate::splice::frames::Frames;
-use crate::splice::inserts::Inserts;
+use crate::splice::inserts::{HIT_STACK, Inserts};
 use crate::splice::layout::Layout;
 use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
@@ -220,7 +220,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
     /// be as deep as it gets.
     fn max_stack(&self, layout: &CodeLayout) -> Result<u16, SkipReason> {
         let deepest = u32::from(layout.max_stack);
-        let edits = self
+        let mut edits = self
             .order
             .iter()
             .filter_map(|key| self.plan.edits().get(edit_index(*key)));
@@ -229,6 +229,12 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             snippets: &self.buffers.snippets,
             changes: &self.buffers.changes,
         };
+        // Where there are hits alone, the first that is not at the entry decides.
+        if !self.plan.names_anything() && !self.special {
+            let at_entry = edits.all(|edit| edit.point.location == Location::Entry);
+            let below = if at_entry { 0 } else { deepest };
+            return slots(below.plus(HIT_STACK).max(deepest));
+        }
         let needed = edits.map(|edit| {
             let below = match edit.point.location {
                 Location::Entry => 0,
@@ -237,11 +243,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             };
             below.plus(inserts.stack(edit.action))
         });
-        let needed = needed.max().unwrap_or(0).max(deepest);
-        if needed > MAX_STACK {
-            return Err(SkipReason::StackTooDeep);
-        }
-        Ok(needed as u16)
+        slots(needed.max().unwrap_or(0).max(deepest))
     }
 
     fn attributes<'t>(
@@ -363,6 +365,14 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         }
         frames.write(attribute, layout, out)
     }
+}
+
+/// A depth of the operand stack, if a method may have it.
+fn slots(needed: u32) -> Result<u16, SkipReason> {
+    if needed > MAX_STACK {
+        return Err(SkipReason::StackTooDeep);
+    }
+    Ok(needed as u16)
 }
 
 fn duplicate(attribute: &Attribute<'_>) -> SkipReason {
