@@ -16,6 +16,7 @@ pub mod paths;
 pub mod runtime;
 mod shared_file;
 pub mod signature;
+mod stage;
 
 use crate::warnings::Warning;
 

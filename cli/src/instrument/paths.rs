@@ -1,12 +1,11 @@
-//! The inputs, the output, and a staging folder beside the output in which everything is made first.
+//! The inputs and the output, checked against each other.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use tempfile::{Builder, TempDir};
-
+use super::stage::{Goal, Stage};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 
@@ -19,15 +18,6 @@ pub struct Job {
     pub target: PathBuf,
     /// Whether it is a folder, whose content goes into `target`.
     pub folder: bool,
-}
-
-/// Where the output goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Goal {
-    /// One file becomes this file.
-    File(PathBuf),
-    /// Files go into this folder by their names, and so does the content of folders.
-    Folder(PathBuf),
 }
 
 /// Inputs and output, checked against each other.
@@ -98,19 +88,7 @@ impl Paths {
             Goal::Folder(path) if path.is_dir() => path.clone(),
             _ => parent_of(goal),
         };
-        let made = || {
-            fs::create_dir_all(&parent)?;
-            let folder = Builder::new().prefix(".classhook-").tempdir_in(&parent)?;
-            let content = folder.path().join("out");
-            fs::create_dir(&content)?;
-            Ok((folder, content))
-        };
-        let (folder, content) = made().map_err(|error| Problem::unwritable(goal, &error))?;
-        Ok(Stage {
-            _folder: folder,
-            content,
-            goal: self.goal.clone(),
-        })
+        Stage::new(&parent, self.goal.clone()).map_err(|error| Problem::unwritable(goal, &error))
     }
 
     /// The inputs, with their targets in a stage.
@@ -120,8 +98,8 @@ impl Paths {
     pub fn jobs(&self, stage: &Stage) -> Result<Vec<Job>, Problem> {
         let job = |(source, folder): &(PathBuf, bool)| {
             let target = match folder {
-                true => stage.content.clone(),
-                false => stage.content.join(name_of(source)?),
+                true => stage.content().to_owned(),
+                false => stage.content().join(name_of(source)?),
             };
             Ok(Job {
                 source: source.clone(),
@@ -131,53 +109,6 @@ impl Paths {
         };
         self.sources.iter().map(job).collect()
     }
-}
-
-/// The staging folder; removed when dropped.
-#[derive(Debug)]
-pub struct Stage {
-    _folder: TempDir,
-    content: PathBuf,
-    goal: Goal,
-}
-
-impl Stage {
-    /// Moves everything to the output; each file appears whole.
-    ///
-    /// # Errors
-    /// If something cannot be moved (`H0620`); what was moved before stays.
-    pub fn publish(self) -> Result<(), Problem> {
-        let (goal, moved) = match &self.goal {
-            Goal::File(path) => (path, self.publish_file(path)),
-            Goal::Folder(path) if path.is_dir() => (path, merge(&self.content, path)),
-            Goal::Folder(path) => (path, fs::rename(&self.content, path)),
-        };
-        moved.map_err(|error| Problem::unwritable(goal, &error))
-    }
-
-    fn publish_file(&self, path: &Path) -> io::Result<()> {
-        let mut made = fs::read_dir(&self.content)?;
-        let made = made
-            .next()
-            .ok_or_else(|| io::Error::other("nothing was made"))??;
-        fs::rename(made.path(), path)
-    }
-}
-
-/// Moves the files of one folder into another, where others may be already.
-fn merge(from: &Path, to: &Path) -> io::Result<()> {
-    let mut names = fs::read_dir(from)?
-        .map(|entry| Ok(entry?.file_name()))
-        .collect::<io::Result<Vec<_>>>()?;
-    names.sort();
-    for name in names {
-        let (from, to) = (from.join(&name), to.join(&name));
-        match (from.is_dir(), to.is_dir()) {
-            (true, true) => merge(&from, &to)?,
-            _ => fs::rename(&from, &to)?,
-        }
-    }
-    Ok(())
 }
 
 fn name_of(path: &Path) -> Result<&std::ffi::OsStr, Problem> {

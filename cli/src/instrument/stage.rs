@@ -1,0 +1,147 @@
+//! A staging folder beside the output, in which everything is made first.
+
+use std::fs::{self, DirEntry, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tempfile::{Builder, TempDir};
+
+use crate::problem::Problem;
+
+const PREFIX: &str = ".classhook-stage-";
+/// A folder that is younger may not be locked yet.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// Where the output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// One file becomes this file.
+    File(PathBuf),
+    /// Files go into this folder by their names, and so does the content of folders.
+    Folder(PathBuf),
+}
+
+/// The staging folder; removed when dropped.
+#[derive(Debug)]
+pub struct Stage {
+    _folder: TempDir,
+    /// Locked as long as this process lives, so that what a killed one leaves is known.
+    _lock: File,
+    content: PathBuf,
+    goal: Goal,
+}
+
+impl Stage {
+    /// A new one in this folder, from which those of killed processes are taken away.
+    pub(super) fn new(parent: &Path, goal: Goal) -> io::Result<Self> {
+        fs::create_dir_all(parent)?;
+        remove_abandoned(parent);
+        let folder = Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        let lock = File::open(folder.path())?;
+        // Where there are no locks, nobody takes the folder for abandoned either.
+        let _ = lock.try_lock();
+        let content = folder.path().join("out");
+        fs::create_dir(&content)?;
+        Ok(Self {
+            _folder: folder,
+            _lock: lock,
+            content,
+            goal,
+        })
+    }
+
+    /// The folder in which the output is put together.
+    pub(super) fn content(&self) -> &Path {
+        &self.content
+    }
+
+    /// Moves everything to the output; each file appears whole.
+    ///
+    /// # Errors
+    /// If something cannot be moved (`H0620`); what was moved before stays.
+    pub fn publish(self) -> Result<(), Problem> {
+        let (goal, moved) = match &self.goal {
+            Goal::File(path) => (path, self.publish_file(path)),
+            Goal::Folder(path) if path.is_dir() => (path, merge(&self.content, path)),
+            Goal::Folder(path) => (path, fs::rename(&self.content, path)),
+        };
+        moved.map_err(|error| Problem::unwritable(goal, &error))
+    }
+
+    fn publish_file(&self, path: &Path) -> io::Result<()> {
+        let mut made = fs::read_dir(&self.content)?;
+        let made = made
+            .next()
+            .ok_or_else(|| io::Error::other("nothing was made"))??;
+        fs::rename(made.path(), path)
+    }
+}
+
+/// Moves the files of one folder into another, where others may be already.
+fn merge(from: &Path, to: &Path) -> io::Result<()> {
+    let mut names = fs::read_dir(from)?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<Vec<_>>>()?;
+    names.sort();
+    for name in names {
+        let (from, to) = (from.join(&name), to.join(&name));
+        match (from.is_dir(), to.is_dir()) {
+            (true, true) => merge(&from, &to)?,
+            _ => fs::rename(&from, &to)?,
+        }
+    }
+    Ok(())
+}
+
+/// Removes the staging folders that no process holds; none that cannot be removed is in anybody's way.
+fn remove_abandoned(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries.filter(is_abandoned) {
+        let _ = fs::remove_dir_all(entry.path());
+    }
+}
+
+fn is_abandoned(entry: &DirEntry) -> bool {
+    let is_stage = entry
+        .file_name()
+        .as_encoded_bytes()
+        .starts_with(PREFIX.as_bytes())
+        && entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let is_old = || {
+        let begun = entry.metadata().and_then(|found| found.modified());
+        let age = |begun| SystemTime::now().duration_since(begun);
+        begun.is_ok_and(|begun| age(begun).is_ok_and(|age| age > YOUNG))
+    };
+    let is_free = || File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
+    is_stage && is_old() && is_free()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_of_killed_processes_go_and_others_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let old = SystemTime::now() - 2 * YOUNG;
+        let folder = |name: &str, time: SystemTime| {
+            let folder = root.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("made"), "x").unwrap();
+            let opened = File::open(&folder).unwrap();
+            opened.set_modified(time).unwrap();
+            (folder, opened)
+        };
+        let (abandoned, _) = folder(".classhook-stage-a", old);
+        let (held, lock) = folder(".classhook-stage-b", old);
+        lock.try_lock().unwrap();
+        let (young, _) = folder(".classhook-stage-c", SystemTime::now());
+        let (other, _) = folder("stage", old);
+        let stage = Stage::new(root.path(), Goal::Folder(root.path().to_owned())).unwrap();
+        assert!(!abandoned.exists());
+        assert!(held.exists() && young.exists() && other.exists());
+        let another = Stage::new(root.path(), Goal::Folder(root.path().to_owned())).unwrap();
+        assert!(stage.content().exists() && another.content().exists());
+    }
+}
