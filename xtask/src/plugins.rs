@@ -134,15 +134,22 @@ fn component(module: &[u8]) -> Result<Vec<u8>> {
         .encode()
 }
 
-/// Builds the compiler and lets it compile the components, all in one run: each file it leaves makes `host` stale.
+/// Builds the compiler of plugins, which needs nothing that is fetched but crates.
+pub fn build_compiler(workspace: &Workspace) -> Result<()> {
+    let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", "plugin-compiler"]);
+    step("building the compiler of plugins", &mut build)
+}
+
+/// Lets the compiler compile the components, all in one run: each file it leaves makes `host` stale.
 fn precompile(workspace: &Workspace) -> Result<()> {
+    build_compiler(workspace)?;
     let scratch = tempfile::tempdir()?;
     let mut command =
         workspace.cargo(["run", "--quiet", "--release", "-p", "plugin-compiler", "--"]);
     command.arg(scratch.path());
     command.args(BUNDLED.map(|name| workspace.target("bundled").join(format!("{name}.wasm"))));
     step(
-        "building the compiler of plugins, and compiling the bundled ones",
+        "compiling the bundled plugins to machine code",
         &mut command,
     )?;
     for name in BUNDLED {

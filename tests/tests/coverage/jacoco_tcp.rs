@@ -136,15 +136,18 @@ fn our_command_dumps_and_resets_jacocos_agent() {
     }
 }
 
-/// A program each pass of which takes a thousand branches, each once.
+/// A program each pass of which takes a thousand branches of the class `Steps`, each once. What `Once` executes behind
+/// the line that it prints is in this pass or in the next.
 fn program() -> String {
     let mut cases = String::new();
     for case in 0..1_000 {
         writeln!(cases, "case {case}: return {case};").expect("memory");
     }
     format!(
-        "class Once {{
+        "class Steps {{
             static int step(int step) {{ switch (step) {{ {cases} default: return -1; }} }}
+        }}
+        class Once {{
             public static void main(String[] args) throws Exception {{
                 System.out.println(\"up\");
                 while (true) {{
@@ -152,7 +155,7 @@ fn program() -> String {
                     if (read < 0) {{ return; }}
                     if (read != '\\n') {{ continue; }}
                     for (int step = 0; step < 1000; step++) {{
-                        step(step);
+                        Steps.step(step);
                         for (long until = System.nanoTime() + 10_000; System.nanoTime() < until; ) {{ }}
                     }}
                     System.out.println(\"done\");
@@ -179,11 +182,12 @@ fn what_is_hit_while_it_is_dumped_and_reset_is_in_one_dump_or_the_next() {
         };
         let file = folder.path().join("part.exec");
         std::fs::write(&file, ask(address, command).expect("an answer")).expect("writable");
-        for probes in Execution::read(&file).0.values() {
-            all.resize(probes.len(), false);
-            all.iter_mut()
-                .zip(probes)
-                .for_each(|(all, new)| *all |= new);
+        for (class, probes) in &Execution::read(&file).0 {
+            if class.name == "Steps" {
+                all.resize(probes.len(), false);
+                let both = all.iter_mut().zip(probes);
+                both.for_each(|(all, new)| *all |= new);
+            }
         }
     };
     let (mut passes, mut dumps) = (Vec::new(), 0);
@@ -203,10 +207,6 @@ fn what_is_hit_while_it_is_dumped_and_reset_is_in_one_dump_or_the_next() {
         passes.push(all.iter().filter(|hit| **hit).count());
     }
     assert!(dumps >= 50, "{dumps}");
-    let later = passes[1..].to_vec();
-    assert!(
-        later.iter().all(|hits| *hits == later[0] && *hits > 1_000),
-        "{passes:?}"
-    );
+    assert!(passes.iter().all(|hits| *hits == 1_000), "{passes:?}");
     assert_eq!(running.end().code, Some(0));
 }
