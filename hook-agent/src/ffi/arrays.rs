@@ -98,7 +98,9 @@ pub(crate) fn take_elements(
             array.0.get_region(env, i32::from(*index), &mut byte)?;
             array.0.set_region(env, i32::from(*index), &[0])
         })?;
-        taken(*index, byte[0]);
+        if byte[0] != 0 {
+            taken(*index, byte[0]);
+        }
     }
     Ok(())
 }
