@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use probes::events::Column;
+
 use crate::names::printable;
-use crate::sheet::Cell;
+use crate::sheet::{Cell, Title};
 use crate::table::duration;
 
 /// Whether cells of this kind are numbers.
@@ -17,8 +19,25 @@ pub(crate) fn cell_json(cell: &str, kind: &str) -> Value {
     number.map_or_else(|| json!(cell), |number| json!(number))
 }
 
+/// What a table of a plugin is called.
+pub(crate) fn heading(plugin: &str, table: &str) -> String {
+    format!("{}: {}", printable(plugin), printable(table))
+}
+
+/// The titles of the columns of a key.
+pub(crate) fn key_titles(columns: &[Column]) -> impl Iterator<Item = Title> {
+    let title = |column: &Column| Title::new(printable(&column.name), is_number(&column.kind));
+    columns.iter().map(title)
+}
+
+/// The cells of a key for people.
+pub(crate) fn key_cells(cells: &[String], columns: &[Column]) -> impl Iterator<Item = Cell> {
+    let cells = cells.iter().zip(columns);
+    cells.map(|(cell, column)| shown(cell, &column.kind))
+}
+
 /// A cell for people, escaped.
-pub(crate) fn shown(cell: &str, kind: &str) -> Cell {
+fn shown(cell: &str, kind: &str) -> Cell {
     let text = match (kind, cell.parse()) {
         ("duration", Ok(nanos)) => duration(nanos),
         _ => printable(cell),

@@ -10,8 +10,7 @@ use std::io::{self, Write};
 use probes::events::{Aggregate, Column, SpanInfo, TableRow, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::cells::{cell_json, is_number, quoted, shown};
-use crate::names::printable;
+use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
 
@@ -211,8 +210,6 @@ impl SumTable {
     /// At most `most` rows, for people.
     fn sheet(&self, most: usize) -> Sheet {
         let measures = self.measures();
-        let keys = self.columns.iter();
-        let keys = keys.map(|key| Title::new(printable(&key.name), is_number(&key.kind)));
         let filled = measures.iter().map(|measure| measure.title);
         let filled = ["count"].into_iter().chain(filled);
         let filled = filled.map(|title| Title::new(title, true));
@@ -221,8 +218,8 @@ impl SumTable {
             .is_empty()
             .then_some("nothing was counted or timed");
         Sheet {
-            heading: format!("{}: {}", printable(&self.plugin), printable(&self.name)),
-            titles: keys.chain(filled).collect(),
+            heading: heading(&self.plugin, &self.name),
+            titles: key_titles(&self.columns).chain(filled).collect(),
             rows: (self.rows.iter().take(most))
                 .map(|row| self.cells(row, measures))
                 .collect(),
@@ -233,8 +230,7 @@ impl SumTable {
 
     /// A row for people.
     fn cells(&self, row: &Row, measures: &[Measure]) -> Vec<Cell> {
-        let keys = row.cells.iter().zip(&self.columns);
-        let keys = keys.map(|(cell, column)| shown(cell, &column.kind));
+        let keys = key_cells(&row.cells, &self.columns);
         let count = Cell::number(row.count, row.count.to_string());
         let filled = measures.iter().map(|measure| match row.measured(measure) {
             None => Cell::text("-".to_owned()),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use probes::events::{Column, Moment, SpanInfo, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::cells::{cell_json, is_number, quoted, shown};
+use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::names::{class, printable};
 use crate::numbers::{counted, thousands};
 use crate::perfetto::thread_name;
@@ -160,16 +160,17 @@ impl EventRow {
 impl EventTable {
     /// At most `most` rows and what is left out, for people.
     pub(super) fn sheet(&self, most: usize) -> Sheet {
-        let keys = self.columns.iter();
-        let keys = keys.map(|key| Title::new(printable(&key.name), is_number(&key.kind)));
         let values = self.values.iter();
         let values = values.map(|name| Title::new(printable(name), false));
         let last = [Title::new("thread", false), Title::new("time", true)];
         let nothing = self.rows.is_empty() && self.reached == 0;
         let nothing = nothing.then(|| "no event happened".to_owned());
         Sheet {
-            heading: format!("{}: {}", printable(&self.plugin), printable(&self.name)),
-            titles: keys.chain(values).chain(last).collect(),
+            heading: heading(&self.plugin, &self.name),
+            titles: key_titles(&self.columns)
+                .chain(values)
+                .chain(last)
+                .collect(),
             rows: (self.rows.iter().take(most))
                 .map(|row| self.cells(row))
                 .collect(),
@@ -180,8 +181,7 @@ impl EventTable {
 
     /// A row for people.
     fn cells(&self, row: &EventRow) -> Vec<Cell> {
-        let keys = row.cells.iter().zip(&self.columns);
-        let keys = keys.map(|(cell, column)| shown(cell, &column.kind));
+        let keys = key_cells(&row.cells, &self.columns);
         let values = self.values.iter().map(|name| match row.value(name) {
             None => Cell::text("-".to_owned()),
             Some((_, text, value)) => Cell {
