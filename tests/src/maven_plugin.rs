@@ -26,6 +26,8 @@ const TESTS: &str = "classhook-tests";
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The package of the plugin's classes.
 const PACKAGE: &str = "io/github/classhook/maven";
+/// The package of what plugins share, which find command and agent in it.
+const SHARED: &str = "io/github/classhook/build";
 
 /// Where the repository is.
 pub fn repository() -> PathBuf {
@@ -99,7 +101,7 @@ fn native_jar(native: Files, platform: &str) -> Vec<u8> {
         });
     let mut files = native;
     files.insert("digest".to_owned(), digest.into_bytes());
-    let path = |name: String| format!("{PACKAGE}/native/{platform}/{name}");
+    let path = |name: String| format!("{SHARED}/native/{platform}/{name}");
     let files: Files = files
         .into_iter()
         .map(|(name, bytes)| (path(name), bytes))
@@ -107,23 +109,33 @@ fn native_jar(native: Files, platform: &str) -> Vec<u8> {
     jar(&files)
 }
 
-/// The jar with the listener of tests, which JUnit's platform finds; compiled in this folder.
+/// The jar with the listeners of tests, which JUnit's platform and TestNG find; compiled in this folder.
 ///
 /// # Panics
 /// If it does not compile.
 pub fn listener_jar(jdk: &Jdk, folder: &Path) -> Vec<u8> {
-    let libraries = [artifacts::path("junit")];
-    let mut files = compiled(jdk, "build-tools/tests/src", &libraries, folder);
-    files.insert(
-        "META-INF/services/org.junit.platform.launcher.TestExecutionListener".to_owned(),
-        b"io.github.classhook.tests.JUnitListener\n".to_vec(),
-    );
+    let libraries = artifacts::paths(&["junit", "testng"]);
+    let mut files = compiled(jdk, &["build-tools/tests/src"], &libraries, folder);
+    for (service, listener) in [
+        (
+            "org.junit.platform.launcher.TestExecutionListener",
+            "JUnitListener",
+        ),
+        ("org.testng.ITestNGListener", "TestNGListener"),
+    ] {
+        let listener = format!("io.github.classhook.tests.{listener}\n");
+        files.insert(
+            format!("META-INF/services/{service}"),
+            listener.into_bytes(),
+        );
+    }
     jar(&files)
 }
 
 /// The classes of the plugin, and what tells Maven of them.
 fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
-    let mut files = compiled(jdk, "build-tools/maven/src", &maven::libraries(), scratch);
+    let sources = ["build-tools/shared/src", "build-tools/maven/src"];
+    let mut files = compiled(jdk, &sources, &maven::libraries(), scratch);
     files.insert(
         "META-INF/maven/plugin.xml".to_owned(),
         descriptor().into_bytes(),
@@ -132,8 +144,11 @@ fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
 }
 
 /// The classes of these sources, for Java 8.
-fn compiled(jdk: &Jdk, sources: &str, libraries: &[PathBuf], scratch: &Path) -> Files {
-    let sources = javac::sources_in(&root().join(sources));
+fn compiled(jdk: &Jdk, sources: &[&str], libraries: &[PathBuf], scratch: &Path) -> Files {
+    let sources = sources.iter();
+    let sources: Vec<PathBuf> = sources
+        .flat_map(|folder| javac::sources_in(&root().join(folder)))
+        .collect();
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     let class_path = std::env::join_paths(libraries).expect("paths without colons");
     let class_path = class_path.to_str().expect("paths in UTF-8");
@@ -197,6 +212,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Parameter {
     r#type: String,
+    description: String,
     property: Option<String>,
     value: Option<String>,
     default: Option<String>,
@@ -205,9 +221,12 @@ struct Parameter {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Goal {
     name: String,
+    description: String,
+    #[serde(default)]
+    without_project: bool,
     phase: Option<String>,
     class: String,
     parameters: Vec<String>,
@@ -215,9 +234,11 @@ struct Goal {
     defaults: BTreeMap<String, String>,
     #[serde(default)]
     properties: BTreeMap<String, String>,
+    #[serde(default)]
+    types: BTreeMap<String, String>,
 }
 
-/// What every goal has.
+/// What every goal has that is about a project.
 const COMMON: [&str; 4] = ["classhookHome", "project", "session", "skip"];
 
 impl Table {
@@ -236,23 +257,31 @@ impl Table {
         let phase = goal.phase.as_ref();
         let phase = phase.map_or_else(String::new, |phase| format!("<phase>{phase}</phase>\n"));
         let mut text = format!(
-            "<mojo>\n<goal>{}</goal>\n{phase}<implementation>{}.{}</implementation>\n<language>java</language>\n<instantiationStrategy>per-lookup</instantiationStrategy>\n\
-             <requiresProject>true</requiresProject>\n<threadSafe>true</threadSafe>\n",
+            "<mojo>\n<goal>{}</goal>\n<description>{}</description>\n{phase}<implementation>{}.{}</implementation>\n\
+             <language>java</language>\n<instantiationStrategy>per-lookup</instantiationStrategy>\n\
+             <requiresProject>{}</requiresProject>\n<threadSafe>true</threadSafe>\n",
             goal.name,
+            goal.description,
             PACKAGE.replace('/', "."),
-            goal.class
+            goal.class,
+            !goal.without_project
         );
-        let common = COMMON.map(str::to_owned);
+        let common = match goal.without_project {
+            true => Vec::new(),
+            false => COMMON.map(str::to_owned).to_vec(),
+        };
         let (mut parameters, mut configuration) = (String::new(), String::new());
         for name in goal.parameters.iter().chain(&common) {
             let parameter = self.parameter.get(name);
             let parameter = parameter.unwrap_or_else(|| panic!("goals.toml: no parameter {name}"));
             let _ = writeln!(
                 parameters,
-                "<parameter><name>{name}</name><type>{}</type><required>{}</required><editable>{}</editable></parameter>",
-                parameter.r#type,
+                "<parameter><name>{name}</name><type>{}</type><required>{}</required><editable>{}</editable>\
+                 <description>{}</description></parameter>",
+                goal.types.get(name).unwrap_or(&parameter.r#type),
                 parameter.required,
-                parameter.value.is_none()
+                parameter.value.is_none(),
+                parameter.description
             );
             configuration += &goal.setting(name, parameter);
         }

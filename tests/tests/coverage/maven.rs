@@ -1,12 +1,14 @@
 //! The Maven plugin in real builds, beside JaCoCo's: the same project, in which only the plugin's coordinates differ.
 
+use crate::support::command::json;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::maven::{home, local_repository};
 use e2e_tests::maven_plugin::{self, GROUP, PLUGIN, VERSION};
-use e2e_tests::scratch;
+use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::{root, test_file};
-use jacoco_files::XmlReport;
+use e2e_tests::{javac, scratch};
+use jacoco_files::{Execution, XmlReport};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -34,12 +36,16 @@ impl Project {
 
     /// `mvn` with these words, without network.
     fn mvn(&self, words: &[&str]) -> Run {
+        self.mvn_with_cache(&self.folder().join("cache"), words)
+    }
+
+    fn mvn_with_cache(&self, cache: &Path, words: &[&str]) -> Run {
         Java::program(home().join("bin/mvn"))
             .folder(self.folder())
             .variable("JAVA_HOME", &self.jdk.home)
             .variable("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .variable("MAVEN_SKIP_RC", "true")
-            .variable("XDG_CACHE_HOME", self.folder().join("cache"))
+            .variable("XDG_CACHE_HOME", cache)
             .arguments(&["--batch-mode", "--offline", "--no-transfer-progress"])
             .argument(setting("maven.repo.local", &local_repository()))
             .argument(setting(
@@ -52,13 +58,17 @@ impl Project {
 
     /// A goal of ours alone, of the execution of this name.
     fn goal(&self, goal: &str, words: &[&str]) -> Run {
-        let goal = format!("{GROUP}:{PLUGIN}:{VERSION}:{goal}");
-        self.mvn(&[&[goal.as_str()], words].concat())
+        self.mvn(&[&[ours(goal).as_str()], words].concat())
     }
 
     fn report(&self, file: &str) -> XmlReport {
         XmlReport::read(&self.folder().join(file))
     }
+}
+
+/// A goal of our plugin, as Maven names it.
+fn ours(goal: &str) -> String {
+    format!("{GROUP}:{PLUGIN}:{VERSION}:{goal}")
 }
 
 fn setting(name: &str, path: &Path) -> String {
@@ -147,14 +157,105 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     assert!(recent.is_dir() && !old.exists());
     assert!(kept.join("before.exec").is_file());
     checks(&ours);
+    offline(&ours, &theirs.report("core/target/site/jacoco/jacoco.xml"));
     mistakes(&ours);
+}
+
+/// What is below a folder, with the files' content.
+fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = javac::files_with_extension(folder, "class").into_iter();
+    files
+        .map(|file| (file.clone(), std::fs::read(file).expect("a file")))
+        .collect()
+}
+
+/// One run of several goals, without a cache that can be written: classes with probes and back, every format, what a JVM
+/// that listens has executed, and help.
+fn offline(project: &Project, expected: &XmlReport) {
+    let core = project.folder().join("core/target");
+    let before = content(&core.join("classes"));
+    let recorded = core.join("jacoco.exec");
+    std::fs::write(recorded.join("old.exec"), "not even JaCoCo's").expect("writable");
+    let snapshots = scratch();
+    let options = format!("output={},jacoco-tcp=0", snapshots.path().display());
+    let servant = Servant::of(&servant::java(&project.jdk, &[]).agent(Some(&options)));
+    let status = json(&["status", &servant.pid().to_string()]);
+    let port = status["jacoco_tcp"].as_str().expect("an address");
+    let port = port.rsplit(':').next().expect("a port");
+    let goals = ["prepare-agent", "instrument"].map(ours);
+    let later = [
+        "restore-instrumented-classes",
+        "report@formats",
+        "dump",
+        "help",
+    ];
+    let later = later.map(ours);
+    let mut words: Vec<&str> = goals.iter().map(String::as_str).collect();
+    words.push("surefire:test");
+    words.extend(later.iter().map(String::as_str));
+    let settings = [
+        "-Djacoco.append=false",
+        "-Djacoco.propertyName=unused",
+        "-Djacoco.output=tcpserver",
+        "-Djacoco.reset",
+        "-Dgoal=dump",
+        "-Ddetail",
+    ];
+    let port_setting = format!("-Djacoco.port={port}");
+    words.extend(settings.iter().chain(&[port_setting.as_str()]));
+    words.extend(["-pl", "core"]);
+    let run = project.mvn_with_cache(&project.folder().join("pom.xml"), &words);
+    run.assert_success();
+    drop(servant);
+    assert_said(&run, &format!(",jacoco-tcp={port}"));
+    assert_said(&run, "Restored 1 class in ");
+    assert_said(&run, "classhook:dump");
+    assert_said(&run, "retryCount (default: 10)");
+    assert_eq!(content(&core.join("classes")), before);
+    let unpacked = folders(&core.join("classhook-native"));
+    assert!(unpacked.len() == 1 && unpacked[0].join("classhook").is_file());
+
+    let report = XmlReport::read(&core.join("formats/jacoco.xml"));
+    assert_eq!(report.differences(expected), Vec::<String>::new());
+    let text = |file: &str| std::fs::read_to_string(core.join("formats").join(file)).expect(file);
+    for (file, part) in [
+        ("lcov.info", "SF:core/src/main/java/com/acme/Sum.java"),
+        (
+            "cobertura.xml",
+            "filename=\"core/src/main/java/com/acme/Sum.java\"",
+        ),
+        ("sonar.xml", "path=\"core/src/main/java/com/acme/Sum.java\""),
+        ("coverage.json", "\"classhook-coverage\""),
+        ("coverage.md", "com.acme"),
+        ("coverage.svg", "<svg"),
+    ] {
+        assert!(text(file).contains(part), "{file}: {}", text(file));
+    }
+    let keys = Execution::read(&core.join("formats/merged.exec")).0;
+    assert!(keys.keys().any(|key| key.name == "com/acme/Sum"));
+
+    let dumped = folders(&recorded);
+    assert_eq!(dumped.len(), 1, "{dumped:?}");
+    let keys = Execution::read(&dumped[0]).0;
+    assert!(keys.keys().any(|key| key.name == "Servant"));
 }
 
 /// Goals on what the build has left: rules that do not hold, merging.
 fn checks(project: &Project) {
     let short =
         "Rule violated for bundle web: lines covered ratio is 0.60, but expected minimum is 0.99";
-    let failed = project.goal("check@gate", &["-pl", "web", "-Dleast=0.99"]);
+    // Two builds at once, neither of which finds the agent unpacked.
+    let cache = project.folder().join("cache-of-two");
+    let [merge, check] = ["merge@merged", "check@gate"].map(ours);
+    let (failed, merged) = std::thread::scope(|scope| {
+        let merged = scope.spawn(|| project.mvn_with_cache(&cache, &[&merge, "--non-recursive"]));
+        let words = [&check, "-pl", "web", "-Dleast=0.99"];
+        let failed = project.mvn_with_cache(&cache, &words);
+        (failed, merged.join().expect("Maven was started"))
+    });
+    let unpacked = folders(&cache.join("classhook/native"));
+    assert_eq!(unpacked.len(), 1, "{unpacked:?}");
+    assert_eq!(folders(&unpacked[0]).len(), 2);
     failed.assert_exit(1);
     assert_said(&failed, short);
     assert_said(&failed, "Coverage checks have not been met.");
@@ -168,7 +269,6 @@ fn checks(project: &Project) {
         &unprepared,
         "The goal prepare-agent did not run for this project.",
     );
-    let merged = project.goal("merge@merged", &["--non-recursive"]);
     merged.assert_success();
     let file = project.folder().join("target/merged.exec");
     assert_said(&merged, &format!("into {}: ", file.display()));
@@ -181,15 +281,19 @@ fn mistakes(project: &Project) {
     wrong.assert_exit(1);
     assert_said(&wrong, "error[H0676]: `BUNDEL` is no element");
     assert_said(&wrong, "<element>BUNDEL</element>");
-    let unsupported = ["--non-recursive", "-Djacoco.output=tcpserver"];
+    let unsupported = ["--non-recursive", "-Djacoco.output=tcpclient"];
     let refused = project.goal("prepare-agent", &unsupported);
     refused.assert_exit(1);
-    assert_said(&refused, "does not support <output>tcpserver</output>");
-    let skipped = ["--non-recursive", "-Djacoco.skip"];
+    assert_said(&refused, "does not support <output>tcpclient</output>");
+    let skipped = [
+        "--non-recursive",
+        "-Djacoco.skip",
+        "-Djacoco.propertyName=unset",
+    ];
     let skipped = project.goal("prepare-agent", &skipped);
     skipped.assert_success();
     assert_said(&skipped, "because property jacoco.skip is set");
-    assert_said(&skipped, "argLine set to empty");
+    assert_said(&skipped, "unset set to empty");
     let nowhere = ["--non-recursive", "-Dclasshook.home=."];
     let nowhere = project.goal("prepare-agent", &nowhere);
     nowhere.assert_exit(1);
@@ -279,8 +383,5 @@ fn goals_and_parameters_are_those_of_jacoco_and_documented() {
         }
     }
     let missing: Vec<&str> = theirs.into_keys().collect();
-    assert_eq!(
-        missing,
-        ["dump", "help", "instrument", "restore-instrumented-classes"]
-    );
+    assert_eq!(missing, Vec::<&str>::new());
 }

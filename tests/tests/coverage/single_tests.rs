@@ -9,30 +9,66 @@ use e2e_tests::{artifacts, javac, jdks, maven_plugin, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program and its tests, run once by JUnit with the listener; the snapshot is in the folder `out`.
-fn tested(folder: &Path) {
+/// A framework that runs tests: the folders with the program and its tests, its libraries, and how it is started.
+struct Framework {
+    sources: &'static [&'static str],
+    libraries: &'static [&'static str],
+    main: &'static str,
+    arguments: &'static [&'static str],
+}
+
+const JUNIT: Framework = Framework {
+    sources: &["java/junit"],
+    libraries: &["junit"],
+    main: "org.junit.platform.console.ConsoleLauncher",
+    arguments: &["execute", "--disable-banner", "--scan-class-path"],
+};
+
+const TESTNG: Framework = Framework {
+    sources: &["java/junit/main", "java/testng"],
+    libraries: &["testng", "jcommander", "slf4j-api"],
+    main: "org.testng.TestNG",
+    arguments: &[
+        "-usedefaultlisteners",
+        "false",
+        "-parallel",
+        "none",
+        "-testclass",
+    ],
+};
+
+/// A program and its tests, run once with the listener; the snapshot is in the folder `out`.
+fn tested(folder: &Path, framework: &Framework, tests: Option<&str>) {
     let jdk = jdks::newest();
     let listener = folder.join("classhook-tests.jar");
     let jar = maven_plugin::listener_jar(&jdk, &folder.join("listener"));
     std::fs::write(&listener, jar).expect("a writable folder");
-    let junit = artifacts::path("junit");
-    let sources = javac::sources_in(&test_file("java/junit"));
+    let sources = framework.sources.iter();
+    let sources: Vec<PathBuf> = sources
+        .flat_map(|folder| javac::sources_in(&test_file(folder)))
+        .collect();
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
-    let class_path = ["-cp", junit.to_str().expect("text")];
-    let classes = javac::compile(&jdk, &sources, folder, &class_path);
+    let mut class_path = artifacts::paths(framework.libraries);
+    let joined = std::env::join_paths(&class_path).expect("paths without colons");
+    let options = ["-cp", joined.to_str().expect("text")];
+    let classes = javac::compile(&jdk, &sources, folder, &options);
+    class_path.extend([listener, classes.clone()]);
+    let class_path: Vec<&PathBuf> = class_path.iter().collect();
     let options = format!(
         "output={},select=com.acme.**;!com.acme.*Test",
         folder.join("out").display()
     );
-    let junit = Java::new(&jdk)
+    let run = Java::new(&jdk)
         .agent(Some(&options))
-        .class_path(&[&junit, &listener, &classes])
-        .main("org.junit.platform.console.ConsoleLauncher")
-        .arguments(&["execute", "--disable-banner", "--scan-class-path"])
-        .argument(&classes)
+        .class_path(&class_path)
+        .main(framework.main)
+        .arguments(framework.arguments)
+        .argument(tests.map_or(classes, PathBuf::from))
+        .folder(folder)
         .run();
-    junit.assert_success();
-    assert!(junit.stderr.is_empty(), "{}", junit.report());
+    run.assert_success();
+    let warnings = run.stderr.matches("warning[").count();
+    assert_eq!(warnings, 0, "{}", run.report());
 }
 
 fn git(repository: &Path, words: &[&str]) {
@@ -82,7 +118,7 @@ fn affected(repository: &Path, (file, from, to): (&str, &str, &str), code: i32) 
 #[test]
 fn each_test_of_junit_is_told_by_line_and_by_change() {
     let folder = scratch();
-    tested(folder.path());
+    tested(folder.path(), &JUNIT, None);
     let repository = folder.path().join("repository");
     for part in ["main", "test"] {
         let from = test_file("java/junit").join(part).join("com/acme");
@@ -168,6 +204,24 @@ fn each_test_of_junit_is_told_by_line_and_by_change() {
     assert_eq!(run.stdout.lines().collect::<Vec<_>>(), [adds, again]);
     for part in ["H0692", "data.json", "New.java"] {
         run.assert_stderr(part);
+    }
+}
+
+#[test]
+fn each_test_of_testng_is_told_with_what_is_before_and_after_it() {
+    let folder = scratch();
+    tested(folder.path(), &TESTNG, Some("com.acme.SumNgTest"));
+    let names = |class: &str| format!("com.acme.SumNgTest{class}");
+    let [adds, divides, zero, class] = ["#adds", "#divides", "#zero", ""].map(names);
+    for (place, expected) in [
+        ("Sum.java:7", vec![adds.as_str()]),
+        ("Sum.java:14", vec![&divides]),
+        ("Sum.java:12", vec![&zero]),
+        ("Sum.java:18", vec![]),
+        ("Shared.java:7", vec![&class]),
+        ("Shared.java:11", vec![&adds, &zero]),
+    ] {
+        tests_for(&folder.path().join("listener"), place, &expected);
     }
 }
 

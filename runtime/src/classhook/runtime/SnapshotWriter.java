@@ -69,6 +69,10 @@ final class SnapshotWriter implements Runnable {
             if (output == null) {
                 output = System.getenv("CLASSHOOK_OUTPUT");
             }
+            if (output == null) {
+                // What builds with JaCoCo's offline instrumentation set.
+                output = System.getProperty("jacoco-agent.destfile");
+            }
             long pid = pid();
             long start = System.currentTimeMillis();
             File folder = new File(output == null || output.isEmpty() ? "classhook" : output);

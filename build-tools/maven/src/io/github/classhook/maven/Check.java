@@ -1,5 +1,8 @@
 package io.github.classhook.maven;
 
+import io.github.classhook.build.ClassFiles;
+import io.github.classhook.build.Recorded;
+import io.github.classhook.build.Tools;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,6 @@
 package io.github.classhook.maven;
 
+import io.github.classhook.build.Tools;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;

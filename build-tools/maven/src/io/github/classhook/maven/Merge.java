@@ -1,5 +1,6 @@
 package io.github.classhook.maven;
 
+import io.github.classhook.build.Recorded;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;

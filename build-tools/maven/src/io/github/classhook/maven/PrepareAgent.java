@@ -1,10 +1,9 @@
 package io.github.classhook.maven;
 
+import io.github.classhook.build.Lists;
+import io.github.classhook.build.Recorded;
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -32,7 +31,7 @@ public final class PrepareAgent extends Goal {
     @Override
     void run() throws IOException, MojoExecutionException {
         refuseUnsupported();
-        makeRoom();
+        Recorded.makeRoom(destFile, append);
         String agent = argument("-agentpath:" + tools().library() + "=" + options());
         Properties properties = project.getProperties();
         String name = property();
@@ -65,7 +64,7 @@ public final class PrepareAgent extends Goal {
     }
 
     private void refuseUnsupported() throws MojoExecutionException {
-        refuse("output", output, output != null && !output.equals("file"));
+        refuse("output", output, output != null && !output.equals("file") && !isServer());
         refuse("inclBootstrapClasses", true, inclBootstrapClasses);
         refuse("inclNoLocationClasses", true, inclNoLocationClasses);
         refuse("exclClassLoaders", exclClassLoaders, exclClassLoaders != null);
@@ -73,8 +72,14 @@ public final class PrepareAgent extends Goal {
         warnIgnored("sessionId", sessionId);
         warnIgnored("classDumpDir", classDumpDir);
         warnIgnored("jmx", jmx);
-        warnIgnored("address", address);
-        warnIgnored("port", port);
+        if (!isServer()) {
+            warnIgnored("address", address);
+            warnIgnored("port", port);
+        }
+    }
+
+    private boolean isServer() {
+        return "tcpserver".equals(output);
     }
 
     private static void refuse(String parameter, Object value, boolean isSet) throws MojoExecutionException {
@@ -84,28 +89,25 @@ public final class PrepareAgent extends Goal {
         }
     }
 
-    /** Each JVM leaves a file in the folder; a file of JaCoCo's that is in its place becomes one of them. */
-    private void makeRoom() throws IOException {
-        Path folder = destFile.toPath();
-        if (Files.isRegularFile(folder)) {
-            Path aside = folder.resolveSibling(folder.getFileName() + ".before");
-            Files.move(folder, aside, StandardCopyOption.REPLACE_EXISTING);
-            Files.createDirectory(folder);
-            Files.move(aside, folder.resolve("before.exec"));
-        }
-        if (!append) {
-            for (File file : Recorded.in(destFile)) {
-                Files.delete(file.toPath());
-            }
-        }
-    }
-
     private String options() throws MojoExecutionException {
         List<String> selectors = new ArrayList<>();
         selectors.addAll(selectors("", includes));
         selectors.addAll(selectors("!", excludes));
         String select = selectors.isEmpty() ? "" : ",select=" + String.join(";", selectors);
-        return "plugin=coverage,output=" + value("destFile", destFile.getPath()) + select;
+        return "plugin=coverage,output=" + value("destFile", snapshots().getPath()) + select + server();
+    }
+
+    /** With a server, only what the goal dump gets of it is to be reported. */
+    private File snapshots() {
+        return isServer() ? new File(project.getBuild().getDirectory(), "classhook/tcpserver") : destFile;
+    }
+
+    private String server() throws MojoExecutionException {
+        if (!isServer()) {
+            return "";
+        }
+        String host = address == null ? "" : value("address", address) + ":";
+        return ",jacoco-tcp=" + host + (port == null ? 6300 : port);
     }
 
     /** JaCoCo's wildcards over names of classes: `*` is any text. */

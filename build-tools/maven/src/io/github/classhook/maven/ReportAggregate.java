@@ -1,5 +1,8 @@
 package io.github.classhook.maven;
 
+import io.github.classhook.build.ClassFiles;
+import io.github.classhook.build.Lists;
+import io.github.classhook.build.Recorded;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.github.classhook.maven;
+package io.github.classhook.build;
 
 import java.io.File;
 import java.io.IOException;
@@ -6,6 +6,7 @@ import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,16 +15,36 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** What test JVMs left: a folder with a file of each, or a file, which may be JaCoCo's. */
-final class Recorded {
+public final class Recorded {
     private Recorded() {
     }
 
-    static boolean isThere(File place) {
+    public static boolean isThere(File place) {
         return place.isFile() || !in(place).isEmpty();
     }
 
+    /**
+     * Makes a place a folder in which each JVM can leave a file; a file of JaCoCo's that is there becomes one of them.
+     *
+     * @param append whether what was recorded before stays
+     */
+    public static void makeRoom(File place, boolean append) throws IOException {
+        Path folder = place.toPath();
+        if (Files.isRegularFile(folder)) {
+            Path aside = folder.resolveSibling(folder.getFileName() + ".before");
+            Files.move(folder, aside, StandardCopyOption.REPLACE_EXISTING);
+            Files.createDirectory(folder);
+            Files.move(aside, folder.resolve("before.exec"));
+        }
+        if (!append) {
+            for (File file : in(place)) {
+                Files.delete(file.toPath());
+            }
+        }
+    }
+
     /** The files of JVMs directly in a folder; none if there is no such folder. */
-    static List<File> in(File folder) {
+    public static List<File> in(File folder) {
         List<File> all = new ArrayList<>();
         File[] files = folder.listFiles((in, name) -> name.endsWith(".hook") || name.endsWith(".exec"));
         Collections.addAll(all, files == null ? new File[0] : files);
@@ -31,7 +52,7 @@ final class Recorded {
     }
 
     /** The files and folders below a folder that Ant's patterns match and that hold what was recorded. */
-    static Set<String> below(File base, List<String> includes, List<String> excludes) throws IOException {
+    public static Set<String> below(File base, List<String> includes, List<String> excludes) throws IOException {
         PathPatterns patterns = new PathPatterns(includes, excludes);
         Set<String> found = new TreeSet<>();
         if (!base.isDirectory()) {

@@ -1,14 +1,14 @@
-package io.github.classhook.maven;
+package io.github.classhook.build;
 
 import java.util.Collections;
 import java.util.List;
 
 /** Lists that Maven leaves unset where the configuration has none. */
-final class Lists {
+public final class Lists {
     private Lists() {
     }
 
-    static List<String> orEmpty(List<String> list) {
+    public static List<String> orEmpty(List<String> list) {
         return list == null ? Collections.emptyList() : list;
     }
 }

@@ -1,4 +1,4 @@
-package io.github.classhook.maven;
+package io.github.classhook.build;
 
 import java.io.File;
 import java.io.IOException;
@@ -11,13 +11,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Which class files of a folder are reported: JaCoCo's patterns over their paths, and the selectors that say the same. */
-final class ClassFiles {
+public final class ClassFiles {
     private static final String SUFFIX = ".class";
 
     private final List<String> includes;
     private final List<String> excludes;
 
-    ClassFiles(List<String> includes, List<String> excludes) {
+    public ClassFiles(List<String> includes, List<String> excludes) {
         this.includes = single(includes);
         this.excludes = single(excludes);
     }
@@ -28,7 +28,7 @@ final class ClassFiles {
                 .map(PathPatterns::normal).filter(pattern -> !pattern.isEmpty()).collect(Collectors.toList());
     }
 
-    boolean areIn(File folder) throws IOException {
+    public boolean areIn(File folder) throws IOException {
         if (!folder.isDirectory()) {
             return false;
         }
@@ -40,7 +40,7 @@ final class ClassFiles {
         }
     }
 
-    List<String> options() {
+    public List<String> options() {
         List<String> all = new ArrayList<>();
         includes.forEach(pattern -> selectors(pattern).forEach(glob -> add(all, glob)));
         excludes.forEach(pattern -> selectors(pattern).forEach(glob -> add(all, "!" + glob)));

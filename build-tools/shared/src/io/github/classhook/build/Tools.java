@@ -1,4 +1,4 @@
-package io.github.classhook.maven;
+package io.github.classhook.build;
 
 import java.io.BufferedReader;
 import java.io.File;
@@ -21,11 +21,11 @@ import java.util.List;
 import java.util.Locale;
 
 /** The command and the agent's library: those of a folder that is named, or unpacked from the jar of this platform. */
-final class Tools {
+public final class Tools {
     /** The exit code of a command whose answer is incomplete. */
-    static final int PARTIAL = 3;
+    public static final int PARTIAL = 3;
     /** The exit code of a command that finds less covered than its rules ask for. */
-    static final int SHORT = 4;
+    public static final int SHORT = 4;
 
     private static final String COMMAND = "classhook";
     private static final String LIBRARY = "libclasshook.so";
@@ -40,10 +40,10 @@ final class Tools {
     }
 
     /** How a command ended. */
-    static final class Ended {
-        final String name;
-        final int code;
-        final List<String> lines;
+    public static final class Ended {
+        public final String name;
+        public final int code;
+        public final List<String> lines;
 
         Ended(String name, int code, List<String> lines) {
             this.name = name;
@@ -52,7 +52,7 @@ final class Tools {
         }
     }
 
-    static Tools find(File home, File buildFolder) throws IOException {
+    public static Tools find(File home, File buildFolder) throws IOException {
         if (home == null) {
             return new Tools(unpacked(buildFolder.toPath()));
         }
@@ -65,11 +65,11 @@ final class Tools {
         return new Tools(home.toPath());
     }
 
-    Path library() {
+    public Path library() {
         return folder.resolve(LIBRARY);
     }
 
-    Ended run(File where, List<String> words) throws IOException {
+    public Ended run(File where, List<String> words) throws IOException {
         List<String> line = new ArrayList<>();
         line.add(folder.resolve(COMMAND).toString());
         line.addAll(words);
@@ -182,7 +182,7 @@ final class Tools {
         InputStream file = Tools.class.getResourceAsStream("native/" + platform + "/" + name);
         if (file == null) {
             throw new IOException("there is no agent for " + platform + " in this plugin (there is one for linux-x86_64);"
-                    + " use -Djacoco.skip there, or -Dclasshook.home=FOLDER with an agent of your own");
+                    + " do without it there, or name a folder with an agent of your own (classhook.home)");
         }
         return file;
     }

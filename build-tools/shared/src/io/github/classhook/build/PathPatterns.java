@@ -1,4 +1,4 @@
-package io.github.classhook.maven;
+package io.github.classhook.build;
 
 import java.util.Collections;
 import java.util.List;
@@ -6,16 +6,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Ant's patterns over relative paths: `**` is any number of folders, `*` any text within one, `?` one letter. */
-final class PathPatterns {
+public final class PathPatterns {
     private final List<Pattern> includes;
     private final List<Pattern> excludes;
 
-    PathPatterns(List<String> includes, List<String> excludes) {
+    public PathPatterns(List<String> includes, List<String> excludes) {
         this.includes = patterns(includes.isEmpty() ? Collections.singletonList("**") : includes);
         this.excludes = patterns(excludes);
     }
 
-    boolean match(String path) {
+    public boolean match(String path) {
         return any(includes, path) && !any(excludes, path);
     }
 
