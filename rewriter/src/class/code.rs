@@ -32,9 +32,10 @@ impl CodeLayout {
         let end = start.plus(record.code_length as usize);
         let contents = bytes.get(start..end).unwrap_or_default();
         let mut cursor = Cursor::new(contents, record.code);
-        let max_stack = cursor.u2("Code.max_stack")?;
-        let max_locals = cursor.u2("Code.max_locals")?;
-        let length = cursor.u4("Code.code_length")?;
+        let [s0, s1, l0, l1, c0, c1, c2, c3] = cursor.array("Code.code_length")?;
+        let max_stack = u16::from_be_bytes([s0, s1]);
+        let max_locals = u16::from_be_bytes([l0, l1]);
+        let length = u32::from_be_bytes([c0, c1, c2, c3]);
         if length == 0 || length as usize > MAX_CODE_LENGTH {
             let offset = cursor.offset().minus(4);
             return Err(ReadError::BadCodeLength { offset, length });

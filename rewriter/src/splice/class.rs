@@ -9,7 +9,7 @@ use crate::splice::analysis::is_special;
 use crate::splice::class_array::{head, tail};
 use crate::splice::method::{MethodScratch, MethodSplice};
 use crate::splice::order::{by_method, order_by_method};
-use crate::splice::probe::{ProbeWriter, check};
+use crate::splice::probe::{ProbeWriter, check, is_hit};
 use crate::splice::report::{SpliceError, SpliceReport};
 use crate::storage::ProbeStorage;
 use crate::structure::apply_class_edits;
@@ -22,6 +22,20 @@ pub struct Scratch {
     order: Vec<u64>,
     pool: PoolWriter,
     method: MethodScratch,
+    /// Every method goes the general way.
+    general: bool,
+}
+
+impl Scratch {
+    /// Buffers of a splice that takes no short way: slower, and equal to the byte.
+    /// Tests compare it with the other.
+    #[must_use]
+    pub fn general() -> Self {
+        Scratch {
+            general: true,
+            ..Scratch::default()
+        }
+    }
 }
 
 /// Applies `plan` to `class` and writes the result to `out`, whose contents are
@@ -115,6 +129,7 @@ fn rewrite(
         order,
         pool,
         method: buffers,
+        general,
     } = scratch;
     out.reserve(bytes.len().plus(plan.edits().len().times(16)).plus(256));
     let pool_end = class.pool().end();
@@ -122,7 +137,8 @@ fn rewrite(
     out.extend_from_slice(pool.bytes());
     let early = pool.bytes().len();
     head(class, probes.added(), out);
-    let special = plan.edits().iter().any(|edit| is_special(plan, edit));
+    let hits_alone = !*general && plan.edits().iter().all(is_hit);
+    let special = !hits_alone && plan.edits().iter().any(|edit| is_special(plan, edit));
     let mut copied = class.methods_start();
     for (index, group) in by_method(order) {
         let Some(record) = class.records().get(usize::from(index)).copied() else {
@@ -137,6 +153,7 @@ fn rewrite(
             probes,
             plan,
             order: group,
+            hits_alone,
             special,
             pool,
             buffers,

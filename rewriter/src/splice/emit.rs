@@ -1,7 +1,7 @@
 //! Writing the code array.
 
 use crate::arithmetic::{Exact, Known, distance, moved, short_distance};
-use crate::bytes::write_at;
+use crate::bytes::{copy, write_at};
 use crate::class::switch_layout;
 use crate::cursor::i32_at;
 use crate::plan::Edit;
@@ -48,6 +48,12 @@ impl Emitter<'_> {
             self.gap(gap, out);
         }
         self.copy(&mut copied, self.layout.length, out);
+        self.finish(base, out);
+    }
+
+    /// Writes what stands behind the main line, which begins at `base`, and the
+    /// distances of its jumps.
+    pub(crate) fn finish(&self, base: usize, out: &mut Vec<u8>) {
         self.trampolines(self.layout.length, out);
         let unwind = self.layout.unwind_keys.len() as u32;
         self.edits(&self.layout.unwind_keys, 0, unwind, out);
@@ -80,28 +86,30 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the distances of the branches that kept their size.
+    /// Writes the distances of the switches, and of the branches that kept their size.
     fn patch(&self, base: usize, out: &mut [u8]) {
         let mut gaps = self.layout.gaps.iter().peekable();
         let mut at_gap = (u32::MAX, 0);
         for jump in &self.layout.jumps {
-            let wide = match jump.kind {
-                JumpKind::Plain | JumpKind::Conditional => false,
-                JumpKind::Wide => true,
-                JumpKind::Widened | JumpKind::Switch | JumpKind::Replaced => continue,
-            };
+            if matches!(jump.kind, JumpKind::Widened | JumpKind::Replaced) {
+                continue;
+            }
             while let Some(gap) = gaps.next_if(|gap| gap.bci <= jump.bci) {
                 at_gap = (gap.bci, gap.at);
             }
             let inserted = if at_gap.0 == jump.bci { at_gap.1 } else { 0 };
             let from = self.layout.label(jump.bci).known().plus(inserted);
             let to = match jump.kind {
+                JumpKind::Switch => {
+                    self.patch_switch(jump.bci, from, base, out);
+                    continue;
+                }
                 JumpKind::Conditional => self.layout.destination(jump.bci, jump.target),
                 _ => self.layout.label(jump.target),
             };
             let to = to.known();
             let operand = base.plus(from as usize).plus(1);
-            if wide {
+            if jump.kind == JumpKind::Wide {
                 write_at(out, operand, &distance(from, to).to_be_bytes());
             } else {
                 write_at(out, operand, &short_distance(from, to).to_be_bytes());
@@ -127,28 +135,33 @@ impl Emitter<'_> {
         jump.bci.plus(3)
     }
 
+    /// Writes a switch with the padding that it needs at `from`, its distances as
+    /// they were.
     fn switch(&self, bci: u32, from: u32, opcode: u8, out: &mut Vec<u8>) -> u32 {
         // It has been decoded, so its layout exists.
         let Some(layout) = switch_layout(self.code, bci as usize) else {
             return bci;
         };
-        let moved_distance = |operand: usize| {
+        out.push(opcode);
+        out.resize(out.len().plus(3_usize.minus((from & 3) as usize)), 0);
+        copy(self.code, layout.default, layout.end, out);
+        layout.end as u32
+    }
+
+    /// Writes the distances of a switch that stands at `from` now.
+    fn patch_switch(&self, bci: u32, from: u32, base: usize, out: &mut [u8]) {
+        let Some(layout) = switch_layout(self.code, bci as usize) else {
+            return;
+        };
+        let default = base.plus((from | 3) as usize).plus(1);
+        let padding = base.plus(from as usize).plus(1)..default;
+        out.get_mut(padding).unwrap_or_default().fill(0);
+        for operand in layout.distances() {
             let target = moved(bci, i32_at(self.code, operand).known());
             let to = self.layout.destination(bci, target).known();
-            distance(from, to).to_be_bytes()
-        };
-        out.push(opcode);
-        let padding = 3_u32.minus(from & 3) as usize;
-        out.extend_from_slice([0; 3].get(..padding).unwrap_or_default());
-        out.extend_from_slice(&moved_distance(layout.default));
-        let fixed = layout.default.plus(4)..layout.entries;
-        out.extend_from_slice(self.code.get(fixed).unwrap_or_default());
-        for entry in (layout.entries..layout.end).step_by(layout.stride) {
-            let operand = entry.plus(layout.stride).minus(4);
-            out.extend_from_slice(self.code.get(entry..operand).unwrap_or_default());
-            out.extend_from_slice(&moved_distance(operand));
+            let place = default.plus(operand.minus(layout.default));
+            write_at(out, place, &distance(from, to).to_be_bytes());
         }
-        layout.end as u32
     }
 
     /// Writes the trampolines that stand in front of `home`.

@@ -55,7 +55,7 @@ fn moved(bci: u16, offset: u32, layout: &Layout) -> Result<u16, ReadError> {
     let bci = u32::from(bci);
     let position = layout.instruction(bci);
     let position = position.and_then(|position| u16::try_from(position).ok());
-    position.ok_or(bad_frame(bci, offset))
+    position.ok_or_else(|| bad_frame(bci, offset))
 }
 
 impl Frames {
@@ -127,7 +127,7 @@ impl Frames {
         let start = snapshot.start as usize;
         let body = self.bodies.get(start..start.plus(snapshot.length as usize));
         FrameKind::Full.write(delta, out);
-        out.extend_from_slice(body.ok_or(bad_frame(bci, 0))?);
+        out.extend_from_slice(body.ok_or_else(|| bad_frame(bci, 0))?);
         Ok(())
     }
 }

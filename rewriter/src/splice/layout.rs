@@ -2,6 +2,7 @@
 
 mod decode;
 mod edits;
+mod hits;
 mod model;
 mod reach;
 mod settle;

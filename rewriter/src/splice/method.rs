@@ -41,6 +41,9 @@ pub(crate) struct MethodSplice<'s, 'c, 'a> {
     pub(crate) probes: ProbeWriter,
     pub(crate) plan: &'s EditPlan,
     pub(crate) order: &'s [u64],
+    /// The plan inserts hits alone, none of them for [`Location::Unwind`], and the
+    /// short way is open.
+    pub(crate) hits_alone: bool,
     /// Some edit of the plan needs an [`Analysis`].
     pub(crate) special: bool,
     pub(crate) pool: &'s mut PoolWriter,
@@ -79,8 +82,13 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             snippets,
             changes: &changes,
         };
-        positions.plan(view.bytes(), self.plan.edits(), self.order, inserts)?;
-        positions.settle(view.bytes(), handlers)?;
+        let edits = self.plan.edits();
+        positions.sort(view.bytes(), edits, self.order, inserts)?;
+        let short = self.hits_alone && positions.stays_near(self.probes.hit_size());
+        if !short {
+            positions.group(edits, inserts);
+            positions.settle(view.bytes(), handlers)?;
+        }
         let total = positions.total;
 
         let start = self.record.start as usize;
@@ -91,13 +99,20 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         out.extend_from_slice(&max_stack.to_be_bytes());
         out.extend_from_slice(&max_locals.to_be_bytes());
         out.extend_from_slice(&total.to_be_bytes());
-        Emitter {
+        let base = out.len();
+        if short {
+            positions.write_hits(view.bytes(), edits, self.probes, out);
+        }
+        let emitter = Emitter {
             layout: positions,
             code: view.bytes(),
-            edits: self.plan.edits(),
+            edits,
             inserts,
+        };
+        match short {
+            true => emitter.finish(base, out),
+            false => emitter.write(out),
         }
-        .write(out);
         let covered = analysis
             .as_ref()
             .map_or(&[][..], |analysis| &analysis.covered);
@@ -230,7 +245,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             changes: &self.buffers.changes,
         };
         // Where there are hits alone, the first that is not at the entry decides.
-        if !self.plan.names_anything() && !self.special {
+        if self.hits_alone {
             let at_entry = edits.all(|edit| edit.point.location == Location::Entry);
             let below = if at_entry { 0 } else { deepest };
             return slots(below.plus(HIT_STACK).max(deepest));

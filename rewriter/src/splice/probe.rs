@@ -3,7 +3,7 @@
 use crate::arithmetic::Exact;
 use crate::class::ClassFile;
 use crate::limits::MAX_PROBE_INDEX;
-use crate::plan::{Action, Edit, EditPlan};
+use crate::plan::{Action, Edit, EditPlan, Location};
 use crate::pool::PoolWriter;
 use crate::splice::class_array::prepare;
 use crate::splice::class_array::{Added, Fetch};
@@ -32,9 +32,9 @@ impl ProbeWriter {
         storage: &ProbeStorage<'_>,
         pool: &mut PoolWriter,
     ) -> Option<Self> {
-        let is_hit = |edit: &Edit| matches!(edit.action, Action::Hit(_));
+        let writes = |edit: &Edit| matches!(edit.action, Action::Hit(_));
         let (array, added) = match *storage {
-            _ if !plan.edits().iter().any(is_hit) => (Fetch::Field(0), None),
+            _ if !plan.edits().iter().any(writes) => (Fetch::Field(0), None),
             ProbeStorage::SharedArray { owner, field } => {
                 (Fetch::Field(pool.field(owner, field, "[B")?), None)
             }
@@ -74,6 +74,12 @@ impl ProbeWriter {
         let index = u64::from(probe as u16) << 16;
         (self.key, (self.hit | index).to_be_bytes())
     }
+}
+
+/// Whether `edit` inserts a hit into code that is there.
+#[inline]
+pub(super) fn is_hit(edit: &Edit) -> bool {
+    matches!(edit.action, Action::Hit(_)) && edit.point.location != Location::Unwind
 }
 
 /// Asks whether every probe of `plan` has a place in `storage`.

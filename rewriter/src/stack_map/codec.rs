@@ -1,5 +1,6 @@
 //! Frames and verification types as bytes, read and written.
 
+use crate::arithmetic::Exact;
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 
@@ -35,9 +36,11 @@ impl VerificationType {
     /// Appends its bytes.
     #[inline]
     pub(crate) fn write(self, out: &mut Vec<u8>) {
-        out.push(self.tag);
         if matches!(self.tag, item::OBJECT | item::UNINITIALIZED) {
-            out.extend_from_slice(&self.value.to_be_bytes());
+            let [high, low] = self.value.to_be_bytes();
+            out.extend_from_slice(&[self.tag, high, low]);
+        } else {
+            out.push(self.tag);
         }
     }
 }
@@ -95,8 +98,8 @@ pub(crate) struct StackMapReader<'a> {
     cursor: Cursor<'a>,
     /// Frames that have not been read.
     left: u16,
-    /// The bci of the last frame.
-    last: Option<u32>,
+    /// First bci that the next frame can have: behind that of the last one.
+    next: u32,
 }
 
 impl<'a> StackMapReader<'a> {
@@ -108,7 +111,7 @@ impl<'a> StackMapReader<'a> {
         Ok(StackMapReader {
             cursor,
             left,
-            last: None,
+            next: 0,
         })
     }
 
@@ -124,7 +127,7 @@ impl<'a> StackMapReader<'a> {
 
     /// The bci of the last frame that was read.
     pub(crate) fn last(&self) -> Option<u32> {
-        self.last
+        self.next.checked_sub(1)
     }
 
     /// Reads tag and `offset_delta` of the next frame: what it is, and its bci.
@@ -134,7 +137,6 @@ impl<'a> StackMapReader<'a> {
             return Ok(None);
         };
         let structure = "stack_map_frame";
-        let offset = self.cursor.offset();
         let tag = self.cursor.u1(structure)?;
         let (kind, delta) = match tag {
             0..=63 => (FrameKind::Same, u16::from(tag)),
@@ -150,15 +152,14 @@ impl<'a> StackMapReader<'a> {
                 self.cursor.u2(structure)?,
             ),
             FULL => (FrameKind::Full, self.cursor.u2(structure)?),
-            128..=246 => return Err(ReadError::UnknownFrame { offset, tag }),
+            128..=246 => return Err(unknown(tag, self.cursor.offset())),
         };
-        let bci = match self.last {
-            None => Some(u32::from(delta)),
-            Some(last) => last.checked_add(1 + u32::from(delta)),
-        };
-        let bci = bci.ok_or_else(|| too_far(offset))?;
+        let bci = self.next.checked_add(u32::from(delta));
+        let bci = bci
+            .filter(|bci| *bci < u32::MAX)
+            .ok_or_else(|| too_far(self.cursor.offset()))?;
         self.left = left;
-        self.last = Some(bci);
+        self.next = bci.plus(1);
         Ok(Some((kind, bci)))
     }
 
@@ -172,12 +173,11 @@ impl<'a> StackMapReader<'a> {
     #[inline]
     pub(crate) fn verification_type(&mut self) -> Result<VerificationType, ReadError> {
         let structure = "verification_type_info";
-        let offset = self.cursor.offset();
         let tag = self.cursor.u1(structure)?;
         let value = match tag {
             item::TOP..=item::UNINITIALIZED_THIS => 0,
             item::OBJECT | item::UNINITIALIZED => self.cursor.u2(structure)?,
-            _ => return Err(ReadError::UnknownFrame { offset, tag }),
+            _ => return Err(unknown(tag, self.cursor.offset())),
         };
         Ok(VerificationType { tag, value })
     }
@@ -186,6 +186,13 @@ impl<'a> StackMapReader<'a> {
     pub(crate) fn finish(&self) -> Result<(), ReadError> {
         self.cursor.finish("StackMapTable")
     }
+}
+
+/// A tag that no version defines, in front of `behind`.
+#[cold]
+fn unknown(tag: u8, behind: u32) -> ReadError {
+    let offset = behind.saturating_sub(1);
+    ReadError::UnknownFrame { offset, tag }
 }
 
 /// A frame behind every bci that there can be.
@@ -198,7 +205,8 @@ fn too_far(offset: u32) -> ReadError {
 /// The distance to the next frame as frames count it.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas {
-    last: Option<u32>,
+    /// First position that the next frame can have.
+    next: u32,
 }
 
 impl Deltas {
@@ -206,11 +214,8 @@ impl Deltas {
     /// behind the last one, or is too far from it.
     #[inline]
     pub(crate) fn next(&mut self, position: u32) -> Option<u16> {
-        let delta = match self.last {
-            None => position,
-            Some(last) => position.checked_sub(last)?.checked_sub(1)?,
-        };
-        self.last = Some(position);
+        let delta = position.checked_sub(self.next)?;
+        self.next = position.checked_add(1)?;
         u16::try_from(delta).ok()
     }
 }

@@ -97,8 +97,8 @@ impl FrameState {
             FrameKind::SameLocals1StackItem => push(&mut self.stack, 1, reader)?,
             FrameKind::Chop(count) => {
                 let left = self.locals.len().checked_sub(usize::from(count));
-                self.locals
-                    .truncate(left.ok_or(bad_frame(bci, reader.offset()))?);
+                let left = left.ok_or_else(|| bad_frame(bci, reader.offset()))?;
+                self.locals.truncate(left);
             }
             FrameKind::Append(count) => push(&mut self.locals, u16::from(count), reader)?,
             FrameKind::Full => {

@@ -135,11 +135,18 @@ pub fn round_trip(bytes: &[u8]) -> u32 {
 
 fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let (mut general, mut same) = (Scratch::general(), Vec::new());
     let mut rewritten = 0;
     for storage in [STORAGE, OWN] {
         let Ok(report) = splice(class, plan, &storage, &mut scratch, &mut out) else {
             continue;
         };
+        let other = splice(class, plan, &storage, &mut general, &mut same);
+        assert_eq!(Ok(&report), other.as_ref(), "{storage:?}");
+        assert!(
+            out == same,
+            "{storage:?}: the general way makes something else"
+        );
         if let Err(error) = check_splice(class, plan, &storage, &out, &mut CheckScratch::default())
         {
             panic!("{storage:?}: {error}");

@@ -206,6 +206,13 @@ fn rewrite(original: &Class, kind: &str) -> Output {
     let plan = plan.unwrap_or_else(|error| panic!("{name}: {kind}: {error}"));
     let report = rewriter::splice(&class, &plan, &plans::STORAGE, &mut scratch, &mut out)
         .unwrap_or_else(|error| panic!("{name}: {kind}: {error}"));
+    let (mut general, mut same) = (Scratch::general(), Vec::new());
+    let other = rewriter::splice(&class, &plan, &plans::STORAGE, &mut general, &mut same);
+    assert_eq!(Ok(&report), other.as_ref(), "{name}: {kind}");
+    assert!(
+        out == same,
+        "{name}: {kind}: the general way makes something else"
+    );
     rewriter::check_splice(
         &class,
         &plan,

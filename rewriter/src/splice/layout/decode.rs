@@ -10,20 +10,28 @@ use jvms::opcode::{Form, SPECIAL};
 
 impl Layout {
     /// Fills `starts`, `jumps` and `resized`.
+    #[inline(never)]
     pub(super) fn decode(&mut self, code: &[u8]) -> Result<(), SkipReason> {
         self.forget(code);
         self.starts.resize(code.len(), 0);
+        let starts = self.starts.get_mut(..code.len()).unwrap_or_default();
         let (mut at, mut last) = (0, opcode::NOP);
-        while let Some(opcode) = code.get(at) {
-            if let Some(start) = self.starts.get_mut(at) {
-                *start = 1;
-            }
-            let step = opcode::step(*opcode);
+        while let Some((opcode, start)) = code.get(at).zip(starts.get_mut(at)) {
+            *start = 1;
             last = *opcode;
-            at = match step {
-                SPECIAL => self.special(code, at, *opcode)?,
-                _ => at.plus(usize::from(step)),
-            };
+            let step = opcode::step(last);
+            if step != SPECIAL {
+                at = at.plus(usize::from(step));
+                continue;
+            }
+            let (next, jump) = special(code, at, last)?;
+            at = next;
+            if let Some(jump) = jump {
+                if jump.kind == JumpKind::Switch {
+                    self.resized.push(self.jumps.len() as u32);
+                }
+                self.jumps.push(jump);
+            }
         }
         // A widened instruction falls through unless it is a `ret`, which ends no code.
         self.last_opcode = last;
@@ -41,54 +49,76 @@ impl Layout {
         self.resized.clear();
         self.last_opcode = opcode::NOP;
     }
+}
 
-    /// Notes a branch or switch; returns where the next instruction begins.
-    fn special(&mut self, code: &[u8], at: usize, opcode: u8) -> Result<usize, SkipReason> {
-        let unreadable = || undecodable(opcode, at, 0);
-        let length = instruction_length(code, at).ok_or_else(unreadable)?;
-        let next = at.plus(length);
-        let kind = match (opcode::form(opcode), opcode) {
-            (_, opcode::GOTO | opcode::JSR) => JumpKind::Plain,
-            (Form::Branch, _) => JumpKind::Conditional,
-            (Form::BranchWide, _) => JumpKind::Wide,
-            (Form::TableSwitch | Form::LookupSwitch, _) => JumpKind::Switch,
-            _ => return Ok(next),
-        };
-        let target = if kind == JumpKind::Switch {
-            self.resized.push(self.jumps.len() as u32);
-            self.check_switch(code, at).ok_or_else(unreadable)?;
-            0
-        } else {
-            let target = jump_target(code, at, opcode).ok_or_else(unreadable)?;
-            u32::try_from(target)
-                .ok()
-                .filter(|target| *target < self.length)
+/// Where what follows the instruction at `at` begins, and the branch or switch that
+/// it is.
+#[inline(always)]
+fn special(code: &[u8], at: usize, opcode: u8) -> Result<(usize, Option<Jump>), SkipReason> {
+    let bci = at as u32;
+    let Some(target) = near_target(code, at, opcode) else {
+        return other(code, at, opcode);
+    };
+    let kind = match opcode {
+        opcode::GOTO | opcode::JSR => JumpKind::Plain,
+        _ => JumpKind::Conditional,
+    };
+    let length = 3;
+    let jump = Jump {
+        bci,
+        length,
+        target,
+        kind,
+    };
+    Ok((at.plus(3), Some(jump)))
+}
+
+/// The same of what is no branch of 16 bits, or none into the code.
+#[inline(never)]
+fn other(code: &[u8], at: usize, opcode: u8) -> Result<(usize, Option<Jump>), SkipReason> {
+    let unreadable = || undecodable(opcode, at, 0);
+    let length = instruction_length(code, at).ok_or_else(unreadable)?;
+    let inside = |target: i64| {
+        u32::try_from(target)
+            .ok()
+            .filter(|at| (*at as usize) < code.len())
+    };
+    let (kind, target) = match opcode::form(opcode) {
+        Form::Branch | Form::BranchWide => {
+            let target = jump_target(code, at, opcode).and_then(inside);
+            (JumpKind::Wide, target.ok_or_else(unreadable)?)
+        }
+        Form::TableSwitch | Form::LookupSwitch => {
+            let layout = switch_layout(code, at).ok_or_else(unreadable)?;
+            let mut targets = layout.distances().map(|operand| {
+                let distance = i32_at(code, operand)?;
+                inside(i64::from(distance).plus(at as i64))
+            });
+            let all = targets.all(|target| target.is_some());
+            all.then_some((JumpKind::Switch, 0))
                 .ok_or_else(unreadable)?
-        };
-        self.jumps.push(Jump {
-            bci: at as u32,
-            length: length as u32,
-            target,
-            kind,
-        });
-        Ok(next)
-    }
+        }
+        _ => return Ok((at.plus(length), None)),
+    };
+    let (bci, length) = (at as u32, length as u32);
+    let jump = Jump {
+        bci,
+        length,
+        target,
+        kind,
+    };
+    Ok((at.plus(length as usize), Some(jump)))
+}
 
-    /// All targets of the switch at `at` lie in the code, or none.
-    fn check_switch(&self, code: &[u8], at: usize) -> Option<()> {
-        let layout = switch_layout(code, at)?;
-        let inside = |operand: usize| {
-            let target = i64::from(i32_at(code, operand)?).plus(at as i64);
-            u32::try_from(target)
-                .ok()
-                .filter(|target| *target < self.length)
-        };
-        inside(layout.default)?;
-        let first = layout.entries.plus(layout.stride).minus(4);
-        (first..layout.end)
-            .step_by(layout.stride)
-            .try_for_each(|operand| inside(operand).map(drop))
+/// Where in the code the branch of 16 bits at `at` goes; none for anything else.
+#[inline]
+fn near_target(code: &[u8], at: usize, opcode: u8) -> Option<u32> {
+    if !matches!(opcode::form(opcode), Form::Branch) {
+        return None;
     }
+    let distance = i16_at(code, at.plus(1))?;
+    let target = (at as u32).checked_add_signed(i32::from(distance))?;
+    ((target as usize) < code.len()).then_some(target)
 }
 
 /// Target of the branch at `at`.

@@ -12,7 +12,7 @@ use crate::splice::layout::model::{Gap, Jump, JumpKind, Layout, Trampoline};
 use crate::splice::order::edit_index;
 use jvms::opcode;
 
-const RANK_PRE: u64 = 0;
+pub(super) const RANK_PRE: u64 = 0;
 const RANK_BEFORE: u64 = 1;
 const RANK_EDGE: u64 = 2;
 
@@ -45,8 +45,8 @@ fn switch_goes_to(code: &[u8], at: usize, target: Bci) -> bool {
 }
 
 impl Layout {
-    /// Decodes `code` and finds the sites of `edits`, which `order` lists.
-    pub(crate) fn plan(
+    /// Decodes `code` and finds the places of `edits`, which `order` lists.
+    pub(crate) fn sort(
         &mut self,
         code: &[u8],
         edits: &[Edit],
@@ -73,7 +73,6 @@ impl Layout {
         if !self.edge_keys.is_sorted() {
             self.edge_keys.sort_unstable();
         }
-        self.group(edits, inserts);
         Ok(())
     }
 
@@ -159,9 +158,8 @@ impl Layout {
     }
 
     /// Turns sorted keys into gaps and trampolines.
-    fn group(&mut self, edits: &[Edit], inserts: Inserts<'_>) {
+    pub(crate) fn group(&mut self, edits: &[Edit], inserts: Inserts<'_>) {
         self.gaps.clear();
-        self.trampolines.clear();
         let size = |key: u64| {
             edits
                 .get(edit_index(key))
@@ -197,6 +195,16 @@ impl Layout {
             *bytes = bytes.plus(size(*key));
             *count = count.plus(1);
         }
+        self.group_edges(size, inserted);
+    }
+
+    /// Turns sorted keys into trampolines.
+    pub(super) fn group_edges(
+        &mut self,
+        size: impl Fn(u64) -> u32,
+        inserted: impl Fn(u64) -> bool,
+    ) {
+        self.trampolines.clear();
         for (index, key) in self.edge_keys.iter().enumerate() {
             let (source, target) = ((*key >> 40) as u32, (*key >> 24) as u32 & 0xFFFF);
             if self

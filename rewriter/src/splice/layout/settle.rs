@@ -7,7 +7,12 @@ use crate::splice::layout::model::{GAP, Jump, JumpKind, Layout, Trampoline};
 use jvms::opcode;
 
 /// Positions the trampolines at `home` one after another; returns where they end.
-fn place_trampolines(trampolines: &mut [Trampoline], home: u32, end: u32, mut at: u32) -> u32 {
+pub(super) fn place_trampolines(
+    trampolines: &mut [Trampoline],
+    home: u32,
+    end: u32,
+    mut at: u32,
+) -> u32 {
     for trampoline in trampolines
         .iter_mut()
         .filter(|trampoline| trampoline.home == home)

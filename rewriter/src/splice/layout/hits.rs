@@ -1,0 +1,157 @@
+//! The short way of a method that gets hits alone and stays near: positions and
+//! code in one walk over the edits.
+//!
+//! Nothing but the distances of jumps changes there: every jump reaches, and no
+//! instruction changes its size. What it makes is what [`Layout::group`],
+//! [`Layout::settle`] and the emitter make, which a test compares.
+
+use std::ops::Range;
+
+use crate::arithmetic::Exact;
+use crate::plan::{Action, Edit};
+use crate::splice::layout::edits::RANK_PRE;
+use crate::splice::layout::model::{GAP, Gap, Layout};
+use crate::splice::layout::settle::place_trampolines;
+use crate::splice::order::edit_index;
+use crate::splice::probe::ProbeWriter;
+use jvms::opcode;
+
+/// Positions are written so many at a time.
+const CHUNK: usize = 8;
+/// Bytes of a `goto`.
+const GOTO: u32 = 3;
+
+impl Layout {
+    /// Whether the short way leads, for hits of `hit` bytes each; the length of the
+    /// new code is known then.
+    pub(crate) fn stays_near(&mut self, hit: u32) -> bool {
+        let behind = !self.edge_keys.is_empty();
+        let open = behind && opcode::falls_through(self.last_opcode);
+        // A switch keeps its padding when it moves by whole words.
+        if open || (!self.resized.is_empty() && hit & 3 != 0) {
+            return false;
+        }
+        let count = self.keys.len().plus(self.edge_keys.len()) as u32;
+        let edges = self.edge_keys.chunk_by(|a, b| a >> 24 == b >> 24).count() as u32;
+        let added = count.saturating_mul(hit).saturating_add(edges.times(GOTO));
+        self.total = self.length.saturating_add(added);
+        self.total <= i16::MAX as u32
+    }
+
+    /// Appends `code` with its hits; distances of jumps are as they were, and what
+    /// stands behind the code has its place, but is not there.
+    #[inline(never)]
+    pub(crate) fn write_hits(
+        &mut self,
+        code: &[u8],
+        edits: &[Edit],
+        probes: ProbeWriter,
+        out: &mut Vec<u8>,
+    ) {
+        let hit = probes.hit_size();
+        let inserted = (self.keys.len() as u32).times(hit);
+        let base = out.len();
+        out.resize(base.plus(code.len()).plus(inserted as usize), 0);
+        self.positions.clear();
+        self.positions.resize(code.len().plus(1).plus(CHUNK), 0);
+        self.gaps.clear();
+        let mut room = out.get_mut(base..).unwrap_or_default();
+        let (mut copied, mut counted, mut first, mut shift) = (0, 0, 0, 0);
+        let mut keys = self.keys.as_slice();
+        while let [key, ..] = keys {
+            let mut gap = Gap {
+                bci: (key >> 32) as u32,
+                first,
+                ..Gap::default()
+            };
+            let bci = gap.bci as usize;
+            put(code.get(copied..bci).unwrap_or_default(), &mut room);
+            count(&mut self.positions, counted..bci, shift);
+            while let [key, rest @ ..] = keys
+                && key >> 32 == u64::from(gap.bci)
+            {
+                let edit = edits.get(edit_index(*key));
+                if let Some(Action::Hit(probe)) = edit.map(|edit| edit.action) {
+                    let (array, hit) = probes.hit(probe);
+                    if let Some(array) = array {
+                        put(&array, &mut room);
+                    }
+                    put(&hit, &mut room);
+                }
+                match key >> 24 & 3 {
+                    RANK_PRE => gap.pre_count = gap.pre_count.plus(1),
+                    _ => gap.at_count = gap.at_count.plus(1),
+                }
+                keys = rest;
+            }
+            (gap.pre, gap.at) = (gap.pre_count.times(hit), gap.at_count.times(hit));
+            if let Some(label) = self.positions.get_mut(bci) {
+                *label = gap.bci.plus(shift).plus(gap.pre) | GAP;
+            }
+            first = first.plus(gap.pre_count).plus(gap.at_count);
+            shift = first.times(hit);
+            (copied, counted) = (bci, bci.plus(1));
+            self.gaps.push(gap);
+        }
+        put(code.get(copied..).unwrap_or_default(), &mut room);
+        let end = code.len().plus(1);
+        count(&mut self.positions, counted..end, shift);
+        self.positions.truncate(end);
+        self.group_edges(|_| hit, |_| false);
+        let end = self.length.plus(shift);
+        self.unwind = place_trampolines(&mut self.trampolines, self.length, self.length, end);
+        debug_assert_eq!(self.unwind, self.total);
+    }
+}
+
+/// Positions of these bcis, and of some behind them, which are overwritten.
+#[inline]
+fn count(positions: &mut [u32], bcis: Range<usize>, shift: u32) {
+    let mut next = (bcis.start as u32).plus(shift);
+    let end = bcis.len().next_multiple_of(CHUNK).plus(bcis.start);
+    let run = positions.get_mut(bcis.start..end).unwrap_or_default();
+    for chunk in run.as_chunks_mut::<CHUNK>().0 {
+        *chunk = std::array::from_fn(|index| next.plus(index as u32));
+        next = next.plus(CHUNK as u32);
+    }
+}
+
+/// Writes `bytes` where there is room, and leaves the rest of it.
+#[inline(always)]
+fn put(bytes: &[u8], room: &mut &mut [u8]) {
+    if let Some((place, rest)) = std::mem::take(room).split_at_mut_checked(bytes.len()) {
+        place.copy_from_slice(bytes);
+        *room = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jvms::opcode::{GOTO, IFEQ, NOP, RETURN, TABLESWITCH};
+
+    /// Whether the short way leads with a hit on the jump at `source`.
+    fn leads(code: &[u8], source: u32, target: u32, hit: u32) -> bool {
+        let mut layout = Layout::default();
+        layout.decode(code).expect("it can be decoded");
+        layout.edge_keys = vec![u64::from(source) << 40 | u64::from(target) << 24];
+        layout.stays_near(hit)
+    }
+
+    #[test]
+    fn the_short_way_ends_where_jumps_may_not_reach() {
+        let code = |nops| [&[IFEQ, 0, 3][..], &vec![NOP; nops], &[RETURN]].concat();
+        let longest = 32_767 - 8 - 3 - 4;
+        assert!(leads(&code(longest), 0, 3, 8));
+        assert!(!leads(&code(longest + 1), 0, 3, 8));
+        assert!(!leads(&[GOTO, 0, 3, NOP], 0, 3, 8), "the end is open");
+    }
+
+    #[test]
+    fn a_switch_takes_it_where_it_moves_by_whole_words() {
+        let mut code = vec![TABLESWITCH, 0, 0, 0, 0, 0, 0, 20];
+        code.extend([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 20, RETURN]);
+        assert!(leads(&code, 0, 20, 8));
+        assert!(!leads(&code, 0, 20, 11));
+    }
+}
