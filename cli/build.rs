@@ -42,17 +42,19 @@ const LEFT_OUT: [&str; 5] = [
 /// A path below the SDK's folder, and the contents.
 type Packed = (String, Vec<u8>);
 
-/// The folder of the interface.
+/// The world that plugins are written for, and the folder of the interface.
+const WORLD: &str = "transform-plugin";
 const WIT: &str = "wit";
 /// The sources of the SDKs for C and Python.
 const C: &str = "sdk/c";
 const PYTHON: &str = "sdk/python";
 /// The interfaces whose names begin those of C; longer ones would begin with the package's.
-const INTERFACES: [&str; 9] = [
+const INTERFACES: [&str; 10] = [
     "class-file",
     "host",
     "plans",
     "probes",
+    "recorded",
     "results",
     "rewrite",
     "structure",
@@ -116,7 +118,7 @@ fn c(root: &Path) -> Result<Vec<Packed>> {
     let mut packed = with_interface(root, C)?;
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(root.join(WIT))?;
-    let world = resolve.select_world(&[package], None)?;
+    let world = resolve.select_world(&[package], Some(WORLD))?;
     let renamed =
         INTERFACES.map(|name| (resolve.id_of_name(package, name), name.replace('-', "_")));
     let options = wit_bindgen_c::Opts {

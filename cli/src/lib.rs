@@ -52,6 +52,7 @@ pub mod plugins;
 pub mod precompiled;
 pub mod problem;
 pub mod progress;
+pub mod reporters;
 pub mod requirements;
 pub mod rules;
 pub mod select;

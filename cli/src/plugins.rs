@@ -59,17 +59,24 @@ pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Probl
     Ok(Pipeline::new(&alone(plugin, settings)?, &PluginCompiler)?)
 }
 
+/// What [`configuration`] gives, with settings from a `classhook.toml` if one is given.
+///
+/// # Errors
+/// As [`configuration`], and if the settings cannot be loaded.
+pub fn one(plugin: &str, settings: Option<&Path>) -> Result<PluginConfig, Problem> {
+    match settings {
+        Some(file) => configured(plugin, file),
+        None => configuration(plugin),
+    }
+}
+
 /// A configuration of this one plugin, with settings from a `classhook.toml` if one is given.
 ///
 /// # Errors
 /// As [`configuration`], and if the settings cannot be loaded.
 pub fn alone(plugin: &str, settings: Option<&Path>) -> Result<Config, Problem> {
-    let plugin = match settings {
-        Some(file) => configured(plugin, file)?,
-        None => configuration(plugin)?,
-    };
     let mut config = Config {
-        plugins: vec![plugin],
+        plugins: vec![one(plugin, settings)?],
         ..Config::default()
     };
     config.agent.log = LogLevel::Warn;

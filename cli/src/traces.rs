@@ -18,6 +18,7 @@ use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files::{self, Kind};
 use crate::outputs::files::{Content, Files};
 use crate::problem::Problem;
+use crate::reporters::Reporters;
 use crate::select::Filter;
 use crate::show;
 use crate::stdout::is_stdout;
@@ -66,6 +67,9 @@ pub struct TraceOutputs {
     /// Whether another output has standard output; set by the commands that have others.
     #[arg(skip)]
     pub beside: bool,
+    /// Plugins that compute tables; set by the commands that know some.
+    #[arg(skip)]
+    pub reporters: Reporters,
 }
 
 /// A column of the table.
@@ -260,11 +264,12 @@ impl TraceOutputs {
     /// `streamed`: what was written while the program ran.
     ///
     /// # Errors
-    /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), or
-    /// what was recorded is incomplete (`H0651`), which is found out when all else is done.
+    /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), a
+    /// plugin has not computed its tables (`H0698`), or what was recorded is incomplete (`H0651`), which is found out when
+    /// all else is done.
     pub fn make(&self, traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
         let summary = Summary::of(traces, self.order());
-        let tables = results::of(traces);
+        let (tables, uncomputed) = self.reporters.add_to(results::of(traces));
         let mut made = Files::default();
         self.write(traces, &summary, streamed, &mut made);
         self.write_results(&tables, &summary, &mut made);
@@ -272,6 +277,7 @@ impl TraceOutputs {
             written,
             mut failed,
         } = made;
+        failed.extend(uncomputed);
         failed.extend(self.tell(&summary, &tables, &written).err());
         failed.extend(is_complete(&summary).err());
         show::all_but_last(failed)
@@ -333,12 +339,12 @@ impl TraceOutputs {
             &self.results_json_lines,
             &self.results_html,
         ];
-        if asked.into_iter().any(Option::is_some) && tables.is_empty() {
+        if asked.into_iter().any(Option::is_some) && !tables.iter().any(results::Table::is_table) {
             return made.failed.push(no_table());
         }
         if let Some(folder) = &self.results_csv {
             let mut names = HashMap::new();
-            for table in tables {
+            for table in tables.iter().filter(|table| table.is_table()) {
                 let name = table.file_name();
                 let before: &mut usize = names.entry(name.clone()).or_default();
                 *before += 1;

@@ -12,6 +12,8 @@ use crate::error::HostError;
 const OFFERED: &str = "0.1.0";
 /// The interface that a plugin must export.
 const EXPORTED: &str = "classhook:plugin/transformer";
+/// The interface that it may export besides.
+const REPORTER: &str = "classhook:plugin/reporter";
 
 /// An interface that a plugin may import.
 struct Ability {
@@ -20,7 +22,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 8] = [
+const ABILITIES: [Ability; 9] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -39,6 +41,10 @@ const ABILITIES: [Ability; 8] = [
     },
     Ability {
         interface: "classhook:plugin/results",
+        grant: None,
+    },
+    Ability {
+        interface: "classhook:plugin/recorded",
         grant: None,
     },
     Ability {
@@ -142,6 +148,19 @@ pub fn check(
     )
     .with("found", found)
     .with("help", "export a Transformer with classhook_sdk::export!"))
+}
+
+/// The name of the interface with which a component computes tables, as it exports it; none if it computes none.
+pub fn reporter(component: &Component, engine: &Engine) -> Option<String> {
+    let world = component.component_type();
+    let mut exports = world.exports(engine);
+    let found = exports.find(|(name, _)| is_reporter(name));
+    found.map(|(name, _)| name.to_owned())
+}
+
+/// Whether an exported interface is the one that computes tables.
+pub fn is_reporter(name: &str) -> bool {
+    compatible(name, REPORTER)
 }
 
 /// The functions of an imported interface.
@@ -271,13 +290,14 @@ mod tests {
             .iter()
             .flat_map(|ability| offered(ability.interface));
         assert_eq!(offered.count(), functions(imported));
-        assert_eq!(functions(exported), 2);
+        assert_eq!(functions(exported), 3);
         for (interface, function) in [
             ("host", "log-enabled"),
             ("class-file", "[method]class-view.name"),
             ("class-file", "[method]method-view.at"),
             ("plans", "[method]plan.note"),
             ("results", "row"),
+            ("recorded", "add-rows"),
             ("probes", "[constructor]capture"),
             ("probes", "hit"),
             ("structure", "rename-type"),

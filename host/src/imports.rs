@@ -5,6 +5,7 @@ mod convert;
 mod host;
 mod plans;
 mod probes;
+mod recorded;
 mod results;
 mod rewrite;
 mod structure;

@@ -7,13 +7,13 @@ use std::time::Duration;
 use plan_rules::{PlanRequest, Transformation};
 use plugin_code::MAX_MEMORY;
 use wasmtime::component::Resource;
-use wasmtime::{Store, Trap, WasmBacktrace};
+use wasmtime::{Engine, Store, Trap, WasmBacktrace};
 
 use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::class::{Call, TransformedClass};
 use crate::config::LogLevel;
 use crate::log_budget::LogBudget;
-use crate::state::{DEADLINE, MAX_HANDLES, State};
+use crate::state::{MAX_HANDLES, State};
 
 /// An instance is given up after so many classes …
 const MAX_CLASSES: u32 = 5_000;
@@ -62,13 +62,7 @@ impl Instance {
         level: LogLevel,
         log: &Arc<LogBudget>,
     ) -> Result<(Self, Vec<String>), Fault> {
-        let state = State::new(name, level, Arc::clone(log));
-        let mut store = Store::new(pre.engine(), state);
-        store.limiter(|state| state);
-        store.set_hostcall_fuel(MAX_MEMORY);
-        store.set_max_component_handles(MAX_HANDLES);
-        store.epoch_deadline_callback(|mut store| Ok(store.data_mut().tick()));
-        begin(&mut store, None);
+        let mut store = new_store(pre.engine(), name, level, log);
         let plugin = pre
             .instantiate(&mut store)
             .map_err(|error| explain(&error, store.data_mut()))?;
@@ -77,8 +71,7 @@ impl Instance {
             .call_configure(&mut store, config);
         let selectors = match configured {
             Err(error) => return Err(explain(&error, store.data_mut())),
-            Ok(Err(text)) => return Err(Fault::new("H0111", text)),
-            Ok(Ok(selectors)) => expect_few(selectors)?,
+            Ok(selectors) => expect_configured(selectors)?,
         };
         store.data_mut().flush();
         let time = store.data().time();
@@ -146,6 +139,28 @@ impl Instance {
         let grown = self.store.data().memory().saturating_sub(self.first_memory);
         !self.trapped && self.classes < MAX_CLASSES && grown <= MAX_GROWTH
     }
+}
+
+/// A store within the limits of any plugin, whose first call can begin.
+pub fn new_store(
+    engine: &Engine,
+    name: &str,
+    level: LogLevel,
+    log: &Arc<LogBudget>,
+) -> Store<State> {
+    let state = State::new(name, level, Arc::clone(log));
+    let mut store = Store::new(engine, state);
+    store.limiter(|state| state);
+    store.set_hostcall_fuel(MAX_MEMORY);
+    store.set_max_component_handles(MAX_HANDLES);
+    store.epoch_deadline_callback(|mut store| Ok(store.data_mut().tick()));
+    begin(&mut store, None);
+    store
+}
+
+/// What `configure` answered, if it accepts its configuration.
+pub fn expect_configured(answer: Result<Vec<String>, String>) -> Result<Vec<String>, Fault> {
+    expect_few(answer.map_err(|text| Fault::new("H0111", text))?)
 }
 
 /// Expects no more selectors than can be asked for each class that is loaded.
@@ -242,13 +257,16 @@ fn too_much(cause: &str) -> Option<String> {
 }
 
 /// Says what a trap means.
-fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
+pub fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
     let panic = state.last_error.take();
     let trap = error.downcast_ref::<Trap>();
     let (code, cause, help) = if state.out_of_time {
         (
             "H0312",
-            format!("it used more than {} ms of CPU time", DEADLINE.as_millis()),
+            format!(
+                "it used more than {} ms of CPU time",
+                state.deadline.as_millis()
+            ),
             "look for a loop that does not end",
         )
     } else if state.out_of_memory {

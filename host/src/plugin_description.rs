@@ -28,6 +28,15 @@ pub struct PluginDescription {
     pub selectors: Result<Vec<String>, String>,
 }
 
+impl PluginDescription {
+    /// Whether it computes tables when a report is made.
+    #[must_use]
+    pub fn computes_tables(&self) -> bool {
+        let mut exports = self.exports.iter();
+        exports.any(|export| abilities::is_reporter(&export.name))
+    }
+}
+
 /// An imported or exported interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {

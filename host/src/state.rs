@@ -13,6 +13,7 @@ use wasmtime::{ResourceLimiter, UpdateDeadline};
 use crate::class::Call;
 use crate::config::LogLevel;
 use crate::log_budget::{LogBudget, Room, left_out};
+use crate::recorded::ReportCall;
 
 /// Most handles of an instance at once, `method-view`s included: as many as two classes can have methods.
 pub const MAX_HANDLES: usize = 1 << 17;
@@ -42,8 +43,12 @@ pub struct State {
     pub plugin: String,
     /// The call of `transform` that is going on.
     pub call: Option<Call>,
+    /// The call of `report` that is going on.
+    pub report: Option<ReportCall>,
     /// Counts the calls, so that handles of an earlier class are recognised.
     pub round: u16,
+    /// CPU time of the thread that a call may take.
+    pub deadline: Duration,
     /// Set when the time was up.
     pub out_of_time: bool,
     /// Set when memory was refused.
@@ -71,6 +76,8 @@ impl State {
         Self {
             plugin: plugin.to_owned(),
             call: None,
+            report: None,
+            deadline: DEADLINE,
             round: 0,
             out_of_time: false,
             out_of_memory: false,
@@ -105,11 +112,22 @@ impl State {
     pub fn memory(&self) -> usize {
         let call = self.call.as_ref();
         let asked = call.map_or(0, |call| call.transformation.bytes());
-        self.memory + self.kept + asked
+        let report = self.report.as_ref();
+        let computed = report.map_or(0, |report| report.computed.bytes());
+        self.memory + self.kept + asked + computed
+    }
+
+    /// The call of `report` that is going on.
+    pub fn report(&mut self) -> wasmtime::Result<&mut ReportCall> {
+        self.expect_memory()?;
+        let found = self.report.as_mut();
+        found.ok_or_else(|| {
+            wasmtime::Error::msg("what was recorded was asked for outside of `report`")
+        })
     }
 
     /// Expects the plugin to be within its memory, what the host keeps for it included.
-    fn expect_memory(&mut self) -> wasmtime::Result<()> {
+    pub fn expect_memory(&mut self) -> wasmtime::Result<()> {
         if self.memory() <= MAX_MEMORY {
             return Ok(());
         }
@@ -186,7 +204,7 @@ impl State {
             cpu: now,
             passed: self.began.elapsed(),
         });
-        if now.saturating_sub(first.cpu) < DEADLINE {
+        if now.saturating_sub(first.cpu) < self.deadline {
             return UpdateDeadline::Continue(1);
         }
         self.out_of_time = true;

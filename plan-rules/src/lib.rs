@@ -11,6 +11,7 @@
 mod annotation;
 mod attributes;
 mod class;
+mod computed;
 mod event;
 pub mod limits;
 pub mod numbers;
@@ -23,6 +24,7 @@ mod transformation;
 
 pub use annotation::{AnnotationBuilder, NestedArray};
 pub use class::{CheckedClass, ClassMemory};
+pub use computed::{ComputedTable, ComputedTables};
 pub use event::{EventRequest, EventValue, EventValues, Step};
 pub use points::instruction_at;
 pub use refusal::RefusedRequest;

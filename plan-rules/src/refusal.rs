@@ -15,7 +15,8 @@ pub struct RefusedRequest {
 
 impl RefusedRequest {
     /// The class has no such thing, or the request does not suit it.
-    pub(crate) fn unsuitable(bci: Option<u16>, cause: &dyn std::fmt::Display) -> Self {
+    #[must_use]
+    pub fn unsuitable(bci: Option<u16>, cause: &dyn std::fmt::Display) -> Self {
         Self {
             code: "H0317",
             message: cause.to_string(),
@@ -25,7 +26,8 @@ impl RefusedRequest {
     }
 
     /// A limit is reached.
-    pub(crate) fn limit(message: String, help: Option<&'static str>) -> Self {
+    #[must_use]
+    pub fn limit(message: String, help: Option<&'static str>) -> Self {
         Self {
             code: "H0315",
             message,

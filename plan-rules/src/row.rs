@@ -40,22 +40,8 @@ impl Row {
         columns: Vec<(String, String)>,
         mut cells: Vec<String>,
     ) -> Result<Self, RefusedRequest> {
-        let names = std::iter::once(&table).chain(columns.iter().map(|(name, _)| name));
-        for name in names {
-            expect_name(name)?;
-        }
-        if columns.len() > MAX_COLUMNS {
-            let (found, cause) = (columns.len(), format!("at most {MAX_COLUMNS} columns"));
-            return Err(unsuitable(&table, &cause, &found.to_string()));
-        }
-        if cells.len() != columns.len() {
-            let cause = format!("{} cells, one for each column", columns.len());
-            return Err(unsuitable(&table, &cause, &cells.len().to_string()));
-        }
-        for ((name, kind), cell) in columns.iter().zip(&mut cells) {
-            expect_cell(&table, name, kind, cell)?;
-            cell.truncate(cell.floor_char_boundary(MAX_CELL_BYTES));
-        }
+        expect_columns(&table, &columns)?;
+        fit(&table, &columns, &mut cells)?;
         Ok(Self {
             table,
             columns,
@@ -105,6 +91,43 @@ impl fmt::Display for Row {
     }
 }
 
+/// Names and kinds are such that a table can have them.
+pub(crate) fn expect_columns(
+    table: &str,
+    columns: &[(String, String)],
+) -> Result<(), RefusedRequest> {
+    expect_name(table)?;
+    if columns.len() > MAX_COLUMNS {
+        let (found, cause) = (columns.len(), format!("at most {MAX_COLUMNS} columns"));
+        return Err(unsuitable(table, &cause, &found.to_string()));
+    }
+    for (name, kind) in columns {
+        expect_name(name)?;
+        if !KINDS.contains(&kind.as_str()) {
+            let cause = format!("one of {} as the kind of `{name}`", KINDS.join(", "));
+            return Err(unsuitable(table, &cause, kind));
+        }
+    }
+    Ok(())
+}
+
+/// Expects a cell for each of the columns, and cuts what is too long.
+pub(crate) fn fit(
+    table: &str,
+    columns: &[(String, String)],
+    cells: &mut [String],
+) -> Result<(), RefusedRequest> {
+    if cells.len() != columns.len() {
+        let cause = format!("{} cells, one for each column", columns.len());
+        return Err(unsuitable(table, &cause, &cells.len().to_string()));
+    }
+    for ((name, kind), cell) in columns.iter().zip(cells) {
+        expect_cell(table, name, kind, cell)?;
+        cell.truncate(cell.floor_char_boundary(MAX_CELL_BYTES));
+    }
+    Ok(())
+}
+
 /// Takes a text off.
 fn text(rest: &mut &[u8]) -> Option<String> {
     let (length, behind) = rest.split_first_chunk::<2>()?;
@@ -128,10 +151,6 @@ pub(crate) fn expect_name(name: &str) -> Result<(), RefusedRequest> {
 }
 
 fn expect_cell(table: &str, column: &str, kind: &str, cell: &str) -> Result<(), RefusedRequest> {
-    if !KINDS.contains(&kind) {
-        let cause = format!("one of {} as the kind of `{column}`", KINDS.join(", "));
-        return Err(unsuitable(table, &cause, kind));
-    }
     if NUMBERS.contains(&kind) && cell.parse::<i64>().is_err() {
         let cause = format!("a decimal number in `{column}`, which is of the kind {kind}");
         return Err(unsuitable(table, &cause, cell));
@@ -139,7 +158,7 @@ fn expect_cell(table: &str, column: &str, kind: &str, cell: &str) -> Result<(), 
     Ok(())
 }
 
-fn unsuitable(table: &str, expected: &str, found: &str) -> RefusedRequest {
+pub(crate) fn unsuitable(table: &str, expected: &str, found: &str) -> RefusedRequest {
     let found = found.get(..found.floor_char_boundary(MAX_NAME_BYTES));
     let found = found.unwrap_or_default();
     let cause = format!("expected {expected}, in the table `{table}`, found `{found}`");

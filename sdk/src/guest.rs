@@ -6,14 +6,31 @@ use std::sync::Once;
 use crate::bindings::classhook::plugin::{class_file, host, plans};
 use crate::class::Class;
 use crate::error::Error;
+use crate::imports::HostRecorded;
 use crate::plan::Plan;
+use crate::reporter::{Recorded, Report, Reporter};
 use crate::transformer::Transformer;
 
-/// Makes a [`Transformer`] the plugin that this crate exports. Does nothing
+/// Makes a [`Transformer`] the plugin that this crate exports; with `, reporter` behind it one that is a
+/// [`crate::Reporter`], too. Does nothing
 /// outside WebAssembly, so the same crate can be tested natively.
 #[macro_export]
 macro_rules! export {
     ($transformer:ty) => {
+        $crate::export!(@component $transformer, {});
+    };
+    ($transformer:ty, reporter) => {
+        $crate::export!(@component $transformer, {
+            impl $crate::reporting::exports::classhook::plugin::reporter::Guest for Component {
+                fn report() -> ::std::result::Result<(), ::std::string::String> {
+                    INSTANCE.with(|cell| $crate::guest::report(cell.get()))
+                }
+            }
+
+            $crate::reporting::export_report_plugin!(Component with_types_in $crate::reporting);
+        });
+    };
+    (@component $transformer:ty, { $($reporter:tt)* }) => {
         #[cfg(target_family = "wasm")]
         const _: () = {
             struct Component;
@@ -39,6 +56,7 @@ macro_rules! export {
             }
 
             $crate::bindings::export_transform_plugin!(Component with_types_in $crate::bindings);
+            $($reporter)*
         };
     };
 }
@@ -89,6 +107,17 @@ pub fn transform<T: Transformer>(
     instance
         .transform(&Class::new(of), &mut Plan::new(to))
         .map_err(|error| error.to_string())
+}
+
+/// Has a configured instance compute its tables.
+///
+/// # Errors
+/// The text of the plugin's error.
+pub fn report<T: Reporter>(instance: Option<&T>) -> Result<(), String> {
+    let instance = instance.ok_or("report was called before configure")?;
+    let (recorded, mut report) = (Recorded::new(&HostRecorded), Report::new(&HostRecorded));
+    let reported = instance.report(&recorded, &mut report);
+    reported.map_err(|error| error.to_string())
 }
 
 /// `panicked at src/lib.rs:42:9: text`, whatever kind of text the panic carried.

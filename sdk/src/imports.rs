@@ -1,14 +1,17 @@
 //! The WIT interface behind the SDK's traits.
 
-use crate::bindings::classhook::plugin::{class_file, plans, probes, results, rewrite, structure};
+use crate::bindings::classhook::plugin::{
+    class_file, plans, probes, recorded, results, rewrite, structure,
+};
 use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
 use crate::event::{Event, EventValue};
 use crate::snippet::{Part, Snippet};
-use crate::source::{ClassSource, MethodSource, PlanSink, Side};
-use crate::table::Table;
+use crate::source::{ClassSource, MethodSource, PlanSink, RecordedSource, Side};
+use crate::table::{Kind, Table};
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
+    Column, Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place,
+    RecordedEvent, RecordedTable, Site, Sum,
 };
 
 impl ClassSource for class_file::ClassView {
@@ -165,12 +168,38 @@ pub(crate) fn values_of(event: &Event) -> probes::EventValues {
 
 /// A row, which the host checks.
 pub(crate) fn row_of(table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
-    let columns = table.columns.iter().map(|(name, kind)| results::Column {
+    let cells: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
+    results::row(table.name, &columns_of(table), &cells)
+}
+
+fn columns_of(table: &Table) -> Vec<Column> {
+    let columns = table.columns.iter();
+    let column = |(name, kind): &(&str, Kind)| Column {
         name: (*name).to_owned(),
         kind: kind.as_str().to_owned(),
-    });
-    let cells: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
-    results::row(table.name, &columns.collect::<Vec<_>>(), &cells)
+    };
+    columns.map(column).collect()
+}
+
+/// What the host says was recorded.
+pub(crate) struct HostRecorded;
+
+impl RecordedSource for HostRecorded {
+    fn tables(&self) -> Vec<RecordedTable> {
+        recorded::tables()
+    }
+    fn sums(&self, table: u32, start: u32) -> Vec<Sum> {
+        recorded::sums(table, start)
+    }
+    fn events(&self, table: u32, start: u32) -> Vec<RecordedEvent> {
+        recorded::events(table, start)
+    }
+    fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Failure> {
+        recorded::quantiles(table, rows, of)
+    }
+    fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Failure> {
+        recorded::add_rows(table.name, &columns_of(table), rows)
+    }
 }
 
 /// The host's own copy of a snippet.

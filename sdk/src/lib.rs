@@ -59,6 +59,9 @@ mod numbers;
 pub mod pattern;
 pub mod plan;
 pub mod prelude;
+mod reporter;
+#[doc(hidden)]
+pub mod reporting;
 pub mod snippet;
 pub mod source;
 mod table;
@@ -73,6 +76,7 @@ pub use event::{Event, EventValue};
 pub use jvms::{access_flags, descriptor, names, opcode};
 pub use numbers::{CodeView, RawCode};
 pub use plan::Plan;
+pub use reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use snippet::Snippet;
 pub use table::{Kind, Table};
 pub use transformer::{NoSettings, Transformer};

@@ -6,6 +6,7 @@ pub use crate::error::{Error, Result};
 pub use crate::event::Event;
 pub use crate::numbers::{CodeView, RawCode};
 pub use crate::plan::Plan;
+pub use crate::reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use crate::snippet::Snippet;
 pub use crate::table::{Kind, Table};
 pub use crate::transformer::{NoSettings, Transformer};

@@ -7,7 +7,8 @@ use crate::edit::Edit;
 use crate::event::Event;
 use crate::table::Table;
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId, Site,
+    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId,
+    RecordedEvent, RecordedTable, Site, Sum,
 };
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
@@ -90,4 +91,18 @@ pub trait NativePlan {
     fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure>;
     /// Changes what a class does or is.
     fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;
+}
+
+/// Where recorded rows come from and computed ones go; see the interface `recorded` in `wit/plugin.wit`.
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "documented in wit/plugin.wit"
+)]
+pub trait RecordedSource {
+    fn tables(&self) -> Vec<RecordedTable>;
+    fn sums(&self, table: u32, start: u32) -> Vec<Sum>;
+    fn events(&self, table: u32, start: u32) -> Vec<RecordedEvent>;
+    fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Failure>;
+    fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Failure>;
 }

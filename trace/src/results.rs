@@ -1,5 +1,6 @@
 //! The tables of plugins: rows whose counts and times were recorded by probes that plugins gave a row to, and events.
 
+mod computed;
 mod events;
 mod html;
 
@@ -11,9 +12,11 @@ use probes::events::{Aggregate, Column, SpanInfo, TableRow, Trace};
 use serde_json::{Map, Value, json};
 
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
+use crate::names::printable;
 use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
 
+pub use computed::ComputedTable;
 pub use events::{EventRow, EventTable};
 pub use html::write as write_html;
 
@@ -24,6 +27,15 @@ pub enum Table {
     Sums(SumTable),
     /// Events.
     Events(EventTable),
+    /// What the plugin computed of the others.
+    Computed(ComputedTable),
+    /// A plugin that was to compute tables, and why there are none.
+    NotComputed {
+        /// The plugin.
+        plugin: String,
+        /// The cause.
+        cause: String,
+    },
 }
 
 /// Counts and times of one table of a plugin.
@@ -128,13 +140,38 @@ impl Table {
     /// `PLUGIN-TABLE`, without letters that mean something in a path.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let (plugin, name) = match self {
-            Self::Sums(table) => (&table.plugin, &table.name),
-            Self::Events(table) => (&table.plugin, &table.name),
-        };
+        let (plugin, name) = (self.plugin(), self.name());
         let plain = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
         let name = format!("{plugin}-{name}");
         name.replace(|letter| !plain(letter), "_")
+    }
+
+    /// The plugin.
+    #[must_use]
+    pub fn plugin(&self) -> &str {
+        match self {
+            Self::Sums(table) => &table.plugin,
+            Self::Events(table) => &table.plugin,
+            Self::Computed(table) => &table.plugin,
+            Self::NotComputed { plugin, .. } => plugin,
+        }
+    }
+
+    /// The table's own name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Sums(table) => &table.name,
+            Self::Events(table) => &table.name,
+            Self::Computed(table) => &table.name,
+            Self::NotComputed { .. } => "computed tables",
+        }
+    }
+
+    /// Whether there are rows to write, or could be.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        !matches!(self, Self::NotComputed { .. })
     }
 
     /// Writes a heading, titles, and at most `most` rows, for people.
@@ -150,6 +187,14 @@ impl Table {
         match self {
             Self::Sums(table) => table.sheet(most),
             Self::Events(table) => table.sheet(most),
+            Self::Computed(table) => table.sheet(most),
+            Self::NotComputed { cause, .. } => Sheet {
+                heading: heading(self.plugin(), self.name()),
+                titles: Vec::new(),
+                rows: Vec::new(),
+                more: 0,
+                note: Some(format!("missing: {}", printable(cause))),
+            },
         }
     }
 
@@ -159,6 +204,8 @@ impl Table {
         match self {
             Self::Sums(table) => table.write_csv(out),
             Self::Events(table) => table.write_csv(out),
+            Self::Computed(table) => table.write_csv(out),
+            Self::NotComputed { .. } => Ok(()),
         }
     }
 
@@ -168,6 +215,10 @@ impl Table {
         match self {
             Self::Sums(table) => table.write_json_lines(out),
             Self::Events(table) => table.write_json_lines(out),
+            Self::Computed(table) => table.write_json_lines(out),
+            Self::NotComputed { plugin, cause } => {
+                writeln!(out, "{}", json!({"plugin": plugin, "not_computed": cause}))
+            }
         }
     }
 }

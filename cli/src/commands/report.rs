@@ -19,6 +19,7 @@ use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
+use crate::reporters::ReportPlugins;
 use crate::requirements::{Requirements, Rules, Verdict};
 use crate::select::Filter;
 use crate::show::{self, complain};
@@ -41,6 +42,7 @@ Examples:
   classhook report out --diff origin/main --sources src --markdown changes.md --fail-under line=80
   classhook report out --module core=core/target/classes,core/src --module web=web/target/classes,web/src --html html
   classhook report out --flame-graph flame.svg --perfetto trace.json
+  classhook report out --plugin allocations.wasm --results-csv tables
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
 
@@ -60,6 +62,9 @@ pub struct Report {
     /// What to make of traces.
     #[command(flatten)]
     pub trace: TraceOutputs,
+    /// Which plugins compute tables.
+    #[command(flatten)]
+    pub reporters: ReportPlugins,
 }
 
 impl Report {
@@ -83,15 +88,11 @@ impl Report {
         let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
         let trace = TraceOutputs {
             beside,
+            reporters: self.reporters.find()?,
             ..self.trace.clone()
         };
         let (events, files) = split(files);
-        let asked = self
-            .trace
-            .files()
-            .into_iter()
-            .find(|(_, file)| file.is_some());
-        if let (true, Some((option, _))) = (events.is_empty(), asked) {
+        if let (true, Some(option)) = (events.is_empty(), self.of_traces()) {
             return Err(nothing_traced(option));
         }
         if !events.is_empty() {
@@ -122,6 +123,16 @@ impl Report {
         };
         let made = make(&job, &mut damaged, &mut warnings)?;
         both(traced.map(|()| 0), made.end(false))
+    }
+}
+
+impl Report {
+    /// An option that needs traces.
+    fn of_traces(&self) -> Option<&'static str> {
+        let files = self.trace.files().into_iter();
+        let mut files = files.filter_map(|(option, file)| file.as_ref().map(|_| option));
+        let plugin = self.reporters.plugins.first().map(|_| "--plugin");
+        files.next().or(plugin)
     }
 }
 

@@ -44,6 +44,7 @@
 mod class;
 mod edits;
 mod plan;
+mod report;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -55,6 +56,7 @@ use rewriter::{Action, CheckScratch, ClassFile, EditPlan, Part, ProbeStorage, Sc
 
 use class::NativeClass;
 use plan::PlanRecord;
+pub use report::{Recording, Reported};
 
 /// Runs a plugin over classes.
 pub struct Harness<T> {

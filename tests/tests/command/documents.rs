@@ -125,3 +125,11 @@ fn guide_leads_from_nothing_to_a_plugin_that_counts() {
     let printed = shell_with(&jdks::newest(), &folder, &script, &variables);
     assert_shown("docs/plugins.md", &printed);
 }
+
+#[test]
+fn code_of_the_guide_is_that_of_an_example() {
+    let source = workspace::root().join("examples/plugins/allocations/src/lib.rs");
+    for block in blocks("docs/plugins.md", "rust") {
+        assert_holds(&source, &block);
+    }
+}

@@ -6,7 +6,8 @@ use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace::{self, test_file};
 use e2e_tests::{javac, scratch};
-use probes::Snapshot;
+use probes::events::{Column, EventWriter, SpanInfo, TableRow};
+use probes::{Meta, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// The classes that the plugin does wrong on, in the order they are loaded; the last three without another between
@@ -284,4 +285,80 @@ fn coverage_keeps_the_classes_that_another_plugin_fails_on() {
             assert!(found.next().is_none(), "{victim}: {}", run.report());
         }
     }
+}
+
+/// An event file as an agent leaves it, with a row `calls` of the plugin.
+fn recorded(folder: &Path) {
+    std::fs::create_dir(folder).expect("the test's folder is writable");
+    let mut writer = EventWriter::create(folder, &Meta::default()).expect("a new file");
+    writer.span(&SpanInfo {
+        plugin: "misbehaving".to_owned(),
+        class: "a/A".to_owned(),
+        method: "f".to_owned(),
+        row: Some(TableRow {
+            table: "calls".to_owned(),
+            columns: vec![Column {
+                name: "class".to_owned(),
+                kind: "class".to_owned(),
+            }],
+            cells: vec!["a.A".to_owned()],
+        }),
+        ..SpanInfo::default()
+    });
+    writer.counts([(0, 7)]);
+    writer.complete().expect("the test's folder is writable");
+}
+
+#[test]
+fn report_that_fails_costs_its_tables_alone_and_is_told_in_every_output() {
+    let folder = scratch();
+    let folder = folder.path();
+    recorded(&folder.join("run"));
+    let component = plugin().display().to_string();
+    let report = |deed: &str| {
+        configuration(folder, deed, "warn");
+        let run = Java::program(workspace::classhook()).folder(folder);
+        let made = ["--results-csv", "csv", "--results-html", "page.html"];
+        let plugin = ["--plugin", &component, "--config", "classhook.toml"];
+        let lines = ["report", "run", "--results-json-lines", "lines"];
+        run.arguments(&lines)
+            .arguments(&made)
+            .arguments(&plugin)
+            .run()
+    };
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("made");
+    let run = report("more");
+    run.assert_success();
+    let copies = "misbehaving: copies\nclass   count\nbefore      1\na.A         7\n";
+    assert!(run.stdout.contains(copies), "{}", run.report());
+    assert_eq!(
+        read("csv/misbehaving-copies.csv"),
+        "class,count\nbefore,1\na.A,7\nmedian,0\n"
+    );
+    assert!(read("page.html").contains("<td>a.A<td class=right>7"));
+    let row = r#"{"plugin":"misbehaving","row":{"class":"a.A","count":7},"table":"copies"}"#;
+    assert!(read("lines").contains(row), "{}", read("lines"));
+
+    std::fs::remove_dir_all(folder.join("csv")).expect("it was made");
+    let run = report("fail");
+    run.assert_exit(3)
+        .assert_stderr("error[H0698]: the plugin `misbehaving` has not computed its tables")
+        .assert_stderr("failed on purpose");
+    let shown = "misbehaving: calls\nclass  count\na.A        7\n\n\
+                 misbehaving: computed tables\nmissing: it returned an error: failed on purpose\n";
+    assert!(run.stdout.contains(shown), "{}", run.report());
+    assert!(read("page.html").contains("missing: it returned an error"));
+    assert!(read("lines").contains("\"not_computed\":\"it returned an error"));
+    assert_eq!(read("csv/misbehaving-calls.csv"), "class,count\na.A,7\n");
+    assert!(!folder.join("csv/misbehaving-copies.csv").exists());
+
+    let words = ["report", "run", "--plugin", "coverage"];
+    classhook(&[
+        words[0],
+        &folder.join("run").to_string_lossy(),
+        words[2],
+        words[3],
+    ])
+    .assert_exit(2)
+    .assert_stderr("error[H0697]: the plugin `coverage` computes no tables");
 }

@@ -60,12 +60,16 @@ fn differences(frozen: &Items, current: &Items) -> Vec<String> {
             Some(_) => None,
         });
     let demanded = current.keys().filter(|path| {
-        let is_exported =
-            |interface: &str| frozen.contains_key(&format!("transform-plugin.export {interface}"));
+        let is_exported = |interface: &str| {
+            let end = format!(".export {interface}");
+            frozen.keys().any(|path| path.ends_with(&end))
+        };
         let of_exported = path
             .split_once('.')
             .is_some_and(|(interface, _)| is_exported(interface));
-        let is_export = path.contains(".export ");
+        // A world that is new is nobody's yet.
+        let world = path.split_once(".export ").map(|(world, _)| world);
+        let is_export = world.is_some_and(|world| frozen.contains_key(world));
         (of_exported || is_export) && !path.contains(".use ") && !frozen.contains_key(*path)
     });
     let demanded = demanded.map(|path| format!("`{path}` is demanded of plugins"));
@@ -189,7 +193,7 @@ mod tests {
                 .replace("{site, failure}", "{ site, bci, failure }")
                 .replace("name: func", "super-name: func(); name: func")
                 .replace("import host;", "import host; import more;")
-                + "interface more { x: func(); }"
+                + "interface more { x: func(); } world another { export more; }"
         };
         assert_eq!(found(grown), [""; 0]);
     }

@@ -10,10 +10,11 @@ use probes::events::Trace;
 
 use crate::args::{EventFiles, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
-use crate::checked_options::{CheckedOptions, plugin_reference, run_id};
+use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::{PluginSource, needed};
 use crate::problem::{PARTIAL, Problem};
+use crate::reporters::Reporters;
 use crate::show::{all_but_last, complain, say};
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::until;
@@ -21,7 +22,7 @@ use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 What is built of a project's folder is granted what it asks for, unless --grant says otherwise; a component file only
-what --grant says. Prints what the plugin counted and timed; `classhook report DIR` prints it again later.
+what --grant says. Prints what the plugin counted and timed, and the tables that it computes; `classhook report DIR` prints it again later.
 With a PID the JVM is visited for the time of --for, or until Ctrl-C or its end, and then left as it was before.
 Settings of the plugin are given as JSON (--plugin-settings), or stand in a classhook.toml (--config).
 
@@ -65,6 +66,16 @@ struct Ready {
     settings: Settings,
     /// Whether a file of settings names the plugin, so that the agent has it from there.
     in_file: bool,
+    /// The plugin, if it computes tables.
+    reporters: Reporters,
+}
+
+impl Ready {
+    /// What the agent is told of beside the file of settings.
+    fn plugins(&self) -> Vec<OsString> {
+        let own = (!self.in_file).then(|| self.reference.clone());
+        own.into_iter().collect()
+    }
 }
 
 impl Run {
@@ -106,27 +117,31 @@ impl Run {
             }
             None => false,
         };
-        Ok(Ready {
+        let mut ready = Ready {
             visitor: Visitor::new(reference.clone(), description.name.clone()),
             reference,
             description,
             settings,
             in_file,
-        })
+            reporters: Reporters::default(),
+        };
+        if ready.description.computes_tables() {
+            let (_, config) = checked_options::check(&ready.settings, &ready.plugins(), None)?;
+            let mut plugins = config.plugins.into_iter();
+            let it = plugins.find(|plugin| plugin.name == ready.description.name);
+            ready.reporters = it.map(Reporters::one).unwrap_or_default();
+        }
+        Ok(ready)
     }
 
     fn start(&self, ready: &Ready) -> Result<u8, Problem> {
         let run = run_id();
-        let plugins = match ready.in_file {
-            true => vec![],
-            false => vec![ready.reference.clone()],
-        };
-        let checked = CheckedOptions::new(&ready.settings, &plugins, Some(run.clone()))?;
+        let checked = CheckedOptions::new(&ready.settings, &ready.plugins(), Some(run.clone()))?;
         Pipeline::new(&checked.config, &PluginCompiler)?; // what it refuses is said before anything starts
         let code = checked.launch(&self.command)?;
         let mut warnings = Warnings::default();
         let shown = traces::of_run(&run, &checked.output, &mut warnings)
-            .and_then(|traces| self.show(traces, warnings, &ready.description));
+            .and_then(|traces| self.show(traces, warnings, ready));
         match shown {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -163,7 +178,7 @@ impl Run {
         }
         let mut warnings = Warnings::default();
         let traces = traces::of_visit(&ended, &mut warnings)?;
-        let shown = self.show(traces, warnings, &ready.description);
+        let shown = self.show(traces, warnings, ready);
         let unanswered = ended.unanswered.take();
         let code = match (shown, unanswered) {
             (Ok(code), None) => code,
@@ -180,8 +195,9 @@ impl Run {
         &self,
         mut traces: Vec<Trace>,
         warnings: Warnings,
-        plugin: &PluginDescription,
+        ready: &Ready,
     ) -> Result<u8, Problem> {
+        let plugin = &ready.description;
         warnings.print();
         let code = match warnings.of_missing() {
             true => PARTIAL,
@@ -192,7 +208,11 @@ impl Run {
         }
         traces.retain(|trace| !trace.spans.is_empty() || !trace.places.is_empty());
         if !traces.is_empty() {
-            return self.outputs.make(&traces, StreamedLines::No).map(|()| code);
+            let outputs = TraceOutputs {
+                reporters: ready.reporters.clone(),
+                ..self.outputs.clone()
+            };
+            return outputs.make(&traces, StreamedLines::No).map(|()| code);
         }
         let name = &plugin.name;
         if !needed(plugin).contains(&"probes") {

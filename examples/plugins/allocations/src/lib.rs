@@ -1,14 +1,26 @@
-//! Counts what is allocated, by the site that does it.
+//! Counts what is allocated, by the site that does it; the report sums it up by type.
+
+use std::collections::BTreeMap;
 
 use classhook_sdk::prelude::*;
 
 /// What is allocated, and where.
-const ALLOCATED: Table = Table {
+pub const ALLOCATED: Table = Table {
     name: "allocated",
     columns: &[
         ("what", Kind::Class),
         ("method", Kind::Method),
         ("line", Kind::Line),
+    ],
+};
+
+/// How much of each type is allocated, at how many sites.
+const TYPES: Table = Table {
+    name: "types",
+    columns: &[
+        ("what", Kind::Class),
+        ("sites", Kind::Integer),
+        ("allocated", Kind::Integer),
     ],
 };
 
@@ -34,4 +46,19 @@ impl Transformer for Allocations {
     }
 }
 
-classhook_sdk::export!(Allocations);
+impl Reporter for Allocations {
+    fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result {
+        let mut types: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for mut row in recorded.sums(&ALLOCATED) {
+            let (sites, allocated) = types.entry(row.cells.swap_remove(0)).or_default();
+            *sites += 1;
+            *allocated += row.count;
+        }
+        let rows = types
+            .into_iter()
+            .map(|(what, (sites, allocated))| [what, sites.to_string(), allocated.to_string()]);
+        report.add(&TYPES, rows)
+    }
+}
+
+classhook_sdk::export!(Allocations, reporter);

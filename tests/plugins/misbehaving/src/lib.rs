@@ -206,4 +206,64 @@ fn recurse(depth: u64) -> u64 {
     black_box(recurse(depth + 1)) + frame[depth as usize % 64]
 }
 
-classhook_sdk::export!(Misbehaving);
+/// What it reports where it does nothing wrong.
+const COPIES: Table = Table {
+    name: "copies",
+    columns: &[("class", Kind::Class), ("count", Kind::Integer)],
+};
+
+/// What it is to have recorded.
+const CALLS: Table = Table {
+    name: "calls",
+    columns: &[("class", Kind::Class)],
+};
+
+impl Reporter for Misbehaving {
+    fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result {
+        report.add(&COPIES, [["before", "1"]])?;
+        match self.0 {
+            Deed::Loop => loop {
+                black_box(recorded.sums(&CALLS).count());
+            },
+            Deed::Trap => panic!("on purpose"),
+            Deed::Allocate => allocate(),
+            Deed::Recurse => {
+                black_box(recurse(0));
+            }
+            Deed::Flood => loop {
+                report.add(&COPIES, vec![["again", "2"]; 10_000])?;
+            },
+            Deed::HugeList => {
+                let row = [["x".repeat(10 << 20), "1".to_owned()]];
+                report.add(&COPIES, vec![row[0].clone(); 5])?;
+            }
+            Deed::Tags => {
+                let name = |number: u32| -> &'static str { format!("t{number}").leak() };
+                let columns = COPIES.columns;
+                for name in (0..).map(name) {
+                    report.add(&Table { name, columns }, [["x", "1"]])?;
+                }
+            }
+            Deed::ForgedSite => report.add(&COPIES, [["x", "no number"]])?,
+            Deed::Chatter => loop {
+                classhook_sdk::log::warn("on and on");
+            },
+            Deed::Fail => return Err("failed on purpose".into()),
+            Deed::FailAtLength => return Err("x".repeat(10_000_000).into()),
+            Deed::OutOfBounds => out_of_bounds(),
+            _ => {
+                let rows = recorded.sums(&CALLS);
+                report.add(
+                    &COPIES,
+                    rows.map(|row| [row.cells[0].clone(), row.count.to_string()]),
+                )?;
+                let rows: Vec<SumRow> = recorded.sums(&CALLS).collect();
+                let quantiles = recorded.quantiles(&rows, &[0.5])?;
+                report.add(&COPIES, [["median".to_owned(), quantiles[0].to_string()]])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+classhook_sdk::export!(Misbehaving, reporter);

@@ -1,0 +1,276 @@
+//! Plugins that compute tables of what was recorded.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use host::config::PluginConfig;
+use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
+use host::report::{DEADLINE, Reported, report};
+use probes::events::{Aggregate, Column};
+use serde_json::Value;
+use trace::results::{ComputedTable, Table};
+
+use crate::plugin_compiler::PluginCompiler;
+use crate::plugin_project::PluginSource;
+use crate::plugins;
+use crate::problem::Problem;
+
+/// Which plugins are to compute tables.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReportPlugins {
+    /// Have this plugin compute its tables of what it recorded: a project's folder, which is built, or a component file; may be repeated
+    #[arg(long = "plugin", value_name = "PLUGIN")]
+    pub plugins: Vec<String>,
+    /// Settings of these plugins, a classhook.toml with a table `[[plugin]]` for each
+    #[arg(long, value_name = "FILE", requires = "plugins")]
+    pub config: Option<PathBuf>,
+}
+
+impl ReportPlugins {
+    /// The plugins, which must be able to.
+    ///
+    /// # Errors
+    /// If one does not load (`H01xx`, `H068x`), or computes no tables (`H0697`).
+    pub fn find(&self) -> Result<Reporters, Problem> {
+        let found = self.plugins.iter().map(|plugin| self.one(plugin));
+        Ok(Reporters(found.collect::<Result<_, _>>()?))
+    }
+
+    fn one(&self, plugin: &str) -> Result<PluginConfig, Problem> {
+        let source = PluginSource::find(plugin)?;
+        let reference = source.reference();
+        let config = plugins::one(&reference.to_string_lossy(), self.config.as_deref())?;
+        if source.describe()?.computes_tables() {
+            return Ok(config);
+        }
+        let message = format!("the plugin `{}` computes no tables", config.name);
+        Err(Problem::user("H0697", message)
+            .with("expected", "a component that exports classhook:plugin/reporter")
+            .with("help", "what it recorded is shown without it; in Rust `classhook_sdk::export!(…, reporter)` exports a `Reporter`"))
+    }
+}
+
+/// Plugins that compute tables.
+#[derive(Debug, Clone, Default)]
+pub struct Reporters(Vec<PluginConfig>);
+
+impl Reporters {
+    /// This plugin alone.
+    #[must_use]
+    pub fn one(plugin: PluginConfig) -> Self {
+        Self(vec![plugin])
+    }
+
+    /// The tables with those that the plugins compute of them, and why some do not.
+    #[must_use]
+    pub fn add_to(&self, recorded: Vec<Table>) -> (Vec<Table>, Vec<Problem>) {
+        let recorded = Arc::new(recorded);
+        let (mut computed, mut failed) = (Vec::new(), Vec::new());
+        for plugin in &self.0 {
+            match one(plugin, &recorded) {
+                Ok(tables) => computed.extend(tables),
+                Err((cause, problem)) => {
+                    let plugin = plugin.name.clone();
+                    computed.push(Table::NotComputed { plugin, cause });
+                    failed.push(problem);
+                }
+            }
+        }
+        let mut tables = Arc::unwrap_or_clone(recorded);
+        tables.append(&mut computed);
+        (tables, failed)
+    }
+}
+
+/// The tables of one plugin; else the cause, and the error for the user.
+fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, (String, Problem)> {
+    let name = &plugin.name;
+    let is_own = |number: &usize| recorded.get(*number).is_some_and(|it| it.plugin() == name);
+    let own: Vec<usize> = (0..recorded.len()).filter(is_own).collect();
+    if own.is_empty() {
+        let cause = "nothing that was recorded is of it";
+        return Err((cause.to_owned(), not_computed(name, cause)));
+    }
+    let material = OfPlugin {
+        all: Arc::clone(recorded),
+        own,
+    };
+    match report(plugin, &PluginCompiler, Arc::new(material), DEADLINE) {
+        Err(error) => {
+            let problem = Problem::from(error);
+            Err((problem.to_string(), problem))
+        }
+        Ok(Reported::Nothing) => Ok(Vec::new()),
+        Ok(Reported::Failed(cause, help)) => {
+            let problem = not_computed(name, &cause);
+            let problem = match help {
+                Some(help) => problem.with("help", help),
+                None => problem,
+            };
+            Err((cause, problem))
+        }
+        Ok(Reported::Tables(tables)) => Ok(tables
+            .into_iter()
+            .map(|table| {
+                let columns = table.columns.into_iter();
+                Table::Computed(ComputedTable {
+                    plugin: name.clone(),
+                    name: table.name,
+                    columns: columns.map(|(name, kind)| Column { name, kind }).collect(),
+                    rows: table.rows,
+                })
+            })
+            .collect()),
+    }
+}
+
+fn not_computed(plugin: &str, cause: &str) -> Problem {
+    let message = format!("the plugin `{plugin}` has not computed its tables");
+    Problem::partial("H0698", message).with("cause", cause)
+}
+
+/// What was recorded of one plugin, among all tables.
+struct OfPlugin {
+    all: Arc<Vec<Table>>,
+    /// Numbers of its own.
+    own: Vec<usize>,
+}
+
+impl OfPlugin {
+    fn table(&self, number: usize) -> Option<&Table> {
+        self.all.get(*self.own.get(number)?)
+    }
+}
+
+fn pairs(columns: &[Column]) -> Vec<(String, String)> {
+    let columns = columns.iter();
+    columns
+        .map(|column| (column.name.clone(), column.kind.clone()))
+        .collect()
+}
+
+impl Recorded for OfPlugin {
+    fn tables(&self) -> Vec<RecordedTable> {
+        let tables = (0..self.own.len()).filter_map(|number| self.table(number));
+        let about = |table: &Table| match table {
+            Table::Sums(table) => Some(RecordedTable {
+                name: table.name.clone(),
+                is_events: false,
+                columns: pairs(&table.columns),
+                values: Vec::new(),
+                rows: table.rows.len(),
+                reached: 0,
+            }),
+            Table::Events(table) => Some(RecordedTable {
+                name: table.name.clone(),
+                is_events: true,
+                columns: pairs(&table.columns),
+                values: table.values.clone(),
+                rows: table.rows.len(),
+                reached: table.reached,
+            }),
+            Table::Computed(_) | Table::NotComputed { .. } => None,
+        };
+        tables.filter_map(about).collect()
+    }
+
+    fn sum(&self, table: usize, row: usize) -> Option<RecordedSum> {
+        let Table::Sums(table) = self.table(table)? else {
+            return None;
+        };
+        let row = table.rows.get(row)?;
+        let times = row.sums.as_ref();
+        Some(RecordedSum {
+            cells: row.cells.clone(),
+            count: row.count,
+            times: times.map(|sums| (sums.errors, sums.total, sums.max)),
+        })
+    }
+
+    fn event(&self, table: usize, row: usize) -> Option<RecordedEvent> {
+        let Table::Events(table) = self.table(table)? else {
+            return None;
+        };
+        let row = table.rows.get(row)?;
+        let value = |name: &String| {
+            let found = row.values.iter().find(|(known, ..)| known == name)?;
+            Some(match &found.2 {
+                Value::String(text) => text.clone(),
+                _ => found.1.clone(),
+            })
+        };
+        Some(RecordedEvent {
+            cells: row.cells.clone(),
+            values: table.values.iter().map(value).collect(),
+            thread: row.thread.clone(),
+            nanos: row.nanos,
+            process: row.pid,
+        })
+    }
+
+    fn quantiles(&self, table: usize, rows: &[u32], of: &[f64]) -> Option<Vec<u64>> {
+        let Table::Sums(table) = self.table(table)? else {
+            return None;
+        };
+        let mut all = Aggregate::default();
+        for row in rows {
+            let row = table.rows.get(*row as usize)?;
+            row.sums.iter().for_each(|sums| all.merge(sums));
+        }
+        let quantile = |quantile: &f64| all.quantile(*quantile).unwrap_or(0);
+        Some(of.iter().map(quantile).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::events::bucket_of;
+    use trace::results::{Row, SumTable};
+
+    fn timed(count: u64, nanos: u64) -> Row {
+        let mut sums = Aggregate {
+            count,
+            total: count * nanos,
+            min: nanos,
+            max: nanos,
+            ..Aggregate::default()
+        };
+        sums.histogram.add(bucket_of(nanos), count);
+        Row {
+            cells: vec!["a".to_owned()],
+            count,
+            sums: Some(sums),
+        }
+    }
+
+    #[test]
+    fn quantiles_are_of_the_rows_together_and_of_its_own_tables_alone() {
+        let table = |plugin: &str, rows| {
+            Table::Sums(SumTable {
+                plugin: plugin.to_owned(),
+                name: "times".to_owned(),
+                columns: vec![],
+                rows,
+            })
+        };
+        let all = vec![
+            table("other", vec![timed(1, 9)]),
+            table("mine", vec![timed(3, 1_000), timed(1, 100_000)]),
+        ];
+        let own = OfPlugin {
+            all: Arc::new(all),
+            own: vec![1],
+        };
+        assert_eq!(own.tables().len(), 1);
+        let found = own.quantiles(0, &[0, 1], &[0.5, 1.0]).unwrap();
+        assert!((900..=1_125).contains(&found[0]), "{found:?}");
+        assert_eq!(found[1], 100_000);
+        assert_eq!(own.quantiles(0, &[2], &[0.5]), None);
+        assert_eq!(own.quantiles(1, &[], &[0.5]), None);
+        assert_eq!(own.sum(0, 1).unwrap().times, Some((0, 100_000, 100_000)));
+        assert_eq!(own.sum(0, 2), None);
+        assert_eq!(own.event(0, 0), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! Tables that plugins compute when a report is made, outside of any JVM.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use plan_rules::{ComputedTable, ComputedTables};
+use wasmtime::Store;
+use wasmtime::component::Instance;
+
+use crate::bindings::{TransformPlugin, TransformPluginPre};
+use crate::compilation::Compilation;
+use crate::compiler::Compiler;
+use crate::config::{LogLevel, PluginConfig};
+use crate::error::HostError;
+use crate::instance::{Fault, expect_configured, explain, new_store};
+use crate::recorded::{Recorded, ReportCall};
+use crate::state::State;
+use crate::{abilities, component, engine};
+
+/// CPU time that a report may take.
+pub const DEADLINE: Duration = Duration::from_secs(5);
+
+/// What a plugin made of what was recorded.
+#[derive(Debug)]
+pub enum Reported {
+    /// It has no function `report`.
+    Nothing,
+    /// Tables.
+    Tables(Vec<ComputedTable>),
+    /// It failed: in words, and what to do, where something is known.
+    Failed(String, Option<String>),
+}
+
+/// Has a plugin compute its tables, within this CPU time and the limits of any plugin.
+///
+/// # Errors
+/// If it does not load (`H01xx`).
+pub fn report(
+    config: &PluginConfig,
+    compiler: &dyn Compiler,
+    recorded: Arc<dyn Recorded>,
+    deadline: Duration,
+) -> Result<Reported, HostError> {
+    let (engine, ticker) = engine::start()?;
+    let _running = ticker.run().map_err(|error| engine::broken(&error))?;
+    let compilation = Compilation::new(None, compiler);
+    let component = component::read(config, &engine, &compilation)?.component;
+    let Some(interface) = abilities::reporter(&component, &engine) else {
+        return Ok(Reported::Nothing);
+    };
+    let pre = component::prepare(config, &component, &engine)?;
+    Ok(
+        match computed(&pre, config, &interface, recorded, deadline) {
+            Ok(tables) => Reported::Tables(tables),
+            Err(fault) => Reported::Failed(fault.cause, fault.help),
+        },
+    )
+}
+
+fn computed(
+    pre: &TransformPluginPre<State>,
+    config: &PluginConfig,
+    interface: &str,
+    recorded: Arc<dyn Recorded>,
+    deadline: Duration,
+) -> Result<Vec<ComputedTable>, Fault> {
+    let mut store = new_store(pre.engine(), &config.name, LogLevel::Warn, &Arc::default());
+    let called = configured(&mut store, pre, &config.config.to_string());
+    let instance = match called {
+        Err(error) => return Err(explain(&error, store.data_mut())),
+        Ok(Err(fault)) => return Err(fault),
+        Ok(Ok(instance)) => instance,
+    };
+    let state = store.data_mut();
+    state.flush();
+    state.begin(None);
+    state.deadline = deadline;
+    state.report = Some(ReportCall {
+        recorded,
+        computed: ComputedTables::default(),
+    });
+    store.set_epoch_deadline(1);
+    let called = call(&mut store, instance, interface);
+    let state = store.data_mut();
+    let result = match called {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(text)) => Err(Fault::new("H0316", format!("it returned an error: {text}"))),
+        Err(error) => Err(explain(&error, state)),
+    };
+    state.flush();
+    let report = state.report.take();
+    result.map(|()| report.map_or_else(Vec::new, |report| report.computed.into_tables()))
+}
+
+/// A new instance, configured.
+fn configured(
+    store: &mut Store<State>,
+    pre: &TransformPluginPre<State>,
+    config: &str,
+) -> wasmtime::Result<Result<Instance, Fault>> {
+    let instance = pre.instance_pre().instantiate(&mut *store)?;
+    let plugin = TransformPlugin::new(&mut *store, &instance)?;
+    let transformer = plugin.classhook_plugin_transformer();
+    let selectors = transformer.call_configure(&mut *store, config)?;
+    Ok(expect_configured(selectors).map(|_| instance))
+}
+
+fn call(
+    store: &mut Store<State>,
+    instance: Instance,
+    interface: &str,
+) -> wasmtime::Result<Result<(), String>> {
+    let missing = || wasmtime::Error::msg(format!("it exports {interface} without `report`"));
+    let exported = instance.get_export_index(&mut *store, None, interface);
+    let exported = exported.ok_or_else(missing)?;
+    let function = instance.get_export_index(&mut *store, Some(&exported), "report");
+    let function = function.ok_or_else(missing)?;
+    let function = instance.get_typed_func::<(), (Result<(), String>,)>(&mut *store, function)?;
+    let (result,) = function.call(&mut *store, ())?;
+    Ok(result)
+}

@@ -1,0 +1,139 @@
+//! Tables that a plugin computes of what was recorded, when a report is made.
+
+use crate::refusal::RefusedRequest;
+use crate::row::{expect_columns, fit, unsuitable};
+
+/// Most tables of one report.
+const MAX_TABLES: usize = 64;
+/// Bytes that a row and a cell count for beside their texts.
+const ROW_BYTES: usize = 24;
+const CELL_BYTES: usize = 24;
+
+/// A table that a plugin computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComputedTable {
+    /// Its name.
+    pub name: String,
+    /// Its columns: names and kinds.
+    pub columns: Vec<(String, String)>,
+    /// Its rows in the plugin's order, a text for each column.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The tables of one report.
+#[derive(Debug, Default)]
+pub struct ComputedTables {
+    tables: Vec<ComputedTable>,
+    bytes: usize,
+}
+
+impl ComputedTables {
+    /// Adds rows to a table, which the first of these calls declares; all of them or none. Longer cells are cut.
+    ///
+    /// # Errors
+    /// If a name is none, a kind is not known, cells and columns do not go together, the table was declared with other
+    /// columns, or there are too many tables.
+    pub fn add(
+        &mut self,
+        name: String,
+        columns: Vec<(String, String)>,
+        mut rows: Vec<Vec<String>>,
+    ) -> Result<(), RefusedRequest> {
+        expect_columns(&name, &columns)?;
+        for cells in &mut rows {
+            fit(&name, &columns, cells)?;
+        }
+        let cell = |cell: &String| CELL_BYTES + cell.len();
+        let row = |cells: &Vec<String>| ROW_BYTES + cells.iter().map(cell).sum::<usize>();
+        let bytes: usize = rows.iter().map(row).sum();
+        let is_full = self.tables.len() == MAX_TABLES;
+        let found = self.tables.iter_mut().find(|table| table.name == name);
+        match found {
+            Some(table) if table.columns != columns => {
+                let cause = "the columns that it was declared with";
+                return Err(unsuitable(&name, cause, "others"));
+            }
+            Some(table) => table.rows.append(&mut rows),
+            None if is_full => {
+                let message = format!("expected at most {MAX_TABLES} tables of one report");
+                return Err(RefusedRequest::limit(message, None));
+            }
+            None => self.tables.push(ComputedTable {
+                name,
+                columns,
+                rows,
+            }),
+        }
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Bytes that they take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The tables, in the order in which they were declared.
+    #[must_use]
+    pub fn into_tables(self) -> Vec<ComputedTable> {
+        self.tables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(kind: &str) -> Vec<(String, String)> {
+        vec![("a".to_owned(), kind.to_owned())]
+    }
+
+    fn rows(cells: &[&str]) -> Vec<Vec<String>> {
+        cells.iter().map(|cell| vec![(*cell).to_owned()]).collect()
+    }
+
+    #[test]
+    fn rows_of_one_table_are_collected() {
+        let mut tables = ComputedTables::default();
+        let mut add = |name: &str, kind, cells| tables.add(name.into(), columns(kind), rows(cells));
+        add("t", "text", &["x"]).unwrap();
+        add("other", "line", &["7"]).unwrap();
+        add("t", "text", &["y", "z"]).unwrap();
+        let long = "é".repeat(2_000);
+        add("t", "text", &[&long]).unwrap();
+        assert!(tables.bytes() > 1_000);
+        let tables = tables.into_tables();
+        assert_eq!(tables[0].rows[..3], rows(&["x", "y", "z"]));
+        assert_eq!(tables[0].rows[3][0].len(), 1_024);
+        assert_eq!(tables[1].name, "other");
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused_whole() {
+        let mut tables = ComputedTables::default();
+        let mut add = |name: &str, kind, cells| tables.add(name.into(), columns(kind), rows(cells));
+        add("t", "line", &["1"]).unwrap();
+        for (name, kind, cells, part) in [
+            (
+                "t",
+                "text",
+                &["x"][..],
+                "the columns that it was declared with",
+            ),
+            ("t", "line", &["2", "x"], "a decimal number in `a`"),
+            ("u", "colour", &[], "one of text, integer"),
+            ("../u", "text", &[], "found `../u`"),
+        ] {
+            let refused = add(name, kind, cells).unwrap_err();
+            assert!(refused.message.contains(part), "{}", refused.message);
+        }
+        for number in 1..MAX_TABLES {
+            add(&format!("t{number}"), "text", &[]).unwrap();
+        }
+        assert_eq!(add("more", "text", &[]).unwrap_err().code, "H0315");
+        let tables = tables.into_tables();
+        assert_eq!(tables.len(), MAX_TABLES);
+        assert_eq!(tables[0].rows, rows(&["1"]));
+    }
+}
