@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use host::Config;
 
+use crate::added_plugins;
 use crate::args::{OnError, Settings};
 use crate::launch::{self, AgentOptions};
 use crate::precompiled::Precompiled;
@@ -129,21 +130,26 @@ pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
     std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))
 }
 
-/// Files become absolute, names of bundled plugins stay.
+/// Files become absolute, and so do those of plugins that were added; names of bundled plugins stay.
 ///
 /// # Errors
-/// As [`absolute`].
+/// As [`absolute`] and [`added_plugins::find`].
 pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
     let path = Path::new(plugin);
     let is_file = path
         .extension()
         .is_some_and(|extension| extension == "wasm")
         || path.components().count() > 1;
-    if is_file {
-        absolute(path).map(PathBuf::into_os_string)
+    let added;
+    let file = if is_file {
+        path
+    } else if let Some(found) = added_plugins::find(&plugin.to_string_lossy())? {
+        added = found;
+        &added
     } else {
-        Ok(plugin.to_owned())
-    }
+        return Ok(plugin.to_owned());
+    };
+    absolute(file).map(PathBuf::into_os_string)
 }
 
 /// An id that no other run has.

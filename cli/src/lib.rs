@@ -12,7 +12,7 @@
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
-//! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: templates and SDKs that the command carries, cargo and clang |
+//! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: templates and SDKs that the command carries, cargo and clang; [`plugin_store`]: plugins of others |
 //! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: the program `classhook-plugin-compiler`, and progress meanwhile |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
@@ -20,6 +20,7 @@
 //! [`describe`] is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
 #![forbid(unsafe_code)]
 
+pub mod added_plugins;
 pub mod agent;
 pub mod analysis;
 pub mod answers;
@@ -48,6 +49,7 @@ pub mod passing_folder;
 pub mod plan_text;
 pub mod plugin_compiler;
 pub mod plugin_project;
+pub mod plugin_store;
 pub mod plugins;
 pub mod precompiled;
 pub mod problem;

@@ -12,6 +12,7 @@ use host::PluginDescription;
 use host::config::{BUNDLED, PluginConfig};
 use host::plugin_description;
 
+use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 
@@ -42,11 +43,14 @@ impl PluginSource {
         if BUNDLED.contains(&plugin) {
             return Ok(Self::Bundled(plugin.to_owned()));
         }
+        if let Some(added) = added_plugins::find(plugin)? {
+            return Ok(Self::File(added));
+        }
         Err(Problem::user("H0682", format!("`{plugin}` is no plugin"))
             .with(
                 "expected",
                 format!(
-                    "a project's folder, a file that ends in .wasm, or {}",
+                    "a project's folder, a file that ends in .wasm, a plugin that was added, or {}",
                     BUNDLED.join(", ")
                 ),
             )

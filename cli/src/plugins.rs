@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
 use host::{CodeLocation, Config, HostError, Loader, Pipeline};
 
+use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 
-/// A bundled name, or a `.wasm` file. Everything is granted: nothing of it runs in a JVM.
+/// A bundled name, that of a plugin that was added, or a `.wasm` file. Everything is granted: nothing of it runs in a JVM.
 ///
 /// # Errors
 /// If it is neither (`H0105`).
@@ -17,8 +18,13 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
         PluginConfig::file(PathBuf::from(plugin))
     } else if BUNDLED.contains(&plugin) {
         PluginConfig::bundled(plugin)
+    } else if let Some(added) = added_plugins::find(plugin)? {
+        PluginConfig::file(added)
     } else {
-        let expected = format!("{}, or a file that ends in .wasm", BUNDLED.join(", "));
+        let expected = format!(
+            "{}, a plugin that was added, or a file that ends in .wasm",
+            BUNDLED.join(", ")
+        );
         let message = format!("there is no bundled plugin `{plugin}`");
         return Err(HostError::new("H0105", message)
             .with("expected", expected)
@@ -43,7 +49,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
     };
     let found = all.swap_remove(index);
     Ok(PluginConfig {
-        digest: found.digest,
+        digest: found.digest.or(wanted.digest),
         select: found.select,
         config: found.config,
         config_lines: found.config_lines,

@@ -8,7 +8,7 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::cache::load_bundled;
 use crate::compilation::{Compilation, Kept};
-use crate::config::{PluginConfig, PluginSource};
+use crate::config::{PluginConfig, PluginSource, lock};
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 use crate::state::State;
@@ -134,16 +134,24 @@ fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
     if found == *expected {
         return Ok(());
     }
-    Err(HostError::new(
-        "H0109",
-        format!("plugin `{}` is not the file that was pinned", plugin.name),
+    let is_kept =
+        matches!(&plugin.source, PluginSource::File(path) if lock::digest_of(path).is_some());
+    let help = match is_kept {
+        true => {
+            "the file was changed since it was added: `classhook plugin add` fetches what is locked again"
+        }
+        false => "if you changed the plugin on purpose, put the digest found into `digest`",
+    };
+    Err(of_file(
+        HostError::new(
+            "H0109",
+            format!("plugin `{}` is not the file that was pinned", plugin.name),
+        ),
+        plugin,
     )
     .with("expected", format!("sha256:{expected}"))
     .with("found", format!("sha256:{found}"))
-    .with(
-        "help",
-        "if you changed the plugin on purpose, put the digest found into `digest`",
-    ))
+    .with("help", help))
 }
 
 /// A component begins with `\0asm`, version 13, layer 1.

@@ -1,6 +1,7 @@
 //! `classhook.toml` and the agent's option string.
 
 mod file;
+pub mod lock;
 mod options;
 mod settings;
 pub(crate) mod suggest;

@@ -11,6 +11,9 @@ use crate::plugin_file::PluginFile;
 use crate::{abilities, bundled, component, engine};
 use plugin_code::sha256_hex;
 
+/// Longest version that is taken, in bytes.
+const MAX_VERSION: usize = 64;
+
 /// A plugin, seen from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginDescription {
@@ -20,6 +23,8 @@ pub struct PluginDescription {
     pub size: usize,
     /// SHA-256 of the component, lower-case hex.
     pub digest: String,
+    /// What its section `version` says.
+    pub version: Option<String>,
     /// What it imports, in the order of the component.
     pub imports: Vec<Interface>,
     /// What it exports.
@@ -82,27 +87,81 @@ pub fn describe(
     let selectors = Instance::new(&pre, &config.name, "{}", LogLevel::Off, &Arc::default())
         .map(|(_, selectors)| selectors)
         .map_err(|fault| fault.cause);
-    let (size, digest) = bytes_of(config)?;
+    let (size, digest, version) = bytes_of(config)?;
     Ok(PluginDescription {
         name: config.name.clone(),
         size,
         digest,
+        version,
         imports,
         exports,
         selectors,
     })
 }
 
-fn bytes_of(config: &PluginConfig) -> Result<(usize, String), HostError> {
+fn bytes_of(config: &PluginConfig) -> Result<(usize, String, Option<String>), HostError> {
     match &config.source {
         PluginSource::Bundled(name) => {
             let wasm = bundled::find(name).and_then(|found| found.wasm().ok());
-            let of = |wasm: Vec<u8>| (wasm.len(), sha256_hex(&wasm));
+            let of = |wasm: Vec<u8>| (wasm.len(), sha256_hex(&wasm), version(&wasm));
             Ok(wasm.map(of).unwrap_or_default())
         }
         PluginSource::File(path) => {
             let file = PluginFile::open(&config.name, path)?;
-            Ok((file.wasm.len(), file.digest))
+            let version = version(&file.wasm);
+            Ok((file.wasm.len(), file.digest, version))
+        }
+    }
+}
+
+/// The text of the custom section `version` of a component, as `wasm-tools metadata add --version` writes it.
+fn version(wasm: &[u8]) -> Option<String> {
+    let mut rest = wasm.get(8..)?;
+    while let [id, after @ ..] = rest {
+        let (size, after) = number(after)?;
+        let (section, next) = after.split_at_checked(size)?;
+        rest = next;
+        let Some((length, name)) = number(section).filter(|_| *id == 0) else {
+            continue;
+        };
+        if let Some((b"version", text)) = name.split_at_checked(length) {
+            let text = std::str::from_utf8(text).ok()?;
+            return (text.len() <= MAX_VERSION).then(|| text.to_owned());
+        }
+    }
+    None
+}
+
+/// An unsigned number of LEB128, and what is behind it.
+fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut value = 0;
+    for (index, byte) in bytes.iter().enumerate().take(5) {
+        value |= usize::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return Some((value, bytes.get(index + 1..)?));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_is_the_text_of_a_section_and_damage_is_none() {
+        let mut wasm = b"\0asm\x0d\0\x01\0\x01\x80\x01".to_vec();
+        wasm.extend([0; 128]);
+        wasm.extend(b"\0\x0d\x07version1.2.3\0\x02\x01x");
+        assert_eq!(version(&wasm), Some("1.2.3".to_owned()));
+        wasm.truncate(wasm.len() - 5);
+        assert_eq!(version(&wasm), None);
+        for damaged in [
+            &b""[..],
+            b"\0asm\x0d\0\x01\0",
+            b"\0asm\x0d\0\x01\0\0\xff\xff\xff\xff\xff",
+        ] {
+            assert_eq!(version(damaged), None);
         }
     }
 }

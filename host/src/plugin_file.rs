@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::config::lock;
 use crate::error::HostError;
 use crate::regular_file;
-use plugin_code::limits::MAX_COMPONENT;
+pub use plugin_code::limits::MAX_COMPONENT;
 use plugin_code::sha256_hex;
 
 /// A component file that is open, and the bytes that were read from it.
@@ -55,8 +56,11 @@ fn refused(name: &str, path: &Path, error: &io::Error) -> HostError {
         let expected = format!("a regular file of at most {} MiB", MAX_COMPONENT >> 20);
         error_of_host = error_of_host.with("expected", expected);
     }
-    error_of_host.with("found", error.to_string()).with(
-        "help",
-        "check the path; in classhook.toml it is relative to that file's folder",
-    )
+    let help = match lock::digest_of(path) {
+        Some(_) => "`classhook plugin add` fetches what is locked and not there",
+        None => "check the path; in classhook.toml it is relative to that file's folder",
+    };
+    error_of_host
+        .with("found", error.to_string())
+        .with("help", help)
 }

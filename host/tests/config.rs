@@ -173,7 +173,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverag\"\n",
-            "error[H0105]: there is no bundled plugin `coverag`\n  expected `coverage`, `patch` or `trace`, or a path that ends in .wasm\n  \
+            "error[H0105]: there is no bundled plugin `coverag`, nor is it in classhook.lock\n  expected `coverage`, `patch` or `trace`, a path that ends in .wasm, or a plugin that was added\n  help     `classhook plugin add` takes a file, a URL or a reference in a registry into the project\n  \
              at       classhook.toml:2\n  found    use = \"coverag\"",
         ),
         (

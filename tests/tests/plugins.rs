@@ -8,3 +8,4 @@ mod examples;
 mod languages;
 mod misbehaving;
 mod plan_cache;
+mod sharing;

@@ -30,10 +30,10 @@ struct Plugin {
 
 /// What users run besides the compiler, which is built apart: cargo unites the features of what it builds together, and
 /// agent and command would hold the compiler.
-const PRODUCTS: [&str; 4] = ["-p", "cli", "-p", "hook-agent"];
+const PRODUCTS: [&str; 6] = ["-p", "cli", "-p", "hook-agent", "-p", "plugin-fetcher"];
 
-/// Builds all plugins, their compiler, agent and command; afterwards
-/// `target/release/{classhook,classhook-plugin-compiler,libclasshook.so}` are complete.
+/// Builds all plugins, their compiler and fetcher, agent and command; afterwards
+/// `target/release/{classhook,classhook-fetch,classhook-plugin-compiler,libclasshook.so}` are complete.
 pub fn run(workspace: &Workspace) -> Result<()> {
     build(workspace, |_| true)
 }

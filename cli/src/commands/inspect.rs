@@ -97,6 +97,9 @@ fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
 pub(super) fn plugin_text(plugin: &PluginDescription) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "plugin {}", name(&plugin.name));
+    if let Some(version) = &plugin.version {
+        let _ = writeln!(text, "  version: {}", name(version));
+    }
     let _ = writeln!(text, "  size: {} bytes", plugin.size);
     let _ = writeln!(text, "  digest: sha256:{}", plugin.digest);
     interfaces("imports", &plugin.imports, &mut text);

@@ -1,10 +1,12 @@
 //! `classhook plugin`: plugins of one's own.
 
+pub mod add;
 pub mod bench;
 pub mod build;
 pub mod inspect;
 pub mod list;
 pub mod new;
+pub mod remove;
 pub mod run;
 pub mod test;
 
@@ -21,7 +23,8 @@ Examples:
   classhook plugin new call-counter
   classhook plugin test call-counter --classes app.jar
   classhook plugin run call-counter -- java -jar app.jar
-  classhook plugin run call-counter 4711 --for 30s";
+  classhook plugin run call-counter 4711 --for 30s
+  classhook plugin add https://example.com/sql-timer.wasm --grant probes";
 
 /// Makes, builds, tests and runs plugins.
 #[derive(Debug, Args)]
@@ -47,6 +50,10 @@ pub enum Command {
     Bench(bench::Bench),
     /// Run a command, or visit a running JVM, with a plugin, and show what it found
     Run(Box<run::Run>),
+    /// Take a plugin from a file or URL into a project, or update it
+    Add(add::Add),
+    /// Take a plugin that was added out of a project
+    Remove(remove::Remove),
     /// List the plugins that are at hand
     List(list::List),
 }
@@ -64,6 +71,8 @@ impl Plugin {
             Command::Test(test) => test.run(),
             Command::Bench(bench) => bench.run(),
             Command::Run(run) => run.run(),
+            Command::Add(add) => add.run(),
+            Command::Remove(remove) => remove.run(),
             Command::List(list) => list.run(),
         }
     }

@@ -179,9 +179,21 @@ impl Source<'_> {
         let mut result = PluginConfig::from_reference(reference.get_ref(), self.folder())
             .map_err(|error| self.at(error, &reference.span()))?;
         if let Some(digest) = plugin.digest {
-            result.digest = Some(
-                parse_digest(digest.get_ref()).map_err(|error| self.at(error, &digest.span()))?,
-            );
+            let pinned = parse_digest(digest.get_ref());
+            let pinned = pinned.map_err(|error| self.at(error, &digest.span()))?;
+            if result
+                .digest
+                .as_ref()
+                .is_some_and(|locked| *locked != pinned)
+            {
+                let error = HostError::new(
+                    "H0109",
+                    format!("plugin `{}` is pinned to two digests", result.name),
+                )
+                .with("help", "leave `digest` out: classhook.lock has it");
+                return Err(self.at(error, &digest.span()));
+            }
+            result.digest = Some(pinned);
         }
         if let Some(grant) = plugin.grant {
             result.grant_line = Some(self.line(&grant.span()));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use conditions::Watch;
 
+use super::lock::{self, LOCK, Lock};
 use super::suggest;
 use crate::error::HostError;
 
@@ -225,13 +226,17 @@ impl PluginConfig {
         }
     }
 
-    /// A component file; nothing is granted.
+    /// A component file; nothing is granted. One that was taken into a project is pinned.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         let name = path
             .file_stem()
             .map_or_else(|| "plugin".into(), |stem| stem.to_string_lossy());
-        Self::new(name.into_owned(), PluginSource::File(path), Vec::new())
+        let digest = lock::digest_of(&path).map(str::to_owned);
+        Self {
+            digest,
+            ..Self::new(name.into_owned(), PluginSource::File(path), Vec::new())
+        }
     }
 
     fn new(name: String, source: PluginSource, grant: Vec<String>) -> Self {
@@ -249,9 +254,10 @@ impl PluginConfig {
         }
     }
 
-    /// From `use = "…"` or `plugin=…`: a file if it looks like a path, else a bundled name.
+    /// From `use = "…"` or `plugin=…`: a file if it looks like a path, else the name of a bundled plugin, or of one that
+    /// was taken into the project.
     ///
-    /// `folder` is what a relative path is relative to.
+    /// `folder` is what a relative path is relative to, and where the project's lock is.
     pub(super) fn from_reference(reference: &str, folder: &Path) -> Result<Self, HostError> {
         let path = Path::new(reference);
         if path
@@ -261,16 +267,20 @@ impl PluginConfig {
         {
             return Ok(Self::file(folder.join(path)));
         }
-        match BUNDLED.iter().find(|name| **name == reference) {
-            Some(name) => Ok(Self::bundled(name)),
+        if let Some(name) = BUNDLED.iter().find(|name| **name == reference) {
+            return Ok(Self::bundled(name));
+        }
+        match Lock::load(folder)?.find(reference) {
+            Some(plugin) => Ok(Self::file(plugin.file(folder))),
             None => Err(HostError::new(
                 "H0105",
-                format!("there is no bundled plugin `{reference}`"),
+                format!("there is no bundled plugin `{reference}`, nor is it in {LOCK}"),
             )
             .with(
                 "expected",
-                format!("{}, or a path that ends in .wasm", suggest::list(&BUNDLED)),
-            )),
+                format!("{}, a path that ends in .wasm, or a plugin that was added", suggest::list(&BUNDLED)),
+            )
+            .with("help", "`classhook plugin add` takes a file, a URL or a reference in a registry into the project")),
         }
     }
 }

@@ -26,8 +26,17 @@ const COMPILER: [Selection; 2] = [
 
 /// Agent and command: without the compiler.
 const PRODUCTS: Selection = (
-    "-p cli -p hook-agent",
-    &["-p", "cli", "-p", "hook-agent", "-e", "normal,build"],
+    "-p cli -p hook-agent -p plugin-fetcher",
+    &[
+        "-p",
+        "cli",
+        "-p",
+        "hook-agent",
+        "-p",
+        "plugin-fetcher",
+        "-e",
+        "normal,build",
+    ],
 );
 
 /// The tests of what has wasmtime below it.

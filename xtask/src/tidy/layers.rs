@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 23] = [
+const LAYERS: [Layer; 24] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -86,6 +86,11 @@ const LAYERS: [Layer; 23] = [
     Layer {
         name: "plugin-compiler",
         product: &["child-process", "plugin-code"],
+        tests: &[],
+    },
+    Layer {
+        name: "plugin-fetcher",
+        product: &[],
         tests: &[],
     },
     Layer {

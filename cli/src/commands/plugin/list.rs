@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use host::Config;
+use host::config::lock::{Lock, STORE};
 use host::config::{BUNDLED, PluginSource as Configured};
 
+use super::add::{list as capabilities, title};
+use crate::added_plugins::{Kept, kept};
 use crate::plugin_project::{PluginSource, needed};
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::show::{self, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 Lists the bundled plugins, the component files (.wasm) in the folder and its folder `target`, and those that its
-classhook.toml names, with size, what each has to be granted, and its place.
-One that does not load is a warning, and the exit code is then 3.
+classhook.toml names, with size, what each has to be granted, and its place. Then those of its classhook.lock, with version,
+source, digest, what they ask for, and whether their components are there and have this digest.
+One that does not load, is not there or has another digest is a warning, and the exit code is then 3.
 
 Example:
   classhook plugin list call-counter";
@@ -52,12 +56,48 @@ impl List {
                 sources.push(PluginSource::File(file));
             }
         }
-        print(&sources)
+        let mut warnings = Warnings::default();
+        let text = table(&sources, &mut warnings) + &locked(&self.folder, &mut warnings)?;
+        let code = match warnings.is_empty() {
+            true => 0,
+            false => PARTIAL,
+        };
+        warnings.print();
+        show(&text)?;
+        Ok(code)
     }
 }
 
-fn print(sources: &[PluginSource]) -> Result<u8, Problem> {
-    let mut warnings = Warnings::default();
+/// Those that were added, with what is there of them.
+fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Problem> {
+    let mut text = String::new();
+    for plugin in &Lock::load(folder)?.plugins {
+        let cause = match kept(folder, plugin) {
+            Kept::AsLocked => None,
+            Kept::Missing => Some("not there".to_owned()),
+            Kept::Other(found) => Some(format!("another one: {found}")),
+        };
+        text += &format!(
+            "\n{}\n  source: {}\n  digest: sha256:{}\n  asks for: {}\n  file: {}\n",
+            title(plugin),
+            show::name(&plugin.source),
+            plugin.digest,
+            capabilities(&plugin.capabilities),
+            show::name(cause.as_deref().unwrap_or("there, as locked")),
+        );
+        if let Some(cause) = cause {
+            let message = format!(
+                "the component of `{}` is not the one that was added",
+                plugin.name
+            );
+            let warning = Warning::new("H0699", message).with("found", cause);
+            warnings.add(warning.with("help", "`classhook plugin add` fetches it again"));
+        }
+    }
+    Ok(text)
+}
+
+fn table(sources: &[PluginSource], warnings: &mut Warnings) -> String {
     let mut text = format!(
         "{:<24} {:>9}  {:<28} place\n",
         "plugin", "bytes", "to be granted"
@@ -79,14 +119,7 @@ fn print(sources: &[PluginSource]) -> Result<u8, Problem> {
             }
         }
     }
-    let code = if warnings.is_empty() {
-        0
-    } else {
-        crate::problem::PARTIAL
-    };
-    warnings.print();
-    show(&text)?;
-    Ok(code)
+    text
 }
 
 fn components(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
@@ -109,5 +142,8 @@ fn configured(file: &Path) -> Result<Vec<PathBuf>, Problem> {
         Configured::File(path) => Some(path),
         Configured::Bundled(_) => None,
     };
-    Ok(plugins.filter_map(|plugin| path(plugin.source)).collect())
+    let files = plugins.filter_map(|plugin| path(plugin.source));
+    // Those that were added have lines of their own.
+    let store = file.with_file_name(STORE);
+    Ok(files.filter(|file| !file.starts_with(&store)).collect())
 }

@@ -1,0 +1,44 @@
+//! The plugins that the project in this folder was given: which there are, and whether their components are there.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use host::config::lock::{Lock, LockedPlugin};
+use host::plugin_file::PluginFile;
+
+use crate::problem::Problem;
+
+/// What is there of a plugin that is locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// The component that was added.
+    AsLocked,
+    /// Nothing.
+    Missing,
+    /// Another file, and its digest or why it cannot be read.
+    Other(String),
+}
+
+/// The component of a plugin that was added to the project in this folder.
+///
+/// # Errors
+/// If the project's lock cannot be read (`H0118`).
+pub fn find(name: &str) -> Result<Option<PathBuf>, Problem> {
+    let here = Path::new("");
+    let lock = Lock::load(here)?;
+    Ok(lock.find(name).map(|plugin| plugin.file(here)))
+}
+
+/// What is there of a plugin that is locked.
+#[must_use]
+pub fn kept(project: &Path, plugin: &LockedPlugin) -> Kept {
+    let path = plugin.file(project);
+    if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Kept::Missing;
+    }
+    match PluginFile::open(&plugin.name, &path) {
+        Ok(file) if file.digest == plugin.digest => Kept::AsLocked,
+        Ok(file) => Kept::Other(format!("sha256:{}", file.digest)),
+        Err(error) => Kept::Other(Problem::from(error).cause()),
+    }
+}

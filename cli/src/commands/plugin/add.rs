@@ -1,0 +1,391 @@
+//! `classhook plugin add`: a plugin of others in a project.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use host::PluginDescription;
+use host::config::lock::{Lock, LockedPlugin, MAX_NAME, is_name};
+use host::config::{BUNDLED, CAPABILITIES};
+use host::plugin_file::MAX_COMPONENT;
+use tempfile::TempDir;
+
+use crate::added_plugins::{Kept, kept};
+use crate::checked_options::absolute;
+use crate::plugin_project::{PluginSource, needed};
+use crate::plugin_store::settings_file::SettingsFile;
+use crate::plugin_store::{Store, copy, fetcher};
+use crate::problem::Problem;
+use crate::show::{all_but_last, name, path, show};
+
+const AFTER_HELP: &str = "\
+The component is checked as by `plugin inspect`, and kept in .classhook/plugins under its digest. classhook.toml then names
+the plugin, with what it is granted, and classhook.lock has source, digest, size and capabilities; whoever loads it checks
+the digest. Added again it is updated, and what changes is shown. What it asks for has to be granted with --grant.
+Without FILE or URL what is locked and not there is fetched again.
+
+Examples:
+  classhook plugin add call-counter/target/call-counter.wasm --grant probes
+  classhook plugin add https://example.com/sql-timer.wasm --grant probes --grant rewrite
+  classhook plugin add";
+
+/// Takes a plugin into a project.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Add {
+    /// A component file (.wasm), or an http or https URL of one
+    #[arg(value_name = "FILE|URL")]
+    pub source: Option<String>,
+    /// The plugin's name [default: the file's, without .wasm]
+    #[arg(long, value_name = "NAME", requires = "source")]
+    pub name: Option<String>,
+    /// Capability granted to the plugin (probes, rewrite, structure, boot, natives); may be repeated
+    #[arg(long, value_name = "CAPABILITY", requires = "source", value_parser = PossibleValuesParser::new(CAPABILITIES))]
+    pub grant: Vec<String>,
+    /// Refuse whatever would change classhook.lock or what is granted
+    #[arg(long)]
+    pub locked: bool,
+    /// The project's folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub project: PathBuf,
+}
+
+/// A component that is there, and not yet taken.
+struct Incoming {
+    _folder: TempDir,
+    file: PathBuf,
+    plugin: LockedPlugin,
+    description: PluginDescription,
+}
+
+impl Add {
+    /// Adds, updates or fetches.
+    ///
+    /// # Errors
+    /// If the component cannot be had (`H0693`, `H0695`) or does not load (`H01xx`), asks for what it is not granted
+    /// (`H0203`), would change what is locked (`H0696`), or cannot be kept (`H0620`, `H0694`).
+    pub fn run(&self) -> Result<u8, Problem> {
+        match &self.source {
+            Some(source) => self.add(source),
+            None => self.fetch_missing(),
+        }
+    }
+
+    fn add(&self, source: &str) -> Result<u8, Problem> {
+        let plugin_name = self
+            .name
+            .clone()
+            .unwrap_or_else(|| name_of(source).to_owned());
+        check_name(&plugin_name)?;
+        let store = Store::open(&self.project)?;
+        let source = self.written(source)?;
+        let before = Lock::load(&self.project)?;
+        let before = before.find(&plugin_name).filter(|_| self.locked);
+        let digest = before.map(|plugin| plugin.digest.as_str());
+        let incoming = self.incoming(&store, &source, &plugin_name, digest)?;
+
+        let mut held = store.hold()?;
+        let before = held.lock.find(&plugin_name).cloned();
+        let settings = SettingsFile::open(&self.project)?;
+        let mut granted = settings.grants(&plugin_name).unwrap_or_default();
+        granted.extend(
+            self.grant
+                .iter()
+                .filter(|it| !granted.contains(it))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        show(&summary(&incoming, before.as_ref()))?;
+        let plugin = incoming.plugin;
+        let is_change = before.as_ref() != Some(&plugin)
+            || settings.grants(&plugin_name).as_ref() != Some(&granted);
+        if self.locked && is_change {
+            return Err(not_as_locked(&plugin, before.as_ref()));
+        }
+        check_granted(&incoming.description, &granted, &self.words(&plugin))?;
+        let settings = settings.with(&plugin_name, &granted)?;
+        held.keep(&incoming.file, &plugin)?;
+        if is_change {
+            held.lock(plugin)?;
+            settings.write()?;
+            held.sweep();
+        }
+        let what = match (&before, is_change) {
+            (None, _) => "added",
+            (Some(_), true) => "updated",
+            (Some(_), false) => "unchanged",
+        };
+        show(&format!(
+            "{what}: {} in {} is granted {}\n",
+            name(&plugin_name),
+            settings.name(),
+            list(&granted)
+        ))?;
+        Ok(0)
+    }
+
+    /// The source as the lock has it: files relative to the project, wherever the command runs.
+    fn written(&self, source: &str) -> Result<String, Problem> {
+        if is_remote(source) {
+            return Ok(source.to_owned());
+        }
+        let file = absolute(Path::new(source))?;
+        let project = absolute(&self.project)?;
+        let file = file.strip_prefix(&project).unwrap_or(&file);
+        let text = file.to_str().map(str::to_owned);
+        text.ok_or_else(|| {
+            let message = format!("the path {} is no UTF-8", path(file));
+            Problem::user("H0604", message).with("help", "rename the file or folder")
+        })
+    }
+
+    fn incoming(
+        &self,
+        store: &Store,
+        source: &str,
+        name: &str,
+        digest: Option<&str>,
+    ) -> Result<Incoming, Problem> {
+        let folder = store.incoming()?;
+        let file = folder.path().join(format!("{name}.wasm"));
+        let version = match is_remote(source) {
+            true => fetcher::fetch(source, &file, MAX_COMPONENT, digest)?,
+            false => {
+                copy(name, &self.project.join(source), &file)?;
+                None
+            }
+        };
+        let description = PluginSource::File(file.clone()).describe();
+        let description = description.map_err(|problem| problem.with("source", source))?;
+        let capabilities = needed(&description);
+        let plugin = LockedPlugin {
+            name: name.to_owned(),
+            version: description.version.clone().or(version),
+            source: source.to_owned(),
+            digest: description.digest.clone(),
+            size: description.size as u64,
+            capabilities: capabilities.iter().map(|&it| it.to_owned()).collect(),
+        };
+        Ok(Incoming {
+            _folder: folder,
+            file,
+            plugin,
+            description,
+        })
+    }
+
+    /// Fetches what is locked and not there.
+    fn fetch_missing(&self) -> Result<u8, Problem> {
+        let lock = Lock::load(&self.project)?;
+        if lock.plugins.is_empty() {
+            show("no plugin is locked\n")?;
+            return Ok(0);
+        }
+        let store = Store::open(&self.project)?;
+        let mut problems = Vec::new();
+        for plugin in &lock.plugins {
+            let what = match kept(&self.project, plugin) {
+                Kept::AsLocked => "there",
+                Kept::Missing | Kept::Other(_) => match self.fetch_locked(&store, plugin) {
+                    Ok(()) => "fetched",
+                    Err(problem) => {
+                        problems.push(problem);
+                        continue;
+                    }
+                },
+            };
+            show(&format!(
+                "{what}: {} sha256:{}\n",
+                name(&plugin.name),
+                plugin.digest
+            ))?;
+        }
+        all_but_last(problems)?;
+        Ok(0)
+    }
+
+    fn fetch_locked(&self, store: &Store, plugin: &LockedPlugin) -> Result<(), Problem> {
+        let incoming = self.incoming(store, &plugin.source, &plugin.name, Some(&plugin.digest))?;
+        if incoming.plugin.digest != plugin.digest {
+            return Err(not_as_locked(&incoming.plugin, Some(plugin)));
+        }
+        let held = store.hold()?;
+        match held.lock.find(&plugin.name) {
+            Some(found) if found.digest == plugin.digest => held.keep(&incoming.file, plugin),
+            _ => Ok(()), // somebody else changed it meanwhile
+        }
+    }
+
+    /// What to type to have it.
+    fn words(&self, plugin: &LockedPlugin) -> String {
+        let source = self.source.as_deref().unwrap_or(&plugin.source);
+        let words = std::iter::once(format!("classhook plugin add {source}"));
+        let words = words.chain(self.name.iter().map(|name| format!("--name {name}")));
+        let grants = plugin.capabilities.iter().map(|it| format!("--grant {it}"));
+        words.chain(grants).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whether it comes by the network.
+fn is_remote(source: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| source.starts_with(scheme))
+}
+
+/// The last part of a path or URL, without `.wasm`.
+fn name_of(source: &str) -> &str {
+    let source = match is_remote(source) {
+        true => source.split(['?', '#']).next().unwrap_or(source),
+        false => source,
+    };
+    let last = source
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(source);
+    last.strip_suffix(".wasm").unwrap_or(last)
+}
+
+fn check_name(text: &str) -> Result<(), Problem> {
+    if is_name(text) && !BUNDLED.contains(&text) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` cannot be the name of a plugin that is added",
+        name(text)
+    );
+    let expected =
+        format!("up to {MAX_NAME} letters, digits, `-`, `_` and `.`, and no bundled plugin's name");
+    Err(Problem::user("H0680", message)
+        .with("expected", expected)
+        .with("help", "name it with --name"))
+}
+
+fn check_granted(
+    plugin: &PluginDescription,
+    granted: &[String],
+    words: &str,
+) -> Result<(), Problem> {
+    let grants = plugin.imports.iter().filter_map(|import| import.grant);
+    let missing: Vec<_> = grants
+        .filter(|(grant, _)| !granted.iter().any(|it| it == grant))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the plugin `{}` asks for more than it was granted",
+        plugin.name
+    );
+    let problem = Problem::user("H0203", message);
+    let problem = missing.iter().fold(problem, |problem, (grant, what)| {
+        problem.with("found", format!("{grant}: {what}"))
+    });
+    Err(problem.with(
+        "help",
+        format!("nothing was changed; if you trust it: {words}"),
+    ))
+}
+
+fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Problem {
+    let message = format!("the plugin `{}` is not what classhook.lock has", found.name);
+    let expected = match before {
+        Some(before) => format!(
+            "sha256:{} from {}, and its grants",
+            before.digest, before.source
+        ),
+        None => "a plugin of this name".to_owned(),
+    };
+    Problem::user("H0696", message)
+        .with("expected", expected)
+        .with(
+            "found",
+            format!("sha256:{} from {}", found.digest, found.source),
+        )
+        .with(
+            "help",
+            format!(
+                "nothing was changed; to have it: classhook plugin add {}",
+                found.source
+            ),
+        )
+}
+
+/// What came, and what it is instead of.
+fn summary(incoming: &Incoming, before: Option<&LockedPlugin>) -> String {
+    let plugin = &incoming.plugin;
+    let mut text = format!(
+        "{}\n  source: {}\n  digest: sha256:{}\n  asks for: {}\n",
+        title(plugin),
+        name(&plugin.source),
+        plugin.digest,
+        list(&plugin.capabilities),
+    );
+    let Some(before) = before.filter(|before| *before != plugin) else {
+        return text;
+    };
+    let was = |what: &str, was: &str, is: &str| match was == is {
+        true => String::new(),
+        false => format!("  {what} before: {}\n", name(was)),
+    };
+    text += &was("version and size", &title(before), &title(plugin));
+    text += &was("source", &before.source, &plugin.source);
+    text += &was(
+        "digest",
+        &format!("sha256:{}", before.digest),
+        &format!("sha256:{}", plugin.digest),
+    );
+    text += &was(
+        "asked for",
+        &list(&before.capabilities),
+        &list(&plugin.capabilities),
+    );
+    text
+}
+
+/// Name, version and size.
+pub(super) fn title(plugin: &LockedPlugin) -> String {
+    let version = plugin
+        .version
+        .as_deref()
+        .map(|version| format!(" {}", name(version)));
+    format!(
+        "{}{} ({} bytes)",
+        name(&plugin.name),
+        version.unwrap_or_default(),
+        plugin.size
+    )
+}
+
+/// Capabilities as a part of a line.
+pub(super) fn list(capabilities: &[String]) -> String {
+    match capabilities {
+        [] => "nothing".to_owned(),
+        some => name(&some.join(", ")).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_is_that_of_the_file() {
+        for (source, expected) in [
+            ("call-counter.wasm", "call-counter"),
+            ("a/b?c.wasm", "b?c"),
+            (
+                "https://example.com/x/timer-1.2.wasm?token=a/b#c",
+                "timer-1.2",
+            ),
+            ("http://example.com/", "example.com"),
+        ] {
+            assert_eq!(name_of(source), expected);
+        }
+        for wrong in ["", ".x", "-x", "a b", "trace", "b?c", &"x".repeat(65)] {
+            assert_eq!(check_name(wrong).unwrap_err().code(), "H0680", "{wrong}");
+        }
+        check_name("timer-1.2_x").unwrap();
+    }
+}

@@ -1,0 +1,154 @@
+//! The plugins that a project was given: components kept under their digests, `classhook.lock` and `classhook.toml`.
+//!
+//! The lock says what there is and where it came from (`host::config::lock`), `classhook.toml` what is granted. Who
+//! changes them holds a lock of the system, so that of two commands none loses what the other did.
+
+pub mod fetcher;
+pub mod settings_file;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use host::config::lock::{LOCK, Lock, LockedPlugin, STORE};
+use host::plugin_file::PluginFile;
+use rustix::fs::{FlockOperation, flock};
+use tempfile::TempDir;
+
+use crate::outputs::atomic;
+use crate::problem::Problem;
+use crate::temporary;
+
+/// Held by who changes the store.
+const HELD: &str = ".held";
+
+/// The store of a project.
+#[derive(Debug)]
+pub struct Store {
+    project: PathBuf,
+    folder: PathBuf,
+}
+
+/// The store, while nobody else changes it.
+#[derive(Debug)]
+pub struct HeldStore<'a> {
+    store: &'a Store,
+    _held: File,
+    /// What is locked.
+    pub lock: Lock,
+}
+
+impl Store {
+    /// The store of the project in a folder, made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be made (`H0620`).
+    pub fn open(project: &Path) -> Result<Self, Problem> {
+        let folder = project.join(STORE);
+        fs::create_dir_all(&folder).map_err(|error| Problem::unwritable(&folder, &error))?;
+        Ok(Self {
+            project: project.to_owned(),
+            folder,
+        })
+    }
+
+    /// A folder for what is not yet taken.
+    ///
+    /// # Errors
+    /// If it cannot be made (`H0620`).
+    pub fn incoming(&self) -> Result<TempDir, Problem> {
+        temporary::folder(&self.folder).map_err(|error| Problem::unwritable(&self.folder, &error))
+    }
+
+    /// Waits for others that change it.
+    ///
+    /// # Errors
+    /// If it cannot be held (`H0620`), or the lock is damaged (`H0118`).
+    pub fn hold(&self) -> Result<HeldStore<'_>, Problem> {
+        let path = self.folder.join(HELD);
+        let held = File::options().create(true).append(true).open(&path);
+        let held = held.and_then(|file| {
+            flock(&file, FlockOperation::LockExclusive)?;
+            Ok(file)
+        });
+        Ok(HeldStore {
+            _held: held.map_err(|error| Problem::unwritable(&path, &error))?,
+            lock: Lock::load(&self.project)?,
+            store: self,
+        })
+    }
+}
+
+impl HeldStore<'_> {
+    /// Keeps a component under its digest; the file `from` is gone then.
+    ///
+    /// # Errors
+    /// If it cannot be written (`H0620`).
+    pub fn keep(&self, from: &Path, plugin: &LockedPlugin) -> Result<(), Problem> {
+        let path = plugin.file(&self.store.project);
+        let folder = path.parent().unwrap_or(&path);
+        let kept = fs::create_dir_all(folder).and_then(|()| fs::rename(from, &path));
+        kept.map_err(|error| Problem::unwritable(&path, &error))
+    }
+
+    /// Puts a plugin into the lock, in place of the one of this name.
+    ///
+    /// # Errors
+    /// If the lock cannot be written (`H0620`).
+    pub fn lock(&mut self, plugin: LockedPlugin) -> Result<(), Problem> {
+        match self
+            .lock
+            .plugins
+            .iter_mut()
+            .find(|it| it.name == plugin.name)
+        {
+            Some(before) => *before = plugin,
+            None => self.lock.plugins.push(plugin),
+        }
+        self.lock
+            .plugins
+            .sort_by(|one, other| one.name.cmp(&other.name));
+        self.write()
+    }
+
+    /// Takes a plugin out of the lock.
+    ///
+    /// # Errors
+    /// If the lock cannot be written (`H0620`).
+    pub fn unlock(&mut self, name: &str) -> Result<(), Problem> {
+        self.lock.plugins.retain(|plugin| plugin.name != name);
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), Problem> {
+        let text = self.lock.text();
+        let path = self.store.project.join(LOCK);
+        atomic::file(&path, &|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Removes the components that are locked no more.
+    pub fn sweep(&self) {
+        let is_locked = |digest: &str| self.lock.plugins.iter().any(|it| it.digest == digest);
+        for entry in fs::read_dir(&self.store.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = entry.file_name();
+            let digest = name.to_str().filter(|name| name.len() == 64);
+            if digest.is_some_and(|digest| !is_locked(digest)) {
+                let _ = fs::remove_dir_all(entry.path()); // it is only in nobody's way
+            }
+        }
+    }
+}
+
+/// Copies a component file of bounded size, and gives back its digest.
+///
+/// # Errors
+/// If it cannot be read (`H0106`, `H0117`) or written (`H0620`).
+pub fn copy(name: &str, from: &Path, to: &Path) -> Result<(), Problem> {
+    let file = PluginFile::open(name, from)?;
+    let written = File::create(to).and_then(|mut to| to.write_all(&file.wasm));
+    written.map_err(|error| Problem::unwritable(to, &error))
+}

@@ -1,0 +1,288 @@
+//! `classhook.lock`: the plugins that were taken into a project, each with its source and digest.
+//!
+//! The components lie beside it in `.classhook/plugins/DIGEST/NAME.wasm`. Such a path is loaded only with this digest,
+//! whoever names it.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use crate::error::HostError;
+use crate::regular_file;
+
+/// The file, beside `classhook.toml`.
+pub const LOCK: &str = "classhook.lock";
+/// Where the components are kept, in the same folder.
+pub const STORE: &str = ".classhook/plugins";
+/// Longest name of a plugin in it.
+pub const MAX_NAME: usize = 64;
+/// Most bytes of the file.
+const MAX_LOCK: u64 = 1 << 20;
+/// The version of its form.
+const VERSION: i64 = 1;
+
+/// What a `classhook.lock` holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lock {
+    /// The plugins, by name.
+    pub plugins: Vec<LockedPlugin>,
+}
+
+/// A plugin that was taken into a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockedPlugin {
+    /// Its name in `classhook.toml`.
+    pub name: String,
+    /// Its version, if the component or its registry says one.
+    pub version: Option<String>,
+    /// Where it was taken from: a file, a URL, or a reference in a registry.
+    pub source: String,
+    /// SHA-256 of the component, lower-case hex; in the file with `sha256:` in front.
+    pub digest: String,
+    /// Length of the component in bytes.
+    pub size: u64,
+    /// What it has to be granted.
+    pub capabilities: Vec<String>,
+}
+
+impl Lock {
+    /// Reads the file in a folder; one that is not there holds nothing.
+    ///
+    /// # Errors
+    /// If it cannot be read, or was not written by this command (`H0118`).
+    pub fn load(folder: &Path) -> Result<Self, HostError> {
+        let path = folder.join(LOCK);
+        let text = regular_file::open(&path, MAX_LOCK)
+            .and_then(|(mut file, _)| regular_file::read(&mut file, MAX_LOCK));
+        let text = match text {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            text => text.map_err(|error| damaged(&path, &error.to_string()))?,
+        };
+        let text = String::from_utf8(text).map_err(|error| damaged(&path, &error.to_string()))?;
+        parse(&text).map_err(|cause| damaged(&path, &cause))
+    }
+
+    /// The plugin of this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&LockedPlugin> {
+        self.plugins.iter().find(|plugin| plugin.name == name)
+    }
+
+    /// The file's text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "# Written by `classhook plugin add`; not meant to be changed by hand.\nversion = {VERSION}\n"
+        );
+        for plugin in &self.plugins {
+            let version = plugin.version.as_deref();
+            let version = version.map(|version| format!("version = {}\n", quoted(version)));
+            let capabilities: Vec<_> = plugin.capabilities.iter().map(|it| quoted(it)).collect();
+            let _ = write!(
+                text,
+                "\n[[plugin]]\nname = {}\n{}source = {}\ndigest = \"sha256:{}\"\nsize = {}\ncapabilities = [{}]\n",
+                quoted(&plugin.name),
+                version.unwrap_or_default(),
+                quoted(&plugin.source),
+                plugin.digest,
+                plugin.size,
+                capabilities.join(", "),
+            ); // a string takes everything
+        }
+        text
+    }
+}
+
+impl LockedPlugin {
+    /// Where its component is, if it is there.
+    #[must_use]
+    pub fn file(&self, folder: &Path) -> PathBuf {
+        let store = folder.join(STORE).join(&self.digest);
+        store.join(format!("{}.wasm", self.name))
+    }
+}
+
+/// Whether a plugin of this name can be kept: it is that of a file.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    (1..=MAX_NAME).contains(&name.len())
+        && !name.starts_with(['.', '-'])
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
+/// The digest that the path of a kept component names.
+pub(crate) fn digest_of(path: &Path) -> Option<&str> {
+    let folder = path.parent()?;
+    let digest = folder.file_name().and_then(OsStr::to_str)?;
+    let is_kept = folder.parent()?.ends_with(STORE) && is_digest(digest);
+    is_kept.then_some(digest)
+}
+
+fn is_digest(text: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == 64 && text.bytes().all(is_digit)
+}
+
+fn parse(text: &str) -> Result<Lock, String> {
+    let file: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| error.to_string())?;
+    match file.get("version").and_then(Value::as_integer) {
+        Some(VERSION) => {}
+        Some(other) => return Err(format!("version {other}")),
+        None => return Err("no version".to_owned()),
+    }
+    let mut lock = Lock::default();
+    let plugins = file.get("plugin").and_then(Value::as_array);
+    for (index, plugin) in plugins.into_iter().flatten().enumerate() {
+        let plugin = plugin.as_table().and_then(read);
+        let plugin = plugin.ok_or_else(|| {
+            let number = index + 1;
+            format!("no name, source, digest, size and capabilities in the plugin number {number}")
+        })?;
+        if !is_name(&plugin.name) {
+            return Err(format!("a plugin `{}`", plugin.name));
+        }
+        if !is_digest(&plugin.digest) {
+            return Err(format!("no digest of the plugin `{}`", plugin.name));
+        }
+        if lock.find(&plugin.name).is_some() {
+            return Err(format!("the plugin `{}` twice", plugin.name));
+        }
+        lock.plugins.push(plugin);
+    }
+    Ok(lock)
+}
+
+fn read(table: &Table) -> Option<LockedPlugin> {
+    let text = |key: &str| Some(table.get(key)?.as_str()?.to_owned());
+    let capabilities = table.get("capabilities")?.as_array()?.iter();
+    let capabilities = capabilities.map(|it| it.as_str().map(str::to_owned));
+    Some(LockedPlugin {
+        name: text("name")?,
+        version: text("version"),
+        source: text("source")?,
+        digest: text("digest")?.strip_prefix("sha256:")?.to_owned(),
+        size: table.get("size")?.as_integer()?.try_into().ok()?,
+        capabilities: capabilities.collect::<Option<_>>()?,
+    })
+}
+
+/// A string of TOML.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    // A string of JSON is one, but for the one control character that JSON lets stand.
+    let text = serde_json::Value::from(text).to_string();
+    text.replace('\u{7f}', "\\u007f")
+}
+
+fn damaged(path: &Path, found: &str) -> HostError {
+    let message = format!("{} cannot be read", path.display());
+    HostError::new("H0118", message)
+        .with("expected", format!("what `classhook plugin add` writes, of version {VERSION}"))
+        .with("found", found)
+        .with("help", "take the file from your version control, or remove it and add the plugins again; a newer version needs a newer classhook")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, PluginConfig};
+
+    fn locked(name: &str) -> LockedPlugin {
+        LockedPlugin {
+            name: name.to_owned(),
+            version: Some("1.2 \"x\"\n".to_owned()),
+            source: "https://example.com/a%20b.wasm?\\\u{1b}\u{7f}".to_owned(),
+            digest: "ab".repeat(32),
+            size: 1234,
+            capabilities: vec!["probes".to_owned(), "rewrite".to_owned()],
+        }
+    }
+
+    #[test]
+    fn lock_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Lock::load(folder.path()).unwrap(), Lock::default());
+        let mut other = locked("b");
+        other.version = None;
+        other.capabilities.clear();
+        let lock = Lock {
+            plugins: vec![locked("a"), other],
+        };
+        std::fs::write(folder.path().join(LOCK), lock.text()).unwrap();
+        assert_eq!(Lock::load(folder.path()).unwrap(), lock);
+    }
+
+    #[test]
+    fn damaged_lock_is_refused_with_its_cause() {
+        let folder = tempfile::tempdir().unwrap();
+        let good = Lock {
+            plugins: vec![locked("a")],
+        };
+        let good = good.text();
+        let twice = good.clone() + good.split_once("\n\n").unwrap().1;
+        for (text, cause) in [
+            (good.replace("version = 1\n", "version = 2\n"), "version 2"),
+            (good.replace("\"a\"", "\"../../a\""), "`../../a`"),
+            (good.replace("sha256:", ""), "number 1"),
+            (good.replace("abab", "AB"), "no digest"),
+            (good.replace("size", "sise"), "number 1"),
+            (good[..good.len() - 4].to_owned(), "capabilities"),
+            (twice, "twice"),
+            ("\0".to_owned(), "TOML parse error"),
+            (String::new(), "no version"),
+        ] {
+            std::fs::write(folder.path().join(LOCK), &text).unwrap();
+            let error = Lock::load(folder.path()).unwrap_err();
+            assert_eq!(error.code(), "H0118");
+            let shown = error.to_string();
+            assert!(shown.contains(cause), "{shown}");
+        }
+        std::fs::remove_file(folder.path().join(LOCK)).unwrap();
+        std::fs::create_dir(folder.path().join(LOCK)).unwrap();
+        let error = Lock::load(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("a folder"), "{error}");
+    }
+
+    #[test]
+    fn kept_component_has_the_digest_of_its_path_whoever_names_it() {
+        let path = locked("a").file(Path::new("/p"));
+        assert_eq!(digest_of(&path), Some(&*"ab".repeat(32)));
+        let plugin = PluginConfig::file(path.clone());
+        assert_eq!(plugin.digest, Some("ab".repeat(32)));
+        let elsewhere = Path::new("/p/plugins").join("ab".repeat(32)).join("a.wasm");
+        assert_eq!(digest_of(&elsewhere), None);
+        assert_eq!(digest_of(&path.with_file_name("../a.wasm")), None);
+    }
+
+    #[test]
+    fn name_in_classhook_toml_is_looked_up_in_the_lock_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let toml = folder.path().join("classhook.toml");
+        std::fs::write(&toml, "[[plugin]]\nuse = \"a\"\n").unwrap();
+        let error = Config::load(&toml).unwrap_err();
+        assert_eq!(error.code(), "H0105");
+        assert!(
+            error.to_string().contains("classhook plugin add"),
+            "{error}"
+        );
+        let lock = Lock {
+            plugins: vec![locked("a")],
+        };
+        std::fs::write(folder.path().join(LOCK), lock.text()).unwrap();
+        let config = Config::load(&toml).unwrap();
+        let path = lock.plugins[0].file(folder.path());
+        assert_eq!(config.plugins, [PluginConfig::file(path)]);
+        let pinned = format!(
+            "[[plugin]]\nuse = \"a\"\ndigest = \"sha256:{}\"\n",
+            "cd".repeat(32)
+        );
+        std::fs::write(&toml, pinned).unwrap();
+        assert_eq!(Config::load(&toml).unwrap_err().code(), "H0109");
+    }
+}

@@ -1,0 +1,197 @@
+//! `classhook-fetch`: components of plugins from the network, for `classhook plugin add`.
+//!
+//! Encrypted connections are a sixth of what the command may weigh, and are needed once for a plugin. So this is a program
+//! of its own, which writes one file and answers on standard output with one JSON object.
+//!
+//! | module | |
+//! |---|---|
+//! | [`http`] | requests, their limits, and whom they trust |
+//! | [`failure`] | why there is no component |
+
+mod failure;
+mod http;
+#[cfg(test)]
+mod test_server;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use failure::Failure;
+use http::Http;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const USAGE: &str = "\
+Fetches the component of a plugin for `classhook plugin add`, which starts this program by itself:
+classhook-fetch VERSION URL NEW-FILE MOST-BYTES [SHA256]";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (of, source, to, most) = match words.as_slice() {
+        ["--help"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        [of, source, to, most] | [of, source, to, most, _] => (*of, *source, Path::new(to), *most),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let answer = match (of, most.parse()) {
+        (VERSION, Ok(most)) => answer(&fetch(source, to, most)),
+        _ => json!({ "other-version": VERSION }),
+    };
+    println!("{answer}");
+    ExitCode::SUCCESS
+}
+
+/// What is known of the component besides its bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Fetched {
+    version: Option<String>,
+}
+
+fn fetch(source: &str, to: &Path, most: u64) -> Result<Fetched, Failure> {
+    check(source)?;
+    if source.starts_with("http://") {
+        eprintln!(
+            "classhook: {source} is not encrypted: who is between could have exchanged what comes; compare its digest"
+        );
+    }
+    let http = Http::new(source.starts_with("https://"))?;
+    http.get(source, &[])?.only_found()?.write(to, most)?;
+    Ok(Fetched::default())
+}
+
+/// A URL is kept in a file that is shared, so nothing that is secret may be in it.
+fn check(url: &str) -> Result<(), Failure> {
+    let authority = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err(Failure::new("a user or password in the URL")
+            .expected("a URL that can be shown to others: it is kept in classhook.lock")
+            .help("fetch the component by other means, and add the file"));
+    }
+    if authority.is_empty() {
+        return Err(Failure::new("no server in the URL").expected("https://HOST/PATH"));
+    }
+    Ok(())
+}
+
+fn answer(outcome: &Result<Fetched, Failure>) -> Value {
+    match outcome {
+        Ok(fetched) => json!({ "version": fetched.version }),
+        Err(failure) => json!({
+            "failed": failure.found,
+            "expected": failure.expected,
+            "help": failure.help,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_server::{Server, reply};
+
+    fn failed(source: &str) -> Failure {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("x.wasm");
+        fetch(source, &to, 1000).unwrap_err()
+    }
+
+    #[test]
+    fn body_is_written_and_nothing_that_was_there_is_replaced() {
+        let server = Server::start(|_| reply(200, &[], b"component"));
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("x.wasm");
+        let url = server.url("/x.wasm");
+        assert_eq!(fetch(&url, &to, 1000), Ok(Fetched::default()));
+        assert_eq!(std::fs::read(&to).unwrap(), b"component");
+        let again = fetch(&url, &to, 1000).unwrap_err();
+        assert!(again.found.contains("exists"), "{again:?}");
+    }
+
+    #[test]
+    fn redirects_are_followed_but_not_without_end() {
+        let server = Server::start(|request| match request.path.as_str() {
+            "/a" => reply(302, &[("Location", "/b")], b""),
+            "/b" => reply(200, &[], b"component"),
+            _ => reply(301, &[("Location", "/round")], b""),
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("x.wasm");
+        fetch(&server.url("/a"), &to, 1000).unwrap();
+        assert_eq!(std::fs::read(&to).unwrap(), b"component");
+        let round = failed(&server.url("/round"));
+        assert!(round.found.contains("redirect"), "{round:?}");
+        assert!(server.count() < 20);
+    }
+
+    #[test]
+    fn body_that_is_too_large_is_refused_told_before_or_not() {
+        let server = Server::start(|request| match request.path.as_str() {
+            "/told" => reply(200, &[], &[0; 1001]),
+            "/huge" => b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\nx".to_vec(),
+            _ => {
+                let mut answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+                for _ in 0..1000 {
+                    answer.extend(b"2\r\nxx\r\n");
+                }
+                answer
+            }
+        });
+        for path in ["/told", "/huge", "/chunks"] {
+            let failure = failed(&server.url(path));
+            assert!(failure.found.contains("bytes"), "{path}: {failure:?}");
+            assert_eq!(failure.expected.as_deref(), Some("at most 1000 bytes"));
+        }
+    }
+
+    #[test]
+    fn answers_that_are_none_are_told_with_their_cause() {
+        let server = Server::start(|request| match request.path.as_str() {
+            "/short" => b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".to_vec(),
+            "/garbage" => b"\x00\x01\x02 what?\r\n\r\n".to_vec(),
+            "/nothing" => Vec::new(),
+            "/head" => [b"HTTP/1.1 200 OK\r\nX: ".as_slice(), &[b'x'; 1 << 20]].concat(),
+            _ => reply(404, &[], b"\x1b[2Jno"),
+        });
+        let missing = failed(&server.url("/no"));
+        assert_eq!(missing.found, "the server answers 404 Not Found");
+        for path in ["/short", "/garbage", "/nothing", "/head"] {
+            let failure = failed(&server.url(path));
+            assert!(
+                failure.found.starts_with("no answer") || failure.found.contains("end"),
+                "{path}: {failure:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrong_urls_are_refused_before_anything_is_asked() {
+        for (url, found) in [
+            ("https://me:secret@example.com/x.wasm", "password"),
+            ("https:///x.wasm", "no server"),
+            ("http://127.0.0.1:1/x.wasm", "no answer"),
+            ("http://no-such-host.invalid/x.wasm", "no answer"),
+            ("http://a b/x.wasm", "no answer"),
+        ] {
+            let failure = failed(url);
+            assert!(failure.found.contains(found), "{url}: {failure:?}");
+        }
+    }
+
+    #[test]
+    fn encrypted_source_stays_encrypted() {
+        let http = Http::new(true).unwrap();
+        let server = Server::start(|_| reply(200, &[], b"component"));
+        let failure = http.get(&server.url("/"), &[]).unwrap_err();
+        assert!(failure.found.contains("https"), "{failure:?}");
+        assert_eq!(server.count(), 0);
+    }
+}

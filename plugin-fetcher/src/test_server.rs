@@ -1,0 +1,73 @@
+//! A server that answers each request with the bytes that a test says.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A request without a body.
+pub struct Request {
+    pub path: String,
+}
+
+/// A server on this machine, until the process ends.
+pub struct Server {
+    port: u16,
+    count: Arc<AtomicUsize>,
+}
+
+impl Server {
+    /// Begins to answer.
+    pub fn start(answer: impl Fn(&Request) -> Vec<u8> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let Some(request) = read(&mut stream) else {
+                    continue;
+                };
+                counted.fetch_add(1, Ordering::SeqCst);
+                let _ = stream.write_all(&answer(&request)); // who has had enough closes
+            }
+        });
+        Self { port, count }
+    }
+
+    /// Where it is.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.host())
+    }
+
+    /// Its address.
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// How many requests there were.
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+}
+
+fn read(stream: &mut impl Read) -> Option<Request> {
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    lines.find(String::is_empty)?;
+    Some(Request { path })
+}
+
+/// A whole answer, after which the connection ends.
+pub fn reply(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let headers: String = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
+    let head = format!(
+        "HTTP/1.1 {status} Text\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}

@@ -1,0 +1,323 @@
+//! Plugins of others in a project: `classhook plugin add`, `list` and `remove`, and digests that every load checks.
+
+use crate::support::agent::{java, snapshot};
+use crate::support::files::{Files, serve};
+use e2e_tests::java::{Java, Run};
+use e2e_tests::workspace::{classhook, target};
+use e2e_tests::{jdks, scratch};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Runs `classhook plugin` in a folder.
+fn plugin(folder: &Path, words: &[&str]) -> Run {
+    let program = Java::program(classhook()).folder(folder).argument("plugin");
+    program.arguments(words).run()
+}
+
+#[track_caller]
+fn assert_prints(run: &Run, texts: &[&str]) {
+    for text in texts {
+        assert!(run.stdout.contains(text), "{text}\n{}", run.report());
+    }
+}
+
+/// The component of the plugin `coverage`, with another name and a version.
+fn component(version: &str) -> Vec<u8> {
+    let mut bytes = fs::read(target("bundled/coverage.wasm")).expect("a component");
+    let text = [b"\x07version", version.as_bytes()].concat();
+    bytes.extend([0, u8::try_from(text.len()).expect("short")]);
+    bytes.extend(text);
+    bytes
+}
+
+fn write(file: &Path, bytes: &[u8]) {
+    fs::write(file, bytes).expect("written");
+}
+
+fn read(file: PathBuf) -> String {
+    fs::read_to_string(file).expect("a text")
+}
+
+/// The one component that is kept.
+fn kept(folder: &Path) -> PathBuf {
+    let store = fs::read_dir(folder.join(".classhook/plugins")).expect("a store");
+    let folders = store.map(|entry| entry.expect("an entry").path());
+    let mut folders = folders.filter(|path| path.is_dir());
+    let kept = folders.next().expect("a folder").join("mine.wasm");
+    assert_eq!(folders.next(), None);
+    kept
+}
+
+const ADD: [&str; 4] = ["add", "mine.wasm", "--grant", "probes"];
+
+#[test]
+fn file_is_added_updated_and_removed() {
+    let folder = scratch();
+    let folder = folder.path();
+    let (toml, lock) = (folder.join("classhook.toml"), folder.join("classhook.lock"));
+    write(&folder.join("mine.wasm"), &component("1.0"));
+    plugin(folder, &["add", "mine.wasm"])
+        .assert_exit(2)
+        .assert_stderr("error[H0203]")
+        .assert_stderr("probes: ")
+        .assert_stderr("classhook plugin add mine.wasm --grant probes");
+    assert!(!toml.exists() && !lock.exists());
+
+    let added = plugin(folder, &ADD);
+    added.assert_success();
+    assert_prints(&added, &["mine 1.0 (", "asks for: probes", "added: mine"]);
+    let settings = "[[plugin]]\nuse = \"mine\"\ngrant = [\"probes\"]\n";
+    assert_eq!(read(toml.clone()), settings);
+    let first = read(lock.clone());
+    assert_prints(&plugin(folder, &ADD), &["unchanged: mine"]);
+    assert_prints(
+        &plugin(folder, &["add", "mine.wasm", "--locked"]),
+        &["unchanged: mine"],
+    );
+
+    write(&folder.join("mine.wasm"), &component("2.0"));
+    plugin(folder, &["add", "mine.wasm", "--locked"])
+        .assert_exit(2)
+        .assert_stderr("error[H0696]");
+    assert_eq!(read(lock.clone()), first);
+    let updated = plugin(folder, &["add", "mine.wasm"]);
+    updated.assert_success();
+    assert_prints(
+        &updated,
+        &[
+            "size before: mine 1.0 (",
+            "digest before: sha256:",
+            "updated: mine",
+        ],
+    );
+    assert_ne!(read(lock.clone()), first);
+    let listed = plugin(folder, &["list"]);
+    listed.assert_success();
+    assert_prints(
+        &listed,
+        &["mine 2.0 (", "source: mine.wasm", "file: there, as locked"],
+    );
+    assert!(kept(folder).is_file());
+
+    plugin(folder, &["remove", "yours"])
+        .assert_exit(2)
+        .assert_stderr("error[H0682]");
+    plugin(folder, &["remove", "mine"]).assert_success();
+    assert_eq!(read(toml), "");
+    assert!(!read(lock).contains("mine"));
+    assert_eq!(
+        fs::read_dir(folder.join(".classhook/plugins"))
+            .expect("a store")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn what_cannot_be_added_changes_nothing() {
+    let folder = scratch();
+    let folder = folder.path();
+    write(&folder.join("core.wasm"), b"\0asm\x01\0\0\0");
+    write(&folder.join("mine.wasm"), &component("1.0"));
+    let sparse = File::create(folder.join("large.wasm")).expect("made");
+    sparse.set_len(1 << 40).expect("sparse");
+    for (words, code) in [
+        (&["add", "core.wasm"][..], "H0106"),
+        (&["add", "nothing.wasm"], "H0106"),
+        (&["add", "/dev/zero", "--name", "zero"], "H0106"),
+        (&["add", "large.wasm"], "H0117"),
+        (&["add", "mine.wasm", "--name", "trace"], "H0680"),
+        (&["add", "mine.wasm", "--name", "../x"], "H0680"),
+        (
+            &["add", "mine.wasm", "--locked", "--grant", "probes"],
+            "H0696",
+        ),
+        (&["add", "http://127.0.0.1:1/x.wasm"], "H0693"),
+        (&["add", "https://me:secret@example.com/x.wasm"], "H0693"),
+    ] {
+        plugin(folder, words)
+            .assert_exit(2)
+            .assert_stderr(&format!("error[{code}]"));
+        assert!(!folder.join("classhook.lock").exists() && !folder.join("classhook.toml").exists());
+    }
+    assert_prints(&plugin(folder, &["add"]), &["no plugin is locked"]);
+    let inline = "plugin = [{ use = \"mine\" }]\n";
+    write(&folder.join("classhook.toml"), inline.as_bytes());
+    plugin(folder, &ADD)
+        .assert_exit(2)
+        .assert_stderr("error[H0694]");
+    assert_eq!(read(folder.join("classhook.toml")), inline);
+    write(
+        &folder.join("classhook.lock"),
+        b"version = 1\n[[plugin]]\nname = \"mine\"\n",
+    );
+    for words in [&ADD[..], &["list"], &["remove", "mine"], &["add"]] {
+        plugin(folder, words)
+            .assert_exit(2)
+            .assert_stderr("error[H0118]");
+    }
+}
+
+#[test]
+fn full_disk_leaves_what_was_there() {
+    let folder = scratch();
+    let folder = folder.path();
+    write(&folder.join("mine.wasm"), &component("1.0"));
+    let small = folder.join("small");
+    fs::create_dir(&small).expect("made");
+    let mount = "mount -t tmpfs -o size=64k none \"$0\" || exit 99; shift; \"$@\"; code=$?; ls -A small; exit $code";
+    let program = classhook();
+    let run = Java::program("/usr/bin/unshare".into())
+        .folder(folder)
+        .arguments(&[
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "/bin/sh",
+            "-c",
+            mount,
+        ])
+        .arguments(&["small", "-", &program.to_string_lossy(), "plugin"])
+        .arguments(&ADD)
+        .arguments(&["--project", "small"])
+        .run();
+    run.assert_exit(2)
+        .assert_stderr("error[H0620]")
+        .assert_stderr("No space left on device");
+    assert_eq!(run.stdout, ".classhook\n", "{}", run.report());
+}
+
+#[test]
+fn two_at_once_lose_nothing() {
+    let folder = scratch();
+    let folder = folder.path();
+    write(&folder.join("mine.wasm"), &component("1.0"));
+    let names = ["a", "b", "c", "d"];
+    let started = names.map(|name| {
+        let program = Java::program(classhook()).folder(folder).argument("plugin");
+        program.arguments(&ADD).arguments(&["--name", name]).spawn()
+    });
+    for mut child in started {
+        assert!(child.wait().expect("it ends").success());
+    }
+    let (lock, toml) = (
+        read(folder.join("classhook.lock")),
+        read(folder.join("classhook.toml")),
+    );
+    for name in names {
+        assert!(lock.contains(&format!("name = \"{name}\"")), "{lock}");
+        assert!(toml.contains(&format!("use = \"{name}\"")), "{toml}");
+    }
+}
+
+#[test]
+fn url_is_fetched_again_only_as_it_was_locked() {
+    let folder = scratch();
+    let folder = folder.path();
+    let files = Files::from([("/x/mine.wasm".to_owned(), component("1.0"))]);
+    let server = serve(files);
+    let url = format!("{}/x/mine.wasm", server.url);
+    let added = plugin(folder, &["add", &url, "--grant", "probes"]);
+    added.assert_success().assert_stderr("is not encrypted");
+    assert_prints(&added, &[&format!("source: {url}"), "added: mine"]);
+    let component_file = kept(folder);
+    fs::remove_file(&component_file).expect("removed");
+    let listed = plugin(folder, &["list"]);
+    listed.assert_exit(3).assert_stderr("warning[H0699]");
+    assert_prints(&listed, &["file: not there"]);
+    plugin(folder, &["inspect", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0106]")
+        .assert_stderr("`classhook plugin add` fetches");
+    assert_prints(&plugin(folder, &["add"]), &["fetched: mine sha256:"]);
+    assert_prints(
+        &plugin(folder, &["add", "--locked"]),
+        &["there: mine sha256:"],
+    );
+    plugin(folder, &["inspect", "mine"]).assert_success();
+
+    server.exchange("/x/mine.wasm", component("2.0"));
+    write(&component_file, b"something else");
+    plugin(folder, &["add"])
+        .assert_exit(2)
+        .assert_stderr("error[H0696]");
+    plugin(folder, &["add", &url, "--locked"])
+        .assert_exit(2)
+        .assert_stderr("error[H0696]");
+    plugin(folder, &["inspect", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0109]");
+    plugin(folder, &["add", &format!("{}/no.wasm", server.url)])
+        .assert_exit(2)
+        .assert_stderr("error[H0693]")
+        .assert_stderr("404");
+}
+
+#[test]
+fn fetcher_that_is_missing_or_of_another_version_is_told() {
+    let folder = scratch();
+    let folder = folder.path();
+    let alone = folder.join("classhook");
+    fs::copy(classhook(), &alone).expect("a copy");
+    let run = || {
+        let program = Java::program(alone.clone()).folder(folder);
+        program
+            .arguments(&["plugin", "add", "https://example.com/x.wasm"])
+            .run()
+    };
+    run()
+        .assert_exit(2)
+        .assert_stderr("error[H0695]")
+        .assert_stderr("No such file");
+    let fetcher = folder.join("classhook-fetch");
+    for (script, found) in [
+        ("echo '{\"other-version\":\"9.9\"}'", "version 9.9"),
+        ("echo hello", "without an answer"),
+    ] {
+        let mut file = File::create(&fetcher).expect("made");
+        writeln!(file, "#!/bin/sh\n{script}").expect("written");
+        file.set_permissions(fs::Permissions::from_mode(0o755))
+            .expect("executable");
+        drop(file);
+        run()
+            .assert_exit(2)
+            .assert_stderr("error[H0695]")
+            .assert_stderr(found);
+    }
+}
+
+#[test]
+fn every_load_checks_the_digest_and_the_program_goes_on() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let folder = folder.path();
+    write(&folder.join("mine.wasm"), &component("1.0"));
+    plugin(folder, &ADD).assert_success();
+    let options = format!(
+        "config={},output=out",
+        folder.join("classhook.toml").display()
+    );
+    let program = java(&jdk).agent(Some(&options)).folder(folder);
+    let program = program.main("Life").argument("end");
+    let run = program.run();
+    run.assert_success();
+    assert!(!snapshot(&folder.join("out")).classes.is_empty());
+
+    write(&kept(folder), &component("2.0"));
+    let run = program.run();
+    run.assert_success()
+        .assert_stderr("error[H0109]: plugin `mine` is not the file that was pinned")
+        .assert_stderr("the JVM goes on without Classhook");
+    assert_eq!(run.stdout, "started 2\nended\n", "{}", run.report());
+    for words in [
+        &["run", "--config", "classhook.toml"][..],
+        &["run", "--plugin", "mine", "--grant", "probes"],
+    ] {
+        let command = Java::program(classhook()).folder(folder).arguments(words);
+        let run = command.arguments(&["--", "touch", "started"]).run();
+        run.assert_exit(2).assert_stderr("error[H0109]");
+    }
+    assert!(!folder.join("started").exists());
+}
