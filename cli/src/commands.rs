@@ -17,6 +17,7 @@ pub mod off;
 pub mod patch;
 pub mod patches;
 pub mod plugin;
+pub mod profile;
 pub mod ps;
 pub mod reload;
 pub mod report;
@@ -80,6 +81,8 @@ pub enum Command {
     Top(top::Top),
     /// Show single calls that match a condition as they end, in a command or in a running JVM
     Watch(watch::Watch),
+    /// Show what a JVM says of itself: CPU time, allocations, contention, exceptions, threads, heap
+    Profile(Box<profile::Profile>),
     /// Make reports of what was recorded
     Report(report::Report),
     /// Check whether enough is covered
@@ -147,6 +150,7 @@ impl Command {
             Self::Trace(trace) => trace.run(),
             Self::Top(top) => top.run(),
             Self::Watch(watch) => watch.run(),
+            Self::Profile(profile) => profile.run(),
             Self::Report(report) => report.run(),
             Self::Check(check) => check.run(),
             Self::Merge(merge) => merge.run(),

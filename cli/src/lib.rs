@@ -7,6 +7,7 @@
 //! | `trace` | [`commands::trace`] | a run or a running JVM, shown meanwhile by [`live`]; then [`traces`] |
 //! | `top` | [`commands::top`] | the same, shown by [`top`] |
 //! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
+//! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or what the JVM itself answers |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
 //! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
@@ -53,6 +54,7 @@ pub mod plugin_store;
 pub mod plugins;
 pub mod precompiled;
 pub mod problem;
+pub mod profile;
 pub mod progress;
 pub mod reporters;
 pub mod requirements;

@@ -17,6 +17,9 @@ pub const PROTOCOL: u32 = 1;
 /// The plugin for which an agent comes that is loaded for a request alone: there is no plugin of this name.
 pub const NO_PLUGIN: &str = "none";
 
+/// What is released when a command that recorded the JVM's own events is gone: there is no plugin of this name.
+pub const OBSERVATION: &str = "observe";
+
 /// Longest request, in bytes.
 pub const REQUEST_LIMIT: usize = 32 << 20;
 /// Longest answer, in bytes.
@@ -88,6 +91,13 @@ pub enum Request {
     },
     /// The patches in force; answered by [`crate::patch::Patches`].
     Patches,
+    /// Record the JVM's own events; answered by [`Observation`].
+    Observe {
+        /// What is recorded, as the agent's option `observe`.
+        subscription: String,
+    },
+    /// End that, and complete the file; answered by null.
+    EndObservation,
     /// Let [`Request::Release`] be carried out when this connection ends; answered by null.
     Lease {
         /// The plugin to be released; without one, the lease is given back.
@@ -282,6 +292,14 @@ pub struct Dump {
     pub length: u64,
     /// What became of classes up to now.
     pub classes: ClassCounts,
+}
+
+/// A recording of the JVM's own events.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Observation {
+    /// The file, as the JVM's process sees it.
+    pub file: String,
 }
 
 /// What was forgotten.

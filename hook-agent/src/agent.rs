@@ -12,6 +12,7 @@
 //! | `failures` | what went wrong |
 //! | `snapshot` | the snapshot file |
 //! | `test_runs` | which tests are under way |
+//! | `observation` | what a recording of the JVM's own events shares with the threads of the application |
 //! | `work` | how far a change of the loaded classes is |
 //! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the control thread and the one that speaks JaCoCo's protocol |
 //!
@@ -23,6 +24,7 @@ pub(crate) mod failures;
 pub(crate) mod huge_methods;
 pub(crate) mod instrumented;
 pub(crate) mod loaders;
+pub(crate) mod observation;
 pub(crate) mod patches;
 pub(crate) mod plugins;
 pub(crate) mod reconstituted;
@@ -46,6 +48,7 @@ use host::{Config, Pipeline};
 use huge_methods::HugeMethods;
 use instrumented::Instrumented;
 use loaders::Loaders;
+use observation::Observation;
 use patches::Patches;
 use plugins::Plugins;
 use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
@@ -103,6 +106,10 @@ pub(crate) struct Agent {
     pub jacoco: ControlChannel,
     /// Where that thread listens.
     pub jacoco_address: OnceLock<SocketAddr>,
+    /// What is recorded of the JVM's own events.
+    pub observation: Observation,
+    /// What is known of the run.
+    pub meta: Meta,
     /// What distinguishes this JVM from others.
     pub jvm_id: String,
     /// The change of loaded classes that is under way.
@@ -125,13 +132,16 @@ impl Agent {
         pipeline: Pipeline,
         writer: SnapshotWriter,
         meta: Meta,
+        observation: Observation,
     ) -> Self {
         Self {
             jvmti,
             settings: config.agent.clone(),
             table: probe_table::table(),
             jvm_id: meta.jvm_id(),
-            event_file: EventFile::new(meta, &config.agent),
+            event_file: EventFile::new(meta.clone(), &config.agent),
+            observation,
+            meta,
             huge_methods: HugeMethods::new(config.agent.compile_huge),
             plugins: Plugins::new(config, pipeline),
             instrumented: Instrumented::default(),

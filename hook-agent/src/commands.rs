@@ -5,6 +5,7 @@ mod change;
 mod classes;
 mod context;
 mod dump;
+mod observe;
 mod off;
 mod refusals;
 mod release;
@@ -96,6 +97,8 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             agent.work.cancel(false);
             Ok(Value::Null)
         }
+        Request::Observe { subscription } => value(observe::observe(context, &subscription)?),
+        Request::EndObservation => value(observe::end(context)?),
         Request::Lease { .. } => Ok(Value::Null), // the server keeps it
     }
 }

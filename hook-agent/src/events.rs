@@ -8,12 +8,15 @@ use crate::ffi::handlers::Handlers;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live;
+use crate::ffi::observed::Observed;
 use crate::ffi::phases::{Live, OnLoad};
 use crate::ffi::refs::{Local, LocalRef};
 use crate::ffi::vm::Vm;
 use crate::names::internal_name;
 use crate::spans::runtime;
-use crate::{class_hook, current, live_phase, shutdown, startup, structural_edits, test_runs};
+use crate::{
+    class_hook, current, live_phase, observe, shutdown, startup, structural_edits, test_runs,
+};
 use conditions::Step;
 use jni_sys::jint;
 use probes::spans::{NewThread, Seen};
@@ -66,6 +69,14 @@ impl Handlers for Events {
                 agent.signal.wake();
             }
         });
+    }
+
+    fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>) {
+        with_agent(|agent| observe::observed(agent, jvm, thread, event));
+    }
+
+    fn collection(&self, begins: bool) {
+        with_agent(|agent| agent.observation.collections.note(begins));
     }
 
     fn data_dump_request(&self) {

@@ -23,6 +23,8 @@ pub(crate) mod jvm;
 pub(crate) mod jvmti;
 pub(crate) mod live;
 mod natives;
+pub(crate) mod observed;
+pub(crate) mod observer;
 pub(crate) mod phases;
 pub(crate) mod process;
 pub(crate) mod refs;

@@ -23,6 +23,7 @@
 //! | `class_hook` | one class on its way through the hook |
 //! | `self_removal` | takes probes out of hot code that have nothing left to tell |
 //! | `recorded` | arrays and spans → snapshot and event file |
+//! | `observe` | what the JVM says of itself, recorded |
 //! | `summary`, `unselected`, `shutdown` | what became of classes, what was loaded if none was selected, and how the agent ends |
 //! | `agent_thread` | the thread that writes what was recorded |
 //! | `commands` | what the agent does when it is asked |
@@ -51,6 +52,7 @@ mod live_phase;
 mod loaded;
 mod messages;
 mod names;
+mod observe;
 mod originals;
 mod patch;
 mod plugin_compiler;

@@ -7,7 +7,8 @@ use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::spans::runtime;
 use crate::{
-    agent_thread, control_thread, jacoco_thread, recorded, retransform, shutdown, structural_edits,
+    agent_thread, control_thread, jacoco_thread, observe, recorded, retransform, shutdown,
+    structural_edits,
 };
 use std::ffi::CStr;
 
@@ -96,6 +97,7 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
         );
     }
     jacoco_thread::start(agent, jvm);
+    observe::begin_prepared(agent, jvm);
     let path = agent.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));
 }

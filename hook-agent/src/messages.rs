@@ -47,6 +47,8 @@ pub(crate) enum Code {
     JacocoRemote,
     /// It is not recorded any more what single tests execute.
     Tests,
+    /// The JVM's own events cannot be recorded.
+    Observe,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
@@ -73,6 +75,7 @@ impl Code {
             Code::Jacoco => "H0416",
             Code::JacocoRemote => "H0417",
             Code::Tests => "H0418",
+            Code::Observe => "H0419",
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::messages::{self, Code};
 use crate::retransform::{self, Report};
 use crate::spans::runtime;
 use crate::summary::{self, Numbers};
-use crate::{current, patch, recorded, structural_edits, test_runs, unselected};
+use crate::{current, observe, patch, recorded, structural_edits, test_runs, unselected};
 use probes::events::SpanMode;
 
 /// Exit status of a run that fails under `on-error=strict`.
@@ -29,6 +29,7 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
             "the thread for JaCoCo's tools does not answer; the JVM ends without it",
         );
     }
+    observe::finish(agent);
     if agent.set_running(false) {
         let hook = Event::CLASS_FILE_LOAD_HOOK;
         let _ = jvm.jvmti.set_event(jvm.live, hook, false);
@@ -61,6 +62,7 @@ pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.jacoco.stop();
+    observe::finish(agent);
     agent.set_running(false);
     structural_edits::end(jvm.live);
     let events = [

@@ -1,6 +1,7 @@
 //! How the agent comes into a JVM and leaves it.
 
 use crate::agent::Agent;
+use crate::agent::observation::Observation;
 use crate::ffi::callbacks::event_callbacks;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
@@ -10,7 +11,7 @@ use crate::ffi::table::{CAN_RETRANSFORM_CLASSES, Capabilities, Event};
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::plugin_compiler::PluginCompiler;
-use crate::{current, live_phase};
+use crate::{current, live_phase, observe};
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
@@ -173,13 +174,31 @@ fn file_is_strict(file: &[u8]) -> bool {
 /// A JVM TI environment, the plugins and a snapshot; all of them or none.
 fn begin(vm: Vm, phase: impl OnLoadOrLive, config: Config) -> Result<&'static Agent, StartError> {
     let jvmti = environment(vm, phase)?;
-    equip(jvmti, phase, config).inspect_err(|_| jvmti.dispose())
+    let observer = observer(vm, phase, &config).inspect_err(|_| jvmti.dispose())?;
+    equip(jvmti, phase, config, observer).inspect_err(|_| {
+        jvmti.dispose();
+        observer.into_iter().for_each(Jvmti::dispose);
+    })
+}
+
+/// The environment of what is recorded from the start: some capabilities are given before the live phase only.
+fn observer(
+    vm: Vm,
+    phase: impl OnLoadOrLive,
+    config: &Config,
+) -> Result<Option<Jvmti>, StartError> {
+    let subscription = config.agent.observe.as_ref();
+    let equipped = subscription.map(|found| observe::equipped(Some(vm), phase, found));
+    equipped
+        .transpose()
+        .map_err(|cause| StartError::Agent(Code::Observe, cause))
 }
 
 fn equip(
     jvmti: Jvmti,
     phase: impl OnLoadOrLive,
     config: Config,
+    observer: Option<Jvmti>,
 ) -> Result<&'static Agent, StartError> {
     let refused = |what: &str, error: JvmtiError| {
         StartError::Agent(Code::Refused, format!("the JVM refuses {what}: {error}"))
@@ -205,7 +224,8 @@ fn equip(
     // Last, so that a start that fails leaves no snapshot behind.
     let meta = meta(jvmti, phase, &config);
     let recorder = open_snapshot(&meta, &config)?;
-    let agent = Agent::new(jvmti, config, pipeline, recorder, meta);
+    let observation = Observation::new(observer);
+    let agent = Agent::new(jvmti, config, pipeline, recorder, meta, observation);
     current::install(Box::new(agent)).map_err(|agent| {
         agent.snapshot.discard();
         StartError::Agent(

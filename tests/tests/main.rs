@@ -10,6 +10,7 @@ mod coverage;
 mod instrument;
 mod patch;
 mod plugins;
+mod profile;
 mod rewriter;
 mod support;
 mod trace;

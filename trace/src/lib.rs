@@ -5,6 +5,7 @@
 //! | [`summary`], [`table`], [`records`] | one row per method: calls, times, quantiles, errors; for people and for programs |
 //! | [`results`] | the tables of plugins, for people and for programs |
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
+//! | [`observed`] | what JVMs said of themselves: samples, contention, exceptions, collections |
 //! | [`losses`] | what is missing, and why |
 //! | [`numbers`] | numbers in texts |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
@@ -14,7 +15,7 @@
 //! | [`trees`], [`otlp`] | who called whom as calls end; spans and metrics for OpenTelemetry |
 //! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
 //!
-//! Everything here is a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
+//! Everything else here is a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
 //! What is made while a trace goes on takes it entry by entry ([`probes::events::Follower`]) and keeps no single calls, but for those that
 //! wait for their caller.
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod losses;
 pub mod names;
 pub mod nesting;
 pub mod numbers;
+pub mod observed;
 pub mod otlp;
 pub mod perfetto;
 pub mod prometheus;

@@ -31,6 +31,8 @@ pub struct AgentOptions {
     pub log: Option<String>,
     /// Id of the run, kept in each snapshot.
     pub run: Option<String>,
+    /// What is recorded of the JVM's own events.
+    pub observe: Option<String>,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented once attaching is done.
@@ -83,6 +85,7 @@ impl AgentOptions {
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
+            ("observe", self.observe.as_deref()),
             ("visit", self.visit.as_deref()),
             ("later", self.later.then_some("on")),
         ];
@@ -129,12 +132,13 @@ mod tests {
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
+            observe: Some("cpu:10ms;depth:9".into()),
             visit: Some("trace".into()),
             later: true,
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,on-error=strict,log=info,run=r1,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -3,8 +3,9 @@
 use super::context::Context;
 use super::{change, off};
 use crate::agent::Agent;
+use crate::observe;
 use control::Refusal;
-use control::message::{NO_PLUGIN, PluginState, Released};
+use control::message::{NO_PLUGIN, OBSERVATION, PluginState, Released};
 
 /// Takes a plugin's edits out of all classes; leaves if the agent came for a command alone that needs it no more, and
 /// has no other work.
@@ -14,10 +15,13 @@ use control::message::{NO_PLUGIN, PluginState, Released};
 /// If there is no such plugin, or the agent is leaving already.
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
     context.agent.end_visit(plugin);
+    if plugin == OBSERVATION {
+        observe::finish(context.agent);
+    }
     if is_needed(context.agent, plugin) {
         // An agent that came for a request alone has no plugin of that name.
         let failed = match plugin {
-            NO_PLUGIN => Vec::new(),
+            NO_PLUGIN | OBSERVATION => Vec::new(),
             plugin => change::disable(context, plugin)?.failed,
         };
         return Ok(Released {

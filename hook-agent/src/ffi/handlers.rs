@@ -8,6 +8,7 @@
 use super::class_file_load::ClassFileLoad;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
+use super::observed::Observed;
 use super::phases::{Live, OnLoad};
 use super::refs::{Local, LocalRef};
 use super::vm::Vm;
@@ -39,6 +40,12 @@ pub(crate) trait Handlers: Sync {
 
     /// The `ClassPrepare` event, on the thread that links the class.
     fn class_prepare(&self, jvmti: Jvmti, class: &LocalRef<'_>);
+
+    /// An event of an environment that observes, on the thread that does it.
+    fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>);
+
+    /// A garbage collection begins or ends, and the program stands still: the JVM must not be called.
+    fn collection(&self, begins: bool);
 
     /// The `DataDumpRequest` event (SIGQUIT).
     fn data_dump_request(&self);

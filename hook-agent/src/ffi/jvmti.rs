@@ -38,8 +38,10 @@ macro_rules! call {
 }
 
 mod methods;
+mod observe;
 
 pub(crate) use methods::{MethodId, StackFrame};
+pub(crate) use observe::VirtualThreadOf;
 
 impl Jvmti {
     /// An environment that `GetEnv` returned.

@@ -156,6 +156,27 @@ fn topmost<'a>(env: &mut Env<'a>, loader: &JObject<'_>) -> Result<JObject<'a>> {
     }
 }
 
+/// How many bytes of the heap are in use, and how many it has (`Runtime.totalMemory`).
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn heap(jvm: Jvm<'_>) -> std::result::Result<(u64, u64), String> {
+    with_env(jvm, |env| {
+        let class = jni_str!("java/lang/Runtime");
+        let signature = jni_sig!("()Ljava/lang/Runtime;");
+        let runtime = env.call_static_method(class, jni_str!("getRuntime"), signature, &[])?;
+        let runtime = runtime.l()?;
+        let total = env.call_method(&runtime, jni_str!("totalMemory"), jni_sig!("()J"), &[])?;
+        let free = env.call_method(&runtime, jni_str!("freeMemory"), jni_sig!("()J"), &[])?;
+        let (total, free) = (total.j()?, free.j()?);
+        Ok((
+            total.saturating_sub(free).cast_unsigned(),
+            total.cast_unsigned(),
+        ))
+    })
+}
+
 /// A `java.lang.Thread` object of that name, not started.
 ///
 /// # Errors

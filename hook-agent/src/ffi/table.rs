@@ -89,7 +89,10 @@ pub(crate) struct JvmtiInterface {
     >,
     /// 49
     pub GetClassStatus: Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint) -> jint>,
-    _50_51: [Slot; 2],
+    /// 50
+    pub GetSourceFileName:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut *mut c_char) -> jint>,
+    _51: Slot,
     /// 52
     pub GetClassMethods: Option<
         unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jmethodID) -> jint,
@@ -172,18 +175,49 @@ pub(crate) struct JvmtiInterface {
             *mut jint,
         ) -> jint,
     >,
-    _105_121: [Slot; 17],
+    _105: Slot,
+    /// 106
+    pub GetTag: Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut i64) -> jint>,
+    /// 107
+    pub SetTag: Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, i64) -> jint>,
+    /// 108
+    pub ForceGarbageCollection: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
+    _109_115: [Slot; 7],
+    /// 116
+    pub IterateThroughHeap: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jint,
+            jclass,
+            *const HeapCallbacks,
+            *const c_void,
+        ) -> jint,
+    >,
+    _117_121: [Slot; 5],
     /// 122
     pub SetEventCallbacks:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const EventCallbacks, jint) -> jint>,
-    _123_126: [Slot; 4],
+    _123: Slot,
+    /// 124
+    pub GetExtensionFunctions: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            *mut jint,
+            *mut *mut ExtensionFunctionInfo,
+        ) -> jint,
+    >,
+    _125_126: [Slot; 2],
     /// 127
     pub DisposeEnvironment: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
     _128_130: [Slot; 3],
     /// 131
     pub GetSystemProperty:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const c_char, *mut *mut c_char) -> jint>,
-    _132_139: [Slot; 8],
+    _132_136: [Slot; 5],
+    /// 137
+    pub GetThreadCpuTime:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut i64) -> jint>,
+    _138_139: [Slot; 2],
     /// 140
     pub GetPotentialCapabilities:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut Capabilities) -> jint>,
@@ -195,8 +229,56 @@ pub(crate) struct JvmtiInterface {
     /// 152
     pub RetransformClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jint, *const jclass) -> jint>,
-    _153_156: [Slot; 4],
+    _153_155: [Slot; 3],
+    /// 156; not there before JVM TI 11, whose JVMs do not offer its capability.
+    pub SetHeapSamplingInterval: Option<unsafe extern "system" fn(*mut JvmtiEnv, jint) -> jint>,
 }
+
+/// `jvmtiExtensionFunction`.
+pub(crate) type ExtensionFunction = unsafe extern "C" fn(*mut JvmtiEnv, ...) -> jint;
+
+/// `jvmtiParamInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ParamInfo {
+    pub name: *mut c_char,
+    pub kind: jint,
+    pub base_type: jint,
+    pub null_ok: u8,
+}
+
+/// `jvmtiExtensionFunctionInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ExtensionFunctionInfo {
+    pub func: Option<ExtensionFunction>,
+    pub id: *mut c_char,
+    pub short_description: *mut c_char,
+    pub param_count: jint,
+    pub params: *mut ParamInfo,
+    pub error_count: jint,
+    pub errors: *mut jint,
+}
+
+/// `jvmtiHeapIterationCallback`.
+pub(crate) type HeapIteration = unsafe extern "system" fn(
+    class_tag: i64,
+    size: i64,
+    tag: *mut i64,
+    length: jint,
+    user_data: *mut c_void,
+) -> jint;
+
+/// `jvmtiHeapCallbacks`.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct HeapCallbacks {
+    pub heap_iteration_callback: Option<HeapIteration>,
+    pub _rest: [Option<unsafe extern "system" fn()>; 15],
+}
+
+/// `JVMTI_HEAP_FILTER_UNTAGGED`.
+pub(crate) const HEAP_FILTER_UNTAGGED: jint = 0x8;
 
 /// `jvmtiEventClassFileLoadHook`.
 pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
@@ -245,6 +327,78 @@ pub(crate) struct EventCallbacks {
     pub DataDumpRequest: Option<DataDumpRequest>,
 }
 
+/// `jvmtiEventException`.
+pub(crate) type Exception = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+    location: i64,
+    exception: jobject,
+    catch_method: jmethodID,
+    catch_location: i64,
+);
+/// `jvmtiEventMonitorWait`.
+pub(crate) type MonitorWait = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+    timeout: i64,
+);
+/// `jvmtiEventMonitorWaited`.
+pub(crate) type MonitorWaited = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+    timed_out: u8,
+);
+/// `jvmtiEventMonitorContendedEnter` and `…Entered`.
+pub(crate) type MonitorContended = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+);
+/// `jvmtiEventGarbageCollectionStart` and `…Finish`.
+pub(crate) type GarbageCollection = unsafe extern "system" fn(jvmti: *mut JvmtiEnv);
+/// `jvmtiEventSampledObjectAlloc`.
+pub(crate) type SampledObjectAlloc = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+    class: jclass,
+    size: i64,
+);
+
+/// `jvmtiEventCallbacks` of an environment that observes: the events of [`EventCallbacks`] are not among them.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct ObserverCallbacks {
+    pub _50_57: [Option<unsafe extern "system" fn()>; 8],
+    /// 58
+    pub Exception: Option<Exception>,
+    pub _59_72: [Option<unsafe extern "system" fn()>; 14],
+    /// 73
+    pub MonitorWait: Option<MonitorWait>,
+    /// 74
+    pub MonitorWaited: Option<MonitorWaited>,
+    /// 75
+    pub MonitorContendedEnter: Option<MonitorContended>,
+    /// 76
+    pub MonitorContendedEntered: Option<MonitorContended>,
+    pub _77_80: [Option<unsafe extern "system" fn()>; 4],
+    /// 81
+    pub GarbageCollectionStart: Option<GarbageCollection>,
+    /// 82
+    pub GarbageCollectionFinish: Option<GarbageCollection>,
+    pub _83_85: [Option<unsafe extern "system" fn()>; 3],
+    /// 86
+    pub SampledObjectAlloc: Option<SampledObjectAlloc>,
+}
+
 /// An event, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event(pub jint);
@@ -255,6 +409,14 @@ impl Event {
     pub const CLASS_FILE_LOAD_HOOK: Event = Event(54);
     pub const CLASS_PREPARE: Event = Event(56);
     pub const DATA_DUMP_REQUEST: Event = Event(71);
+    pub const EXCEPTION: Event = Event(58);
+    pub const MONITOR_WAIT: Event = Event(73);
+    pub const MONITOR_WAITED: Event = Event(74);
+    pub const MONITOR_CONTENDED_ENTER: Event = Event(75);
+    pub const MONITOR_CONTENDED_ENTERED: Event = Event(76);
+    pub const GARBAGE_COLLECTION_START: Event = Event(81);
+    pub const GARBAGE_COLLECTION_FINISH: Event = Event(82);
+    pub const SAMPLED_OBJECT_ALLOC: Event = Event(86);
 }
 
 /// `JVMTI_ENABLE` of `jvmtiEventMode`.
@@ -267,12 +429,28 @@ pub(crate) const DISABLE: jint = 0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities([u32; 4]);
 
+/// `can_tag_objects`, bit 0.
+pub(crate) const CAN_TAG_OBJECTS: u32 = 0;
+/// `can_get_source_file_name`, bit 11.
+pub(crate) const CAN_GET_SOURCE_FILE_NAME: u32 = 11;
 /// `can_get_line_numbers`, bit 12.
 pub(crate) const CAN_GET_LINE_NUMBERS: u32 = 12;
+/// `can_generate_exception_events`, bit 17.
+pub(crate) const CAN_GENERATE_EXCEPTION_EVENTS: u32 = 17;
+/// `can_get_thread_cpu_time`, bit 23.
+pub(crate) const CAN_GET_THREAD_CPU_TIME: u32 = 23;
+/// `can_generate_monitor_events`, bit 28.
+pub(crate) const CAN_GENERATE_MONITOR_EVENTS: u32 = 28;
+/// `can_generate_garbage_collection_events`, bit 31.
+pub(crate) const CAN_GENERATE_GARBAGE_COLLECTION_EVENTS: u32 = 31;
 /// `can_set_native_method_prefix`, bit 36.
 pub(crate) const CAN_SET_NATIVE_METHOD_PREFIX: u32 = 36;
 /// `can_retransform_classes`, bit 37.
 pub(crate) const CAN_RETRANSFORM_CLASSES: u32 = 37;
+/// `can_generate_sampled_object_alloc_events`, bit 43.
+pub(crate) const CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: u32 = 43;
+/// `can_support_virtual_threads`, bit 44.
+pub(crate) const CAN_SUPPORT_VIRTUAL_THREADS: u32 = 44;
 
 impl Capabilities {
     /// Exactly the capability with this bit number.

@@ -6,7 +6,7 @@ use super::settings::{Config, PluginConfig};
 use super::suggest;
 use super::values::{
     check_grant, check_selector, parse_address, parse_log, parse_on_error, parse_size,
-    parse_switch, parse_when_full,
+    parse_subscription, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -61,6 +61,11 @@ A comma or backslash inside a value is written \\, or \\\\.
   jacoco-tcp-remote=on|off
                      whether that may be an address that other machines reach; nobody
                      has to authenticate himself there (default: off)
+  observe=A;B;C      what is recorded of the JVM's own events, for `classhook profile`:
+                     cpu:10ms (threads that use CPU time, so often), allocations:524288
+                     (one sample for so many bytes of a thread), live (which of the sampled
+                     objects are alive at the end), monitors, exceptions, collections,
+                     depth:128 (frames of each stack)
   visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
                      and leaves when the command that attached it is gone
   later=on|off       whether the classes that are loaded are instrumented once
@@ -75,7 +80,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 29] = [
     "config",
     "output",
     "plugin",
@@ -97,6 +102,7 @@ const KEYS: [&str; 28] = [
     "self-remove",
     "jacoco-tcp",
     "jacoco-tcp-remote",
+    "observe",
     "visit",
     "later",
     "cache",
@@ -225,6 +231,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "jacoco-tcp-remote" => {
             config.agent.jacoco_tcp_remote = parse_switch("jacoco-tcp-remote", value)?;
         }
+        "observe" => config.agent.observe = Some(parse_subscription(value)?),
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
         "cache" => config.agent.cache = Some(PathBuf::from(value)),

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use conditions::Watch;
+use observations::Subscription;
 
 use super::lock::{self, LOCK, Lock};
 use super::suggest;
@@ -51,6 +52,8 @@ pub struct Agent {
     pub jacoco_tcp: Option<SocketAddr>,
     /// Whether that may be an address that other machines reach.
     pub jacoco_tcp_remote: bool,
+    /// What is recorded of the JVM's own events.
+    pub observe: Option<Subscription>,
     /// The plugin that the agent comes for, to leave when it is released.
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
@@ -155,6 +158,7 @@ impl Default for Agent {
             self_remove: true,
             jacoco_tcp: None,
             jacoco_tcp_remote: false,
+            observe: None,
             visit: None,
             later: false,
             cache: None,

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use observations::Subscription;
+
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
 use crate::error::HostError;
@@ -44,6 +46,13 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostErro
     size.filter(|size| *size >= LEAST_SIZE).ok_or_else(|| {
         HostError::new("H0105", format!("`{key}` cannot be `{value}`"))
             .with("expected", "a number of bytes, with K, M or G behind it for binary thousands, millions or billions, and no less than `8M`")
+    })
+}
+
+/// `cpu:10ms;monitors`.
+pub(super) fn parse_subscription(value: &str) -> Result<Subscription, HostError> {
+    Subscription::parse(value).map_err(|cause| {
+        HostError::new("H0105", "`observe` does not say what is recorded").with("cause", cause)
     })
 }
 

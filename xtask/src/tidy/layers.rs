@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 24] = [
+const LAYERS: [Layer; 25] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -31,6 +31,11 @@ const LAYERS: [Layer; 24] = [
     Layer {
         name: "conditions",
         product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "observations",
+        product: &["jvms"],
         tests: &[],
     },
     Layer {
@@ -65,7 +70,7 @@ const LAYERS: [Layer; 24] = [
     },
     Layer {
         name: "trace",
-        product: &["jvms", "escape", "probes"],
+        product: &["jvms", "escape", "observations", "probes"],
         tests: &[],
     },
     Layer {
@@ -99,6 +104,7 @@ const LAYERS: [Layer; 24] = [
             "jvms",
             "globs",
             "conditions",
+            "observations",
             "escape",
             "child-process",
             "plan-rules",
@@ -118,6 +124,7 @@ const LAYERS: [Layer; 24] = [
         product: &[
             "jvms",
             "conditions",
+            "observations",
             "escape",
             "control",
             "host",
@@ -133,6 +140,7 @@ const LAYERS: [Layer; 24] = [
             "jvms",
             "globs",
             "conditions",
+            "observations",
             "escape",
             "attach",
             "child-process",

@@ -21,7 +21,20 @@ pub(crate) struct StackFrame {
     pub location: i64,
 }
 
+// SAFETY: a method ID is valid in every thread, and the JVM answers for one whose class is gone (JVM TI, Method).
+unsafe impl Send for MethodId {}
+
 impl MethodId {
+    /// A method of a callback's argument; none for NULL.
+    pub(in crate::ffi) fn new(raw: jmethodID) -> Option<Self> {
+        NonNull::new(raw).map(Self)
+    }
+
+    /// What distinguishes it from all others of the JVM.
+    pub fn number(self) -> u64 {
+        self.0.as_ptr().addr() as u64
+    }
+
     fn as_raw(self) -> jmethodID {
         self.0.as_ptr()
     }

@@ -159,6 +159,14 @@ fn function_slots_match_every_jvmti_header() {
             GetPotentialCapabilities,
             AddCapabilities,
             RetransformClasses,
+            GetSourceFileName,
+            GetExtensionFunctions,
+            GetTag,
+            SetTag,
+            ForceGarbageCollection,
+            IterateThroughHeap,
+            GetThreadCpuTime,
+            SetHeapSamplingInterval,
         );
     }
     assert_eq!(size_of::<JvmtiInterface>(), 156 * size_of::<Slot>());
@@ -195,7 +203,7 @@ fn callback_positions_and_event_numbers_match_every_jvmti_header() {
                 Event::DATA_DUMP_REQUEST,
             ),
         ];
-        for (name, offset, constant, event) in ours {
+        for (name, offset, constant, event) in ours.into_iter().chain(observed()) {
             assert_eq!(
                 Some(&(offset / size_of::<Slot>())),
                 positions.get(name),
@@ -212,8 +220,33 @@ fn callback_positions_and_event_numbers_match_every_jvmti_header() {
     }
 }
 
-/// Whatever is enabled, the JVM finds no callback for what comes in the middle of a garbage collection, where nothing may
-/// be asked of it.
+/// The events of an environment that observes.
+fn observed() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)> {
+    macro_rules! event {
+        ($name:ident, $event:ident) => {
+            (
+                stringify!($name),
+                offset_of!(ObserverCallbacks, $name),
+                concat!("JVMTI_EVENT_", stringify!($event)),
+                Event::$event,
+            )
+        };
+    }
+    [
+        event!(Exception, EXCEPTION),
+        event!(MonitorWait, MONITOR_WAIT),
+        event!(MonitorWaited, MONITOR_WAITED),
+        event!(MonitorContendedEnter, MONITOR_CONTENDED_ENTER),
+        event!(MonitorContendedEntered, MONITOR_CONTENDED_ENTERED),
+        event!(GarbageCollectionStart, GARBAGE_COLLECTION_START),
+        event!(GarbageCollectionFinish, GARBAGE_COLLECTION_FINISH),
+        event!(SampledObjectAlloc, SAMPLED_OBJECT_ALLOC),
+    ]
+    .into_iter()
+}
+
+/// Whatever is enabled, the JVM finds no callback of the environment that changes classes for what comes in the middle
+/// of a garbage collection, where nothing may be asked of it; and none for freed objects anywhere.
 #[test]
 fn no_callback_is_called_within_a_garbage_collection() {
     let ours = size_of::<EventCallbacks>() / size_of::<Slot>();
@@ -244,10 +277,27 @@ fn capability_bits_and_constants_match_every_jvmti_header() {
             Some(&CAN_RETRANSFORM_CLASSES),
             bits.get("can_retransform_classes")
         );
-        assert_eq!(
-            Some(&CAN_GET_LINE_NUMBERS),
-            bits.get("can_get_line_numbers")
-        );
+        for (bit, name) in [
+            (CAN_GET_LINE_NUMBERS, "can_get_line_numbers"),
+            (CAN_TAG_OBJECTS, "can_tag_objects"),
+            (CAN_GET_SOURCE_FILE_NAME, "can_get_source_file_name"),
+            (
+                CAN_GENERATE_EXCEPTION_EVENTS,
+                "can_generate_exception_events",
+            ),
+            (CAN_GET_THREAD_CPU_TIME, "can_get_thread_cpu_time"),
+            (CAN_GENERATE_MONITOR_EVENTS, "can_generate_monitor_events"),
+            (
+                CAN_GENERATE_GARBAGE_COLLECTION_EVENTS,
+                "can_generate_garbage_collection_events",
+            ),
+            (
+                CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS,
+                "can_generate_sampled_object_alloc_events",
+            ),
+        ] {
+            assert_eq!(Some(&bit), bits.get(name), "{name}");
+        }
         let status = constants(&header, "JVMTI_CLASS_STATUS_");
         assert_eq!(
             status["JVMTI_CLASS_STATUS_PREPARED"],

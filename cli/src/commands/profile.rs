@@ -1,0 +1,328 @@
+//! `classhook profile`: what a JVM says of itself, in a command or in a running JVM.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use control::message::NO_PLUGIN;
+use observations::Subscription;
+
+use crate::args::Settings;
+use crate::checked_options::{CheckedOptions, run_id};
+use crate::passing_folder::PassingFolder;
+use crate::problem::Problem;
+use crate::profile::outputs::{ProfileOutputs, Report};
+use crate::profile::{recorded, snapshots, visit};
+use crate::show::complain;
+use crate::until;
+
+const AFTER_HELP: &str = "\
+What the JVM itself knows, without a change of any class. Several kinds go together in one recording:
+  --cpu samples   threads that used CPU time, and where they were, every --interval
+  --alloc sites   what was allocated where, estimated from one sample for each --alloc-interval bytes of a thread
+  --monitor       which monitors threads waited for, where and how long
+  --exceptions    what was thrown, where, and where it is caught; a JVM offers that from its start only
+  --gc            how long garbage collections stopped the program
+With a PID the JVM is observed for the time of --for, or until Ctrl-C or its end, and then left as it was before.
+
+At one moment, of a running JVM, from the JVM itself and without an agent:
+  --threads           all threads with states, stacks, monitors and deadlocks
+  --heap histogram    objects and bytes of each class; with --live of those alone that can be reached
+  --heap dump=FILE    everything, as an HPROF file for VisualVM, Eclipse MAT and others
+
+Examples:
+  classhook profile 4711 --cpu samples --for 30s --flame-graph cpu.svg
+  classhook profile 4711 --alloc sites --live --for 1m
+  classhook profile --cpu samples --monitor --exceptions --gc -- java -jar app.jar
+  classhook profile 4711 --cpu samples --only 'com.acme.**' --thread 'http-*' --for 10s
+  classhook profile 4711 --heap dump=app.hprof";
+
+/// Shows what a JVM says of itself.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Profile {
+    /// What is recorded.
+    #[command(flatten)]
+    pub kinds: Kinds,
+    /// What is asked at one moment.
+    #[command(flatten)]
+    pub moment: Moment,
+    /// What is made of it.
+    #[command(flatten)]
+    pub outputs: ProfileOutputs,
+    /// Folder for the recording, which then stays there
+    #[arg(short, long, value_name = "DIR", value_parser = crate::args::place())]
+    pub output: Option<PathBuf>,
+    /// How long a running JVM is observed: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
+    pub time: Option<Duration>,
+    /// A running JVM's process id; `classhook ps` lists them
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
+    pub pid: Option<i32>,
+    /// The command and its arguments, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// What is recorded over some time.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Kinds {
+    /// Where threads use CPU time
+    #[arg(long, value_name = "KIND")]
+    pub cpu: Option<Cpu>,
+    /// What is allocated where
+    #[arg(long, value_name = "KIND")]
+    pub alloc: Option<Alloc>,
+    /// Which monitors threads wait for
+    #[arg(long)]
+    pub monitor: bool,
+    /// What is thrown and where it is caught
+    #[arg(long)]
+    pub exceptions: bool,
+    /// How long garbage collections stop the program
+    #[arg(long)]
+    pub gc: bool,
+    /// Time between two looks at the threads, with --cpu: 1ms to 1h
+    #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = interval)]
+    pub interval: Duration,
+    /// Bytes that a thread allocates between two samples, with --alloc: 512K, 16M; 0 samples every allocation
+    #[arg(long, value_name = "SIZE", default_value = "512K", value_parser = size)]
+    pub alloc_interval: u32,
+    /// A garbage collection at the end tells which objects are alive, with --alloc; before --heap histogram or dump
+    #[arg(long)]
+    pub live: bool,
+    /// Most frames that are kept of one stack, the innermost
+    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=observations::subscription::DEEPEST as i64))]
+    pub depth: u32,
+}
+
+/// How CPU time is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Cpu {
+    /// By looking at threads
+    Samples,
+}
+
+/// How allocations are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Alloc {
+    /// By samples of what is allocated, with the stacks
+    Sites,
+}
+
+/// What is asked of a running JVM at one moment.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Moment {
+    /// All threads with their stacks, monitors and deadlocks
+    #[arg(long, requires = "pid")]
+    pub threads: bool,
+    /// The heap: histogram, or dump=FILE
+    #[arg(long, value_name = "histogram|dump=FILE", requires = "pid")]
+    pub heap: Option<Heap>,
+}
+
+/// What of the heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heap {
+    /// Objects and bytes of each class.
+    Histogram,
+    /// Everything, to this file.
+    Dump(PathBuf),
+}
+
+impl FromStr for Heap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("dump=")) {
+            ("histogram", _) => Ok(Self::Histogram),
+            (_, Some(file)) if !file.is_empty() => Ok(Self::Dump(file.into())),
+            _ => Err("expected `histogram` or `dump=FILE`, such as `dump=app.hprof`".to_owned()),
+        }
+    }
+}
+
+impl Kinds {
+    /// What the agent records; none if nothing is asked for.
+    fn subscription(&self) -> Option<Subscription> {
+        let subscription = Subscription {
+            cpu: self.cpu.map(|_| self.interval),
+            allocations: self.alloc.map(|_| self.alloc_interval),
+            monitors: self.monitor,
+            exceptions: self.exceptions,
+            collections: self.gc,
+            live: self.live && self.alloc.is_some(),
+            depth: self.depth as usize,
+        };
+        subscription.any().then_some(subscription)
+    }
+}
+
+impl Profile {
+    /// Records, or asks, and reports; the result is the command's exit code.
+    ///
+    /// # Errors
+    /// If options, agent, command or JVM are wrong, or what was recorded cannot be read or shown.
+    pub fn run(&self) -> Result<u8, Problem> {
+        let subscription = self.kinds.subscription();
+        self.check(subscription.is_some())?;
+        let report = self.outputs.report()?;
+        if let Some(pid) = self.pid {
+            self.moment(pid)?;
+        }
+        match (subscription, self.pid) {
+            (None, _) => Ok(0),
+            (Some(subscription), Some(pid)) => self.visit(pid, &subscription, &report),
+            (Some(subscription), None) => self.start(&subscription, &report),
+        }
+    }
+
+    /// Refuses options that have nothing to be an option of.
+    fn check(&self, records: bool) -> Result<(), Problem> {
+        let asks = self.moment.threads || self.moment.heap.is_some();
+        if !records && !asks {
+            return Err(Problem::user("H0663", "it is not said what to profile")
+                .with("expected", "--cpu samples, --alloc sites, --monitor, --exceptions, --gc, --threads or --heap")
+                .with("help", "for example: classhook profile 4711 --cpu samples --for 30s"));
+        }
+        let of_recordings = [
+            ("--for", self.time.is_some()),
+            ("--output", self.output.is_some()),
+            ("an output file", self.outputs.any()),
+        ];
+        let lonely = of_recordings.iter().find(|(_, given)| *given);
+        if let (false, Some((option, _))) = (records, lonely) {
+            let message = format!("{option} is for recordings, and nothing is recorded");
+            return Err(Problem::user("H0663", message).with(
+                "help",
+                "add --cpu samples, --alloc sites, --monitor, --exceptions or --gc",
+            ));
+        }
+        let uses_live = self.kinds.alloc.is_some() || self.moment.heap.is_some();
+        if self.kinds.live && !uses_live {
+            return Err(Problem::user("H0663", "--live is of the heap").with(
+                "help",
+                "add --alloc sites, --heap histogram or --heap dump=FILE",
+            ));
+        }
+        Ok(())
+    }
+
+    fn moment(&self, pid: i32) -> Result<(), Problem> {
+        if self.moment.threads {
+            snapshots::threads(pid)?;
+        }
+        match &self.moment.heap {
+            None => Ok(()),
+            Some(Heap::Histogram) => snapshots::histogram(pid, self.kinds.live, self.outputs.top),
+            Some(Heap::Dump(file)) => snapshots::dump(pid, file, self.kinds.live),
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            output: self.output.clone(),
+            ..Settings::default()
+        }
+    }
+
+    fn visit(
+        &self,
+        pid: i32,
+        subscription: &Subscription,
+        report: &Report<'_>,
+    ) -> Result<u8, Problem> {
+        let visited = visit::record(pid, self.settings(), subscription, self.time)?;
+        report.make(visited.recordings, visited.unanswered)
+    }
+
+    fn start(&self, subscription: &Subscription, report: &Report<'_>) -> Result<u8, Problem> {
+        let mut settings = self.settings();
+        let run = run_id();
+        let _folder = PassingFolder::of_command(&mut settings)?;
+        let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], Some(run.clone()))?;
+        checked.options.observe = Some(subscription.to_string());
+        let code = checked.launch(&self.command)?;
+        let made = recorded::of_run(&run, &checked.output)
+            .and_then(|recordings| report.make(recordings, None));
+        match made {
+            Err(problem) if code == 0 => Err(problem),
+            Err(problem) => {
+                complain(format_args!("{problem}\n"));
+                Ok(code)
+            }
+            Ok(reported) if code == 0 => Ok(reported),
+            Ok(_) => Ok(code),
+        }
+    }
+}
+
+/// Longest time between two looks.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let found = until::duration(text)?;
+    let whole = found.subsec_nanos() % 1_000_000 == 0;
+    let range = observations::subscription::SHORTEST_INTERVAL..=LONGEST_INTERVAL;
+    if whole && range.contains(&found) {
+        return Ok(found);
+    }
+    Err(format!(
+        "expected whole milliseconds from 1ms to 1h, found `{text}`"
+    ))
+}
+
+/// A number of bytes: `0`, `512K`, `16M`.
+fn size(text: &str) -> Result<u32, String> {
+    let units = [("K", 10), ("M", 20), ("", 0)];
+    let size = units.into_iter().find_map(|(unit, shift)| {
+        let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(1 << shift)
+    });
+    let size = size.filter(|size| *size <= i32::MAX as u32);
+    size.ok_or_else(|| {
+        format!("expected bytes, with K or M behind the number, below 2 GiB, found `{text}`")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_subscribed_to() {
+        let kinds = Kinds {
+            cpu: Some(Cpu::Samples),
+            alloc: Some(Alloc::Sites),
+            interval: Duration::from_millis(20),
+            alloc_interval: 1024,
+            live: true,
+            depth: 9,
+            ..Kinds::default()
+        };
+        let subscription = kinds.subscription().unwrap();
+        assert_eq!(
+            subscription.to_string(),
+            "cpu:20ms;allocations:1024;live;depth:9"
+        );
+        assert_eq!(Kinds::default().subscription(), None);
+    }
+
+    #[test]
+    fn values_say_what_is_expected() {
+        assert_eq!(size("512K"), Ok(524_288));
+        assert_eq!(size("0"), Ok(0));
+        for wrong in ["", "K", "2048M", "-1", "1G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(interval("1ms"), Ok(Duration::from_millis(1)));
+        for wrong in ["1500us", "100us", "2h", "0ms"] {
+            assert!(interval(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!("histogram".parse(), Ok(Heap::Histogram));
+        assert_eq!("dump=a=b".parse(), Ok(Heap::Dump("a=b".into())));
+        assert!("dump=".parse::<Heap>().is_err() && "path".parse::<Heap>().is_err());
+    }
+}

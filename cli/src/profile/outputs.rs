@@ -1,0 +1,208 @@
+//! What is made of recordings: tables, and files for other programs.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use globs::Glob;
+use observations::Recorded;
+use observations::selection::Selection;
+use trace::flame::{self, Labels};
+use trace::names::command;
+use trace::observed::folded::{self, Weight};
+use trace::observed::table::Layout;
+use trace::observed::{json_lines, pprof, table};
+
+use crate::args::Outputs;
+use crate::outputs::files::Files;
+use crate::problem::{PARTIAL, Problem};
+use crate::select::Filter;
+use crate::show::{self, all_but_last, say};
+use crate::stdout::is_stdout;
+
+/// What to make of recordings.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ProfileOutputs {
+    /// Write a flame graph (SVG) of the first kind that is recorded to this file
+    #[arg(long, value_name = "FILE")]
+    pub flame_graph: Option<PathBuf>,
+    /// Write folded stacks of the first kind that is recorded to this file
+    #[arg(long, value_name = "FILE")]
+    pub folded: Option<PathBuf>,
+    /// Write a profile for `go tool pprof` and its kin (.pb.gz) to this file
+    #[arg(long, value_name = "FILE")]
+    pub pprof: Option<PathBuf>,
+    /// Write one row per line (JSON) to this file; `-` is standard output, and the tables then go to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json_lines: Option<PathBuf>,
+    /// Only stacks with a frame of these classes: com.acme.**; `!` in front excludes; may be repeated
+    #[arg(long, value_name = "SELECTOR")]
+    pub only: Vec<String>,
+    /// Only threads with such a name: http-*, main; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub thread: Vec<String>,
+    /// How many rows a table shows
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    pub top: usize,
+    /// How many frames of each stack are printed below the tables; 0 prints none
+    #[arg(long, value_name = "NUMBER", default_value_t = 8)]
+    pub frames: usize,
+}
+
+/// What to make of recordings, checked.
+pub struct Report<'a> {
+    outputs: &'a ProfileOutputs,
+    classes: Filter,
+}
+
+impl ProfileOutputs {
+    fn files(&self) -> [(&'static str, &Option<PathBuf>); 4] {
+        [
+            ("--flame-graph", &self.flame_graph),
+            ("--folded", &self.folded),
+            ("--pprof", &self.pprof),
+            ("--json-lines", &self.json_lines),
+        ]
+    }
+
+    /// Whether a file is asked for.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.files().iter().any(|(_, path)| path.is_some())
+    }
+
+    /// Checks what is asked for, before anything is recorded.
+    ///
+    /// # Errors
+    /// If two outputs have one file (`H0670`), one is that of a run (`H0689`), or a selector makes no sense (`H0606`).
+    pub fn report(&self) -> Result<Report<'_>, Problem> {
+        Outputs::default().check(&self.files())?;
+        Ok(Report {
+            outputs: self,
+            classes: Filter::new(&self.only)?,
+        })
+    }
+}
+
+impl Report<'_> {
+    /// Prints the tables and writes the files; the exit code.
+    ///
+    /// # Errors
+    /// If a file or standard output cannot be written, nothing is left of what was recorded (`H0610`), or `before` is a
+    /// problem.
+    pub fn make(
+        &self,
+        mut recordings: Vec<Recorded>,
+        before: Option<Problem>,
+    ) -> Result<u8, Problem> {
+        let was_empty = recordings.iter().all(Recorded::is_empty);
+        for recorded in &mut recordings {
+            self.select(recorded);
+        }
+        let mut files = self.write(&recordings);
+        files.failed.extend(self.tell(&recordings, &files).err());
+        files.failed.extend(before);
+        let is_empty = recordings.iter().all(Recorded::is_empty);
+        if is_empty && !was_empty {
+            files.failed.push(nothing_selected());
+        }
+        all_but_last(files.failed)?;
+        Ok(match recordings.iter().any(table::is_partial) {
+            true => PARTIAL,
+            false => 0,
+        })
+    }
+
+    /// Leaves out what is not of the threads and classes that are asked for.
+    fn select(&self, recorded: &mut Recorded) {
+        let globs: Vec<Glob> = self
+            .outputs
+            .thread
+            .iter()
+            .map(|text| Glob::of_member(text))
+            .collect();
+        let thread = |name: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(name));
+        let class = |name: &str| {
+            self.classes.is_everything() || self.classes.wants_name(&jvms::names::internal(name))
+        };
+        let (thread, class) = (&thread, &class);
+        Selection { thread, class }.apply(recorded);
+    }
+
+    fn write(&self, recordings: &[Recorded]) -> Files {
+        let mut made = Files::default();
+        let weight = recordings.iter().find_map(Weight::of);
+        let lines = weight.map_or_else(Vec::new, |weight| folded::lines(recordings, weight));
+        if let (Some(path), Some(weight)) = (&self.outputs.flame_graph, weight) {
+            let title = recordings.first().map(|one| command(&one.jvm.command));
+            let labels = Labels {
+                title: &title.unwrap_or_default(),
+                subtitle: weight.title(),
+                unit: weight.unit(),
+            };
+            match lines.is_empty() {
+                true => made.failed.push(nothing_to_draw(path)),
+                false => made.file(path, &|mut out| {
+                    flame::write_lines(&lines, labels, &mut out)
+                }),
+            }
+        }
+        if let Some(path) = &self.outputs.folded {
+            made.file(path, &|out| {
+                lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+            });
+        }
+        if let Some(path) = &self.outputs.pprof {
+            made.file(path, &|out| {
+                let mut out = GzEncoder::new(out, Compression::default());
+                out.write_all(&pprof::bytes(recordings))?;
+                out.finish().map(drop)
+            });
+        }
+        if let Some(path) = &self.outputs.json_lines {
+            made.file(path, &|mut out| json_lines::write(recordings, &mut out));
+        }
+        made
+    }
+
+    /// Prints the tables, and what was written.
+    fn tell(&self, recordings: &[Recorded], files: &Files) -> Result<(), Problem> {
+        let layout = Layout {
+            rows: self.outputs.top,
+            frames: self.outputs.frames,
+        };
+        let mut text = String::new();
+        for recorded in recordings {
+            if recordings.len() > 1 {
+                let line = command(&recorded.jvm.command);
+                text.push_str(&format!("JVM {} {line}\n", recorded.jvm.pid));
+            }
+            text.push_str(&table::text(recorded, layout));
+        }
+        for path in &files.written {
+            text.push_str(&format!("wrote {}\n", show::path(path)));
+        }
+        let mut paths = self.outputs.files().into_iter();
+        let is_taken = paths.any(|(_, path)| path.as_deref().is_some_and(is_stdout));
+        show::show_beside(is_taken, &text)
+    }
+}
+
+/// Something was recorded, and nothing of it is asked for.
+fn nothing_selected() -> Problem {
+    say("something was recorded, and --only or --thread leave nothing of it");
+    Problem::partial("H0610", "nothing that was recorded is of these classes and threads").with(
+        "help",
+        "a selector is com.acme.** or com.acme.Store; leave --only and --thread out to see what there is",
+    )
+}
+
+fn nothing_to_draw(path: &std::path::Path) -> Problem {
+    let message = format!(
+        "{} is not written: there is no stack to draw",
+        path.display()
+    );
+    Problem::partial("H0610", message)
+}

@@ -1,0 +1,49 @@
+//! The files of recordings.
+
+use std::fs;
+use std::path::Path;
+
+use observations::Recorded;
+use observations::recorded::EXTENSION;
+
+use crate::problem::Problem;
+
+/// Reads a recording.
+///
+/// # Errors
+/// If there is none (`H0612`), or it is damaged or of another version (`H0611`).
+pub fn read(path: &Path) -> Result<Recorded, Problem> {
+    let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+    Recorded::parse(&content).map_err(|cause| {
+        Problem::user("H0611", format!("{} is no whole recording", path.display()))
+            .with("found", cause)
+    })
+}
+
+/// The recordings of the JVMs of one run.
+///
+/// # Errors
+/// If the folder or a recording cannot be read, or there is none (`H0610`).
+pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Problem> {
+    let mut recordings = Vec::new();
+    let files = match fs::read_dir(folder) {
+        Ok(files) => files.flatten().collect(),
+        Err(_) => Vec::new(), // no JVM has made it
+    };
+    for file in files {
+        let path = file.path();
+        if path.extension().is_some_and(|found| found == EXTENSION) {
+            recordings.extend(Some(read(&path)?).filter(|found| found.jvm.run == run));
+        }
+    }
+    if recordings.is_empty() {
+        return Err(Problem::user("H0610", "nothing was recorded")
+            .with(
+                "expected",
+                format!("at least one recording of this run in {}", folder.display()),
+            )
+            .with("help", "does the command start a JVM, and does what the agent said above explain it? a JVM that is killed within 5 seconds leaves none"));
+    }
+    recordings.sort_by_key(|one| (one.start_ms, one.jvm.pid));
+    Ok(recordings)
+}

@@ -1,0 +1,305 @@
+//! What a JVM tells of itself at one moment, over HotSpot's attach protocol: no agent is needed for it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use attach::{Attachment, Process};
+use tempfile::TempDir;
+use trace::names::printable;
+use trace::numbers::thousands;
+
+use crate::agent::unreached;
+use crate::checked_options::absolute;
+use crate::jvm_tmp::JvmTmp;
+use crate::outputs::atomic;
+use crate::problem::Problem;
+use crate::show::{self, say, show};
+use crate::temporary;
+
+/// How an HPROF file begins.
+const MAGIC: &[u8] = b"JAVA PROFILE 1.0";
+/// What stands behind the name of a virtual thread.
+const VIRTUAL: &str = " virtual";
+
+/// Prints all threads with states, stacks and monitors, and deadlocks; from JDK 21 on virtual threads, too.
+///
+/// # Errors
+/// If the JVM cannot be reached (`H05xx`), or standard output cannot be written.
+pub fn threads(pid: i32) -> Result<(), Problem> {
+    let jvm = Attachment::open(pid).map_err(unreached)?;
+    let answer = jvm.command("threaddump", &["-l"]).map_err(unreached)?;
+    show(&format!("{}\n", answer.text.trim_end()))?;
+    let Some(dump) = with_virtual_threads(&jvm)? else {
+        return Ok(());
+    };
+    let found = virtual_threads(&dump);
+    let count = found.len();
+    show(&format!("\nVirtual threads: {}\n", thousands(count as u64)))?;
+    found
+        .iter()
+        .try_for_each(|thread| show(&format!("\n{thread}")))?;
+    Ok(())
+}
+
+/// The JVM's own dump of all threads; none if it knows no virtual threads.
+fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Problem> {
+    let unwritten = |error: io::Error| {
+        Problem::partial("H0620", "the virtual threads cannot be written down")
+            .with("found", error.to_string())
+    };
+    let help = jvm.jcmd("help").map_err(unreached)?;
+    if !help
+        .lines()
+        .any(|line| line.trim() == "Thread.dump_to_file")
+    {
+        return Ok(None);
+    }
+    let tmp = JvmTmp::open(jvm.process()).map_err(unwritten)?;
+    let folder = temporary::folder(&tmp.path()).map_err(unwritten)?;
+    tmp.give(folder.path()).map_err(unwritten)?;
+    let theirs = tmp.seen(folder.path()).join("threads");
+    let line = format!("Thread.dump_to_file {}", theirs.display());
+    let answer = jvm.jcmd(&line).map_err(unreached)?;
+    let dump = fs::read_to_string(folder.path().join("threads"))
+        .map_err(|error| unwritten(error).with("answer", answer.trim()))?;
+    Ok(Some(dump))
+}
+
+/// The paragraphs of a dump that are of virtual threads, each with its line end.
+fn virtual_threads(dump: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_virtual = false;
+    for line in dump.lines() {
+        if line.starts_with('#') {
+            // `#22 "name" virtual WAITING …`; a name may hold anything, also that word
+            let behind = line.rsplit_once('"').map_or(line, |(_, behind)| behind);
+            is_virtual = behind.starts_with(VIRTUAL);
+            found.extend(is_virtual.then(String::new));
+        }
+        if let (true, false, Some(thread)) = (is_virtual, line.is_empty(), found.last_mut()) {
+            thread.push_str(&format!("{line}\n"));
+        }
+    }
+    found
+}
+
+/// Prints the classes of the objects in the heap, with the bytes that these take; of those alone that can be reached,
+/// if that is asked for.
+///
+/// # Errors
+/// If the JVM cannot be reached (`H05xx`), or its answer cannot be read (`H0664`).
+pub fn histogram(pid: i32, live: bool, most: usize) -> Result<(), Problem> {
+    let jvm = Attachment::open(pid).map_err(unreached)?;
+    let answer = jvm
+        .command("inspectheap", &[kind(live)])
+        .map_err(unreached)?;
+    let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
+    if rows.is_empty() {
+        return Err(
+            Problem::ours("H0664", "the JVM's answer holds no histogram of its heap")
+                .with("found", answer.text.trim()),
+        );
+    }
+    show(&table(&rows, most))?;
+    Ok(())
+}
+
+/// Objects of one class.
+#[derive(Debug, PartialEq, Eq)]
+struct ClassRow {
+    objects: u64,
+    bytes: u64,
+    class: String,
+}
+
+impl ClassRow {
+    /// `   1:   10777   20422336  [B (java.base@25.0.3)`.
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        words.next()?.strip_suffix(':')?.parse::<u64>().ok()?;
+        let (objects, bytes) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let class = words.next()?;
+        Some(Self {
+            objects,
+            bytes,
+            class: java_name(class),
+        })
+    }
+}
+
+/// `byte[]` of `[B`, `a.B[]` of `[La.B;`.
+fn java_name(class: &str) -> String {
+    if !class.starts_with('[') {
+        return printable(class);
+    }
+    let descriptor = class.replace('.', "/");
+    match jvms::descriptor::FieldType::parse(descriptor.as_bytes()) {
+        Ok(found) => printable(&found.to_java(jvms::names::binary)),
+        Err(_) => printable(class),
+    }
+}
+
+fn table(rows: &[ClassRow], most: usize) -> String {
+    let total: u64 = rows.iter().map(|row| row.bytes).sum();
+    let objects: u64 = rows.iter().map(|row| row.objects).sum();
+    let mut text = format!(
+        "{:>4}  {:>7}  {:>7}  {:>15}  {:>12}  class\n",
+        "rank", "self", "accum", "bytes", "objects"
+    );
+    let mut sum = 0;
+    for (rank, row) in rows.iter().take(most).enumerate() {
+        sum += row.bytes;
+        let percent = |part: u64| format!("{:.2}%", part as f64 / total.max(1) as f64 * 100.0);
+        text.push_str(&format!(
+            "{:>4}  {:>7}  {:>7}  {:>15}  {:>12}  {}\n",
+            rank + 1,
+            percent(row.bytes),
+            percent(sum),
+            thousands(row.bytes),
+            thousands(row.objects),
+            row.class
+        ));
+    }
+    if rows.len() > most {
+        let more = thousands((rows.len() - most) as u64);
+        text.push_str(&format!("… and {more} more classes\n"));
+    }
+    let (total, objects) = (thousands(total), thousands(objects));
+    text.push_str(&format!("{total} bytes in {objects} objects\n"));
+    text
+}
+
+fn kind(live: bool) -> &'static str {
+    match live {
+        true => "-live",
+        false => "-all",
+    }
+}
+
+/// Has the JVM write everything in its heap to an HPROF file, which appears whole or not at all.
+///
+/// # Errors
+/// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), or it cannot be put in its place (`H0620`).
+pub fn dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
+    let unwritable = |error: io::Error| Problem::unwritable(file, &error);
+    let target = absolute(file)?;
+    let parent = target.parent().unwrap_or(Path::new("/"));
+    let jvm = Attachment::open(pid).map_err(unreached)?;
+    let place = Place::new(jvm.process(), parent).map_err(unwritable)?;
+    say(format_args!(
+        "the JVM writes its heap, and stands still meanwhile"
+    ));
+    let arguments = [&*place.theirs.to_string_lossy(), kind(live)];
+    let answer = jvm.command("dumpheap", &arguments).map_err(unreached)?;
+    if !is_whole(&place.ours) {
+        return Err(Problem::user("H0664", "the JVM has written no dump of its heap")
+            .with("found", answer.text.trim())
+            .with("help", "the JVM's user must be able to write there, and there must be room for all objects"));
+    }
+    place.publish(&target).map_err(unwritable)?;
+    let length = fs::metadata(&target).map_or(0, |found| found.len());
+    let (path, length) = (show::path(file), thousands(length));
+    show(&format!("wrote {path} ({length} bytes)\n"))?;
+    Ok(())
+}
+
+/// Whether a file begins as an HPROF file.
+fn is_whole(file: &Path) -> bool {
+    let mut begin = [0; MAGIC.len()];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == MAGIC
+}
+
+/// Where a JVM can write a large file.
+struct Place {
+    _folder: TempDir,
+    _tmp: Option<JvmTmp>,
+    ours: PathBuf,
+    theirs: PathBuf,
+}
+
+impl Place {
+    /// In a folder of its own within `parent`, or in the JVM's `/tmp` if the JVM does not see that.
+    fn new(process: &Process, parent: &Path) -> io::Result<Self> {
+        const NAME: &str = "heap.hprof";
+        let tmp = JvmTmp::open(process)?;
+        let is_seen = process.sees(parent);
+        let folder = match is_seen {
+            true => temporary::folder(parent)?,
+            false => temporary::folder(&tmp.path())?,
+        };
+        tmp.give(folder.path())?;
+        let theirs = match is_seen {
+            true => folder.path().join(NAME),
+            false => tmp.seen(folder.path()).join(NAME),
+        };
+        Ok(Self {
+            ours: folder.path().join(NAME),
+            theirs,
+            _folder: folder,
+            _tmp: (!is_seen).then_some(tmp),
+        })
+    }
+
+    /// Puts the file in its place.
+    fn publish(&self, target: &Path) -> io::Result<()> {
+        match fs::rename(&self.ours, target) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                let mut from = File::open(&self.ours)?;
+                let mut to = atomic::create(target)?;
+                io::copy(&mut from, &mut to).map(drop)
+            }
+            renamed => renamed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_histogram_are_read_and_the_rest_is_not() {
+        let row = |objects, bytes, class: &str| {
+            let class = class.to_owned();
+            Some(ClassRow {
+                objects,
+                bytes,
+                class,
+            })
+        };
+        for (line, expected) in [
+            (
+                "   1:  10777  20422336  [B (java.base@25.0.3)",
+                row(10_777, 20_422_336, "byte[]"),
+            ),
+            (
+                "  12:      1        16  com.acme.Store",
+                row(1, 16, "com.acme.Store"),
+            ),
+            (
+                "   2:      3        48  [[Lcom.acme.Store;",
+                row(3, 48, "com.acme.Store[][]"),
+            ),
+            (
+                " num     #instances         #bytes  class name (module)",
+                None,
+            ),
+            ("Total         45678       22222222", None),
+            ("", None),
+        ] {
+            assert_eq!(ClassRow::parse(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn virtual_threads_are_told_from_those_that_are_called_so() {
+        let dump = "4711\n\n#1 \"main\" RUNNABLE\n    at A.a\n\n#22 \"v \" virtual\" virtual WAITING\n    at B.b\n\n#23 \" virtual\" RUNNABLE\n    at C.c\n#24 \"\" virtual\n    at D.d\n";
+        let expected = [
+            "#22 \"v \" virtual\" virtual WAITING\n    at B.b\n",
+            "#24 \"\" virtual\n    at D.d\n",
+        ];
+        assert_eq!(virtual_threads(dump), expected);
+    }
+}

@@ -1,0 +1,301 @@
+//! What a recording of the JVM's own events shares with the threads of the application.
+
+use crate::ffi::jvmti::{Jvmti, StackFrame};
+use observations::Subscription;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Most events that wait to be read.
+const QUEUE: usize = 1 << 16;
+/// Most sampled objects that are followed to the end.
+const FOLLOWED: i64 = 1 << 22;
+/// Tags from here on are those of threads.
+const FIRST_THREAD: i64 = 1 << 48;
+/// Collections that can wait to be read.
+const COLLECTIONS: usize = 256;
+/// How long the end of a recording is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The recording that is under way, if any.
+#[derive(Debug)]
+pub(crate) struct Observation {
+    running: Mutex<Option<Arc<Running>>>,
+    /// An environment that was equipped before the live phase.
+    prepared: Mutex<Option<Jvmti>>,
+    /// How many recordings there were.
+    pub recordings: AtomicU64,
+    /// Garbage collections.
+    pub collections: Collections,
+}
+
+/// One recording.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// The environment that gets the events.
+    pub jvmti: Jvmti,
+    /// What is recorded.
+    pub subscription: Subscription,
+    queue: Mutex<Queue>,
+    /// Since when threads wait for a monitor, by their tags.
+    waits: Mutex<HashMap<i64, Instant>>,
+    objects: AtomicI64,
+    threads: AtomicI64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// Events that wait to be read.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub events: Vec<Event>,
+    /// Events for which there was no room.
+    pub lost: u64,
+    /// Sampled objects that got no tag.
+    pub untracked: u64,
+}
+
+/// What a thread did.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub kind: Kind,
+    /// The name of the thread.
+    pub thread: String,
+    /// The signature of the class that it concerns (JVM TI, GetClassSignature).
+    pub class: Vec<u8>,
+    /// The innermost frames of the thread, the innermost first.
+    pub frames: Vec<StackFrame>,
+}
+
+/// What an event is.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// An object of so many bytes, with its tag if it has one.
+    Allocated { size: u64, tag: Option<i64> },
+    /// It is caught there.
+    Threw { caught: Option<StackFrame> },
+    /// A monitor was entered after so many nanoseconds.
+    Entered(u64),
+    /// `Object.wait` took so many nanoseconds.
+    Waited(u64),
+}
+
+#[derive(Debug, Default)]
+struct State {
+    stop: bool,
+    /// What became of the file.
+    ended: Option<Result<(), String>>,
+}
+
+impl Observation {
+    /// Nothing is recorded; `prepared` is an environment that was equipped before the live phase.
+    pub fn new(prepared: Option<Jvmti>) -> Self {
+        Self {
+            running: Mutex::new(None),
+            prepared: Mutex::new(prepared),
+            recordings: AtomicU64::new(0),
+            collections: Collections::new(),
+        }
+    }
+
+    /// The environment that was equipped before the live phase, once.
+    pub fn take_prepared(&self) -> Option<Jvmti> {
+        lock(&self.prepared).take()
+    }
+
+    /// The recording that is under way.
+    pub fn running(&self) -> Option<Arc<Running>> {
+        lock(&self.running).clone()
+    }
+
+    /// Begins a recording; none if another is under way.
+    pub fn begin(&self, jvmti: Jvmti, subscription: Subscription) -> Option<Arc<Running>> {
+        let mut running = lock(&self.running);
+        if running.is_some() {
+            return None;
+        }
+        self.recordings.fetch_add(1, Ordering::Relaxed);
+        let begun = Arc::new(Running {
+            jvmti,
+            subscription,
+            queue: Mutex::default(),
+            waits: Mutex::default(),
+            objects: AtomicI64::new(1),
+            threads: AtomicI64::new(FIRST_THREAD),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        *running = Some(Arc::clone(&begun));
+        Some(begun)
+    }
+
+    /// There is no recording any more.
+    pub fn forget(&self) {
+        *lock(&self.running) = None;
+    }
+}
+
+impl Running {
+    /// Lets the thread that records read an event, if there is room.
+    pub fn push(&self, event: Event) {
+        let mut queue = lock(&self.queue);
+        match queue.events.len() {
+            ..QUEUE => queue.events.push(event),
+            _ => queue.lost += 1,
+        }
+    }
+
+    /// What came since the last time.
+    pub fn take(&self) -> Queue {
+        std::mem::take(&mut lock(&self.queue))
+    }
+
+    /// A tag for a sampled object; none if no more are followed.
+    pub fn object_tag(&self) -> Option<i64> {
+        let tag = self.objects.fetch_add(1, Ordering::Relaxed);
+        if tag < FOLLOWED {
+            return Some(tag);
+        }
+        lock(&self.queue).untracked += 1;
+        None
+    }
+
+    /// A tag for a thread.
+    pub fn thread_tag(&self) -> i64 {
+        self.threads.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A thread begins to wait.
+    pub fn wait_begins(&self, thread: i64) {
+        lock(&self.waits).insert(thread, Instant::now());
+    }
+
+    /// How long the thread waited, in nanoseconds; none if that began before the recording.
+    pub fn wait_ends(&self, thread: i64) -> Option<u64> {
+        let begun = lock(&self.waits).remove(&thread)?;
+        Some(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Waits until then, or until the recording is to end: true then.
+    pub fn pause(&self, until: Instant) -> bool {
+        let mut state = lock(&self.state);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if state.stop || left.is_zero() {
+                return state.stop;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The thread that recorded is done.
+    pub fn ended(&self, outcome: Result<(), String>) {
+        lock(&self.state).ended = Some(outcome);
+        self.changed.notify_all();
+    }
+
+    /// Ends the recording, and waits until its file is complete; why it is not, else.
+    pub fn stop(&self) -> Result<(), String> {
+        let mut state = lock(&self.state);
+        state.stop = true;
+        self.changed.notify_all();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(outcome) = &state.ended {
+                return outcome.clone();
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err("the thread that records does not answer".to_owned());
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// Begins and ends of garbage collections, written where nothing may be called or waited for.
+#[derive(Debug)]
+pub(crate) struct Collections {
+    /// Time begins here.
+    base: Instant,
+    begun: AtomicU64,
+    ended: AtomicUsize,
+    /// Begin and end of each, in nanoseconds.
+    times: [(AtomicU64, AtomicU64); COLLECTIONS],
+}
+
+impl Collections {
+    fn new() -> Self {
+        Self {
+            base: Instant::now(),
+            begun: AtomicU64::new(0),
+            ended: AtomicUsize::new(0),
+            times: std::array::from_fn(|_| (AtomicU64::new(0), AtomicU64::new(0))),
+        }
+    }
+
+    /// Nanoseconds since its time began.
+    pub fn now(&self) -> u64 {
+        u64::try_from(self.base.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// One begins or ends; the JVM says so on one thread.
+    pub fn note(&self, begins: bool) {
+        let now = self.now();
+        if begins {
+            self.begun.store(now, Ordering::Relaxed);
+            return;
+        }
+        let ended = self.ended.load(Ordering::Relaxed);
+        let (start, end) = &self.times[ended % COLLECTIONS];
+        start.store(self.begun.load(Ordering::Relaxed), Ordering::Relaxed);
+        end.store(now, Ordering::Relaxed);
+        self.ended.store(ended + 1, Ordering::Release);
+    }
+
+    /// How many have ended.
+    pub fn ended(&self) -> usize {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Begin and end of those that ended since `read` had, and how many more were overwritten.
+    pub fn since(&self, read: usize) -> (Vec<(u64, u64)>, usize) {
+        let ended = self.ended();
+        let first = read.max(ended.saturating_sub(COLLECTIONS));
+        let times = (first..ended).map(|at| &self.times[at % COLLECTIONS]);
+        let read_time = |time: &AtomicU64| time.load(Ordering::Relaxed);
+        let times = times.map(|(start, end)| (read_time(start), read_time(end)));
+        (times.collect(), first - read)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collections_are_read_once_and_those_overwritten_are_counted() {
+        let collections = Collections::new();
+        assert_eq!(collections.since(0), (vec![], 0));
+        for _ in 0..3 {
+            collections.note(true);
+            collections.note(false);
+        }
+        let (times, lost) = collections.since(1);
+        assert_eq!((times.len(), lost), (2, 0));
+        assert!(times.iter().all(|(start, end)| start <= end));
+        for _ in 0..COLLECTIONS {
+            collections.note(true);
+            collections.note(false);
+        }
+        let (times, lost) = collections.since(2);
+        assert_eq!((times.len(), lost), (COLLECTIONS, 1));
+    }
+}

@@ -1,0 +1,47 @@
+//! `observe` and `end-observation`: a recording of the JVM's own events.
+
+use super::context::Context;
+use crate::ffi::vm::Vm;
+use crate::messages::Code;
+use crate::{current, observe};
+use control::Refusal;
+use control::message::Observation;
+use observations::Subscription;
+use std::path::PathBuf;
+
+/// Begins a recording.
+///
+/// # Errors
+///
+/// If there is one already, or the JVM does not give what it takes.
+pub(super) fn observe(context: Context<'_>, subscription: &str) -> Result<Observation, Refusal> {
+    let jvm = context.jvm;
+    let subscription = Subscription::parse(subscription).map_err(refused)?;
+    let agent = current::get().ok_or_else(super::refusals::leaving)?;
+    let vm = Vm::of(jvm.local);
+    let environment = observe::equipped(vm, jvm.live, &subscription).map_err(refused)?;
+    let file = observe::begin(agent, jvm, environment, subscription).map_err(refused)?;
+    Ok(answer(file))
+}
+
+/// Ends the recording that is under way.
+///
+/// # Errors
+///
+/// If there is none, or its file is not complete.
+pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
+    if context.agent.observation.running().is_none() {
+        return Err(refused("no recording is under way in this JVM".to_owned()));
+    }
+    observe::end(context.agent).map_err(refused)
+}
+
+fn answer(file: PathBuf) -> Observation {
+    Observation {
+        file: file.display().to_string(),
+    }
+}
+
+fn refused(cause: String) -> Refusal {
+    Refusal::new(Code::Observe.as_str(), cause)
+}

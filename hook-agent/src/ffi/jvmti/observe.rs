@@ -1,0 +1,149 @@
+//! What threads and the heap are asked while a JVM is observed.
+
+use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
+use crate::ffi::guard::guard;
+use crate::ffi::phases::OnLoadOrLive;
+use crate::ffi::table::{
+    ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
+    ObserverCallbacks,
+};
+use jni_sys::{jint, jobject};
+use std::ffi::{c_char, c_void};
+use std::ptr::null_mut;
+
+/// HotSpot's function that tells which virtual thread a carrier runs, from JDK 21 on.
+const GET_VIRTUAL_THREAD: &[u8] = b"com.sun.hotspot.functions.GetVirtualThread";
+
+/// Tells which virtual thread a carrier runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VirtualThreadOf(ExtensionFunction);
+
+impl Jvmti {
+    /// The function that tells which virtual thread a carrier runs; none if the JVM has none.
+    pub fn virtual_thread_of(self, _: Live) -> Option<VirtualThreadOf> {
+        let mut count = 0;
+        let mut functions: *mut ExtensionFunctionInfo = null_mut();
+        call!(self.GetExtensionFunctions(&raw mut count, &raw mut functions)).ok()?;
+        let functions = self.take_array(functions, count).into_iter();
+        let functions: Vec<_> = functions.map(|info| self.take_function(info)).collect();
+        let mut functions = functions.into_iter();
+        let found = functions.find(|(id, _)| id.as_deref() == Some(GET_VIRTUAL_THREAD));
+        found
+            .and_then(|(_, function)| function)
+            .map(VirtualThreadOf)
+    }
+
+    /// Id and address of a function; the rest of what was said of it is freed.
+    fn take_function(
+        self,
+        info: ExtensionFunctionInfo,
+    ) -> (Option<Vec<u8>>, Option<ExtensionFunction>) {
+        let parameters = self.take_array(info.params, info.param_count);
+        for parameter in parameters {
+            self.deallocate(parameter.name.cast());
+        }
+        self.deallocate(info.errors.cast());
+        self.deallocate(info.short_description.cast());
+        (self.take_string(info.id), info.func)
+    }
+
+    /// The virtual thread that a carrier runs; none if it runs none.
+    pub fn virtual_thread<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+        function: VirtualThreadOf,
+        carrier: &LocalRef<'_>,
+    ) -> Option<LocalRef<'a>> {
+        let mut found: jobject = null_mut();
+        // SAFETY: HotSpot gave the function under this id, which takes a thread and where its virtual one goes; the
+        // environment is the one that it was asked of.
+        let code = unsafe { function.0(self.0.as_ptr(), carrier.as_raw(), &raw mut found) };
+        local.adopt(found).filter(|_| code == 0)
+    }
+
+    /// Installs the callbacks of an environment that observes; the table is copied by the JVM.
+    pub fn set_observer_callbacks(
+        self,
+        _: impl OnLoadOrLive,
+        callbacks: &ObserverCallbacks,
+    ) -> Result<(), JvmtiError> {
+        let size = jint::try_from(size_of::<ObserverCallbacks>()).unwrap_or(0);
+        call!(self.SetEventCallbacks(std::ptr::from_ref(callbacks).cast(), size))
+    }
+
+    /// The CPU time of a thread, in nanoseconds.
+    pub fn thread_cpu_time(self, _: Live, thread: &LocalRef<'_>) -> Result<u64, JvmtiError> {
+        let mut nanos = 0;
+        call!(self.GetThreadCpuTime(thread.as_raw(), &raw mut nanos))?;
+        Ok(nanos.cast_unsigned())
+    }
+
+    /// The tag that this environment gave an object; 0 if none.
+    pub fn tag(self, _: Live, object: &LocalRef<'_>) -> Result<i64, JvmtiError> {
+        let mut tag = 0;
+        call!(self.GetTag(object.as_raw(), &raw mut tag))?;
+        Ok(tag)
+    }
+
+    /// Gives an object a tag of this environment.
+    pub fn set_tag(self, _: Live, object: &LocalRef<'_>, tag: i64) -> Result<(), JvmtiError> {
+        call!(self.SetTag(object.as_raw(), tag))
+    }
+
+    /// Has the JVM collect garbage, and waits for it.
+    pub fn collect_garbage(self, _: Live) -> Result<(), JvmtiError> {
+        call!(self.ForceGarbageCollection())
+    }
+
+    /// How many bytes a thread allocates between two samples, on average; of the whole JVM.
+    pub fn set_heap_sampling_interval(self, _: Live, bytes: u32) -> Result<(), JvmtiError> {
+        let bytes = jint::try_from(bytes).unwrap_or(jint::MAX);
+        call!(self.SetHeapSamplingInterval(bytes))
+    }
+
+    /// Tags and sizes, in bytes, of the objects in the heap that this environment tagged. The program stands still
+    /// meanwhile.
+    pub fn tagged_objects(self, _: Live) -> Result<Vec<(i64, u64)>, JvmtiError> {
+        let mut found: Vec<(i64, u64)> = Vec::new();
+        let callbacks = HeapCallbacks {
+            heap_iteration_callback: Some(tagged),
+            ..HeapCallbacks::default()
+        };
+        call!(self.IterateThroughHeap(
+            HEAP_FILTER_UNTAGGED,
+            null_mut(),
+            &raw const callbacks,
+            (&raw mut found).cast_const().cast(),
+        ))?;
+        Ok(found)
+    }
+
+    /// The source file that a class names, as modified UTF-8.
+    pub fn source_file(self, class: &LocalRef<'_>) -> Result<Vec<u8>, JvmtiError> {
+        let mut name: *mut c_char = null_mut();
+        call!(self.GetSourceFileName(class.as_raw(), &raw mut name))?;
+        self.take_string(name).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+}
+
+/// `JVMTI_VISIT_OBJECTS`.
+const VISIT_OBJECTS: jint = 0x100;
+/// `JVMTI_VISIT_ABORT`.
+const VISIT_ABORT: jint = 0x8000;
+
+unsafe extern "system" fn tagged(
+    _: i64,
+    size: i64,
+    tag: *mut i64,
+    _: jint,
+    found: *mut c_void,
+) -> jint {
+    guard(VISIT_ABORT, || {
+        // SAFETY: `tagged_objects` passes its list, which nothing else uses until the JVM has visited all objects, and the
+        // JVM a pointer to the tag.
+        let (found, tag) = unsafe { (&mut *found.cast::<Vec<(i64, u64)>>(), *tag) };
+        found.push((tag, size.cast_unsigned()));
+        VISIT_OBJECTS
+    })
+}

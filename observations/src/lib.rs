@@ -1,0 +1,23 @@
+//! What a JVM says of itself while it runs: samples of its threads and allocations, contended monitors, exceptions,
+//! garbage collections.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`subscription`] | what is observed, and how often |
+//! | [`recorded`] | what was observed: the content of a `.observed` file |
+//! | [`stacks`] | call stacks as a tree, each frame below the one that called it |
+//! | [`recorder`] | what comes in from the JVM, added up |
+//! | [`selection`] | a part of what was recorded: of some threads, of some classes |
+//!
+//! The command subscribes, the agent records, `trace` makes reports of it; this crate knows no JVM.
+#![forbid(unsafe_code)]
+
+pub mod recorded;
+pub mod recorder;
+pub mod selection;
+pub mod stacks;
+pub mod subscription;
+
+pub use recorded::Recorded;
+pub use recorder::Recorder;
+pub use subscription::Subscription;

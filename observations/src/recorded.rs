@@ -1,0 +1,194 @@
+//! What was observed in one JVM: the content of a `.observed` file, which is one JSON document.
+
+use crate::stacks::Stacks;
+use crate::subscription::Subscription;
+use serde::{Deserialize, Serialize};
+
+/// The version of the file; a reader refuses others.
+pub const VERSION: u32 = 1;
+/// What such files are called behind the dot.
+pub const EXTENSION: &str = "observed";
+
+/// What was observed in one JVM.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The JVM.
+    pub jvm: Jvm,
+    /// What was subscribed to.
+    pub subscription: Subscription,
+    /// When it began, in milliseconds since 1970.
+    pub start_ms: u64,
+    /// How long it lasted, in nanoseconds.
+    pub duration_ns: u64,
+    /// Whether it ended: the JVM of one that did not was killed, or still runs.
+    pub complete: bool,
+    /// The stacks to which the numbers of nodes lead.
+    pub stacks: Stacks,
+    /// Names of threads.
+    pub threads: Vec<String>,
+    /// Names of classes, with dots.
+    pub classes: Vec<String>,
+    /// How often the threads were looked at.
+    pub turns: u64,
+    /// Threads that used CPU time between two looks.
+    pub cpu: Vec<Cpu>,
+    /// Sampled allocations.
+    pub allocations: Vec<Allocation>,
+    /// Threads that waited to enter monitors.
+    pub contended: Vec<Wait>,
+    /// Threads that waited in `Object.wait`.
+    pub waits: Vec<Wait>,
+    /// What was thrown.
+    pub exceptions: Vec<Exception>,
+    /// Garbage collections, by their begin.
+    pub collections: Vec<Collection>,
+    /// What is missing.
+    pub lost: Lost,
+}
+
+/// The JVM that was observed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jvm {
+    /// Its process.
+    pub pid: u32,
+    /// Its name and version.
+    pub version: String,
+    /// Its command line.
+    pub command: String,
+    /// The id of the run, if it was given one.
+    pub run: String,
+}
+
+/// A thread with a stack at which it was seen after it had used CPU time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// Its stack; none if it ran no Java code.
+    pub node: Option<u32>,
+    /// How often.
+    pub samples: u64,
+    /// The CPU time that it had used since it was last looked at, in nanoseconds.
+    pub cpu_ns: u64,
+}
+
+/// A class that a stack allocates.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Allocation {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// The place of the class in [`Recorded::classes`].
+    pub class: u32,
+    /// The stack.
+    pub node: Option<u32>,
+    /// Sampled objects.
+    pub samples: u64,
+    /// How many objects that stands for.
+    pub objects: f64,
+    /// How many bytes that stands for.
+    pub bytes: f64,
+    /// How many of the objects are alive at the end; counts with [`Subscription::live`] alone.
+    pub live_objects: f64,
+    /// Their bytes.
+    pub live_bytes: f64,
+}
+
+/// Threads that waited for a monitor of a class at one stack.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// The place of the monitor's class in [`Recorded::classes`].
+    pub class: u32,
+    /// The stack.
+    pub node: Option<u32>,
+    /// How often.
+    pub count: u64,
+    /// How long in all, in nanoseconds.
+    pub total_ns: u64,
+    /// How long at most, in nanoseconds.
+    pub longest_ns: u64,
+}
+
+/// What a stack threw.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exception {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// The place of its class in [`Recorded::classes`].
+    pub class: u32,
+    /// The stack that threw it.
+    pub node: Option<u32>,
+    /// The place in [`Stacks::frames`] where the JVM saw that it will be caught; none if by no Java code that it saw.
+    pub caught: Option<u32>,
+    /// How often.
+    pub count: u64,
+}
+
+/// A garbage collection that stopped the program.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collection {
+    /// When it began, in nanoseconds since the begin of the recording.
+    pub start_ns: u64,
+    /// How long it lasted, in nanoseconds.
+    pub duration_ns: u64,
+    /// Bytes in use when that was looked at afterwards; none if another collection came first.
+    pub used_after: Option<u64>,
+    /// Bytes that the heap had then.
+    pub heap_after: Option<u64>,
+}
+
+/// What is missing, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Events for which the queue had no room, as they came faster than they were read.
+    pub events: u64,
+    /// Kinds of stacks for which the tables had no room.
+    pub rows: u64,
+    /// Looks at the threads that came too late and were left out.
+    pub turns: u64,
+    /// Sampled objects that could not be followed to the end.
+    pub untracked: u64,
+}
+
+impl Recorded {
+    /// Reads the content of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
+        let recorded: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        if recorded.version != VERSION {
+            return Err(format!(
+                "expected version {VERSION}, found version {}: another release of the agent wrote it",
+                recorded.version
+            ));
+        }
+        Ok(recorded)
+    }
+
+    /// Whether nothing was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cpu.is_empty()
+            && self.allocations.is_empty()
+            && self.contended.is_empty()
+            && self.waits.is_empty()
+            && self.exceptions.is_empty()
+            && self.collections.is_empty()
+    }
+
+    /// The name of a thread; empty if the file does not hold it.
+    #[must_use]
+    pub fn thread(&self, place: u32) -> &str {
+        self.threads.get(place as usize).map_or("", String::as_str)
+    }
+
+    /// The name of a class; empty if the file does not hold it.
+    #[must_use]
+    pub fn class(&self, place: u32) -> &str {
+        self.classes.get(place as usize).map_or("", String::as_str)
+    }
+}

@@ -1,0 +1,338 @@
+//! What comes in from the JVM, added up: one row for each kind of event, thread, class and stack.
+
+use crate::recorded::{Allocation, Collection, Cpu, Exception, Jvm, Recorded, VERSION, Wait};
+use crate::stacks::{Frame, StackBuilder};
+use crate::subscription::Subscription;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Most rows of one kind of event.
+const MOST_ROWS: usize = 1 << 18;
+/// Most collections that are kept one by one.
+const MOST_COLLECTIONS: usize = 1 << 16;
+
+/// A frame as the JVM tells it: a method and a bytecode index.
+pub type Place = (u64, i64);
+
+/// What an event is of: thread, class and stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Of [`Recorder::thread`].
+    pub thread: u32,
+    /// Of [`Recorder::class`].
+    pub class: u32,
+    /// Of [`Recorder::stack`].
+    pub node: Option<u32>,
+}
+
+/// Adds up what is observed in one JVM.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    recorded: Recorded,
+    stacks: StackBuilder,
+    frames: HashMap<Place, u32>,
+    threads: HashMap<String, u32>,
+    classes: HashMap<String, u32>,
+    cpu: HashMap<(u32, Option<u32>), usize>,
+    allocations: HashMap<Origin, usize>,
+    contended: HashMap<Origin, usize>,
+    waits: HashMap<Origin, usize>,
+    exceptions: HashMap<(Origin, Option<u32>), usize>,
+}
+
+impl Recorder {
+    /// Nothing so far.
+    #[must_use]
+    pub fn new(jvm: Jvm, subscription: Subscription, start_ms: u64) -> Self {
+        Self {
+            recorded: Recorded {
+                version: VERSION,
+                jvm,
+                subscription,
+                start_ms,
+                ..Recorded::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The number of a thread.
+    pub fn thread(&mut self, name: &str) -> u32 {
+        number(&mut self.threads, &mut self.recorded.threads, name)
+    }
+
+    /// The number of a class, by its name with dots.
+    pub fn class(&mut self, name: &str) -> u32 {
+        number(&mut self.classes, &mut self.recorded.classes, name)
+    }
+
+    /// The number of a place; `resolve` is asked once for each.
+    pub fn frame(&mut self, place: Place, resolve: impl FnOnce() -> Frame) -> u32 {
+        let stacks = &mut self.stacks;
+        *self
+            .frames
+            .entry(place)
+            .or_insert_with(|| stacks.frame(resolve()))
+    }
+
+    /// The node of a stack, whose innermost place comes first.
+    pub fn stack(
+        &mut self,
+        places: &[Place],
+        mut resolve: impl FnMut(Place) -> Frame,
+    ) -> Option<u32> {
+        let frames = places.iter();
+        let frames = frames.map(|place| self.frame(*place, || resolve(*place)));
+        let frames: Vec<u32> = frames.collect();
+        self.stacks.node(&frames)
+    }
+
+    /// The threads were looked at; so many looks before were left out, as it was too late for them.
+    pub fn turn(&mut self, late: u64) {
+        self.recorded.turns += 1;
+        self.recorded.lost.turns += late;
+    }
+
+    /// A thread was seen that had used CPU time.
+    pub fn cpu(&mut self, thread: u32, node: Option<u32>, cpu_ns: u64) {
+        let new = || Cpu {
+            thread,
+            node,
+            ..Cpu::default()
+        };
+        let rows = &mut self.recorded.cpu;
+        let Some(at) = place(&mut self.cpu, rows, (thread, node), new) else {
+            self.recorded.lost.rows += 1;
+            return;
+        };
+        rows[at].samples += 1;
+        rows[at].cpu_ns += cpu_ns;
+    }
+
+    /// An object of so many bytes was sampled; the number of its row, by which [`Recorder::live`] knows it.
+    pub fn allocation(&mut self, origin: Origin, size: u64) -> Option<u32> {
+        let share = self.share(size);
+        let new = || Allocation {
+            thread: origin.thread,
+            class: origin.class,
+            node: origin.node,
+            ..Allocation::default()
+        };
+        let rows = &mut self.recorded.allocations;
+        let Some(at) = place(&mut self.allocations, rows, origin, new) else {
+            self.recorded.lost.rows += 1;
+            return None;
+        };
+        rows[at].samples += 1;
+        rows[at].objects += 1.0 / share;
+        rows[at].bytes += size as f64 / share;
+        u32::try_from(at).ok()
+    }
+
+    /// A sampled object of so many bytes, of this row, is alive.
+    pub fn live(&mut self, row: u32, size: u64) {
+        let share = self.share(size);
+        if let Some(row) = self.recorded.allocations.get_mut(row as usize) {
+            row.live_objects += 1.0 / share;
+            row.live_bytes += size as f64 / share;
+        }
+    }
+
+    /// How many of the objects of a size are sampled: the JVM looks, for each thread, at the object with which a number of
+    /// bytes is reached that is drawn from an exponential distribution (JVM TI, SampledObjectAlloc).
+    fn share(&self, size: u64) -> f64 {
+        match self.recorded.subscription.allocations {
+            None | Some(0) => 1.0,
+            Some(interval) => -(-(size as f64) / f64::from(interval)).exp_m1(),
+        }
+        .max(f64::MIN_POSITIVE)
+    }
+
+    /// A thread waited to enter a monitor.
+    pub fn contended(&mut self, origin: Origin, nanos: u64) {
+        if !wait(
+            &mut self.contended,
+            &mut self.recorded.contended,
+            origin,
+            nanos,
+        ) {
+            self.recorded.lost.rows += 1;
+        }
+    }
+
+    /// A thread waited in `Object.wait`.
+    pub fn waited(&mut self, origin: Origin, nanos: u64) {
+        if !wait(&mut self.waits, &mut self.recorded.waits, origin, nanos) {
+            self.recorded.lost.rows += 1;
+        }
+    }
+
+    /// Something was thrown, which the frame `caught` catches.
+    pub fn exception(&mut self, origin: Origin, caught: Option<u32>) {
+        let new = || Exception {
+            thread: origin.thread,
+            class: origin.class,
+            node: origin.node,
+            caught,
+            count: 0,
+        };
+        let rows = &mut self.recorded.exceptions;
+        match place(&mut self.exceptions, rows, (origin, caught), new) {
+            Some(at) => rows[at].count += 1,
+            None => self.recorded.lost.rows += 1,
+        }
+    }
+
+    /// A collection has ended.
+    pub fn collection(&mut self, collection: Collection) {
+        match self.recorded.collections.len() {
+            ..MOST_COLLECTIONS => self.recorded.collections.push(collection),
+            _ => self.recorded.lost.rows += 1,
+        }
+    }
+
+    /// So many bytes of the heap are in use after the last collection.
+    pub fn heap_after(&mut self, used: u64, heap: u64) {
+        if let Some(last) = self.recorded.collections.last_mut() {
+            (last.used_after, last.heap_after) = (Some(used), Some(heap));
+        }
+    }
+
+    /// So many events were lost since the last time.
+    pub fn lose(&mut self, events: u64, untracked: u64) {
+        self.recorded.lost.events += events;
+        self.recorded.lost.untracked += untracked;
+    }
+
+    /// What was recorded so far.
+    #[must_use]
+    pub fn recorded(&mut self, duration_ns: u64, complete: bool) -> &Recorded {
+        self.recorded.stacks.clone_from(self.stacks.stacks());
+        self.recorded.duration_ns = duration_ns;
+        self.recorded.complete = complete;
+        &self.recorded
+    }
+}
+
+/// The number of a name, which is added if it is new.
+fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+    if let Some(known) = numbers.get(name) {
+        return *known;
+    }
+    let new = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    names.push(name.to_owned());
+    numbers.insert(name.to_owned(), new);
+    new
+}
+
+/// The place of the row with this key; a new one if there is room.
+fn place<K: Hash + Eq, R>(
+    places: &mut HashMap<K, usize>,
+    rows: &mut Vec<R>,
+    key: K,
+    new: impl FnOnce() -> R,
+) -> Option<usize> {
+    if let Some(known) = places.get(&key) {
+        return Some(*known);
+    }
+    if rows.len() >= MOST_ROWS {
+        return None;
+    }
+    rows.push(new());
+    places.insert(key, rows.len() - 1);
+    Some(rows.len() - 1)
+}
+
+/// Adds a time of waiting; false if there is no room.
+fn wait(
+    places: &mut HashMap<Origin, usize>,
+    rows: &mut Vec<Wait>,
+    origin: Origin,
+    nanos: u64,
+) -> bool {
+    let new = || Wait {
+        thread: origin.thread,
+        class: origin.class,
+        node: origin.node,
+        ..Wait::default()
+    };
+    let Some(at) = place(places, rows, origin, new) else {
+        return false;
+    };
+    rows[at].count += 1;
+    rows[at].total_ns += nanos;
+    rows[at].longest_ns = rows[at].longest_ns.max(nanos);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorder(allocations: u32) -> Recorder {
+        let subscription = Subscription {
+            allocations: Some(allocations),
+            ..Subscription::default()
+        };
+        Recorder::new(Jvm::default(), subscription, 0)
+    }
+
+    fn origin(recorder: &mut Recorder) -> Origin {
+        Origin {
+            thread: recorder.thread("main"),
+            class: recorder.class("a.B"),
+            node: recorder.stack(&[(1, 2), (3, 4)], |_| Frame::default()),
+        }
+    }
+
+    #[test]
+    fn sample_stands_for_as_many_bytes_as_lie_between_two() {
+        let mut recorder = recorder(524_288);
+        let origin = origin(&mut recorder);
+        let row = recorder.allocation(origin, 16).unwrap();
+        recorder.live(row, 16);
+        let row = &recorder.recorded(1, true).allocations[0];
+        assert!((row.bytes - 524_288.0).abs() < 16.0, "{row:?}");
+        assert!((row.objects - 32_768.0).abs() < 1.0, "{row:?}");
+        assert_eq!((row.live_objects, row.live_bytes), (row.objects, row.bytes));
+    }
+
+    #[test]
+    fn where_every_allocation_is_sampled_each_stands_for_itself() {
+        let mut recorder = recorder(0);
+        let origin = origin(&mut recorder);
+        for _ in 0..1000 {
+            recorder.allocation(origin, 24);
+        }
+        let recorded = recorder.recorded(1, true);
+        let rows: Vec<_> = recorded
+            .allocations
+            .iter()
+            .map(|row| (row.objects, row.bytes))
+            .collect();
+        assert_eq!(rows, [(1000.0, 24_000.0)]);
+    }
+
+    #[test]
+    fn what_comes_twice_is_one_row() {
+        let mut recorder = recorder(0);
+        let origin = origin(&mut recorder);
+        recorder.contended(origin, 5);
+        recorder.contended(origin, 7);
+        recorder.exception(origin, None);
+        recorder.exception(origin, Some(0));
+        recorder.exception(origin, None);
+        recorder.cpu(origin.thread, origin.node, 10);
+        recorder.cpu(origin.thread, origin.node, 20);
+        let recorded = recorder.recorded(9, false);
+        let [wait] = &recorded.contended[..] else {
+            panic!("{recorded:?}")
+        };
+        assert_eq!((wait.count, wait.total_ns, wait.longest_ns), (2, 12, 7));
+        let counts: Vec<u64> = recorded.exceptions.iter().map(|row| row.count).collect();
+        assert_eq!(counts, [2, 1]);
+        assert_eq!((recorded.cpu[0].samples, recorded.cpu[0].cpu_ns), (2, 30));
+        let text = serde_json::to_vec(recorded).unwrap();
+        assert_eq!(&Recorded::parse(&text).unwrap(), recorded);
+    }
+}

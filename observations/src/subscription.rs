@@ -1,0 +1,173 @@
+//! What is observed, and how often.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// Shortest time between two samples of the threads.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+/// Most frames that are kept of one stack.
+pub const DEEPEST: usize = 2048;
+/// Frames that are kept of one stack if nothing else is said.
+const DEPTH: usize = 128;
+
+/// What is observed; nothing by default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscription {
+    /// The time between two samples of the threads that use CPU time.
+    pub cpu: Option<Duration>,
+    /// Bytes that a thread allocates between two samples of what it allocates, on average; 0 samples every allocation.
+    pub allocations: Option<u32>,
+    /// Threads that wait to enter a monitor, or in `Object.wait`.
+    pub monitors: bool,
+    /// What is thrown.
+    pub exceptions: bool,
+    /// Garbage collections.
+    pub collections: bool,
+    /// Whether a collection at the end tells which of the sampled objects are alive.
+    pub live: bool,
+    /// The innermost frames that are kept of each stack.
+    pub depth: usize,
+}
+
+impl Default for Subscription {
+    fn default() -> Self {
+        Self {
+            cpu: None,
+            allocations: None,
+            monitors: false,
+            exceptions: false,
+            collections: false,
+            live: false,
+            depth: DEPTH,
+        }
+    }
+}
+
+impl Subscription {
+    /// Whether anything is observed.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.cpu.is_some()
+            || self.allocations.is_some()
+            || self.monitors
+            || self.exceptions
+            || self.collections
+    }
+
+    /// Reads what [`fmt::Display`] writes: `cpu:10ms;allocations:524288;monitors;depth:64`.
+    ///
+    /// # Errors
+    /// What was expected, and what was found.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut subscription = Self::default();
+        for part in text.split(';') {
+            subscription.add(part.trim())?;
+        }
+        if subscription.live && subscription.allocations.is_none() {
+            return Err("expected `allocations` with `live`".to_owned());
+        }
+        if !subscription.any() {
+            return Err(format!("expected something to observe, found `{text}`"));
+        }
+        Ok(subscription)
+    }
+
+    fn add(&mut self, part: &str) -> Result<(), String> {
+        let (kind, value) = part.split_once(':').unwrap_or((part, ""));
+        match (kind, value) {
+            ("cpu", value) => self.cpu = Some(interval(value)?),
+            ("allocations", value) => self.allocations = Some(bytes(value)?),
+            ("depth", value) => self.depth = depth(value)?,
+            ("monitors", "") => self.monitors = true,
+            ("exceptions", "") => self.exceptions = true,
+            ("collections", "") => self.collections = true,
+            ("live", "") => self.live = true,
+            _ => {
+                return Err(format!(
+                    "expected cpu:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, live or depth:FRAMES, found `{part}`"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn interval(value: &str) -> Result<Duration, String> {
+    let millis = value
+        .strip_suffix("ms")
+        .and_then(|number| number.parse().ok());
+    let interval = millis.map(Duration::from_millis);
+    let interval = interval.filter(|interval| *interval >= SHORTEST_INTERVAL);
+    interval.ok_or_else(|| format!("expected milliseconds from `1ms` on, found `{value}`"))
+}
+
+fn bytes(value: &str) -> Result<u32, String> {
+    let bytes = value.parse().ok().filter(|bytes| *bytes <= i32::MAX as u32);
+    bytes.ok_or_else(|| format!("expected a number of bytes below 2 GiB, found `{value}`"))
+}
+
+fn depth(value: &str) -> Result<usize, String> {
+    let depth = value.parse().ok();
+    let depth = depth.filter(|depth| (1..=DEEPEST).contains(depth));
+    depth.ok_or_else(|| format!("expected a number of frames from 1 to {DEEPEST}, found `{value}`"))
+}
+
+impl fmt::Display for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(interval) = self.cpu {
+            write!(f, "cpu:{}ms;", interval.as_millis())?;
+        }
+        if let Some(bytes) = self.allocations {
+            write!(f, "allocations:{bytes};")?;
+        }
+        let switches = [
+            (self.monitors, "monitors;"),
+            (self.exceptions, "exceptions;"),
+            (self.collections, "collections;"),
+            (self.live, "live;"),
+        ];
+        for (_, name) in switches.iter().filter(|(is_on, _)| *is_on) {
+            f.write_str(name)?;
+        }
+        write!(f, "depth:{}", self.depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let subscription = Subscription {
+            cpu: Some(Duration::from_millis(10)),
+            allocations: Some(524_288),
+            monitors: true,
+            exceptions: true,
+            collections: true,
+            live: true,
+            depth: 64,
+        };
+        let text = "cpu:10ms;allocations:524288;monitors;exceptions;collections;live;depth:64";
+        assert_eq!(subscription.to_string(), text);
+        assert_eq!(Subscription::parse(text), Ok(subscription));
+    }
+
+    #[test]
+    fn mistakes_say_what_is_expected() {
+        for (wrong, expected) in [
+            ("", "found ``"),
+            ("depth:5", "something to observe"),
+            ("cpu:0ms", "from `1ms` on"),
+            ("cpu:10", "from `1ms` on"),
+            ("allocations:2147483648", "below 2 GiB"),
+            ("monitors:1", "found `monitors:1`"),
+            ("cpu:1ms;depth:0", "1 to 2048"),
+            ("cpu:1ms;live", "`allocations` with `live`"),
+        ] {
+            let error = Subscription::parse(wrong).unwrap_err();
+            assert!(error.contains(expected), "{wrong}: {error}");
+        }
+    }
+}

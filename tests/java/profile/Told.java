@@ -1,0 +1,102 @@
+import java.util.ArrayList;
+import java.util.List;
+
+/** Does things whose numbers it knows, and prints them. */
+public class Told {
+    static final int ARRAYS = 20_000;
+    static final int KEPT = 1_000;
+    static final int BLOCKED = 4;
+    static final Object LOCK = new Object();
+    static final List<Object> kept = new ArrayList<>(KEPT);
+    static volatile Object sink;
+
+    static class Oops extends RuntimeException {}
+
+    static class Caught extends Exception {}
+
+    /** A monitor of a class of its own. */
+    static class Gate {}
+
+    static void allocate() {
+        for (int i = 0; i < ARRAYS; i++) {
+            long[][] array = new long[7][];
+            if (i < KEPT) {
+                kept.add(array);
+            }
+            sink = array;
+        }
+    }
+
+    static void thrower(int times) {
+        for (int i = 0; i < times; i++) {
+            try {
+                if (i % 2 == 0) {
+                    throw new Oops();
+                }
+                throw new Caught();
+            } catch (Oops | Caught e) {
+                sink = e;
+            }
+        }
+    }
+
+    static void enter(Gate gate) {
+        synchronized (gate) {
+            sink = gate;
+        }
+    }
+
+    /** Another thread waits for a monitor that this one holds; the least time for which it did, in nanoseconds. */
+    static long block() throws Exception {
+        Gate gate = new Gate();
+        Thread other = new Thread(() -> enter(gate), "blocked");
+        long begun;
+        synchronized (gate) {
+            other.start();
+            while (other.getState() != Thread.State.BLOCKED) {
+                Thread.onSpinWait();
+            }
+            begun = System.nanoTime();
+            Thread.sleep(20);
+            begun = System.nanoTime() - begun;
+        }
+        other.join();
+        return begun;
+    }
+
+    static long spin(long turns) {
+        long x = 1;
+        for (long i = 0; i < turns; i++) {
+            x = x * 31 + (x >>> 7);
+        }
+        return x;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        // The JVM drew the next sample of this thread when it started, by the interval of then.
+        for (int i = 0; i < 64; i++) {
+            sink = new byte[1 << 20];
+        }
+        allocate();
+        thrower(1_000);
+        long blocked = 0;
+        for (int i = 0; i < BLOCKED; i++) {
+            blocked += block();
+        }
+        Gate waited = new Gate();
+        synchronized (waited) {
+            waited.wait(20);
+            waited.wait(20);
+        }
+        System.gc();
+        Thread spinner = new Thread(() -> {
+            long until = System.nanoTime() + 500_000_000L;
+            while (System.nanoTime() < until) {
+                sink = spin(10_000);
+            }
+        }, "spinner");
+        spinner.start();
+        spinner.join();
+        System.out.println("arrays " + ARRAYS + " kept " + kept.size() + " blocked " + BLOCKED + " " + blocked);
+    }
+}

@@ -1,0 +1,4 @@
+//! What JVMs say of themselves: programs that know their own numbers, and JVMs that are running.
+
+mod recording;
+mod running_jvm;

@@ -1,0 +1,186 @@
+//! `classhook profile -- java …` of a program that knows its own numbers.
+
+use crate::support::command::classhook;
+use e2e_tests::java::Run;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{javac, scratch, workspace};
+use serde_json::Value;
+use std::path::Path;
+
+/// All kinds of events, each allocation sampled.
+const ALL: [&str; 10] = [
+    "--cpu",
+    "samples",
+    "--alloc",
+    "sites",
+    "--alloc-interval",
+    "0",
+    "--live",
+    "--monitor",
+    "--exceptions",
+    "--gc",
+];
+
+fn told(jdk: &Jdk, folder: &Path, options: &[&str]) -> Run {
+    let source = workspace::test_file("java/profile/Told.java");
+    let classes = javac::compile(jdk, &[&source], folder, &["--release", "11"]);
+    let (program, classes) = (jdk.tool("java"), classes.to_string_lossy().into_owned());
+    let program = program.to_string_lossy();
+    let command = ["--", &program, "-Xcheck:jni", "-cp", &classes, "Told"];
+    classhook(&[&["profile"][..], options, &command].concat())
+}
+
+fn rows(file: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).expect("the file");
+    let row = |line| serde_json::from_str(line).expect("a JSON object");
+    text.lines().map(row).collect()
+}
+
+/// The sum of a number over the rows of a kind and class with a frame of this method of the program.
+fn sum(rows: &[Value], kind: &str, class: &str, method: &str, key: &str) -> f64 {
+    let frame = format!("Told.{method}(Told.java:");
+    let is_there = |row: &&Value| {
+        let stack = row["stack"].as_array().expect("a stack");
+        let mut frames = stack.iter().filter_map(Value::as_str);
+        row["kind"] == kind
+            && (class.is_empty() || row["class"] == class)
+            && frames.any(|found| found.starts_with(&frame))
+    };
+    let stacked = rows.iter().filter(|row| row["stack"].is_array());
+    let numbers = stacked.filter(is_there).map(|row| row[key].as_f64());
+    numbers.map(|number| number.expect("a number")).sum()
+}
+
+#[test]
+fn numbers_of_a_recording_are_those_that_the_program_knows() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let file = folder.path().join("rows.jsonl");
+        let path = file.to_string_lossy();
+        let run = told(
+            &jdk,
+            folder.path(),
+            &[&ALL[..], &["--json-lines", &path]].concat(),
+        );
+        run.assert_success();
+        let line = run.stdout.lines().find(|line| line.starts_with("arrays "));
+        let line = line.unwrap_or_else(|| panic!("{}", run.report()));
+        let blocked: f64 = line
+            .rsplit(' ')
+            .next()
+            .and_then(|last| last.parse().ok())
+            .expect("a number");
+        let rows = rows(&file);
+        let of = |kind, class, method, key| sum(&rows, kind, class, method, key);
+        assert_eq!(
+            of("allocation", "long[][]", "allocate", "objects"),
+            20_000.0,
+            "{jdk}"
+        );
+        assert_eq!(
+            of("allocation", "long[][]", "allocate", "live_objects"),
+            1_000.0,
+            "{jdk}"
+        );
+        assert_eq!(
+            of("exception", "Told$Oops", "thrower", "count"),
+            500.0,
+            "{jdk}"
+        );
+        assert_eq!(
+            of("exception", "Told$Caught", "thrower", "count"),
+            500.0,
+            "{jdk}"
+        );
+        assert_eq!(of("contended", "Told$Gate", "enter", "count"), 4.0, "{jdk}");
+        assert!(
+            of("contended", "Told$Gate", "enter", "total_ns") >= blocked,
+            "{jdk}"
+        );
+        assert_eq!(of("wait", "Told$Gate", "main", "count"), 2.0, "{jdk}");
+        assert!(of("wait", "Told$Gate", "main", "total_ns") >= 40e6, "{jdk}");
+        let spun = of("cpu", "", "spin", "cpu_ns");
+        let cpu: f64 = rows.iter().filter_map(|row| row["cpu_ns"].as_f64()).sum();
+        assert!(spun > 0.0 && spun <= cpu, "{spun} of {cpu}, {jdk}");
+        let collections = rows.iter().filter(|row| row["kind"] == "collection");
+        assert!(
+            collections.count() >= 2,
+            "System.gc, and ours at the end: {jdk}"
+        );
+        let caught = rows
+            .iter()
+            .find(|row| row["kind"] == "exception" && row["class"] == "Told$Oops");
+        let caught = caught.and_then(|row| row["catcher"].as_str());
+        assert_eq!(caught, Some("Told.thrower"));
+        let recording = rows.last().expect("a row");
+        assert_eq!(recording["complete"], true);
+        assert_eq!(recording["lost"]["events"], 0, "{recording}");
+    }
+}
+
+#[test]
+fn part_of_a_recording_is_asked_for_and_files_are_written() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let files = ["cpu.svg", "cpu.folded", "cpu.pb.gz"].map(|name| folder.path().join(name));
+    let [svg, folded, pprof] = files.each_ref().map(|path| path.to_string_lossy());
+    let run = told(
+        &jdk,
+        folder.path(),
+        &[
+            "--cpu",
+            "samples",
+            "--interval",
+            "5ms",
+            "--thread",
+            "spinner",
+            "--only",
+            "Told",
+            "--flame-graph",
+            &svg,
+            "--folded",
+            &folded,
+            "--pprof",
+            &pprof,
+        ],
+    );
+    run.assert_success();
+    assert!(run.stdout.contains("CPU SAMPLES: "), "{}", run.report());
+    assert!(run.stdout.contains("Told.spin"), "{}", run.report());
+    assert!(!run.stdout.contains("Told.allocate"), "{}", run.report());
+    let lines = std::fs::read_to_string(&*folded).expect("the file");
+    assert!(lines.lines().all(|line| line.contains("Told.")), "{lines}");
+    assert!(lines.contains(";Told.spin "), "{lines}");
+    let drawn = std::fs::read_to_string(&*svg).expect("the file");
+    assert!(drawn.contains("<svg") && drawn.contains("Told.spin"));
+    let packed = std::fs::read(&*pprof).expect("the file");
+    assert_eq!(packed[..2], [0x1F, 0x8B]);
+    let none = told(
+        &jdk,
+        folder.path(),
+        &["--cpu", "samples", "--thread", "nobody"],
+    );
+    none.assert_exit(3).assert_stderr("error[H0610]");
+}
+
+#[test]
+fn what_cannot_be_profiled_is_said_before_anything_starts() {
+    for (words, code) in [
+        (&["--", "java"][..], "H0663"),
+        (&["--live", "--gc", "--", "java"], "H0663"),
+        (&["--threads", "--folded", "x", "4711"], "H0663"),
+        (
+            &[
+                "--cpu", "samples", "--folded", "x", "--pprof", "x", "--", "java",
+            ],
+            "H0670",
+        ),
+        (&["--gc", "--", "no-such-command"], "H0602"),
+    ] {
+        let run = classhook(&[&["profile"][..], words].concat());
+        run.assert_exit(2).assert_stderr(&format!("error[{code}]"));
+    }
+    classhook(&["profile", "--gc", "--", "true"])
+        .assert_exit(2)
+        .assert_stderr("error[H0610]");
+}

@@ -1,0 +1,115 @@
+//! `classhook profile PID`: a JVM that is running, and is left as it was.
+
+use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook};
+use e2e_tests::javac;
+use e2e_tests::jdks;
+use e2e_tests::scratch;
+use e2e_tests::servant::Servant;
+use rustix::process::{Pid, Signal, kill_process};
+
+#[test]
+fn running_jvm_is_profiled_and_left_without_an_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut running = Servant::start(&jdk, &LATE);
+        let pid = running.pid().to_string();
+        assert_eq!(running.ask("crowd 2"), "2 threads");
+        let run = classhook(&[
+            "profile",
+            &pid,
+            "--cpu",
+            "samples",
+            "--monitor",
+            "--gc",
+            "--for",
+            "1s",
+        ]);
+        run.assert_success();
+        assert!(run.stdout.contains("Crowd.live("), "{}", run.report());
+        assert_no_agent(&pid);
+        classhook(&["profile", &pid, "--exceptions", "--for", "1s"])
+            .assert_exit(2)
+            .assert_stderr("error[H0419]")
+            .assert_stderr("classhook profile --exceptions -- java");
+        assert_no_agent(&pid);
+        let threads = classhook(&["profile", &pid, "--threads"]);
+        threads.assert_success();
+        assert!(threads.stdout.contains("\"main\""), "{}", threads.report());
+        let histogram = classhook(&[
+            "profile",
+            &pid,
+            "--heap",
+            "histogram",
+            "--live",
+            "--top",
+            "3",
+        ]);
+        histogram.assert_success();
+        assert!(
+            histogram.stdout.contains("byte[]"),
+            "{}",
+            histogram.report()
+        );
+        let dump = folder.path().join("heap.hprof");
+        let option = format!("dump={}", dump.display());
+        classhook(&["profile", &pid, "--heap", &option]).assert_success();
+        assert_is_heap_dump(&std::fs::read(&dump).expect("the file"));
+        let left: Vec<_> = std::fs::read_dir(folder.path())
+            .expect("a folder")
+            .collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(running.end().code, Some(0));
+    }
+}
+
+/// Records from the head to the end of the file, the last of which says that the heap is whole.
+fn assert_is_heap_dump(bytes: &[u8]) {
+    const HEAP_DUMP_END: u8 = 0x2C;
+    assert!(bytes.starts_with(b"JAVA PROFILE 1.0.2\0"));
+    let mut rest = &bytes[b"JAVA PROFILE 1.0.2\0".len() + 12..];
+    let mut last = 0;
+    while let Some((head, body)) = rest.split_at_checked(9) {
+        let length = u32::from_be_bytes(head[5..].try_into().expect("4 bytes"));
+        last = head[0];
+        rest = &body[length as usize..];
+    }
+    assert_eq!((last, rest.len()), (HEAP_DUMP_END, 0));
+}
+
+/// An agent that is there records for a while, keeps no file of it, and goes on with its own; one recording at a time.
+#[test]
+fn agent_that_is_there_records_for_a_while_and_goes_on() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let running = Servant::start(&jdk, &LATE);
+    let pid = running.pid().to_string();
+    attach(&running, folder.path(), &[]).assert_success();
+    let (mut first, _told) = begun(&["profile", &pid, "--monitor"]);
+    classhook(&["profile", &pid, "--gc", "--for", "1s"])
+        .assert_exit(2)
+        .assert_stderr("another recording is under way");
+    classhook(&["profile", &pid, "--gc", "-o", "elsewhere"])
+        .assert_exit(2)
+        .assert_stderr("error[H0608]");
+    kill_process(Pid::from_child(&first), Signal::INT).expect("it runs");
+    assert!(first.wait().expect("an end").success());
+    classhook(&["profile", &pid, "--gc", "--for", "1s"]).assert_success();
+    assert!(javac::files_with_extension(folder.path(), "observed").is_empty());
+    classhook(&["status", &pid]).assert_success();
+    classhook(&["off", &pid]).assert_success();
+    assert_eq!(running.end().code, Some(0));
+}
+
+/// Whoever asked may be killed.
+#[test]
+fn recording_of_a_killed_command_ends_by_itself_and_the_agent_leaves() {
+    let jdk = jdks::newest();
+    let running = Servant::start(&jdk, &LATE);
+    let pid = running.pid().to_string();
+    let (mut command, _told) = begun(&["profile", &pid, "--cpu", "samples"]);
+    command.kill().expect("it runs");
+    command.wait().expect("an end");
+    while classhook(&["status", &pid]).status.success() {}
+    assert_no_agent(&pid);
+    assert_eq!(running.end().code, Some(0));
+}

@@ -1,0 +1,82 @@
+//! One JSON object per row, for programs.
+
+use std::io::{self, Write};
+
+use observations::Recorded;
+use serde_json::{Value, json};
+
+use super::names::{method, place};
+
+/// Writes a line for each row of each JVM; the stacks have their innermost frame first.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(all: &[Recorded], out: &mut impl Write) -> io::Result<()> {
+    for recorded in all {
+        for row in rows(recorded) {
+            writeln!(out, "{row}")?;
+        }
+    }
+    Ok(())
+}
+
+fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
+    let row = |kind: &str, thread: u32, node, values: Value| {
+        let mut row = json!({
+            "kind": kind,
+            "pid": recorded.jvm.pid,
+            "thread": recorded.thread(thread),
+            "stack": recorded.stacks.path(node).map(place).collect::<Vec<_>>(),
+        });
+        if let (Some(row), Value::Object(values)) = (row.as_object_mut(), values) {
+            row.extend(values);
+        }
+        row
+    };
+    let class = |class| recorded.class(class).to_owned();
+    let mut rows = Vec::new();
+    rows.extend(recorded.cpu.iter().map(|one| {
+        let values = json!({"samples": one.samples, "cpu_ns": one.cpu_ns});
+        row("cpu", one.thread, one.node, values)
+    }));
+    rows.extend(recorded.allocations.iter().map(|one| {
+        let mut values = json!({
+            "class": class(one.class), "samples": one.samples, "objects": one.objects, "bytes": one.bytes,
+        });
+        if recorded.subscription.live {
+            values["live_objects"] = json!(one.live_objects);
+            values["live_bytes"] = json!(one.live_bytes);
+        }
+        row("allocation", one.thread, one.node, values)
+    }));
+    for (kind, waits) in [
+        ("contended", &recorded.contended),
+        ("wait", &recorded.waits),
+    ] {
+        rows.extend(waits.iter().map(|one| {
+            let values = json!({
+                "class": class(one.class), "count": one.count, "total_ns": one.total_ns, "longest_ns": one.longest_ns,
+            });
+            row(kind, one.thread, one.node, values)
+        }));
+    }
+    rows.extend(recorded.exceptions.iter().map(|one| {
+        let caught = one.caught.and_then(|at| recorded.stacks.frames.get(at as usize));
+        let values = json!({
+            "class": class(one.class), "count": one.count, "caught": caught.map(place), "catcher": caught.map(method),
+        });
+        row("exception", one.thread, one.node, values)
+    }));
+    rows.extend(recorded.collections.iter().map(|one| {
+        json!({
+            "kind": "collection", "pid": recorded.jvm.pid, "start_ns": one.start_ns,
+            "duration_ns": one.duration_ns, "used_after": one.used_after, "heap_after": one.heap_after,
+        })
+    }));
+    rows.push(json!({
+        "kind": "recording", "pid": recorded.jvm.pid, "jvm": recorded.jvm.version, "start_ms": recorded.start_ms,
+        "duration_ns": recorded.duration_ns, "complete": recorded.complete, "turns": recorded.turns,
+        "lost": recorded.lost, "cut_stacks": recorded.stacks.cut,
+    }));
+    rows.into_iter()
+}

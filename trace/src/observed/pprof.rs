@@ -1,0 +1,194 @@
+//! The format of `pprof` (profile.proto of github.com/google/pprof), which many viewers read; the caller compresses it.
+
+use std::collections::HashMap;
+
+use observations::Recorded;
+use observations::stacks::Frame;
+
+use super::names::method;
+
+/// A protocol buffer under construction.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push((number & 0x7F) as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    /// A field of a number.
+    fn number(&mut self, field: u64, number: u64) {
+        self.varint(field << 3);
+        self.varint(number);
+    }
+
+    /// A field of bytes: a text, a message, packed numbers.
+    fn bytes(&mut self, field: u64, bytes: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn packed(&mut self, field: u64, numbers: impl IntoIterator<Item = u64>) {
+        let mut packed = Self::default();
+        numbers.into_iter().for_each(|number| packed.varint(number));
+        self.bytes(field, &packed.0);
+    }
+}
+
+/// What a value of a sample means: its name and its unit.
+const KINDS: [(&str, &str); 8] = [
+    ("samples", "count"),
+    ("cpu", "nanoseconds"),
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+    ("contentions", "count"),
+    ("delay", "nanoseconds"),
+];
+
+/// Values in the order of [`KINDS`].
+type Values = [u64; KINDS.len()];
+
+#[derive(Default)]
+struct Builder {
+    profile: Message,
+    texts: Vec<String>,
+    known_texts: HashMap<String, u64>,
+    functions: HashMap<(String, String), u64>,
+    locations: HashMap<(u64, i32), u64>,
+}
+
+impl Builder {
+    fn text(&mut self, text: &str) -> u64 {
+        if let Some(known) = self.known_texts.get(text) {
+            return *known;
+        }
+        let new = self.texts.len() as u64;
+        self.texts.push(text.to_owned());
+        self.known_texts.insert(text.to_owned(), new);
+        new
+    }
+
+    fn value_type(&mut self, (name, unit): (&str, &str)) -> Message {
+        let mut message = Message::default();
+        message.number(1, self.text(name));
+        message.number(2, self.text(unit));
+        message
+    }
+
+    fn location(&mut self, frame: &Frame) -> u64 {
+        let key = (method(frame), frame.file.clone());
+        let new = self.functions.len() as u64 + 1;
+        let function = *self.functions.entry(key.clone()).or_insert(new);
+        if function == new {
+            let mut message = Message::default();
+            message.number(1, new);
+            let name = self.text(&key.0);
+            message.number(2, name);
+            message.number(3, name);
+            message.number(4, self.text(&key.1));
+            self.profile.bytes(5, &message.0);
+        }
+        let new = self.locations.len() as u64 + 1;
+        let location = *self.locations.entry((function, frame.line)).or_insert(new);
+        if location == new {
+            let mut line = Message::default();
+            line.number(1, function);
+            line.number(2, u64::try_from(frame.line).unwrap_or(0));
+            let mut message = Message::default();
+            message.number(1, new);
+            message.bytes(4, &line.0);
+            self.profile.bytes(4, &message.0);
+        }
+        location
+    }
+
+    /// A sample with the places of its values that are there, and the thread as a label.
+    fn sample(&mut self, recorded: &Recorded, thread: u32, node: Option<u32>, values: &[u64]) {
+        let frames: Vec<u64> = (recorded.stacks.path(node))
+            .map(|frame| self.location(frame))
+            .collect();
+        let mut label = Message::default();
+        label.number(1, self.text("thread"));
+        label.number(2, self.text(recorded.thread(thread)));
+        let mut message = Message::default();
+        message.packed(1, frames);
+        message.packed(2, values.iter().copied());
+        message.bytes(3, &label.0);
+        self.profile.bytes(2, &message.0);
+    }
+}
+
+/// The profile of all JVMs together; exceptions and collections have no place in it.
+#[must_use]
+pub fn bytes(all: &[Recorded]) -> Vec<u8> {
+    let mut builder = Builder::default();
+    builder.text(""); // the first text is empty
+    let kept = kept(all);
+    let types: Vec<Message> = (kept.iter())
+        .map(|kind| builder.value_type(KINDS[*kind]))
+        .collect();
+    for kind in types {
+        builder.profile.bytes(1, &kind.0);
+    }
+    for recorded in all {
+        for (thread, node, values) in samples(recorded) {
+            let values: Vec<u64> = kept.iter().map(|kind| values[*kind]).collect();
+            builder.sample(recorded, thread, node, &values);
+        }
+    }
+    if let Some(first) = all.first() {
+        builder
+            .profile
+            .number(9, first.start_ms.saturating_mul(1_000_000));
+        builder.profile.number(10, first.duration_ns);
+    }
+    if let Some(interval) = all.iter().find_map(|recorded| recorded.subscription.cpu) {
+        let kind = builder.value_type(("cpu", "nanoseconds"));
+        builder.profile.bytes(11, &kind.0);
+        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        builder.profile.number(12, nanos);
+    }
+    let texts = std::mem::take(&mut builder.texts);
+    for text in texts {
+        builder.profile.bytes(6, text.as_bytes());
+    }
+    builder.profile.0
+}
+
+/// The places of the kinds that were subscribed to.
+fn kept(all: &[Recorded]) -> Vec<usize> {
+    let any = |test: fn(&Recorded) -> bool| all.iter().any(test);
+    let groups = [
+        (any(|one| one.subscription.cpu.is_some()), 0..2),
+        (any(|one| one.subscription.allocations.is_some()), 2..4),
+        (any(|one| one.subscription.live), 4..6),
+        (any(|one| one.subscription.monitors), 6..8),
+    ];
+    let groups = groups.into_iter().filter(|(is_on, _)| *is_on);
+    groups.flat_map(|(_, kinds)| kinds).collect()
+}
+
+fn samples(recorded: &Recorded) -> impl Iterator<Item = (u32, Option<u32>, Values)> {
+    let cpu = recorded.cpu.iter().map(|row| {
+        let values = [row.samples, row.cpu_ns, 0, 0, 0, 0, 0, 0];
+        (row.thread, row.node, values)
+    });
+    let allocations = recorded.allocations.iter().map(|row| {
+        let [objects, bytes] = [row.objects, row.bytes].map(|sum| sum.round() as u64);
+        let [live, live_bytes] = [row.live_objects, row.live_bytes].map(|sum| sum.round() as u64);
+        let values = [0, 0, objects, bytes, live, live_bytes, 0, 0];
+        (row.thread, row.node, values)
+    });
+    let contended = recorded.contended.iter().map(|row| {
+        let values = [0, 0, 0, 0, 0, 0, row.count, row.total_ns];
+        (row.thread, row.node, values)
+    });
+    cpu.chain(allocations).chain(contended)
+}

@@ -1,0 +1,448 @@
+//! The tables of what was recorded, for people: rows with their part of all and the stack they come from, as those of
+//! HPROF.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use observations::Recorded;
+
+use super::names::{NO_JAVA, method, place};
+use crate::names::printable;
+use crate::numbers::{counted, thousands};
+use crate::table::duration;
+
+/// How the tables are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Most rows of a table.
+    pub rows: usize,
+    /// Most frames of a stack below the tables; 0 leaves the stacks out.
+    pub frames: usize,
+}
+
+/// A row before it has a rank.
+struct Row {
+    /// What it is sorted by, and what its part is taken of.
+    weight: f64,
+    /// The cells behind rank and parts, without the last.
+    cells: Vec<String>,
+    /// The stack that it comes from.
+    node: Option<u32>,
+    /// What it is of: a method, a class.
+    name: String,
+}
+
+/// A table: what it is called, and the titles of a row's cells.
+struct Table<'a> {
+    heading: String,
+    titles: &'a [&'a str],
+    name: &'a str,
+    rows: Vec<Row>,
+    /// What an empty one says.
+    nothing: &'a str,
+}
+
+/// The tables of one JVM.
+#[must_use]
+pub fn text(recorded: &Recorded, layout: Layout) -> String {
+    let mut printed = Printed {
+        recorded,
+        layout,
+        traces: Vec::new(),
+        text: String::new(),
+    };
+    let subscription = &recorded.subscription;
+    if let Some(interval) = subscription.cpu {
+        printed.table(cpu(recorded, interval.as_millis()));
+        printed.text.push_str(SAFEPOINTS);
+    }
+    if subscription.allocations.is_some() {
+        printed.table(allocations(recorded));
+    }
+    if subscription.monitors {
+        printed.table(waits(recorded, true));
+        printed.table(waits(recorded, false));
+    }
+    if subscription.exceptions {
+        printed.table(exceptions(recorded));
+    }
+    if subscription.collections {
+        printed.text.push_str(&collections(recorded));
+    }
+    printed.traces();
+    printed.text.push_str(&missing(recorded));
+    printed.text
+}
+
+/// What a reader of CPU samples must know.
+const SAFEPOINTS: &str = "samples show where threads could be stopped (safepoint bias): a hot loop may appear at its end or caller;\nasync-profiler asks the kernel instead, and shows native code as well\n";
+
+struct Printed<'a> {
+    recorded: &'a Recorded,
+    layout: Layout,
+    /// The stacks of the rows printed, in the order of their numbers.
+    traces: Vec<u32>,
+    text: String,
+}
+
+impl Printed<'_> {
+    fn table(&mut self, mut table: Table<'_>) {
+        let _ = writeln!(self.text, "{}", table.heading);
+        if table.rows.is_empty() {
+            let _ = writeln!(self.text, "  {}", table.nothing);
+            return;
+        }
+        let order = |one: &Row, other: &Row| {
+            let weights = other.weight.total_cmp(&one.weight);
+            weights.then_with(|| one.name.cmp(&other.name))
+        };
+        table.rows.sort_by(order);
+        let total: f64 = table.rows.iter().map(|row| row.weight).sum();
+        let mut lines = vec![head(&table)];
+        let mut sum = 0.0;
+        for (rank, row) in table.rows.iter().take(self.layout.rows).enumerate() {
+            sum += row.weight;
+            let mut line = vec![
+                (rank + 1).to_string(),
+                percent(row.weight, total),
+                percent(sum, total),
+            ];
+            line.extend(row.cells.iter().cloned());
+            line.push(self.trace(row.node));
+            line.push(row.name.clone());
+            lines.push(line);
+        }
+        self.text.push_str(&aligned(&lines));
+        let more = table.rows.len().saturating_sub(self.layout.rows);
+        if more > 0 {
+            let _ = writeln!(self.text, "… and {}", counted(more as u64, "more row"));
+        }
+    }
+
+    /// The number of a stack.
+    fn trace(&mut self, node: Option<u32>) -> String {
+        let Some(node) = node else {
+            return "-".to_owned();
+        };
+        let known = self.traces.iter().position(|known| *known == node);
+        let at = known.unwrap_or_else(|| {
+            self.traces.push(node);
+            self.traces.len() - 1
+        });
+        (at + 1).to_string()
+    }
+
+    /// The stacks behind the numbers.
+    fn traces(&mut self) {
+        if self.layout.frames == 0 {
+            return;
+        }
+        for (number, node) in self.traces.iter().enumerate() {
+            let _ = writeln!(self.text, "trace {}:", number + 1);
+            let mut frames = self.recorded.stacks.path(Some(*node));
+            for frame in frames.by_ref().take(self.layout.frames) {
+                let _ = writeln!(self.text, "  {}", place(frame));
+            }
+            let more = frames.count();
+            if more > 0 {
+                let _ = writeln!(self.text, "  … {} more", more);
+            }
+        }
+    }
+}
+
+fn head(table: &Table<'_>) -> Vec<String> {
+    let titles = ["rank", "self", "accum"].iter();
+    let titles = titles.chain(table.titles).chain(["trace"].iter());
+    let titles = titles.map(|title| (*title).to_owned());
+    titles.chain([table.name.to_owned()]).collect()
+}
+
+/// Methods by the CPU time in which they were the innermost.
+fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
+    let mut methods: HashMap<String, (u64, u64, Hottest)> = HashMap::new();
+    for row in &recorded.cpu {
+        let innermost = recorded.stacks.innermost(row.node);
+        let name = innermost.map_or_else(|| NO_JAVA.to_owned(), method);
+        let (samples, nanos, hottest) = methods.entry(name).or_default();
+        *samples += row.samples;
+        *nanos += row.cpu_ns;
+        hottest.see(row.node, row.cpu_ns);
+    }
+    let samples: u64 = recorded.cpu.iter().map(|row| row.samples).sum();
+    let nanos: u64 = recorded.cpu.iter().map(|row| row.cpu_ns).sum();
+    let rows = methods
+        .into_iter()
+        .map(|(name, (samples, nanos, hottest))| Row {
+            weight: nanos as f64,
+            cells: vec![thousands(samples), duration(nanos)],
+            node: hottest.node,
+            name,
+        });
+    Table {
+        heading: format!(
+            "CPU SAMPLES: {} in {} looks every {interval_ms} ms, {} of CPU time",
+            counted(samples, "sample"),
+            thousands(recorded.turns),
+            duration(nanos)
+        ),
+        titles: &["count", "cpu"],
+        name: "method",
+        rows: rows.collect(),
+        nothing: "no thread used CPU time",
+    }
+}
+
+/// The stack with the most of something.
+#[derive(Default)]
+struct Hottest {
+    node: Option<u32>,
+    most: u64,
+}
+
+impl Hottest {
+    fn see(&mut self, node: Option<u32>, amount: u64) {
+        if amount >= self.most {
+            (self.node, self.most) = (node, amount);
+        }
+    }
+}
+
+/// Classes and stacks by the bytes that they allocated, or that are alive of them.
+fn allocations(recorded: &Recorded) -> Table<'static> {
+    let is_live = recorded.subscription.live;
+    let mut sites: HashMap<(u32, Option<u32>), [f64; 4]> = HashMap::new();
+    for row in &recorded.allocations {
+        let site = sites.entry((row.class, row.node)).or_default();
+        let add = [row.live_bytes, row.live_objects, row.bytes, row.objects];
+        site.iter_mut().zip(add).for_each(|(sum, add)| *sum += add);
+    }
+    let rows = sites.into_iter().map(|((class, node), sums)| Row {
+        weight: if is_live { sums[0] } else { sums[2] },
+        cells: match is_live {
+            true => sums.iter().map(|sum| rounded(*sum)).collect(),
+            false => sums[2..].iter().map(|sum| rounded(*sum)).collect(),
+        },
+        node,
+        name: named(recorded.class(class)),
+    });
+    let samples: u64 = recorded.allocations.iter().map(|row| row.samples).sum();
+    let every = match recorded.subscription.allocations {
+        None | Some(0) => "each allocation".to_owned(),
+        Some(bytes) => format!(
+            "one for each {} bytes of a thread, on average",
+            thousands(u64::from(bytes))
+        ),
+    };
+    Table {
+        heading: format!("ALLOCATION SITES: {}, {every}", counted(samples, "sample")),
+        titles: match is_live {
+            true => &["live bytes", "objects", "bytes", "objects"],
+            false => &["bytes", "objects"],
+        },
+        name: "class",
+        rows: rows.collect(),
+        nothing: "no allocation was sampled",
+    }
+}
+
+/// Monitors by the time for which threads waited for them.
+fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
+    let rows = match contended {
+        true => &recorded.contended,
+        false => &recorded.waits,
+    };
+    let mut sites: HashMap<(u32, Option<u32>), [u64; 3]> = HashMap::new();
+    for row in rows {
+        let [count, total, longest] = sites.entry((row.class, row.node)).or_default();
+        *count += row.count;
+        *total += row.total_ns;
+        *longest = row.longest_ns.max(*longest);
+    }
+    let times: u64 = rows.iter().map(|row| row.count).sum();
+    let nanos: u64 = rows.iter().map(|row| row.total_ns).sum();
+    let rows = sites
+        .into_iter()
+        .map(|((class, node), [count, total, longest])| Row {
+            weight: total as f64,
+            cells: vec![thousands(count), duration(total), duration(longest)],
+            node,
+            name: named(recorded.class(class)),
+        });
+    let rows = rows.collect();
+    let (heading, nothing) = match contended {
+        true => (
+            format!(
+                "CONTENDED MONITORS: threads waited {} to enter one, {} in all",
+                counted(times, "time"),
+                duration(nanos)
+            ),
+            "no thread waited to enter a monitor",
+        ),
+        false => (
+            format!(
+                "WAITS: {} of Object.wait, {} in all",
+                counted(times, "call"),
+                duration(nanos)
+            ),
+            "no thread waited in Object.wait",
+        ),
+    };
+    Table {
+        heading,
+        titles: &["count", "total", "longest"],
+        name: "class of the monitor",
+        rows,
+        nothing,
+    }
+}
+
+/// What was thrown, by class, where and whether it is caught.
+fn exceptions(recorded: &Recorded) -> Table<'static> {
+    let mut sites: HashMap<(u32, Option<u32>, Option<u32>), u64> = HashMap::new();
+    for row in &recorded.exceptions {
+        *sites.entry((row.class, row.node, row.caught)).or_default() += row.count;
+    }
+    let times: u64 = recorded.exceptions.iter().map(|row| row.count).sum();
+    let rows = sites.into_iter().map(|((class, node, caught), count)| {
+        let caught = caught.and_then(|place| recorded.stacks.frames.get(place as usize));
+        let caught = caught.map_or_else(
+            || "not caught by Java code".to_owned(),
+            |frame| format!("caught by {}", place(frame)),
+        );
+        Row {
+            weight: count as f64,
+            cells: vec![thousands(count)],
+            node,
+            name: format!("{}, {caught}", named(recorded.class(class))),
+        }
+    });
+    Table {
+        heading: format!("EXCEPTIONS: {}", counted(times, "throw")),
+        titles: &["count"],
+        name: "class",
+        rows: rows.collect(),
+        nothing: "nothing was thrown",
+    }
+}
+
+/// The pauses of collections in numbers.
+fn collections(recorded: &Recorded) -> String {
+    let all = &recorded.collections;
+    let total: u64 = all.iter().map(|one| one.duration_ns).sum();
+    let longest = all.iter().map(|one| one.duration_ns).max().unwrap_or(0);
+    let number = counted(all.len() as u64, "collection");
+    let mut text = format!("GARBAGE COLLECTIONS: {number} stopped the program");
+    if !all.is_empty() {
+        let share = percent(total as f64, recorded.duration_ns as f64);
+        let _ = write!(
+            text,
+            " for {} in all ({share} of the time), {} at most",
+            duration(total),
+            duration(longest)
+        );
+    }
+    text.push('\n');
+    let last = all
+        .iter()
+        .rev()
+        .find_map(|one| one.used_after.zip(one.heap_after));
+    if let Some((used, heap)) = last {
+        let _ = writeln!(
+            text,
+            "  after the last one {} of {} bytes of the heap were in use",
+            thousands(used),
+            thousands(heap)
+        );
+    }
+    text
+}
+
+/// What is not in the tables, and why.
+#[must_use]
+pub fn missing(recorded: &Recorded) -> String {
+    let lost = &recorded.lost;
+    let lines = [
+        (lost.events, "event", "came faster than they could be read"),
+        (
+            lost.rows,
+            "event",
+            "were of more kinds of stacks than there is room for",
+        ),
+        (
+            lost.untracked,
+            "sampled object",
+            "could not be followed to the end",
+        ),
+        (
+            recorded.stacks.cut,
+            "stack",
+            "lack outer frames, as the table of stacks is full",
+        ),
+    ];
+    let mut text = String::new();
+    for (number, what, cause) in lines.into_iter().filter(|(number, ..)| *number > 0) {
+        let _ = writeln!(text, "lost: {} {cause}", counted(number, what));
+    }
+    if lost.turns > 0 {
+        let _ = writeln!(
+            text,
+            "late: {} at the threads were left out; CPU time is of the whole time all the same",
+            counted(lost.turns, "look")
+        );
+    }
+    if !recorded.complete {
+        let _ = writeln!(
+            text,
+            "incomplete: the recording of JVM {} did not end: it was killed, or still goes on",
+            recorded.jvm.pid
+        );
+    }
+    text
+}
+
+/// Whether something is missing that changes the numbers. Looks that came too late do not: CPU time is of the whole time.
+#[must_use]
+pub fn is_partial(recorded: &Recorded) -> bool {
+    let lost = &recorded.lost;
+    lost.events + lost.rows + lost.untracked + recorded.stacks.cut > 0 || !recorded.complete
+}
+
+/// Cells in columns as wide as their widest; the last one begins at the left.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let Some((last, cells)) = line.split_last() else {
+            continue;
+        };
+        for (cell, width) in cells.iter().zip(&widths) {
+            let _ = write!(text, "{cell:>width$}  ");
+        }
+        let _ = writeln!(text, "{last}");
+    }
+    text
+}
+
+fn named(class: &str) -> String {
+    match class {
+        "" => "(unknown)".to_owned(),
+        class => printable(class),
+    }
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    match whole {
+        0.0 => "-".to_owned(),
+        whole => format!("{:.2}%", part / whole * 100.0),
+    }
+}
+
+fn rounded(number: f64) -> String {
+    thousands(number.round() as u64)
+}
