@@ -7,6 +7,7 @@ mod field;
 mod file;
 mod header;
 mod instruction;
+mod jumps;
 mod method;
 mod record;
 
@@ -21,5 +22,6 @@ pub use method::Method;
 pub(crate) use annotation::skip_element_value;
 pub(crate) use attribute::skip_attributes;
 pub(crate) use code::CodeLayout;
-pub(crate) use instruction::{SwitchLayout, decode, switch_layout, undecodable};
+pub(crate) use instruction::{SwitchLayout, decode, switch_layout};
+pub(crate) use jumps::{FoundJump, JumpForm, walk};
 pub(crate) use record::MethodRecord;

@@ -27,6 +27,7 @@ mod lowering;
 mod plan;
 mod pool;
 pub mod print;
+mod runs;
 pub mod schema;
 mod self_check;
 mod snippet;

@@ -10,6 +10,7 @@ mod expected;
 mod frames;
 mod method;
 mod mismatch;
+mod near;
 mod new_names;
 mod retyped;
 mod snippet;

@@ -23,6 +23,12 @@ impl<'a> Attribute<'a> {
     pub(crate) fn utf8(&self, pool: &ConstantPool<'a>) -> Option<Utf8<'a>> {
         pool.utf8(PoolIndex(u16_at(self.bytes, 0)?))
     }
+
+    /// The pool index of its name; `class` is the whole class file.
+    pub(crate) fn name_index(&self, class: &[u8]) -> Option<PoolIndex> {
+        let start = (self.offset as usize).checked_sub(6)?;
+        u16_at(class, start).map(PoolIndex)
+    }
 }
 
 /// The attributes of a class, method or code array.
@@ -41,15 +47,28 @@ impl<'c, 'a> Attributes<'c, 'a> {
         Attributes { pool, cursor, left }
     }
 
-    fn read(&mut self) -> Result<Attribute<'a>, ReadError> {
-        let (name, length) = head(&mut self.cursor, "attribute_info")?;
+    #[inline]
+    fn read(&mut self) -> Option<(PoolIndex, Attribute<'a>)> {
+        self.left = self.left.checked_sub(1)?;
+        let (name, length) = head(&mut self.cursor, "attribute_info").ok()?;
         let offset = self.cursor.offset();
-        let bytes = self.cursor.take(length, "attribute_info")?;
-        Ok(Attribute {
-            name: self.pool.utf8(name).unwrap_or_default(),
+        let bytes = self.cursor.take(length, "attribute_info").ok()?;
+        let nameless = Attribute {
+            name: Utf8::default(),
             bytes,
             offset,
-        })
+        };
+        Some((name, nameless))
+    }
+
+    /// As [`Iterator::next`], and without its name, which costs as much as the rest.
+    #[inline]
+    pub(crate) fn next_nameless(&mut self) -> Option<Attribute<'a>> {
+        let found = self.read();
+        if found.is_none() {
+            self.left = 0;
+        }
+        found.map(|(_, nameless)| nameless)
     }
 }
 
@@ -57,12 +76,15 @@ impl<'a> Iterator for Attributes<'_, 'a> {
     type Item = Attribute<'a>;
 
     fn next(&mut self) -> Option<Attribute<'a>> {
-        self.left = self.left.checked_sub(1)?;
-        let attribute = self.read().ok();
-        if attribute.is_none() {
+        let found = self.read();
+        if found.is_none() {
             self.left = 0;
         }
-        attribute
+        let (name, nameless) = found?;
+        Some(Attribute {
+            name: self.pool.utf8(name).unwrap_or_default(),
+            ..nameless
+        })
     }
 }
 

@@ -2,14 +2,13 @@
 //! nothing here is shared with the splice.
 
 use crate::arithmetic::Exact;
-use crate::class::{decode, switch_layout};
+use crate::class::{FoundJump, JumpForm, decode, switch_layout, walk};
 use crate::cursor::{i16_at, i32_at};
 use crate::index::Bci;
 use crate::plan::{EditPlan, Location};
 use crate::self_check::mismatch::Mismatch;
 use crate::splice::{Changes, edit_index};
 use jvms::opcode;
-use jvms::opcode::SPECIAL;
 
 /// What follows on one another in front of an instruction.
 const IN_FRONT_OF_LABEL: u64 = 0;
@@ -98,33 +97,26 @@ impl Expected {
     }
 
     /// Finds where instructions begin, and those that jump.
+    #[inline(never)]
     fn decode(&mut self, code: &[u8]) -> Result<(), Mismatch> {
-        self.starts.clear();
-        self.starts.resize(code.len(), 0);
-        let mut at = 0;
-        while let Some((start, opcode)) = self.starts.get_mut(at).zip(code.get(at).copied()) {
-            *start = 1;
-            let step = opcode::step(opcode);
-            at = match step {
-                SPECIAL => self.special(code, at, opcode)?,
-                _ => at.plus(usize::from(step)),
-            };
-        }
-        match at == code.len() {
-            true => Ok(()),
-            false => Err(unreadable(at)),
-        }
-    }
-
-    fn special(&mut self, code: &[u8], at: usize, opcode: u8) -> Result<usize, Mismatch> {
-        let length = decode(code, at).ok_or_else(|| unreadable(at))?;
-        let bci = at as u32;
-        let kind = match opcode {
-            opcode::TABLESWITCH | opcode::LOOKUPSWITCH => Some(Kind::Switch),
-            _ => target(code, at).map(Kind::Jump),
-        };
-        self.specials.extend(kind.map(|kind| Special { bci, kind }));
-        Ok(at.plus(length))
+        let Expected {
+            starts, specials, ..
+        } = self;
+        let walked = walk(
+            code,
+            starts,
+            |FoundJump {
+                 bci, target, form, ..
+             }| {
+                let kind = match form {
+                    JumpForm::Switch => Kind::Switch,
+                    JumpForm::Plain | JumpForm::Conditional | JumpForm::Wide => Kind::Jump(target),
+                };
+                specials.push(Special { bci, kind });
+            },
+        );
+        let unreadable = |_| Mismatch::new("code that can be decoded", 0, 0);
+        walked.map(drop).map_err(unreadable)
     }
 
     fn begins(&self, bci: Bci) -> Option<()> {
@@ -179,6 +171,9 @@ impl Expected {
     /// The edits on the edge from `source` to `target`, where that has code of
     /// its own.
     pub(super) fn edge_edits(&self, source: u32, target: u32) -> &[u64] {
+        if self.edges.is_empty() {
+            return &[];
+        }
         let edge = u64::from(source) << 16 | u64::from(target);
         let from = self.edges.partition_point(|key| key >> 24 < edge);
         let rest = self.edges.get(from..).unwrap_or_default();
@@ -195,11 +190,6 @@ pub(super) fn bci_of(key: u64) -> usize {
 /// Whether it stands in front of the label, too.
 pub(super) fn is_in_front_of_label(key: u64) -> bool {
     key >> 24 & 0xFF == IN_FRONT_OF_LABEL
-}
-
-#[cold]
-fn unreadable(at: usize) -> Mismatch {
-    Mismatch::new("code that can be decoded", at as u32, 0)
 }
 
 /// Where the branch, `goto` or `jsr` at `at` goes; none for anything else.

@@ -109,14 +109,37 @@ impl FrameCheck {
     ) -> Result<(), Mismatch> {
         let mut new = one_by_one(pair, walk)?;
         for FoundTrampoline { position, target } in walk.trampolines() {
-            let head = new.clone().frame();
-            if !matches!(head, Ok(Some((FrameKind::Full, _)))) {
-                let expected = "a full stack map frame on a trampoline";
-                return Err(Mismatch::new(expected, target.unwrap_or(0), *position));
-            }
-            self.trampoline(&mut new, pair, walk, *position, *target)?;
+            let bci = target.unwrap_or(0);
+            self.full(&mut new, pair, walk, *position, bci)
+                .ok_or_else(|| {
+                    let expected = "the target's stack map frame, in full, on its trampoline";
+                    Mismatch::new(expected, bci, *position)
+                })?;
         }
         finished(&new)
+    }
+
+    /// Expects the frame of `target` in full at a trampoline.
+    fn full(
+        &self,
+        new: &mut StackMapReader<'_>,
+        pair: &FramePair<'_, '_>,
+        walk: &Walk,
+        position: u32,
+        target: u32,
+    ) -> Option<()> {
+        (new.frame().ok()? == Some((FrameKind::Full, position))).then_some(())?;
+        let index = self.kept.binary_search_by_key(&target, |kept| kept.bci);
+        let kept = self.kept.get(index.ok()?)?;
+        for range in [kept.start..kept.locals, kept.locals..kept.end] {
+            let types = self.types.get(range)?;
+            (usize::from(new.count().ok()?) == types.len()).then_some(())?;
+            for expected in types {
+                let found = new.verification_type().ok()?;
+                same_type(pair, walk, *expected, FollowedType::Written(found)).then_some(())?;
+            }
+        }
+        Some(())
     }
 
     /// Expects the frame of a trampoline, which is its target's.
@@ -175,22 +198,28 @@ impl FrameCheck {
         walk: &Walk,
         (old, new): (&[FollowedType], &[FollowedType]),
     ) -> bool {
-        use FollowedType::{Parameter, Written};
-        let same = |(old, new): (&FollowedType, &FollowedType)| match (*old, *new) {
-            (Written(old), Written(new)) if old.tag == item::UNINITIALIZED => {
-                new.tag == old.tag
-                    && walk.instruction(u32::from(old.value)) == Some(u32::from(new.value))
-            }
-            (Parameter(start, length), Written(new)) if new.tag == item::OBJECT => {
-                let method = pair.original.method(pair.method);
-                let descriptor = method.map(|method| method.descriptor().as_bytes());
-                let name = descriptor.and_then(|found| parameter_name(found, (start, length)));
-                let there = pair.output.pool().class_name(PoolIndex(new.value));
-                name == there.map(|found| found.as_bytes())
-            }
-            (old, new) => old == new,
-        };
-        old.len() == new.len() && old.iter().zip(new).all(same)
+        let mut pairs = old.iter().zip(new);
+        old.len() == new.len() && pairs.all(|(old, new)| same_type(pair, walk, *old, *new))
+    }
+}
+
+/// Whether a type of the output's frames is the original's.
+#[inline]
+fn same_type(pair: &FramePair<'_, '_>, walk: &Walk, old: FollowedType, new: FollowedType) -> bool {
+    use FollowedType::{Parameter, Written};
+    match (old, new) {
+        (Written(old), Written(new)) if old.tag == item::UNINITIALIZED => {
+            new.tag == old.tag
+                && walk.instruction(u32::from(old.value)) == Some(u32::from(new.value))
+        }
+        (Parameter(start, length), Written(new)) if new.tag == item::OBJECT => {
+            let method = pair.original.method(pair.method);
+            let descriptor = method.map(|method| method.descriptor().as_bytes());
+            let name = descriptor.and_then(|found| parameter_name(found, (start, length)));
+            let there = pair.output.pool().class_name(PoolIndex(new.value));
+            name == there.map(|found| found.as_bytes())
+        }
+        (old, new) => old == new,
     }
 }
 

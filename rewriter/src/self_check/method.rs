@@ -27,12 +27,26 @@ pub struct CheckScratch {
     pub(super) pool: PoolWriter,
     planned: Expected,
     walk: Walk,
+    /// Every method goes the general way.
+    general: bool,
     frames: FrameCheck,
     pub(super) expected: Vec<u8>,
     /// None: snippets are compared with what they say, not with code made anew.
     snippets: Snippets,
     /// Resolved, but not turned into code either.
     changes: Changes,
+}
+
+impl CheckScratch {
+    /// Buffers of a check that takes no short way: slower, and of the same mind.
+    /// Tests compare it with the other.
+    #[must_use]
+    pub fn general() -> Self {
+        CheckScratch {
+            general: true,
+            ..CheckScratch::default()
+        }
+    }
 }
 
 /// One method before and after.
@@ -148,6 +162,7 @@ impl Pair<'_, '_> {
         let CheckScratch {
             planned,
             walk,
+            general,
             frames,
             snippets,
             changes,
@@ -171,7 +186,7 @@ impl Pair<'_, '_> {
             snippets,
             changes,
         };
-        walk.run(&Work {
+        let work = Work {
             old: before.bytes(),
             new: after.bytes(),
             expected: planned,
@@ -179,7 +194,8 @@ impl Pair<'_, '_> {
             inserts,
             host: self.host(before),
             unwind,
-        })?;
+        };
+        walk.run(&work, *general)?;
         let rows = (before.exception_rows(), after.exception_rows());
         if !same_handlers(rows, covered, unwind.unwrap_or(0), walk) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
@@ -206,7 +222,10 @@ impl Pair<'_, '_> {
         let mut others: Attributes<'_, '_> = after.attributes();
         let mut framed = false;
         for attribute in before.attributes() {
-            let other = others.next().filter(|other| other.name == attribute.name);
+            // The output's pool begins with the original's.
+            let name = attribute.name_index(self.original.bytes());
+            let other = others.next_nameless();
+            let other = other.filter(|other| other.name_index(self.output.bytes()) == name);
             let other = other.ok_or(Mismatch::new("the same attributes of Code", 0, 0))?;
             if attribute.name == "StackMapTable" {
                 framed = true;

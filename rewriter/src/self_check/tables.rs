@@ -61,7 +61,7 @@ pub(super) fn same_table(old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
     let compared = match old.name.as_bytes() {
         b"LineNumberTable" => tables.rows(|old, new| same_line(old, new, walk)),
         b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-            tables.rows::<10>(|old, new| same_range(old, new, walk))
+            tables.rows(|old, new| same_variable(old, new, walk))
         }
         b"CharacterRangeTable" => tables.rows::<14>(|old, new| same_characters(old, new, walk)),
         b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
@@ -87,23 +87,30 @@ fn begin(bci: u32, walk: &Walk) -> Option<u32> {
 
 /// Bci and what it is of. What lies outside of the code stays as it is, here and
 /// below.
+#[inline]
 fn same_line(old: &[u8; 4], new: &[u8; 4], walk: &Walk) -> bool {
-    let ([b0, b1, of @ ..], [c0, c1, new_of @ ..]) = (old, new);
-    let bci = number([*b0, *b1]);
-    number([*c0, *c1]) == begin(bci, walk).unwrap_or(bci) && of == new_of
+    let old = u32::from_be_bytes(*old);
+    let (bci, of) = (old >> 16, old & 0xFFFF);
+    u32::from_be_bytes(*new) == begin(bci, walk).unwrap_or(bci) << 16 | of
 }
 
-/// Start, length, and what it is of.
-fn same_range<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) -> bool {
-    let ([s0, s1, l0, l1, of @ ..], [t0, t1, m0, m1, new_of @ ..]) = (&old[..], &new[..]) else {
-        return false;
+/// Start and length, and what it is of.
+#[inline]
+fn same_variable(old: &[u8; 10], new: &[u8; 10], walk: &Walk) -> bool {
+    let ([s0, s1, l0, l1, of @ ..], [t0, t1, m0, m1, new_of @ ..]) = (*old, *new);
+    same_range([s0, s1, l0, l1], [t0, t1, m0, m1], walk) && of == new_of
+}
+
+/// Start and length.
+#[inline]
+fn same_range(old: [u8; 4], new: [u8; 4], walk: &Walk) -> bool {
+    let range = u32::from_be_bytes(old);
+    let (start, length) = (range >> 16, range & 0xFFFF);
+    let expected = match begin(start, walk).zip(walk.end(start.plus(length))) {
+        Some((begin, end)) => begin << 16 | end.saturating_sub(begin),
+        None => range,
     };
-    let (start, length) = (number([*s0, *s1]), number([*l0, *l1]));
-    let moved = begin(start, walk).zip(walk.end(start.plus(length)));
-    let expected = moved.map_or((start, length), |(begin, end)| {
-        (begin, end.saturating_sub(begin))
-    });
-    (number([*t0, *t1]), number([*m0, *m1])) == expected && of == new_of
+    u32::from_be_bytes(new) == expected
 }
 
 /// First and last bci, and what they are of (`javac -Xjcov`).
@@ -167,7 +174,7 @@ impl Tables<'_> {
         let row = |table: &[u8]| table.get(at..)?.first_chunk::<4>().copied();
         let (old, new) = (row(self.old)?, row(self.new)?);
         self.compared = at.plus(4);
-        same_range(&old, &new, self.walk).then_some(())
+        same_range(old, new, self.walk).then_some(())
     }
 
     fn instruction(&mut self, at: usize) -> Option<()> {

@@ -37,17 +37,17 @@ struct Found {
 }
 
 /// Set in a label where something was found in front of the instruction.
-const INSERTED: u32 = 1 << 31;
+pub(super) const INSERTED: u32 = 1 << 31;
 
 /// Where everything was found.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     /// By bci, with [`INSERTED`]; inside an instruction positions go on counting,
     /// as debug tables of careless compilers point there.
-    labels: Vec<u32>,
+    pub(super) labels: Vec<u32>,
     inserted: Vec<Found>,
     /// Where the instructions were found that are not just copied.
-    specials: Vec<u32>,
+    pub(super) specials: Vec<u32>,
     trampolines: Vec<FoundTrampoline>,
     /// Where snippets were found.
     placed: Vec<FoundSnippet>,
@@ -146,7 +146,7 @@ impl Walk {
     }
 
     /// Notes what stands in front of the instruction at `bci`.
-    fn found(&mut self, bci: usize, end: usize, instruction: usize) {
+    pub(super) fn found(&mut self, bci: usize, end: usize, instruction: usize) {
         self.inserted.push(Found {
             bci: bci as u32,
             end: end as u32,
@@ -161,13 +161,20 @@ impl Walk {
     }
 
     /// Walks both arrays and compares jumps; afterwards positions are known.
-    pub(crate) fn run(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+    pub(crate) fn run(&mut self, work: &Work<'_>, general: bool) -> Result<(), Mismatch> {
         self.clear();
         self.unwind = work.unwind;
         if work.expected.moves_as_a_whole {
             return self.as_a_whole(work);
         }
-        let end = self.main_line(work)?;
+        let near = if general { None } else { self.near_line(work) };
+        let end = match near {
+            Some(end) => end,
+            None => {
+                self.clear();
+                self.main_line(work)?
+            }
+        };
         self.tail(work, end)?;
         self.handler(work)?;
         self.jumps(work)?;
@@ -444,14 +451,13 @@ impl Walk {
 }
 
 /// Expects a hit at `at`; where it ends.
-fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
+pub(super) fn hit(work: &Work<'_>, probe: u32, mut at: usize) -> Option<usize> {
     let (key, hit) = work.inserts.probes.hit(probe);
-    let mut rest = work.new.get(at..)?;
     if let Some(key) = key {
-        rest = rest.strip_prefix(&key)?;
+        (work.new.get(at..)?.first_chunk() == Some(&key)).then_some(())?;
+        at = at.plus(key.len());
     }
-    let rest = rest.strip_prefix(&hit)?;
-    Some(work.new.len().minus(rest.len()))
+    (work.new.get(at..)?.first_chunk() == Some(&hit)).then_some(at.plus(hit.len()))
 }
 
 /// How far nothing but the original code follows: up to the next edit or jump;
@@ -484,7 +490,11 @@ fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<
 
 /// Compares the jump at `old` with that at `new`, jump distances aside;
 /// returns both lengths.
-fn instruction(work: &Work<'_>, old: usize, new: usize) -> Result<(usize, usize), Mismatch> {
+pub(super) fn instruction(
+    work: &Work<'_>,
+    old: usize,
+    new: usize,
+) -> Result<(usize, usize), Mismatch> {
     let wrong = || Mismatch::new("the original instruction", old as u32, new as u32);
     let opcode = work.old.get(old);
     if opcode == work.new.get(new) && opcode.is_some_and(|opcode| is_short_branch(*opcode)) {

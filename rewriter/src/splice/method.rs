@@ -279,9 +279,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let mut has_frames = false;
         for attribute in Attributes::new(self.class.pool(), bytes, count_at) {
             let head = attribute.offset as usize;
-            copy(bytes, head.minus(6), head, out);
-            let start = out.len();
+            let start = out.len().plus(6);
             if attribute.name == "StackMapTable" {
+                copy(bytes, head.minus(6), head, out);
                 if has_frames {
                     return Err(duplicate(&attribute));
                 }
@@ -293,7 +293,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                 let length = out.len().minus(start) as u32;
                 write_at(out, start.minus(4), &length.to_be_bytes());
             } else {
-                relocate(&attribute, &self.buffers.layout, out)?;
+                copy(bytes, head.minus(6), head.plus(attribute.bytes.len()), out);
+                let table = out.get_mut(start..).unwrap_or_default();
+                relocate(&attribute, table, &self.buffers.layout)?;
             }
         }
         if let Some((analysis, extras)) = extras

@@ -65,15 +65,13 @@ fn exceptions(handlers: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(),
     Ok(())
 }
 
-/// Appends the contents of an attribute of `Code` other than `StackMapTable`.
+/// Moves what an attribute of `Code` other than `StackMapTable` says in `table`, where
+/// its contents were copied to.
 pub(crate) fn relocate(
     attribute: &Attribute<'_>,
+    table: &mut [u8],
     layout: &Layout,
-    out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
-    let start = out.len();
-    out.extend_from_slice(attribute.bytes);
-    let table = out.get_mut(start..).unwrap_or_default();
     match attribute.name.as_bytes() {
         b"LineNumberTable" => lines(attribute, table, layout)?,
         b"LocalVariableTable" | b"LocalVariableTypeTable" => variables(attribute, table, layout)?,
@@ -116,25 +114,26 @@ fn begin(bci: u16, layout: &Layout) -> Option<u16> {
 fn lines(attribute: &Attribute<'_>, table: &mut [u8], layout: &Layout) -> Result<(), ReadError> {
     let rows = rows::<4>(attribute, table)?;
     for row in rows {
-        let [high, low, ..] = row;
-        if let Some(label) = begin(u16::from_be_bytes([*high, *low]), layout) {
-            [*high, *low] = label.to_be_bytes();
+        let line = u32::from_be_bytes(*row);
+        if let Some(label) = begin((line >> 16) as u16, layout) {
+            *row = (u32::from(label) << 16 | line & 0xFFFF).to_be_bytes();
         }
     }
     Ok(())
 }
 
 /// Moves a start and length; what lies outside the code is left as it is.
+#[inline]
 fn range(row: &mut [u8], layout: &Layout) {
-    let (Some(start), Some(length)) = (u16_at(row, 0), u16_at(row, 2)) else {
+    let Some(row) = row.first_chunk_mut::<4>() else {
         return;
     };
-    let end = u32::from(start).plus(u32::from(length));
-    let moved = begin(start, layout).zip(layout.end(end));
-    if let Some((start, end)) = moved {
+    let [s0, s1, l0, l1] = *row;
+    let start = u16::from_be_bytes([s0, s1]);
+    let end = u32::from(start).plus(u32::from(u16::from_be_bytes([l0, l1])));
+    if let Some((start, end)) = begin(start, layout).zip(layout.end(end)) {
         let length = u2(end).saturating_sub(start);
-        write_at(row, 0, &start.to_be_bytes());
-        write_at(row, 2, &length.to_be_bytes());
+        *row = (u32::from(start) << 16 | u32::from(length)).to_be_bytes();
     }
 }
 

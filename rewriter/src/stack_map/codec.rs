@@ -131,7 +131,7 @@ impl<'a> StackMapReader<'a> {
     }
 
     /// Reads tag and `offset_delta` of the next frame: what it is, and its bci.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn frame(&mut self) -> Result<Option<(FrameKind, u32)>, ReadError> {
         let Some(left) = self.left.checked_sub(1) else {
             return Ok(None);
@@ -170,7 +170,7 @@ impl<'a> StackMapReader<'a> {
     }
 
     /// Reads one type.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn verification_type(&mut self) -> Result<VerificationType, ReadError> {
         let structure = "verification_type_info";
         let tag = self.cursor.u1(structure)?;

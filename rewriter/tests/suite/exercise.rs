@@ -147,11 +147,32 @@ fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
             out == same,
             "{storage:?}: the general way makes something else"
         );
-        if let Err(error) = check_splice(class, plan, &storage, &out, &mut CheckScratch::default())
-        {
-            panic!("{storage:?}: {error}");
+        for mut scratch in [CheckScratch::default(), CheckScratch::general()] {
+            if let Err(error) = check_splice(class, plan, &storage, &out, &mut scratch) {
+                panic!("{storage:?}: {error}");
+            }
         }
+        damaged_verdicts(class, plan, &storage, &mut out);
         rewritten = report.rewritten;
     }
     rewritten
+}
+
+/// Both ways of the check are of one mind about output that was damaged at a few places.
+fn damaged_verdicts(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    out: &mut [u8],
+) {
+    let (mut short, mut general) = (CheckScratch::default(), CheckScratch::general());
+    for place in 0..8_usize {
+        let at = (place * 0x9E37_79B9 + out.len()) % out.len();
+        let bit = 1 << ((at + place) % 8);
+        out[at] ^= bit;
+        let verdicts = [&mut short, &mut general]
+            .map(|scratch| check_splice(class, plan, storage, out, scratch));
+        assert_eq!(verdicts[0], verdicts[1], "{storage:?}, at {at}");
+        out[at] ^= bit;
+    }
 }

@@ -209,6 +209,33 @@ fn most_generated_plans_do_something() {
     assert!(applied > 60, "{applied} of 100");
 }
 
+/// Every byte of the output damaged: the short way of the check finds what the general
+/// one does.
+#[test]
+fn both_ways_of_the_check_are_of_one_mind() {
+    let (mut short, mut general) = (CheckScratch::default(), CheckScratch::general());
+    let mut wrong = 0;
+    for (name, bytes) in fixtures::ALL {
+        let class = ClassFile::read(bytes).unwrap();
+        let plan = exercise::plan(&class, |number| number % 3 != 0);
+        let mut out = Vec::new();
+        let storage = &fixtures::STORAGE;
+        splice(&class, &plan, storage, &mut Scratch::default(), &mut out).unwrap();
+        for at in 0..out.len() {
+            let before = out[at];
+            for other in [before ^ 1, before.wrapping_add(8), !before] {
+                out[at] = other;
+                let verdict = check_splice(&class, &plan, storage, &out, &mut short);
+                let expected = check_splice(&class, &plan, storage, &out, &mut general);
+                assert_eq!(verdict, expected, "{name} at {at}");
+                wrong += u32::from(verdict.is_err());
+            }
+            out[at] = before;
+        }
+    }
+    assert!(wrong > 10_000, "{wrong}");
+}
+
 #[test]
 fn whole_fixtures_are_spliced_everywhere() {
     for (name, bytes) in fixtures::ALL {

@@ -5,10 +5,9 @@
 //! instruction changes its size. What it makes is what [`Layout::group`],
 //! [`Layout::settle`] and the emitter make, which a test compares.
 
-use std::ops::Range;
-
 use crate::arithmetic::Exact;
 use crate::plan::{Action, Edit};
+use crate::runs::{count, make_room};
 use crate::splice::layout::edits::RANK_PRE;
 use crate::splice::layout::model::{GAP, Gap, Layout};
 use crate::splice::layout::settle::place_trampolines;
@@ -16,8 +15,6 @@ use crate::splice::order::edit_index;
 use crate::splice::probe::ProbeWriter;
 use jvms::opcode;
 
-/// Positions are written so many at a time.
-const CHUNK: usize = 8;
 /// Bytes of a `goto`.
 const GOTO: u32 = 3;
 
@@ -52,8 +49,7 @@ impl Layout {
         let inserted = (self.keys.len() as u32).times(hit);
         let base = out.len();
         out.resize(base.plus(code.len()).plus(inserted as usize), 0);
-        self.positions.clear();
-        self.positions.resize(code.len().plus(1).plus(CHUNK), 0);
+        make_room(&mut self.positions, code.len().plus(1));
         self.gaps.clear();
         let mut room = out.get_mut(base..).unwrap_or_default();
         let (mut copied, mut counted, mut first, mut shift) = (0, 0, 0, 0);
@@ -101,18 +97,6 @@ impl Layout {
         let end = self.length.plus(shift);
         self.unwind = place_trampolines(&mut self.trampolines, self.length, self.length, end);
         debug_assert_eq!(self.unwind, self.total);
-    }
-}
-
-/// Positions of these bcis, and of some behind them, which are overwritten.
-#[inline]
-fn count(positions: &mut [u32], bcis: Range<usize>, shift: u32) {
-    let mut next = (bcis.start as u32).plus(shift);
-    let end = bcis.len().next_multiple_of(CHUNK).plus(bcis.start);
-    let run = positions.get_mut(bcis.start..end).unwrap_or_default();
-    for chunk in run.as_chunks_mut::<CHUNK>().0 {
-        *chunk = std::array::from_fn(|index| next.plus(index as u32));
-        next = next.plus(CHUNK as u32);
     }
 }
 

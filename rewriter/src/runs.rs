@@ -1,0 +1,45 @@
+//! Positions of bcis that moved together, written several at a time.
+
+use std::ops::Range;
+
+use crate::arithmetic::Exact;
+
+/// Positions are written so many at a time.
+const CHUNK: usize = 8;
+
+/// Makes room for the positions of so many bcis, which all are to be counted, and for
+/// what [`count`] writes behind them.
+pub(crate) fn make_room(positions: &mut Vec<u32>, bcis: usize) {
+    positions.resize(bcis.plus(CHUNK), 0);
+}
+
+/// Writes the positions of these bcis, which moved by `shift`, and some behind them,
+/// which are to be overwritten.
+#[inline]
+pub(crate) fn count(positions: &mut [u32], bcis: Range<usize>, shift: u32) {
+    let mut next = (bcis.start as u32).plus(shift);
+    let end = bcis.len().next_multiple_of(CHUNK).plus(bcis.start);
+    let run = positions.get_mut(bcis.start..end).unwrap_or_default();
+    for chunk in run.as_chunks_mut::<CHUNK>().0 {
+        *chunk = std::array::from_fn(|index| next.plus(index as u32));
+        next = next.plus(CHUNK as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_overwrites_what_the_one_before_left() {
+        let mut positions = Vec::new();
+        make_room(&mut positions, 12);
+        count(&mut positions, 0..3, 0);
+        count(&mut positions, 3..3, 7);
+        count(&mut positions, 3..12, 100);
+        assert_eq!(
+            positions.get(..12).unwrap(),
+            [0, 1, 2, 103, 104, 105, 106, 107, 108, 109, 110, 111]
+        );
+    }
+}

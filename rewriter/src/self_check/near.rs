@@ -1,0 +1,92 @@
+//! The short way through a method that got hits alone and in which no instruction
+//! changed its size: both codes side by side.
+//!
+//! It says *right* or *look closer*: what is wrong, and whether it is, says the
+//! general way.
+
+use std::ops::Range;
+
+use crate::arithmetic::Exact;
+use crate::plan::Action;
+use crate::runs::{count, make_room};
+use crate::self_check::expected::{Kind, Special, bci_of, is_in_front_of_label};
+use crate::self_check::walk::{INSERTED, Walk, Work, hit, instruction};
+use crate::splice::edit_index;
+use jvms::opcode;
+
+impl Walk {
+    /// Where the main line ends; none to look closer.
+    pub(super) fn near_line(&mut self, work: &Work<'_>) -> Option<usize> {
+        if work.new.len() > i16::MAX as usize {
+            return None;
+        }
+        make_room(&mut self.labels, work.old.len().plus(1));
+        let mut specials = work.expected.specials.as_slice();
+        let (mut compared, mut counted, mut shift) = (0, 0, 0);
+        let mut edits = work.expected.main();
+        while let [key, ..] = edits {
+            let bci = bci_of(*key);
+            specials = self.copied(work, specials, compared..bci, shift)?;
+            count(&mut self.labels, counted..bci, shift as u32);
+            let end = bci.plus(shift);
+            let (mut new, mut label) = (end, end);
+            while let [key, rest @ ..] = edits
+                && bci_of(*key) == bci
+            {
+                let Action::Hit(probe) = work.plan.edits().get(edit_index(*key))?.action else {
+                    return None;
+                };
+                new = hit(work, probe, new)?;
+                if is_in_front_of_label(*key) {
+                    label = new;
+                }
+                edits = rest;
+            }
+            self.found(bci, end, new);
+            *self.labels.get_mut(bci)? = label as u32 | INSERTED;
+            (compared, counted, shift) = (bci, bci.plus(1), new.minus(bci));
+        }
+        let end = work.old.len();
+        specials = self.copied(work, specials, compared..end, shift)?;
+        count(&mut self.labels, counted..end.plus(1), shift as u32);
+        self.labels.truncate(end.plus(1));
+        specials.is_empty().then_some(end.plus(shift))
+    }
+
+    /// Expects the original's bytes, moved by `shift`, with other distances in their
+    /// jumps; the jumps behind them.
+    fn copied<'w>(
+        &mut self,
+        work: &Work<'_>,
+        mut specials: &'w [Special],
+        run: Range<usize>,
+        shift: usize,
+    ) -> Option<&'w [Special]> {
+        let mut from = run.start;
+        while let [special, rest @ ..] = specials
+            && (special.bci as usize) < run.end
+        {
+            let at = special.bci as usize;
+            same(work, from..at.plus(1), shift)?;
+            self.specials.push(at.plus(shift) as u32);
+            from = match special.kind {
+                Kind::Jump(_) => at.plus(usize::from(opcode::length(*work.old.get(at)?))),
+                Kind::Switch => {
+                    let (old, new) = instruction(work, at, at.plus(shift)).ok()?;
+                    (old == new).then_some(at.plus(old))?
+                }
+                Kind::Replaced(_) => return None,
+            };
+            specials = rest;
+        }
+        same(work, from..run.end, shift)?;
+        Some(specials)
+    }
+}
+
+/// Expects the original's bytes, moved by `shift`.
+#[inline]
+fn same(work: &Work<'_>, run: Range<usize>, shift: usize) -> Option<()> {
+    let new = work.new.get(run.start.plus(shift)..run.end.plus(shift))?;
+    (work.old.get(run)? == new).then_some(())
+}
