@@ -3,6 +3,7 @@
 mod annotation;
 mod attribute;
 mod code;
+mod code_table;
 mod field;
 mod file;
 mod header;
@@ -22,6 +23,7 @@ pub use method::Method;
 pub(crate) use annotation::skip_element_value;
 pub(crate) use attribute::skip_attributes;
 pub(crate) use code::CodeLayout;
+pub(crate) use code_table::{CodeTable, CodeTables};
 pub(crate) use instruction::{SwitchLayout, decode, switch_layout};
 pub(crate) use jumps::{FoundJump, JumpForm, walk};
 pub(crate) use record::MethodRecord;

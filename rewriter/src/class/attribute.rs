@@ -25,9 +25,10 @@ impl<'a> Attribute<'a> {
     }
 
     /// The pool index of its name; `class` is the whole class file.
-    pub(crate) fn name_index(&self, class: &[u8]) -> Option<PoolIndex> {
-        let start = (self.offset as usize).checked_sub(6)?;
-        u16_at(class, start).map(PoolIndex)
+    #[inline]
+    pub(crate) fn name_index(&self, class: &[u8]) -> PoolIndex {
+        let start = (self.offset as usize).minus(6);
+        PoolIndex(u16_at(class, start).known())
     }
 }
 

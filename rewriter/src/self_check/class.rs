@@ -36,6 +36,7 @@ pub fn check_splice(
     order_by_method(original, plan, &mut order).map_err(|_| differs("list of methods"))?;
     let output = ClassFile::read_beside(spliced, std::mem::take(&mut scratch.tables), original)?;
     scratch.pool.begin(original.pool().count());
+    scratch.code_tables.clear();
     let probes = ProbeWriter::new(original, plan, storage, &mut scratch.pool)
         .ok_or(differs("constant pool"))?;
     outside(original, &output, probes.added(), scratch)?;

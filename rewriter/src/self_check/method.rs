@@ -1,7 +1,7 @@
 //! One method before and after.
 
 use crate::arithmetic::Exact;
-use crate::class::{Attributes, ClassFile, Code, MethodRecord, Tables};
+use crate::class::{Attributes, ClassFile, Code, CodeTable, CodeTables, MethodRecord, Tables};
 use crate::index::MethodIndex;
 use crate::limits::FRAMES_REQUIRED_SINCE;
 use crate::plan::{Action, EditPlan};
@@ -30,6 +30,7 @@ pub struct CheckScratch {
     /// Every method goes the general way.
     general: bool,
     frames: FrameCheck,
+    pub(super) code_tables: CodeTables,
     pub(super) expected: Vec<u8>,
     /// None: snippets are compared with what they say, not with code made anew.
     snippets: Snippets,
@@ -164,6 +165,7 @@ impl Pair<'_, '_> {
             walk,
             general,
             frames,
+            code_tables,
             snippets,
             changes,
             ..
@@ -208,7 +210,7 @@ impl Pair<'_, '_> {
             changes,
             after,
         });
-        self.attributes(before, after, retyped.as_ref(), walk, frames)
+        self.attributes(before, after, retyped.as_ref(), walk, (frames, code_tables))
     }
 
     fn attributes(
@@ -217,17 +219,19 @@ impl Pair<'_, '_> {
         after: &Code<'_, '_>,
         retyped: Option<&Retyped<'_, '_>>,
         walk: &Walk,
-        frames: &mut FrameCheck,
+        (frames, tables): (&mut FrameCheck, &mut CodeTables),
     ) -> Result<(), Mismatch> {
         let mut others: Attributes<'_, '_> = after.attributes();
         let mut framed = false;
-        for attribute in before.attributes() {
+        let mut attributes = before.attributes();
+        while let Some(attribute) = attributes.next_nameless() {
             // The output's pool begins with the original's.
             let name = attribute.name_index(self.original.bytes());
             let other = others.next_nameless();
             let other = other.filter(|other| other.name_index(self.output.bytes()) == name);
             let other = other.ok_or(Mismatch::new("the same attributes of Code", 0, 0))?;
-            if attribute.name == "StackMapTable" {
+            let kind = tables.of(name, self.original.pool());
+            if kind == CodeTable::Frames {
                 framed = true;
                 if let Some(retyped) = retyped {
                     retyped.check(Some(&other), walk)?;
@@ -244,7 +248,7 @@ impl Pair<'_, '_> {
                 frames.check(&pair, walk)?;
                 continue;
             }
-            if !same_table(&attribute, other.bytes, walk) {
+            if !same_table(kind, &attribute, other.bytes, walk) {
                 return Err(Mismatch::new(
                     "the same lines, variables and annotations",
                     0,

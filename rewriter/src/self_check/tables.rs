@@ -2,7 +2,7 @@
 //! (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
 
 use crate::arithmetic::{Exact, u2};
-use crate::class::{Attribute, skip_element_value};
+use crate::class::{Attribute, CodeTable, skip_element_value};
 use crate::cursor::{Cursor, u16_at};
 use crate::self_check::walk::Walk;
 use crate::splice::Positions;
@@ -48,7 +48,7 @@ fn number(bytes: [u8; 2]) -> u32 {
 
 /// Whether an attribute of the output's code is the original's, each bci where
 /// it was found. Not for `StackMapTable`.
-pub(super) fn same_table(old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
+pub(super) fn same_table(kind: CodeTable, old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
     let mut tables = Tables {
         old: old.bytes,
         new,
@@ -58,17 +58,13 @@ pub(super) fn same_table(old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
     if old.bytes.len() != new.len() {
         return false;
     }
-    let compared = match old.name.as_bytes() {
-        b"LineNumberTable" => tables.rows(|old, new| same_line(old, new, walk)),
-        b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-            tables.rows(|old, new| same_variable(old, new, walk))
-        }
-        b"CharacterRangeTable" => tables.rows::<14>(|old, new| same_characters(old, new, walk)),
-        b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-            tables.annotations()
-        }
-        b"StackMap" => tables.cldc_frames(),
-        _ => None,
+    let compared = match kind {
+        CodeTable::Lines => tables.rows(|old, new| same_line(old, new, walk)),
+        CodeTable::Variables => tables.rows(|old, new| same_variable(old, new, walk)),
+        CodeTable::CharacterRanges => tables.rows::<14>(|old, new| same_characters(old, new, walk)),
+        CodeTable::TypeAnnotations => tables.annotations(),
+        CodeTable::CldcFrames => tables.cldc_frames(),
+        CodeTable::Frames | CodeTable::Unknown => None,
     };
     compared
         .and_then(|()| tables.same_up_to(new.len()))

@@ -139,6 +139,7 @@ fn rewrite(
     head(class, probes.added(), out);
     let hits_alone = !*general && plan.edits().iter().all(is_hit);
     let special = !hits_alone && plan.edits().iter().any(|edit| is_special(plan, edit));
+    buffers.tables.clear();
     let mut copied = class.methods_start();
     for (index, group) in by_method(order) {
         let Some(record) = class.records().get(usize::from(index)).copied() else {

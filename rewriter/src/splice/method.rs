@@ -2,7 +2,9 @@
 
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
-use crate::class::{Attribute, Attributes, ClassFile, Code, CodeLayout, MethodRecord};
+use crate::class::{
+    Attribute, Attributes, ClassFile, Code, CodeLayout, CodeTable, CodeTables, MethodRecord,
+};
 use crate::cursor::u16_at;
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
@@ -32,6 +34,7 @@ pub(crate) struct MethodScratch {
     frames: Frames,
     snippets: Snippets,
     changes: Changes,
+    pub(super) tables: CodeTables,
 }
 
 /// The rewriting of one method.
@@ -277,10 +280,14 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         copy(bytes, count_at, count_at.plus(2), out);
         let trampolines = !self.buffers.layout.trampolines.is_empty();
         let mut has_frames = false;
-        for attribute in Attributes::new(self.class.pool(), bytes, count_at) {
+        let pool = self.class.pool();
+        let mut attributes = Attributes::new(pool, bytes, count_at);
+        while let Some(attribute) = attributes.next_nameless() {
+            let name = attribute.name_index(bytes);
+            let kind = self.buffers.tables.of(name, pool);
             let head = attribute.offset as usize;
             let start = out.len().plus(6);
-            if attribute.name == "StackMapTable" {
+            if kind == CodeTable::Frames {
                 copy(bytes, head.minus(6), head, out);
                 if has_frames {
                     return Err(duplicate(&attribute));
@@ -295,7 +302,11 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             } else {
                 copy(bytes, head.minus(6), head.plus(attribute.bytes.len()), out);
                 let table = out.get_mut(start..).unwrap_or_default();
-                relocate(&attribute, table, &self.buffers.layout)?;
+                if !relocate(kind, &attribute, table, &self.buffers.layout)? {
+                    let name = pool.utf8(name).unwrap_or_default();
+                    let name = name.to_str_lossless().into_owned();
+                    return Err(SkipReason::UnknownAttribute { name });
+                }
             }
         }
         if let Some((analysis, extras)) = extras

@@ -4,7 +4,7 @@
 
 use crate::arithmetic::{Exact, Known, u2};
 use crate::bytes::write_at;
-use crate::class::{Attribute, skip_element_value};
+use crate::class::{Attribute, CodeTable, skip_element_value};
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
 use crate::plan::SkipReason;
@@ -66,26 +66,22 @@ fn exceptions(handlers: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(),
 }
 
 /// Moves what an attribute of `Code` other than `StackMapTable` says in `table`, where
-/// its contents were copied to.
+/// its contents were copied to; false where nobody knows what it says.
 pub(crate) fn relocate(
+    kind: CodeTable,
     attribute: &Attribute<'_>,
     table: &mut [u8],
     layout: &Layout,
-) -> Result<(), SkipReason> {
-    match attribute.name.as_bytes() {
-        b"LineNumberTable" => lines(attribute, table, layout)?,
-        b"LocalVariableTable" | b"LocalVariableTypeTable" => variables(attribute, table, layout)?,
-        b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-            type_annotations(attribute, table, layout)?;
-        }
-        b"StackMap" => cldc_frames(attribute, table, layout)?,
-        b"CharacterRangeTable" => character_ranges(attribute, table, layout)?,
-        _ => {
-            let name = attribute.name.to_str_lossless().into_owned();
-            return Err(SkipReason::UnknownAttribute { name });
-        }
+) -> Result<bool, SkipReason> {
+    match kind {
+        CodeTable::Lines => lines(attribute, table, layout)?,
+        CodeTable::Variables => variables(attribute, table, layout)?,
+        CodeTable::TypeAnnotations => type_annotations(attribute, table, layout)?,
+        CodeTable::CldcFrames => cldc_frames(attribute, table, layout)?,
+        CodeTable::CharacterRanges => character_ranges(attribute, table, layout)?,
+        CodeTable::Frames | CodeTable::Unknown => return Ok(false),
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The rows of a table that begins with their count; what follows them is left
