@@ -2,6 +2,9 @@
 //! built of, and the versions of what these take from the registry. That for C: its sources, and the bindings that are
 //! generated of the interface, so that nobody needs the generator. That for Python: a module, and the interface.
 
+#[path = "build/nothing.rs"]
+mod nothing;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -72,6 +75,10 @@ fn main() -> Result<()> {
     let c = archive("C", &c(&root)?, &out)?;
     let python = archive("PYTHON", &with_interface(&root, PYTHON)?, &out)?;
     std::fs::write(out.join("sdk.rs"), rust + &c + &python)?;
+    std::fs::write(
+        out.join("nothing.wasm"),
+        nothing::component(&root.join(WIT), WORLD)?,
+    )?;
     Ok(())
 }
 

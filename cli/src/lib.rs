@@ -33,6 +33,7 @@ pub mod checked_options;
 pub mod commands;
 pub mod compile_path;
 pub mod describe;
+pub mod explained;
 pub mod forgotten_dashes;
 pub mod guard;
 pub mod inputs;

@@ -208,6 +208,8 @@ pub struct Summary {
     pub time: Duration,
     /// The part of `time` that was spent on checking what was spliced.
     pub check_time: Duration,
+    /// The part of `time` that the code of plugins took, with what it asked the host.
+    pub plugin_time: Duration,
     /// Notes of plugins about methods that they left out on purpose, at most [`Summary::KEPT`].
     pub notes: Vec<String>,
     /// Plugins that were switched off.
@@ -231,6 +233,7 @@ impl Summary {
         self.huge_methods += later.huge_methods;
         self.time += later.time;
         self.check_time += later.check_time;
+        self.plugin_time += later.plugin_time;
         keep(&mut self.huge, later.huge);
         keep(&mut self.failures, later.failures);
         keep(&mut self.skipped, later.skipped);

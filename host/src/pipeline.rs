@@ -249,6 +249,7 @@ impl Pipeline {
             cause: plugin.cause().unwrap_or_default(),
         });
         summary.switched_off = off.collect();
+        summary.plugin_time = self.plugins.iter().map(|plugin| plugin.spent()).sum();
         summary.strict_failure = self.strict && summary.failed > 0;
         for counts in self
             .plugins

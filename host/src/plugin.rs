@@ -248,6 +248,11 @@ impl Plugin {
         self.record().cause().map(str::to_owned)
     }
 
+    /// CPU time that its code has taken, and what it asked the host.
+    pub fn spent(&self) -> Duration {
+        self.record().spent()
+    }
+
     fn record(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }

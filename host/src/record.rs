@@ -32,6 +32,11 @@ impl Record {
         self.cause.as_deref()
     }
 
+    /// CPU time of all classes together.
+    pub(crate) fn spent(&self) -> Duration {
+        self.spent
+    }
+
     /// Why it was switched off, if it was.
     pub(crate) fn cause(&self) -> Option<&str> {
         self.cause.as_deref()

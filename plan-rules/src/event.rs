@@ -32,6 +32,10 @@ pub enum EventValue {
     Stack,
     /// Always this.
     Constant(Literal),
+    /// A local variable that the class file names where the place is.
+    Variable(String),
+    /// What a slot of the method holds, as a value of this type.
+    Slot(u16, String),
 }
 
 impl_stored!(enum EventValue {
@@ -40,6 +44,8 @@ impl_stored!(enum EventValue {
     2 Operand(index),
     3 Stack,
     4 Constant(value),
+    5 Variable(name),
+    6 Slot(index, kind),
 });
 
 /// What an event records besides time and thread.
@@ -180,7 +186,9 @@ impl EventValues {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let text = |value: &EventValue| match value {
-            EventValue::Constant(Literal::String(text)) => text.len(),
+            EventValue::Constant(Literal::String(text))
+            | EventValue::Variable(text)
+            | EventValue::Slot(_, text) => text.len(),
             _ => 0,
         };
         let texts = self.values.iter().map(|(name, it)| name.len() + text(it));
@@ -275,7 +283,9 @@ struct Place<'m, 'a> {
 impl Place<'_, '_> {
     /// Leaves a value on the operand stack; gives its primitive type, or none for a reference.
     fn load(&self, value: &EventValue, code: &mut Snippet) -> Result<Option<BaseType>, String> {
+        let variable = self.variable(value)?;
         let base = match value {
+            EventValue::Variable(_) | EventValue::Slot(..) => variable.and_then(|(_, base)| base),
             EventValue::This => None,
             EventValue::Argument(index) => self.argument(*index)?,
             EventValue::Operand(index) => self.operand(*index)?,
@@ -289,9 +299,64 @@ impl Place<'_, '_> {
             EventValue::Stack if is_wide(base) => code.op(opcode::DUP2, 0),
             EventValue::Stack => code.op(opcode::DUP, 0),
             EventValue::Constant(literal) => push(literal, code),
+            EventValue::Variable(_) | EventValue::Slot(..) => {
+                let slot = variable.map_or(0, |(slot, _)| slot);
+                code.load_variable(load_opcode(base), slot)
+            }
         };
         loaded.map_err(|error| error.to_string())?;
         Ok(base)
+    }
+
+    /// Slot and primitive type of a local variable; none if the value is none.
+    fn variable(&self, value: &EventValue) -> Result<Option<(u16, Option<BaseType>)>, String> {
+        let found = match value {
+            EventValue::Slot(slot, kind) => (*slot, variable_type(kind.as_bytes())?),
+            EventValue::Variable(name) => self.named(name)?,
+            _ => return Ok(None),
+        };
+        match self.operands {
+            None => Ok(Some(found)),
+            Some(_) => Err(BESIDE_OPERANDS.to_owned()),
+        }
+    }
+
+    /// A local variable that the class file names here (JVMS 4.7.13).
+    fn named(&self, name: &str) -> Result<(u16, Option<BaseType>), String> {
+        let code = self.method.code().ok().flatten();
+        let code = code.ok_or("the method has no code")?;
+        let here = match self.point.location {
+            Location::Entry => Bci(0),
+            Location::Before(bci) | Location::At(bci) => bci,
+            Location::Jump { target, .. } => target,
+            Location::FallThrough(bci) => behind(code.bytes(), bci),
+            _ => {
+                let cause = "expected a place within the method: no local variable is in scope where an exception leaves it";
+                return Err(cause.to_owned());
+            }
+        };
+        let mut scope = Vec::new();
+        for variable in code.local_variables().take(MAX_VARIABLES) {
+            let start = u32::from(variable.start.0);
+            let range = start..start + u32::from(variable.length);
+            if !range.contains(&u32::from(here.0)) {
+                continue;
+            }
+            if variable.name == name {
+                let kind = variable_type(variable.descriptor.as_bytes())?;
+                return Ok((variable.index.0, kind));
+            }
+            scope.push(variable.name.to_str_lossless().into_owned());
+        }
+        Err(match scope.as_slice() {
+            [] => format!(
+                "the class file names no local variable here, so not `{name}`: it names those of code that is compiled with `-g`, each from behind its first store on"
+            ),
+            names => format!(
+                "no local variable `{name}` is in scope here, but {}",
+                names.join(", ")
+            ),
+        })
     }
 
     fn argument(&self, index: u8) -> Result<Option<BaseType>, String> {
@@ -346,6 +411,44 @@ impl Place<'_, '_> {
     }
 }
 
+/// Most named local variables of a method that are looked at.
+const MAX_VARIABLES: usize = 4_096;
+
+/// Why there is no local variable in code around an instruction.
+const BESIDE_OPERANDS: &str = "a local variable is recorded in front of an instruction, not together with its operands or what it gives: \
+                               ask for two events";
+
+/// The bci behind an instruction that goes on there.
+fn behind(code: &[u8], at: Bci) -> Bci {
+    let byte = |bci: u16| code.get(usize::from(bci)).copied().unwrap_or(0);
+    let opcode = byte(at.0);
+    let length = match (opcode, byte(at.0.saturating_add(1))) {
+        (opcode::WIDE, opcode::IINC) => 6,
+        (opcode::WIDE, _) => 4,
+        _ => u16::from(opcode::length(opcode)),
+    };
+    Bci(at.0.saturating_add(length))
+}
+
+/// The primitive type of a field descriptor, or none for a reference.
+fn variable_type(descriptor: &[u8]) -> Result<Option<BaseType>, String> {
+    let kind = FieldType::parse(descriptor);
+    kind.map(base_of_type).map_err(|_| {
+        let found = String::from_utf8_lossy(descriptor);
+        format!("expected a field descriptor as the type of a local variable, found `{found}`")
+    })
+}
+
+fn load_opcode(base: Option<BaseType>) -> u8 {
+    match base {
+        None => opcode::ALOAD,
+        Some(BaseType::Long) => opcode::LLOAD,
+        Some(BaseType::Float) => opcode::FLOAD,
+        Some(BaseType::Double) => opcode::DLOAD,
+        Some(_) => opcode::ILOAD,
+    }
+}
+
 /// Where a value lies on the stack.
 const NOTHING: &str = "nothing is found on the stack here: it is before a return instruction, before `athrow`, \
                        at `unwind`, and at an instruction that gives something";
@@ -389,6 +492,8 @@ impl fmt::Display for EventValue {
             Self::Operand(index) => write!(f, "operand {index}"),
             Self::Stack => f.write_str("stack"),
             Self::Constant(literal) => write!(f, "{literal:?}"),
+            Self::Variable(name) => write!(f, "variable {name}"),
+            Self::Slot(slot, kind) => write!(f, "slot {slot} {kind}"),
         }
     }
 }

@@ -94,6 +94,7 @@ impl Lowering<'_, '_> {
                 self.increment(self.context.locals().plus(u32::from(*slot)), *by);
             }
             Operation::Jump(code, _) => self.with_index(*code, 0),
+            Operation::Variable(code, slot) => self.local(*code, u32::from(*slot)),
             Operation::Original(bytes) => self.code.extend_from_slice(bytes),
             // Other operations have taken their place, or the snippet was refused.
             Operation::Operand(_) | Operation::Proceed => return None,

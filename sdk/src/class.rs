@@ -14,7 +14,7 @@ use crate::error;
 use crate::numbers::{CodeView, RawCode};
 use crate::source::{ClassSource, MethodSource};
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
+    Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
 };
 
 /// The class being loaded.
@@ -93,6 +93,25 @@ impl<'a> Class<'a> {
     #[must_use]
     pub fn annotations(&self) -> Vec<String> {
         self.source.annotations()
+    }
+
+    /// All fields in the order of the class file.
+    #[must_use]
+    pub fn fields(&self) -> Vec<FieldSummary> {
+        self.source.fields()
+    }
+
+    /// Contents of the class's first attribute of this name (JVMS 4.7), such as `InnerClasses` or `Record`; what indices
+    /// in it name says [`Class::pool_text`].
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<Vec<u8>> {
+        self.source.attribute(name)
+    }
+
+    /// The text that a constant pool entry holds (JVMS 4.4.7) or, of a class, names.
+    #[must_use]
+    pub fn pool_text(&self, pool_index: u16) -> Option<String> {
+        self.source.pool_text(pool_index)
     }
 
     /// All methods in the order of the class file, with names.

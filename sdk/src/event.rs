@@ -35,6 +35,10 @@ pub enum EventValue {
     Stack,
     /// Always this.
     Constant(Constant),
+    /// A local variable that the class file names where the site is.
+    Variable(String),
+    /// What a slot of the method holds, as a value of the type with this descriptor.
+    Slot(u16, String),
 }
 
 impl Event {
@@ -68,6 +72,21 @@ impl Event {
     #[must_use]
     pub fn constant(self, name: &str, value: Constant) -> Self {
         self.value(name, EventValue::Constant(value))
+    }
+
+    /// The local variable `variable`, which the class file names where the site is (the class is compiled with `-g`); it
+    /// has to be set there on every way. Not where an exception leaves the method, and not beside operands or what an
+    /// instruction gives.
+    #[must_use]
+    pub fn variable(self, name: &str, variable: &str) -> Self {
+        self.value(name, EventValue::Variable(variable.to_owned()))
+    }
+
+    /// As [`Event::variable`], by the slot and the descriptor of a type: `I`, `Ljava/lang/String;`. Also for classes
+    /// without the names of variables.
+    #[must_use]
+    pub fn slot(self, name: &str, index: u16, kind: &str) -> Self {
+        self.value(name, EventValue::Slot(index, kind.to_owned()))
     }
 
     /// Longest text kept of one value, in bytes of UTF-8: 80 unless set, at most 1,024.

@@ -10,8 +10,8 @@ use crate::snippet::{Part, Snippet};
 use crate::source::{ClassSource, MethodSource, PlanSink, RecordedSource, Side};
 use crate::table::{Kind, Table};
 use crate::wit::{
-    Column, Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place,
-    RecordedEvent, RecordedTable, Site, Sum,
+    Column, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary,
+    Place, RecordedEvent, RecordedTable, Site, Sum,
 };
 
 impl ClassSource for class_file::ClassView {
@@ -44,6 +44,15 @@ impl ClassSource for class_file::ClassView {
     }
     fn annotations(&self) -> Vec<String> {
         self.annotations()
+    }
+    fn fields(&self) -> Vec<FieldSummary> {
+        self.fields()
+    }
+    fn attribute(&self, name: &str) -> Option<Vec<u8>> {
+        self.attribute(name)
+    }
+    fn pool_text(&self, pool_index: u16) -> Option<String> {
+        self.pool_text(pool_index)
     }
     fn methods(&self) -> Vec<MethodSummary> {
         self.methods()
@@ -155,6 +164,8 @@ pub(crate) fn values_of(event: &Event) -> probes::EventValues {
             EventValue::Operand(index) => resource.operand(name, *index),
             EventValue::Stack => resource.stack(name),
             EventValue::Constant(value) => resource.constant(name, value),
+            EventValue::Variable(variable) => resource.variable(name, variable),
+            EventValue::Slot(index, kind) => resource.slot(name, *index, kind),
         }
     }
     if let Some(bytes) = event.limit {

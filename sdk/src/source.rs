@@ -7,8 +7,8 @@ use crate::edit::Edit;
 use crate::event::Event;
 use crate::table::Table;
 use crate::wit::{
-    Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, ProbeId,
-    RecordedEvent, RecordedTable, Site, Sum,
+    Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place,
+    ProbeId, RecordedEvent, RecordedTable, Site, Sum,
 };
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
@@ -28,6 +28,9 @@ pub trait ClassSource {
     fn fingerprint(&self) -> Option<u64>;
     fn retransforming(&self) -> bool;
     fn annotations(&self) -> Vec<String>;
+    fn fields(&self) -> Vec<FieldSummary>;
+    fn attribute(&self, name: &str) -> Option<Vec<u8>>;
+    fn pool_text(&self, pool_index: u16) -> Option<String>;
     fn methods(&self) -> Vec<MethodSummary>;
     fn methods_with_code(&self) -> Vec<u16>;
     fn code(&self, start: u32) -> Result<Vec<u64>, Failure>;

@@ -1,6 +1,8 @@
 //! The values of the WIT package, the same types natively and in WebAssembly.
 
-pub use crate::bindings::classhook::plugin::class_file::{Handler, Jump, MemberRef, MethodSummary};
+pub use crate::bindings::classhook::plugin::class_file::{
+    FieldSummary, Handler, Jump, MemberRef, MethodSummary,
+};
 pub use crate::bindings::classhook::plugin::recorded::{
     Event as RecordedEvent, Sum, Table as RecordedTable, Times,
 };

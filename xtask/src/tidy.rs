@@ -7,6 +7,7 @@
 //! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`interface`]: what released plugins import stays as it was;
+//! * [`interface_page`]: the reference of the interface is made of its comments;
 //! * [`documents`]: links in Markdown lead somewhere, one sentence per line;
 //! * [`figures`]: the page of figures shows the published ones.
 
@@ -16,7 +17,9 @@ mod edge_cases;
 mod features;
 mod finding;
 mod interface;
+mod interface_page;
 mod layers;
+
 mod sources;
 mod unsafe_code;
 
@@ -45,6 +48,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     circles::check(workspace, &mut findings)?;
     let sources = sources::check(workspace.root(), &files, &mut findings)?;
     unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
+    interface_page::check(workspace.root(), &mut findings)?;
     documents::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;
     interface::check(workspace.root(), &files, &mut findings)?;

@@ -8,6 +8,7 @@ use host::Pipeline;
 use probes::ProbeTable;
 use rewriter::{ClassFile, print};
 
+use crate::explained::ExplainedClass;
 use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
 use crate::plan_text::plan_text;
@@ -23,6 +24,7 @@ Examples:
   classhook explain coverage build/classes/com/acme/Foo.class
   classhook explain coverage --diff 'app.jar!com.acme.Foo'
   classhook explain my-plugin.wasm --in app.jar 'com.acme.**'
+  classhook explain my-plugin.wasm --in app.jar '**' --json
   classhook explain coverage --in jrt:java.base java.lang.Integer";
 
 /// Shows what a plugin would do to classes.
@@ -44,6 +46,12 @@ pub struct Explain {
     /// Show the class before and after, as a difference
     #[arg(long)]
     pub diff: bool,
+    /// Show figures for each class: edits, notes, bytes before and after, and the time that the plugin took
+    #[arg(long)]
+    pub stats: bool,
+    /// Print a JSON object in a line for each class: edits, notes, what was left alone and why, bytes and times
+    #[arg(long, conflicts_with_all = ["diff", "stats"])]
+    pub json: bool,
 }
 
 impl Explain {
@@ -68,12 +76,28 @@ impl Explain {
         let mut bytes = Vec::new();
         let name = class.this_class();
         let request = plugins::request(name.as_bytes(), class.bytes());
+        let before = pipeline.summary().plugin_time;
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut bytes);
+        let explained = ExplainedClass {
+            class: &class,
+            explanation: &explanation,
+            outcome: &outcome,
+            bytes: &bytes,
+            time: pipeline.summary().plugin_time.saturating_sub(before),
+        };
         let mut text = format!("// {}\n", show::name(&found.origin));
         let mut exit = 0;
         for failure in outcome.failures() {
             complain(format_args!("{failure}\n"));
             exit = 1;
+        }
+        if self.json {
+            let line = explained.json(&self.plugin, &found.origin);
+            show(&format!("{line}\n"))?;
+            return Ok(exit);
+        }
+        if self.stats {
+            let _ = writeln!(text, "{}", explained.figures());
         }
         if exit == 0 && explanation.asked.is_empty() {
             let _ = writeln!(text, "// `{}` does not select this class", self.plugin);

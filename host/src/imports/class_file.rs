@@ -2,13 +2,13 @@
 
 use plan_rules::{RefusedRequest, Transformation, numbers};
 use rewriter::InsertionPoint;
-use rewriter::{Bci, Code, Location, Method, MethodIndex, PoolIndex, ReadError};
+use rewriter::{Bci, Code, Field, Location, Method, MethodIndex, PoolIndex, ReadError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
 use super::convert::{Answer, answer, sites, text};
 use crate::bindings::classhook::plugin::class_file::{
-    Handler, Host, HostClassView, HostMethodView, Jump, MemberRef, MethodSummary,
+    FieldSummary, Handler, Host, HostClassView, HostMethodView, Jump, MemberRef, MethodSummary,
 };
 use crate::bindings::classhook::plugin::types::{self, Site};
 use crate::handles::{ClassHandle, MethodHandle};
@@ -144,6 +144,28 @@ impl HostClassView for State {
             .annotations()
             .map(text)
             .collect())
+    }
+
+    fn fields(&mut self, _: Resource<ClassHandle>) -> Result<Vec<FieldSummary>> {
+        let fields = self.transformation()?.class().fields();
+        let summary = |field: Field<'_, '_>| FieldSummary {
+            name: text(field.name()),
+            descriptor: text(field.descriptor()),
+            access_flags: field.access_flags(),
+            annotations: field.annotations().map(text).collect(),
+        };
+        Ok(fields.map(summary).collect())
+    }
+
+    fn attribute(&mut self, _: Resource<ClassHandle>, name: String) -> Result<Option<Vec<u8>>> {
+        let mut attributes = self.transformation()?.class().attributes();
+        let found = attributes.find(|attribute| attribute.name == name.as_str());
+        Ok(found.map(|attribute| attribute.bytes.to_vec()))
+    }
+
+    fn pool_text(&mut self, _: Resource<ClassHandle>, index: u16) -> Result<Option<String>> {
+        let found = self.transformation()?.class().pool().text(PoolIndex(index));
+        Ok(found.map(text))
     }
 
     fn methods(&mut self, _: Resource<ClassHandle>) -> Result<Vec<MethodSummary>> {

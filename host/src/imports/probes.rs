@@ -109,6 +109,25 @@ impl HostEventValues for State {
         self.add_value(&of, name, EventValue::Stack)
     }
 
+    fn variable(
+        &mut self,
+        of: Resource<EventValues>,
+        name: String,
+        variable: String,
+    ) -> Result<()> {
+        self.add_value(&of, name, EventValue::Variable(variable))
+    }
+
+    fn slot(
+        &mut self,
+        of: Resource<EventValues>,
+        name: String,
+        index: u16,
+        kind: String,
+    ) -> Result<()> {
+        self.add_value(&of, name, EventValue::Slot(index, kind))
+    }
+
     fn constant(&mut self, of: Resource<EventValues>, name: String, value: Constant) -> Result<()> {
         self.add_value(&of, name, EventValue::Constant(constant(value)))
     }

@@ -201,6 +201,13 @@ impl<'a> ConstantPool<'a> {
         self.bytes.get(start..start.plus(length)).map(Utf8::new)
     }
 
+    /// The text of a `CONSTANT_Utf8`, or the one that a `CONSTANT_Class` or `CONSTANT_String` names.
+    #[must_use]
+    pub fn text(&self, index: PoolIndex) -> Option<Utf8<'a>> {
+        let found = self.utf8(index).or_else(|| self.class_name(index));
+        found.or_else(|| self.string(index))
+    }
+
     /// Whether any entry is a `CONSTANT_Utf8` with this text.
     #[must_use]
     pub fn holds(&self, text: &[u8]) -> bool {

@@ -101,6 +101,7 @@ impl Host<'_> {
                     && found.local() == slot
                     && found.immediate() == Some(i32::from(*by))
             }
+            Operation::Variable(wanted, slot) => self.is_local(found, *wanted, Some(*slot)),
             // Where it goes is looked at when all places are known.
             Operation::Jump(wanted, _) => code == *wanted,
             Operation::Original(bytes) => found.bytes() == bytes,

@@ -109,6 +109,12 @@ impl Snippet {
         self.operations.iter().any(uses)
     }
 
+    /// True when it loads a local variable of the method's own.
+    pub(crate) fn uses_variables(&self) -> bool {
+        let uses = |operation| matches!(operation, &Operation::Variable(..));
+        self.operations.iter().any(uses)
+    }
+
     pub(crate) fn uses_this(&self) -> bool {
         self.operations.contains(&Operation::This)
     }
@@ -170,6 +176,20 @@ impl Snippet {
     /// When the snippet is full.
     pub fn load_argument(&mut self, index: u8) -> Result<(), SnippetError> {
         self.add(Operation::Argument(index), 0)
+    }
+
+    /// Pushes a local variable of the method's own by its slot: `iload` to
+    /// `aload`. Refused where the method's stack map frames do not say that it
+    /// holds such a value.
+    ///
+    /// # Errors
+    /// For another opcode, or when the snippet is full.
+    pub fn load_variable(&mut self, opcode: u8, slot: u16) -> Result<(), SnippetError> {
+        if !(opcode::ILOAD..=opcode::ALOAD).contains(&opcode) {
+            let expected = "iload, lload, fload, dload or aload";
+            return Err(SnippetError::opcode(self.at(), opcode, expected));
+        }
+        self.add(Operation::Variable(opcode, slot), 0)
     }
 
     /// Pushes an operand of the instruction that the snippet stands around

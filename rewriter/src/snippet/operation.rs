@@ -91,6 +91,8 @@ pub(crate) enum Operation {
     Proceed,
     /// The bytes of that instruction, its operands being on the stack.
     Original(Vec<u8>),
+    /// `xload` of one of the method's own slots.
+    Variable(u8, u16),
 }
 
 impl_stored!(enum Operation {
@@ -109,6 +111,7 @@ impl_stored!(enum Operation {
     12 Operand(index),
     13 Proceed,
     14 Original(bytes),
+    15 Variable(opcode, slot),
 });
 
 impl Member {

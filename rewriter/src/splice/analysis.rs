@@ -95,7 +95,8 @@ impl<'t> Analysis<'t> {
                     .ok_or(SkipReason::NoSuchSnippet { snippet: id })?;
                 asked.push(ProgramPoint::of(edit.point.location, context.code));
                 slots |= edit.point.location != Location::Entry && snippet.uses_parameters();
-                wanted |= context.framed && snippet.is_branching()
+                wanted |= snippet.uses_variables()
+                    || context.framed && snippet.is_branching()
                     || context.constructor && (snippet.uses_this() || snippet.is_branching());
             }
             if let Some(code) = plan.around(edit).filter(|code| code.is_branching()) {
@@ -124,7 +125,11 @@ impl<'t> Analysis<'t> {
                 };
                 let point = ProgramPoint::of(edit.point.location, context.code);
                 let ready = !context.constructor || points.is_ready(point, context.code);
-                let at_point = context.at(edit.point.location, ready);
+                let mut at_point = context.at(edit.point.location, ready);
+                if snippet.uses_variables() {
+                    let known = points.variables(point, context.framed);
+                    at_point = at_point.with_variables(known);
+                }
                 let typed = type_snippet(snippet, &at_point.view(&context)).map_err(wrong)?;
                 let stack = at_point.stack();
                 inserted.push(Inserted {

@@ -227,6 +227,7 @@ impl<'t> MethodContext<'t> {
             stack,
             this,
             ready,
+            variables: Err("local variables can be loaded in front of an instruction alone"),
         }
     }
 }
@@ -252,6 +253,8 @@ pub(crate) struct PointContext<'t> {
     stack: Option<Type<'t>>,
     this: Result<Type<'t>, &'static str>,
     ready: bool,
+    /// What the method's local variables hold, by slot, or why that is not known.
+    variables: Result<Vec<Type<'t>>, &'static str>,
 }
 
 impl<'t> PointContext<'t> {
@@ -261,6 +264,7 @@ impl<'t> PointContext<'t> {
             major: context.major,
             this: self.this,
             arguments: &context.arguments,
+            variables: self.variables.as_deref().map_err(|reason| *reason),
             at_entry: self.at_entry,
             returns: context.returns,
             may_return: self.ready,
@@ -268,6 +272,12 @@ impl<'t> PointContext<'t> {
             whole_body: false,
             around: None,
         }
+    }
+
+    /// The same where this is known of the method's local variables.
+    pub(crate) fn with_variables(self, known: Result<Vec<Type<'t>>, &'static str>) -> Self {
+        let variables = known;
+        PointContext { variables, ..self }
     }
 
     /// What it finds on the stack and leaves there.
@@ -293,6 +303,8 @@ pub(crate) struct TypingContext<'t, 's> {
     /// What `load_this` pushes, or why it cannot.
     pub(crate) this: Result<Type<'t>, &'static str>,
     pub(crate) arguments: &'s [Argument<'t>],
+    /// What the method's local variables hold, by slot, or why that is not known.
+    pub(crate) variables: Result<&'s [Type<'t>], &'static str>,
     /// Before the method's code: nothing has been stored yet.
     pub(crate) at_entry: bool,
     pub(crate) returns: Option<FieldType<'t>>,

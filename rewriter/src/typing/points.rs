@@ -76,6 +76,23 @@ impl<'t> PointTypes<'t> {
         self.types.get(&point)
     }
 
+    /// What the local variables hold at a point that was asked for, by slot.
+    ///
+    /// # Errors
+    /// Says why that is not known.
+    pub(crate) fn variables(
+        &self,
+        point: ProgramPoint,
+        is_framed: bool,
+    ) -> Result<Vec<Type<'t>>, &'static str> {
+        let found = self.get(point).map(|types| types.locals.clone());
+        found.ok_or(match point {
+            ProgramPoint::Unwind => "local variables are not known where an exception leaves the method",
+            _ if is_framed => "nothing leads here, so nothing is known of local variables",
+            _ => "the class file has no stack map frames (version 49 or older), which say what local variables hold",
+        })
+    }
+
     /// True where `this` has been initialized.
     pub(crate) fn is_ready(&self, point: ProgramPoint, code: &[u8]) -> bool {
         let bci = match point {

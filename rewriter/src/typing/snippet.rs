@@ -316,11 +316,12 @@ impl<'t, 's> Check<'t, 's> {
             Operation::Invoke(code, member) => self.invoke(at, *code, member)?,
             Operation::Plain(code) => return self.plain(at, *code),
             Operation::Jump(code, label) => return self.jump(at, *code, *label),
+            Operation::Variable(code, slot) => {
+                let value = self.variable(at, *code, *slot)?;
+                self.machine.push(value).map_err(fault(*code))?;
+            }
             Operation::Operand(index) => {
-                let operands = &self.around(at)?.operands;
-                let found = operands.get(usize::from(*index)).copied();
-                let reason = "the instruction takes no such operand";
-                let value = found.ok_or(SnippetError::NotHere { at, reason })?;
+                let value = self.operand(at, *index)?;
                 self.machine.push(value).map_err(fault(opcode::ALOAD))?;
             }
             Operation::Proceed => {
@@ -369,6 +370,45 @@ impl<'t, 's> Check<'t, 's> {
             return Err(SnippetError::NotHere { at, reason });
         }
         Ok(Type::of(argument.kind))
+    }
+
+    /// An operand of the instruction that the code stands around.
+    fn operand(&self, at: u32, index: u8) -> Result<Type<'t>, SnippetError> {
+        let operands = &self.around(at)?.operands;
+        let found = operands.get(usize::from(index)).copied();
+        let reason = "the instruction takes no such operand";
+        found.ok_or(SnippetError::NotHere { at, reason })
+    }
+
+    /// What a local variable of the method's own holds, if `code` can load it.
+    fn variable(&self, at: u32, code: u8, slot: u16) -> Result<Type<'t>, SnippetError> {
+        let variables = self.context.variables;
+        let variables = variables.map_err(|reason| SnippetError::NotHere { at, reason })?;
+        let found = variables.get(usize::from(slot)).copied();
+        let found = found.unwrap_or(Type::Top);
+        let (fits, kind) = match code {
+            opcode::ILOAD => (found == Type::Int, "an int"),
+            opcode::LLOAD => (found == Type::Long, "a long"),
+            opcode::FLOAD => (found == Type::Float, "a float"),
+            opcode::DLOAD => (found == Type::Double, "a double"),
+            _ => (
+                found.is_reference() && !found.is_uninitialized(),
+                "an initialized object",
+            ),
+        };
+        if fits {
+            return Ok(found);
+        }
+        let found = match found {
+            Type::Top => "nothing that is set on every way here".to_owned(),
+            other => other.to_string(),
+        };
+        Err(SnippetError::Mismatch {
+            at,
+            mnemonic: opcode::mnemonic(code).unwrap_or("?"),
+            expected: format!("{kind} in the local variable {slot}"),
+            found,
+        })
     }
 
     fn constant(&self, at: u32, value: &Value) -> Result<Type<'t>, SnippetError> {

@@ -2,11 +2,11 @@
 
 use classhook_sdk::source::{ClassSource, MethodSource};
 use classhook_sdk::wit::{
-    self, Failure, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
+    self, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
 };
 use jvms::modified_utf8::Utf8;
 use plan_rules::{RefusedRequest, Transformation, numbers};
-use rewriter::{Bci, ClassFile, Code, Location, Method, MethodIndex, PoolIndex, ReadError};
+use rewriter::{Bci, ClassFile, Code, Field, Location, Method, MethodIndex, PoolIndex, ReadError};
 
 use crate::plan::{Denied, PlanRecord};
 
@@ -57,6 +57,22 @@ impl ClassSource for NativeClass<'_, '_> {
     }
     fn annotations(&self) -> Vec<String> {
         self.class.annotations().map(text).collect()
+    }
+    fn fields(&self) -> Vec<FieldSummary> {
+        let summary = |field: Field<'_, '_>| FieldSummary {
+            name: text(field.name()),
+            descriptor: text(field.descriptor()),
+            access_flags: field.access_flags(),
+            annotations: field.annotations().map(text).collect(),
+        };
+        self.class.fields().map(summary).collect()
+    }
+    fn attribute(&self, name: &str) -> Option<Vec<u8>> {
+        let found = self.class.attributes().find(|it| it.name == name);
+        found.map(|attribute| attribute.bytes.to_vec())
+    }
+    fn pool_text(&self, pool_index: u16) -> Option<String> {
+        self.class.pool().text(PoolIndex(pool_index)).map(text)
     }
     fn methods(&self) -> Vec<MethodSummary> {
         self.class.methods().map(summary).collect()

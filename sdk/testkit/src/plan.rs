@@ -194,6 +194,8 @@ fn values_of(event: &Event) -> EventValues {
             EventValue::Operand(index) => plan_rules::EventValue::Operand(*index),
             EventValue::Stack => plan_rules::EventValue::Stack,
             EventValue::Constant(value) => plan_rules::EventValue::Constant(constant(value)),
+            EventValue::Variable(variable) => plan_rules::EventValue::Variable(variable.clone()),
+            EventValue::Slot(index, kind) => plan_rules::EventValue::Slot(*index, kind.clone()),
         };
         values.add(name.clone(), value);
     }

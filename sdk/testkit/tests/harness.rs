@@ -276,3 +276,79 @@ fn rows_of_tables_are_told_and_checked() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+/// An event in front of the first instruction of each method, of one local variable.
+struct Variables(Variable);
+
+#[derive(Deserialize)]
+struct Variable {
+    method: String,
+    #[serde(default)]
+    named: String,
+    #[serde(default)]
+    slot: u16,
+    #[serde(default)]
+    kind: String,
+}
+
+impl Transformer for Variables {
+    type Config = Variable;
+
+    fn new(config: Variable) -> Result<Self> {
+        Ok(Self(config))
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let Variable {
+            method,
+            named,
+            slot,
+            kind,
+        } = &self.0;
+        let event = match named.as_str() {
+            "" => Event::default().slot("v", *slot, kind),
+            named => Event::default().variable("v", named),
+        };
+        for method in class.methods().filter(|it| it.name() == method) {
+            plan.event(&method.before(&[0])?, &event, b"")?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn local_variables_are_recorded_where_they_are_set() {
+    let plan = |config: &str| Harness::<Variables>::new(config).transform(COUNTER);
+    let increment = "method = \"increment\"\n";
+    plan(&format!("{increment}named = \"n\""))
+        .assert_plan("increment(I)I before 0: event 0: v = variable n, limit 80\n");
+    plan(&format!("{increment}slot = 1\nkind = \"I\""))
+        .assert_plan("increment(I)I before 0: event 0: v = slot 1 I, limit 80\n");
+    for (config, expected) in [
+        (
+            "slot = 1\nkind = \"J\"",
+            "expected a long in the local variable 1, found int",
+        ),
+        (
+            "slot = 1\nkind = \"[I\"",
+            "expected an initialized object in the local variable 1",
+        ),
+        (
+            "slot = 2\nkind = \"I\"",
+            "nothing that is set on every way here",
+        ),
+        ("slot = 0\nkind = \"I;\"", "expected a field descriptor"),
+        (
+            "named = \"m\"",
+            "no local variable `m` is in scope here, but this, n",
+        ),
+    ] {
+        plan(&format!("{increment}{config}")).assert_error(expected);
+    }
+    let constructed = plan("method = \"<init>\"\nslot = 0\nkind = \"LCounter;\"");
+    constructed.assert_error("expected an initialized object in the local variable 0");
+    let old = [&COUNTER[..7], &[49], &COUNTER[8..]].concat();
+    Harness::<Variables>::new(&format!("{increment}named = \"n\""))
+        .transform(&old)
+        .assert_error("no stack map frames");
+}

@@ -65,6 +65,7 @@ fn every_value_of_every_event_is_recorded_and_what_is_beyond_the_limit_is_counte
         assert!(trace.lost.is_none(), "{:?}", trace.lost);
         assert!(trace.calls.is_empty() && trace.aggregates.is_empty());
         every_call_is_there(&trace);
+        variables_are_those_of_the_moment(&trace);
         values_have_their_types(&trace);
         limit_is_kept(&trace);
         reports_show_events(folder.path());
@@ -93,6 +94,25 @@ fn every_call_is_there(trace: &Trace) {
         assert_eq!(values[1..], expected);
     }
     assert_eq!(events(trace, "add", "returned").len(), 1_000);
+}
+
+/// Local variables in front of each call: by name, and by slot.
+fn variables_are_those_of_the_moment(trace: &Trace) {
+    let calls = events(trace, "calls", "before");
+    assert_eq!(calls.len(), 1_000);
+    let mut total = 0;
+    for (number, (place, moment)) in (0..600).zip(&calls[400..]) {
+        assert_eq!(place.shown, ["number", "before", "object"]);
+        let values = texts(moment);
+        assert_eq!(values[..2], [number.to_string(), total.to_string()]);
+        assert!(values[2].starts_with("Events@"), "{values:?}");
+        total += number;
+    }
+    // Each slot was asked for as each type in front of each instruction, and the verifier took what was granted.
+    let tried = |method| events(trace, method, "tried").into_iter();
+    let by: Vec<String> = tried("stopped").flat_map(|(_, it)| texts(it)).collect();
+    assert_eq!(by, ["1", "1", "1", "1", "0", "0", "0"]);
+    assert!(tried("numbers").count() > 7 && tried("main").count() > 10);
 }
 
 fn values_have_their_types(trace: &Trace) {

@@ -33,7 +33,7 @@ fn check_text(root: &Path, file: &Path, text: &str, findings: &mut Vec<Finding>)
         for path in source_paths(line).filter(|path| !is_there(root, &folder, path)) {
             findings.push(Finding::new(&place, format!("there is no {path}")));
         }
-        if sentences(line) > 1 {
+        if sentences(line).len() > 1 {
             findings.push(Finding::new(&place, "more than one sentence in a line"));
         }
     }
@@ -111,18 +111,25 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
         })
 }
 
-/// How many sentences end in the line; tables and headings have none.
-fn sentences(line: &str) -> usize {
+/// The sentences of a line; tables and headings have none.
+pub(super) fn sentences(line: &str) -> Vec<&str> {
     let line = line.trim();
     if line.starts_with('|') || line.starts_with('#') {
-        return 0;
+        return Vec::new();
     }
     let ends = line.match_indices(". ").filter(|(at, _)| {
         let before = line[..*at].rsplit(' ').next().unwrap_or_default();
         let after = line[at + 2..].chars().next();
         ends_a_sentence(before) && after.is_some_and(char::is_uppercase)
     });
-    ends.count() + 1
+    let mut from = 0;
+    let mut found = Vec::new();
+    for (at, _) in ends {
+        found.push(&line[from..=at]);
+        from = at + 2;
+    }
+    found.push(&line[from..]);
+    found
 }
 
 /// Is a full stop behind this word the end of a sentence, rather than of a number or an abbreviation?

@@ -11,7 +11,7 @@ use host::{Config, Loader as ClassLoader, Pipeline};
 use probes::ProbeTable;
 use rewriter::ClassFile;
 use rustix::time::{ClockId, clock_gettime};
-use serde_json::json;
+use tempfile::TempDir;
 
 use crate::inputs::class_files::{self, Found, Loader};
 use crate::plugin_compiler::PluginCompiler;
@@ -25,7 +25,8 @@ use crate::warnings::{Warning, Warnings};
 const AFTER_HELP: &str = "\
 Every class goes through the plugin as in the agent, self-check included, on one thread; what is shown is CPU time of that
 thread, the median of --rounds passes behind one that warms up. A class is `known` where the plan cache has what the plugin
-asked for in an earlier run. Beside it stands the bundled plugin `trace` where it finds nothing to trace, which is what
+asked for in an earlier run, so no code of it runs: that time is the `splice`, which is to read the class, to write it anew
+and to check it; what asking takes besides is the `plugin`. Beside it stands a plugin that asks for nothing, which is what
 any plugin costs.
 The exit code is 1 if the plugin fails on a class, or a class cannot be read.
 
@@ -50,6 +51,9 @@ pub struct Bench {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
 }
+
+/// The component of a plugin that asks for nothing (`build/nothing.rs`).
+const NOTHING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/nothing.wasm"));
 
 /// A plugin that is sent all classes.
 struct Task {
@@ -129,22 +133,14 @@ fn tasks(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<[Task; 4], Pro
     let plugin = plugin
         .map(|plugin| name(plugin).into_owned())
         .unwrap_or_default();
-    let nothing = Config {
-        plugins: vec![PluginConfig {
-            config: json!({ "methods": ["**.there-is-no-such-method"] }),
-            grant: vec!["probes".to_owned()],
-            ..PluginConfig::bundled("trace")
-        }],
-        ..config.clone()
-    };
     let asked = || Pipeline::new(config, &PluginCompiler);
     let mut tasks = [
         Task::new(format!("{plugin}, by names alone"), asked()?),
         Task::new(format!("{plugin}, asked"), asked()?),
         Task::new(format!("{plugin}, known"), known(config, classes)?),
         Task::new(
-            "trace, which finds nothing".to_owned(),
-            Pipeline::new(&nothing, &PluginCompiler)?,
+            "a plugin that asks for nothing".to_owned(),
+            nothing(config)?,
         ),
     ];
     if let Some(first) = tasks.first_mut() {
@@ -157,10 +153,26 @@ fn tasks(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<[Task; 4], Pro
     Ok(tasks)
 }
 
+/// A plugin that asks for nothing.
+fn nothing(config: &Config) -> Result<Pipeline, Problem> {
+    let folder = temporary_folder()?;
+    let file = folder.path().join("nothing.wasm");
+    std::fs::write(&file, NOTHING).map_err(|error| Problem::unwritable(&file, &error))?;
+    let nothing = Config {
+        plugins: vec![PluginConfig::file(file)],
+        ..config.clone()
+    };
+    Ok(Pipeline::new(&nothing, &PluginCompiler)?)
+}
+
+fn temporary_folder() -> Result<TempDir, Problem> {
+    let parent = std::env::temp_dir();
+    temporary::folder(&parent).map_err(|error| Problem::unwritable(&parent, &error))
+}
+
 /// A later run, where the plan cache knows every class.
 fn known(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<Pipeline, Problem> {
-    let folder = temporary::folder(&std::env::temp_dir());
-    let folder = folder.map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+    let folder = temporary_folder()?;
     Cache::open(folder.path()).map_err(|error| Problem::unwritable(folder.path(), &error))?;
     let mut config = config.clone();
     config.agent.cache = Some(folder.path().to_owned());
@@ -227,23 +239,40 @@ fn cpu_time() -> Duration {
     )
 }
 
-fn text(classes: &[(Vec<u8>, Found)], tasks: &[Task]) -> String {
+fn text(classes: &[(Vec<u8>, Found)], tasks: &[Task; 4]) -> String {
     let count = classes.len() as f64;
     let bytes: usize = classes.iter().map(|(_, found)| found.bytes.len()).sum();
     let mut text = format!(
-        "{count} classes of {:.1} KB on average\n{:<40} {:>10} {:>10}\n",
+        "{count} classes of {:.1} KB on average, µs for a class\n{:<40} {:>9} {:>9} {:>9} {:>9}\n",
         bytes as f64 / count / 1e3,
         "",
-        "µs/class",
+        "in all",
+        "plugin",
+        "splice",
         "changed"
     );
-    for task in tasks {
-        let each = task.time().as_secs_f64() * 1e6 / count;
+    let each = |time: Duration| format!("{:.2}", time.as_secs_f64() * 1e6 / count);
+    let [names, asked, known, nothing] = tasks;
+    let plugin = asked.time().saturating_sub(known.time());
+    let parts = [
+        (names, None, None),
+        (asked, Some(plugin), Some(known.time())),
+        (known, None, Some(known.time())),
+        (nothing, None, None),
+    ];
+    for (task, plugin, splice) in parts {
         let changed = match task.names_alone {
             true => String::new(),
             false => task.changed.to_string(),
         };
-        let _ = writeln!(text, "{:<40} {each:>10.2} {changed:>10}", task.title); // a string takes everything
+        let [plugin, splice] = [plugin, splice].map(|it| it.map_or_else(String::new, each));
+        let all = each(task.time());
+        // A string takes everything.
+        let _ = writeln!(
+            text,
+            "{:<40} {all:>9} {plugin:>9} {splice:>9} {changed:>9}",
+            task.title
+        );
     }
     text
 }

@@ -65,6 +65,27 @@ pub const REQUESTS: &[Request] = &[
     ("event-without-operand", event_without_operand),
     ("event-without-this", event_without_this),
     ("event-of-nothing-on-the-stack", event_of_nothing),
+    ("event-of-a-variable-without-name", |class, plan| {
+        event_of(class, plan, Event::default().variable("a", "nobody"))
+    }),
+    ("event-of-a-slot-that-is-not-set", |class, plan| {
+        event_of(class, plan, Event::default().slot("a", 7, "I"))
+    }),
+    ("event-of-a-slot-of-no-type", |class, plan| {
+        event_of(class, plan, Event::default().slot("a", 0, "L;"))
+    }),
+    ("event-of-a-slot-where-it-is-left", |class, plan| {
+        let event = Event::default().slot("a", 0, "I");
+        plan.event(&[caller(class)?.unwind()], &event, b"")
+            .map(drop)
+            .map_err(Into::into)
+    }),
+    ("event-of-a-slot-beside-operands", |class, plan| {
+        let event = Event::default().stack("a").slot("b", 0, "I");
+        plan.event(&caller(class)?.at(&[1])?, &event, b"")
+            .map(drop)
+            .map_err(Into::into)
+    }),
     (
         "event-with-an-operand-at-the-entry",
         event_with_operand_at_entry,
@@ -152,6 +173,14 @@ fn type_names(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         if let Some(name) = method.type_name(index) {
             plan.note(method.entry(), &format!("{index} names {name}"));
         }
+    }
+    for field in class.fields() {
+        plan.note(method.entry(), &format!("{field:?}"));
+    }
+    // An attribute of two bytes that names its text.
+    if let Some(&[high, low]) = class.attribute("SourceFile").as_deref() {
+        let name = class.pool_text(u16::from_be_bytes([high, low]));
+        plan.note(method.entry(), &format!("{name:?}"));
     }
     Ok(())
 }
@@ -371,6 +400,9 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
             .stack("thrown")
             .constant("long", Constant::Long(7));
         plan.event(&[method.unwind()], &thrown, b"")?;
+        if ["main", "numbers", "stopped"].contains(&method.name()) {
+            try_variables(&method, plan)?;
+        }
         for call in method.calls(|it| it.owner == class.name() && it.name != "<init>")? {
             let receiver = u8::from(call.opcode != INVOKESTATIC);
             let mut event = Event::default();
@@ -381,6 +413,27 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
                 event = event.stack("given");
             }
             plan.event(&method.at(&[call.bci])?, &event, b"")?;
+            if method.name() == "calls" {
+                let variables = Event::default().variable("number", "number");
+                let variables = variables
+                    .slot("before", 2, "J")
+                    .variable("object", "events");
+                plan.event(&method.before(&[call.bci])?, &variables, b"")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each slot as each type in front of each instruction; what is not there is refused.
+fn try_variables(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
+    for instruction in method.instructions()? {
+        let sites = method.before(&[instruction.bci])?;
+        for slot in 0..12 {
+            for kind in ["I", "J", "F", "D", "Ljava/lang/Object;"] {
+                let tried = Event::default().slot("tried", slot, kind);
+                let _refused = plan.event(&sites, &tried, b"");
+            }
         }
     }
     Ok(())
@@ -412,6 +465,13 @@ fn event_without_this(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn event_of_nothing(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     plan.event(&[caller(class)?.entry()], &Event::default().stack("a"), b"")?;
+    Ok(())
+}
+
+/// An event in front of the caller's last instruction.
+fn event_of(class: &Class<'_>, plan: &mut Plan<'_>, event: Event) -> Result {
+    let sites = caller(class)?.before(&[4])?;
+    plan.event(&sites, &event, b"")?;
     Ok(())
 }
 
