@@ -64,17 +64,30 @@ pub fn record(
     }
     let recorded = match (recorded, &released) {
         (Ok(recorded), _) => recorded,
+        (Err(_), Err(_)) if !is_alive(pid) => return Err(killed(pid)),
         (Err(_), Err(problem)) => return Err(problem.clone()),
         (Err(problem), Ok(_)) => return Err(problem),
     };
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
         passing.keep();
     }
-    let is_alive = Process::read(pid).is_ok_and(|process| process.is_alive());
     Ok(Visited {
         recordings: vec![recorded],
-        unanswered: released.err().filter(|_| is_alive).map(Problem::partly),
+        unanswered: released
+            .err()
+            .filter(|_| is_alive(pid))
+            .map(Problem::partly),
     })
+}
+
+fn is_alive(pid: i32) -> bool {
+    Process::read(pid).is_ok_and(|process| process.is_alive())
+}
+
+/// A JVM that ended before its recording was written.
+fn killed(pid: i32) -> Problem {
+    let message = format!("nothing was recorded of {pid}: the JVM was killed");
+    Problem::partial("H0610", message).with("found", "a recording is written every 5 seconds")
 }
 
 /// The agent in the JVM, which is loaded if it is not there.

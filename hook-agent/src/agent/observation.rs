@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most events that wait to be read.
-const QUEUE: usize = 1 << 16;
+/// Most frames of events that wait to be read, 16 bytes each; an event counts as one more.
+const QUEUE: usize = 1 << 20;
 /// Most sampled objects that are followed to the end.
 const FOLLOWED: i64 = 1 << 22;
 /// Tags from here on are those of threads.
@@ -50,10 +50,23 @@ pub(crate) struct Running {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub events: Vec<Event>,
+    /// Their frames, and they themselves.
+    length: usize,
     /// Events for which there was no room.
     pub lost: u64,
     /// Sampled objects that got no tag.
     pub untracked: u64,
+}
+
+impl Queue {
+    fn push(&mut self, event: Event) {
+        if self.length >= QUEUE {
+            self.lost += 1;
+            return;
+        }
+        self.length += event.frames.len() + 1;
+        self.events.push(event);
+    }
 }
 
 /// What a thread did.
@@ -139,11 +152,7 @@ impl Observation {
 impl Running {
     /// Lets the thread that records read an event, if there is room.
     pub fn push(&self, event: Event) {
-        let mut queue = lock(&self.queue);
-        match queue.events.len() {
-            ..QUEUE => queue.events.push(event),
-            _ => queue.lost += 1,
-        }
+        lock(&self.queue).push(event);
     }
 
     /// What came since the last time.
@@ -279,6 +288,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn queue_that_is_full_counts_what_it_does_not_take() {
+        let mut queue = Queue::default();
+        for _ in 0..=QUEUE {
+            queue.push(Event {
+                kind: Kind::Waited(1),
+                thread: String::new(),
+                class: Vec::new(),
+                frames: Vec::new(),
+            });
+        }
+        assert_eq!((queue.events.len(), queue.lost), (QUEUE, 1));
+    }
 
     #[test]
     fn collections_are_read_once_and_those_overwritten_are_counted() {
