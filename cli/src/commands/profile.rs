@@ -9,18 +9,23 @@ use clap::{Args, ValueEnum};
 use control::message::NO_PLUGIN;
 use observations::Subscription;
 
-use crate::args::Settings;
+use super::trace::{Meanwhile, Trace, What};
+use crate::args::{EventFiles, Settings};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
 use crate::profile::outputs::{ProfileOutputs, Report};
 use crate::profile::{recorded, snapshots, visit};
 use crate::show::complain;
+use crate::traces::TraceOutputs;
 use crate::until;
+use crate::when::When;
 
 const AFTER_HELP: &str = "\
 What the JVM itself knows, without a change of any class. Several kinds go together in one recording:
   --cpu samples   threads that used CPU time, and where they were, every --interval
+  --cpu times     how often methods were called and how long they took, measured in changed classes;
+                  the same as `classhook trace --aggregate`, and alone
   --alloc sites   what was allocated where, estimated from one sample for each --alloc-interval bytes of a thread
   --monitor       which monitors threads waited for, where and how long
   --exceptions    what was thrown, where, and where it is caught; a JVM offers that from its start only
@@ -103,6 +108,8 @@ pub struct Kinds {
 pub enum Cpu {
     /// By looking at threads
     Samples,
+    /// By measuring every call, as `classhook trace --aggregate`
+    Times,
 }
 
 /// How allocations are found.
@@ -148,7 +155,7 @@ impl Kinds {
     /// What the agent records; none if nothing is asked for.
     fn subscription(&self) -> Option<Subscription> {
         let subscription = Subscription {
-            cpu: self.cpu.map(|_| self.interval),
+            cpu: (self.cpu == Some(Cpu::Samples)).then_some(self.interval),
             allocations: self.alloc.map(|_| self.alloc_interval),
             monitors: self.monitor,
             exceptions: self.exceptions,
@@ -166,6 +173,9 @@ impl Profile {
     /// # Errors
     /// If options, agent, command or JVM are wrong, or what was recorded cannot be read or shown.
     pub fn run(&self) -> Result<u8, Problem> {
+        if self.kinds.cpu == Some(Cpu::Times) {
+            return self.times();
+        }
         let subscription = self.kinds.subscription();
         self.check(subscription.is_some())?;
         let report = self.outputs.report()?;
@@ -177,6 +187,39 @@ impl Profile {
             (Some(subscription), Some(pid)) => self.visit(pid, &subscription, &report),
             (Some(subscription), None) => self.start(&subscription, &report),
         }
+    }
+
+    /// Sums up the calls of methods, which is a trace.
+    fn times(&self) -> Result<u8, Problem> {
+        let kinds = Kinds {
+            cpu: None,
+            ..self.kinds.clone()
+        };
+        let asks = self.moment.threads || self.moment.heap.is_some();
+        let others = kinds.subscription().is_some() || asks || kinds.live;
+        if others || self.outputs.any() || !self.outputs.thread.is_empty() {
+            return Err(Problem::user("H0663", "--cpu times measures calls, and goes with --only alone")
+                .with("help", "`classhook trace` has files and more of single calls; --cpu samples goes with the other kinds"));
+        }
+        let trace = Trace {
+            what: What {
+                methods: self.outputs.only.clone(),
+                aggregate: true,
+                ..What::default()
+            },
+            when: When::default(),
+            outputs: TraceOutputs {
+                top: self.outputs.top,
+                ..TraceOutputs::default()
+            },
+            meanwhile: Meanwhile::default(),
+            event_files: EventFiles::default(),
+            settings: self.settings(),
+            time: self.time,
+            pid: self.pid,
+            command: self.command.clone(),
+        };
+        trace.run()
     }
 
     /// Refuses options that have nothing to be an option of.

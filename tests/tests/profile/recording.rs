@@ -164,6 +164,22 @@ fn part_of_a_recording_is_asked_for_and_files_are_written() {
 }
 
 #[test]
+fn times_of_calls_are_those_of_a_trace() {
+    let folder = scratch();
+    let output = folder.path().join("out");
+    let output = output.to_string_lossy();
+    let options = ["--cpu", "times", "--only", "Told.thrower", "-o", &output];
+    let run = told(&jdks::newest(), folder.path(), &options);
+    run.assert_success();
+    assert!(run.stdout.contains("Told.thrower"), "{}", run.report());
+    assert!(
+        run.stdout.contains("1 call of 1 traced method"),
+        "{}",
+        run.report()
+    );
+}
+
+#[test]
 fn what_cannot_be_profiled_is_said_before_anything_starts() {
     for (words, code) in [
         (&["--", "java"][..], "H0663"),
@@ -175,6 +191,7 @@ fn what_cannot_be_profiled_is_said_before_anything_starts() {
             ],
             "H0670",
         ),
+        (&["--cpu", "times", "--gc", "--", "java"], "H0663"),
         (&["--gc", "--", "no-such-command"], "H0602"),
     ] {
         let run = classhook(&[&["profile"][..], words].concat());
