@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
@@ -90,23 +91,45 @@ impl Answer {
         Err(Failure::new(found).help("check the address"))
     }
 
-    /// Writes its body to a new file.
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let value = self.response.headers().get(name)?;
+        value.to_str().ok().map(str::to_owned)
+    }
+
+    /// Its body.
+    ///
+    /// # Errors
+    /// If it is longer than `most` bytes, or ends early.
+    pub fn bytes(self, most: u64) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        let mut body = self.body(most)?.take(most.saturating_add(1));
+        body.read_to_end(&mut bytes).map_err(|error| cut(&error))?;
+        match bytes.len() as u64 > most {
+            true => Err(too_long(None, most)),
+            false => Ok(bytes),
+        }
+    }
+
+    /// Writes its body to a new file, and gives back its SHA-256, lower-case hex.
     ///
     /// # Errors
     /// If it is longer than `most` bytes, ends early, or cannot be written.
-    pub fn write(self, to: &Path, most: u64) -> Result<(), Failure> {
+    pub fn write(self, to: &Path, most: u64) -> Result<String, Failure> {
         let unwritable = |error: io::Error| Failure::new(format!("{}: {error}", to.display()));
         let mut file = File::create_new(to).map_err(unwritable)?;
         let mut body = self.body(most)?;
-        let (mut buffer, mut left) = (vec![0; 1 << 16], most);
+        let (mut buffer, mut left, mut digest) = (vec![0; 1 << 16], most, Sha256::new());
         loop {
             let count = body.read(&mut buffer).map_err(|error| cut(&error))?;
             let Some(part) = buffer.get(..count).filter(|part| !part.is_empty()) else {
-                return file.flush().map_err(unwritable);
+                file.flush().map_err(unwritable)?;
+                return Ok(hex(&digest.finalize()));
             };
             left = left
                 .checked_sub(count as u64)
                 .ok_or_else(|| too_long(None, most))?;
+            digest.update(part);
             file.write_all(part).map_err(unwritable)?;
         }
     }
@@ -118,6 +141,15 @@ impl Answer {
             _ => Ok(body.into_reader()),
         }
     }
+}
+
+/// The SHA-256 of bytes, lower-case hex.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn too_long(length: Option<u64>, most: u64) -> Failure {

@@ -6,10 +6,14 @@
 //! | module | |
 //! |---|---|
 //! | [`http`] | requests, their limits, and whom they trust |
+//! | [`registry`] | the requests of the OCI distribution specification, for a [`reference`], with [`credentials`] |
 //! | [`failure`] | why there is no component |
 
+mod credentials;
 mod failure;
 mod http;
+mod reference;
+mod registry;
 #[cfg(test)]
 mod test_server;
 
@@ -20,42 +24,47 @@ use serde_json::{Value, json};
 
 use failure::Failure;
 use http::Http;
+use reference::{Reference, SCHEME};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const USAGE: &str = "\
 Fetches the component of a plugin for `classhook plugin add`, which starts this program by itself:
-classhook-fetch VERSION URL NEW-FILE MOST-BYTES [SHA256]";
+classhook-fetch VERSION URL|OCI-REFERENCE NEW-FILE MOST-BYTES [SHA256]";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (of, source, to, most) = match words.as_slice() {
+    let (of, source, to, most, digest) = match words.as_slice() {
         ["--help"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        [of, source, to, most] | [of, source, to, most, _] => (*of, *source, Path::new(to), *most),
+        [of, source, to, most] => (*of, *source, Path::new(to), *most, None),
+        [of, source, to, most, digest] => (*of, *source, Path::new(to), *most, Some(*digest)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     };
     let answer = match (of, most.parse()) {
-        (VERSION, Ok(most)) => answer(&fetch(source, to, most)),
+        (VERSION, Ok(most)) => answer(&fetch(source, to, most, digest)),
         _ => json!({ "other-version": VERSION }),
     };
     println!("{answer}");
     ExitCode::SUCCESS
 }
 
-/// What is known of the component besides its bytes.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Fetched {
-    version: Option<String>,
-}
-
-fn fetch(source: &str, to: &Path, most: u64) -> Result<Fetched, Failure> {
+/// Writes the component; gives back its version, if the registry says one.
+fn fetch(
+    source: &str,
+    to: &Path,
+    most: u64,
+    digest: Option<&str>,
+) -> Result<Option<String>, Failure> {
+    if source.starts_with(SCHEME) {
+        return registry::fetch(&Reference::read(source)?, to, most, digest);
+    }
     check(source)?;
     if source.starts_with("http://") {
         eprintln!(
@@ -63,8 +72,8 @@ fn fetch(source: &str, to: &Path, most: u64) -> Result<Fetched, Failure> {
         );
     }
     let http = Http::new(source.starts_with("https://"))?;
-    http.get(source, &[])?.only_found()?.write(to, most)?;
-    Ok(Fetched::default())
+    let _digest = http.get(source, &[])?.only_found()?.write(to, most)?; // who started this checks it
+    Ok(None)
 }
 
 /// A URL is kept in a file that is shared, so nothing that is secret may be in it.
@@ -82,9 +91,9 @@ fn check(url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn answer(outcome: &Result<Fetched, Failure>) -> Value {
+fn answer(outcome: &Result<Option<String>, Failure>) -> Value {
     match outcome {
-        Ok(fetched) => json!({ "version": fetched.version }),
+        Ok(version) => json!({ "version": version }),
         Err(failure) => json!({
             "failed": failure.found,
             "expected": failure.expected,
@@ -101,7 +110,7 @@ mod tests {
     fn failed(source: &str) -> Failure {
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("x.wasm");
-        fetch(source, &to, 1000).unwrap_err()
+        fetch(source, &to, 1000, None).unwrap_err()
     }
 
     #[test]
@@ -110,9 +119,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("x.wasm");
         let url = server.url("/x.wasm");
-        assert_eq!(fetch(&url, &to, 1000), Ok(Fetched::default()));
+        assert_eq!(fetch(&url, &to, 1000, None), Ok(None));
         assert_eq!(std::fs::read(&to).unwrap(), b"component");
-        let again = fetch(&url, &to, 1000).unwrap_err();
+        let again = fetch(&url, &to, 1000, None).unwrap_err();
         assert!(again.found.contains("exists"), "{again:?}");
     }
 
@@ -125,7 +134,7 @@ mod tests {
         });
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("x.wasm");
-        fetch(&server.url("/a"), &to, 1000).unwrap();
+        fetch(&server.url("/a"), &to, 1000, None).unwrap();
         assert_eq!(std::fs::read(&to).unwrap(), b"component");
         let round = failed(&server.url("/round"));
         assert!(round.found.contains("redirect"), "{round:?}");
@@ -180,6 +189,7 @@ mod tests {
             ("http://127.0.0.1:1/x.wasm", "no answer"),
             ("http://no-such-host.invalid/x.wasm", "no answer"),
             ("http://a b/x.wasm", "no answer"),
+            ("oci://example.com", "no repository"),
         ] {
             let failure = failed(url);
             assert!(failure.found.contains(found), "{url}: {failure:?}");

@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A request without a body.
 pub struct Request {
     pub path: String,
+    /// The header `Host`.
+    pub host: String,
+    /// The header `Authorization`.
+    pub authorization: Option<String>,
 }
 
 /// A server on this machine, until the process ends.
@@ -55,8 +59,23 @@ impl Server {
 fn read(stream: &mut impl Read) -> Option<Request> {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
-    lines.find(String::is_empty)?;
-    Some(Request { path })
+    let mut request = Request {
+        path,
+        host: String::new(),
+        authorization: None,
+    };
+    for line in lines.take_while(|line| !line.is_empty()) {
+        match line.split_once(": ") {
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => {
+                request.authorization = Some(value.to_owned());
+            }
+            Some((name, value)) if name.eq_ignore_ascii_case("host") => {
+                value.clone_into(&mut request.host)
+            }
+            _ => {}
+        }
+    }
+    Some(request)
 }
 
 /// A whole answer, after which the connection ends.

@@ -23,6 +23,7 @@ pub mod maven;
 pub mod maven_plugin;
 pub mod products;
 pub mod programs;
+pub mod registry;
 pub mod rotation;
 pub mod runtime;
 pub mod servant;

@@ -15,6 +15,8 @@ const BEGIN: &str =
 const END: &str = "<!-- end of the summary -->\n";
 /// A test of a component that takes long to make.
 const PYTHON: &str = "plugins::languages::plugin_in_python";
+/// A test with a real registry, which only this task fetches.
+const REGISTRY: &str = "plugins::sharing::real_registry";
 /// What was counted for each corpus and kind of edit.
 const COUNTS: &str = "docs/rewriter-corpus.csv";
 const HEAD: &str = "corpus,edits,classes,changed,methods,insertions,methods left alone,verified,new errors,refused before\n";
@@ -38,13 +40,21 @@ struct Row {
 pub fn run(workspace: &Workspace) -> Result<()> {
     setup::run(workspace, &setup::Options::default())?;
     setup::componentize_py(workspace)?;
+    setup::docker_registry(workspace)?;
     let report = workspace.target("corpus/report/whole");
     if report.exists() {
         std::fs::remove_dir_all(&report)?;
     }
     let mut test = workspace.cargo(["test", "--quiet", "--release", "-p", "e2e-tests"]);
-    test.args(["--test", "end-to-end", "--", "rewriter::corpora", PYTHON])
-        .env("CLASSHOOK_ROTATION", "all");
+    test.args([
+        "--test",
+        "end-to-end",
+        "--",
+        "rewriter::corpora",
+        PYTHON,
+        REGISTRY,
+    ])
+    .env("CLASSHOOK_ROTATION", "all");
     step("every class of every corpus", &mut test)?;
     let rows = rows(&report)?;
     std::fs::write(workspace.root().join(COUNTS), csv(&rows))?;

@@ -11,10 +11,12 @@ mod java8;
 mod jvms;
 mod maven_repository;
 mod python;
+mod registry;
 mod tmux;
 mod wasm_target;
 
 pub use python::componentize_py;
+pub use registry::docker_registry;
 
 use crate::jdks;
 use crate::workspace::{Workspace, in_path, say};

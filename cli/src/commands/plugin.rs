@@ -50,7 +50,7 @@ pub enum Command {
     Bench(bench::Bench),
     /// Run a command, or visit a running JVM, with a plugin, and show what it found
     Run(Box<run::Run>),
-    /// Take a plugin from a file or URL into a project, or update it
+    /// Take a plugin from a file, a URL or a registry into a project, or update it
     Add(add::Add),
     /// Take a plugin that was added out of a project
     Remove(remove::Remove),

@@ -3,8 +3,11 @@
 use crate::support::agent::{java, snapshot};
 use crate::support::files::{Files, serve};
 use e2e_tests::java::{Java, Run};
+use e2e_tests::registry::Registry;
+use e2e_tests::rotation::everything;
 use e2e_tests::workspace::{classhook, target};
 use e2e_tests::{jdks, scratch};
+use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -250,6 +253,62 @@ fn url_is_fetched_again_only_as_it_was_locked() {
         .assert_exit(2)
         .assert_stderr("error[H0109]");
     plugin(folder, &["add", &format!("{}/no.wasm", server.url)])
+        .assert_exit(2)
+        .assert_stderr("error[H0693]")
+        .assert_stderr("404");
+}
+
+/// Only `cargo xtask corpus` fetches a registry; answers that are wrong are tested where they are read.
+#[test]
+fn real_registry_has_what_was_put_there() {
+    if !everything() {
+        return;
+    }
+    let folder = scratch();
+    let folder = folder.path();
+    let registry = Registry::start(folder);
+    let digest = |bytes: &[u8]| {
+        let hex = Sha256::digest(bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>();
+        format!("sha256:{hex}")
+    };
+    let mut first = String::new();
+    for version in ["1.0", "2.0"] {
+        let (wasm, settings) = (component(version), b"{}");
+        let (of_wasm, of_settings) = (digest(&wasm), digest(settings));
+        registry.blob("acme/mine", &of_wasm, &wasm);
+        registry.blob("acme/mine", &of_settings, settings);
+        let manifest = format!(
+            r#"{{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{{"mediaType":"application/vnd.wasm.config.v0+json","digest":"{of_settings}","size":2}},"layers":[{{"mediaType":"application/wasm","digest":"{of_wasm}","size":{}}}]}}"#,
+            wasm.len()
+        );
+        registry.manifest("acme/mine", "stable", &manifest);
+        let source = format!("oci://{}/acme/mine:stable", registry.host);
+        let added = plugin(folder, &["add", &source, "--grant", "probes"]);
+        added.assert_success();
+        assert_prints(&added, &[&format!("mine {version} ("), &of_wasm]);
+        let pinned = format!(
+            "oci://{}/acme/mine@{}",
+            registry.host,
+            digest(manifest.as_bytes())
+        );
+        let same = plugin(
+            folder,
+            &["add", &pinned, "--name", "same", "--grant", "probes"],
+        );
+        assert_prints(&same, &[&of_wasm]);
+        plugin(folder, &["remove", "same"]).assert_success();
+        if first.is_empty() {
+            first = read(folder.join("classhook.lock"));
+        }
+    }
+    // The tag has moved on, and what is locked is still had.
+    write(&folder.join("classhook.lock"), first.as_bytes());
+    assert_prints(&plugin(folder, &["add"]), &["fetched: mine sha256:"]);
+    let nothing = format!("oci://{}/acme/yours", registry.host);
+    plugin(folder, &["add", &nothing])
         .assert_exit(2)
         .assert_stderr("error[H0693]")
         .assert_stderr("404");

@@ -22,21 +22,22 @@ const AFTER_HELP: &str = "\
 The component is checked as by `plugin inspect`, and kept in .classhook/plugins under its digest. classhook.toml then names
 the plugin, with what it is granted, and classhook.lock has source, digest, size and capabilities; whoever loads it checks
 the digest. Added again it is updated, and what changes is shown. What it asks for has to be granted with --grant.
-Without FILE or URL what is locked and not there is fetched again.
+Without a source what is locked and not there is fetched again.
 
 Examples:
   classhook plugin add call-counter/target/call-counter.wasm --grant probes
   classhook plugin add https://example.com/sql-timer.wasm --grant probes --grant rewrite
+  classhook plugin add oci://registry.example.com/acme/sql-timer:1.2 --grant probes
   classhook plugin add";
 
 /// Takes a plugin into a project.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Add {
-    /// A component file (.wasm), or an http or https URL of one
-    #[arg(value_name = "FILE|URL")]
+    /// A component file (.wasm), an http or https URL of one, or oci://HOST/REPOSITORY:TAG (or @sha256:DIGEST) in a registry
+    #[arg(value_name = "FILE|URL|OCI-REFERENCE")]
     pub source: Option<String>,
-    /// The plugin's name [default: the file's, without .wasm]
+    /// The plugin's name [default: the file's, without .wasm, or the repository's]
     #[arg(long, value_name = "NAME", requires = "source")]
     pub name: Option<String>,
     /// Capability granted to the plugin (probes, rewrite, structure, boot, natives); may be repeated
@@ -79,10 +80,8 @@ impl Add {
         check_name(&plugin_name)?;
         let store = Store::open(&self.project)?;
         let source = self.written(source)?;
-        let before = Lock::load(&self.project)?;
-        let before = before.find(&plugin_name).filter(|_| self.locked);
-        let digest = before.map(|plugin| plugin.digest.as_str());
-        let incoming = self.incoming(&store, &source, &plugin_name, digest)?;
+        Lock::load(&self.project)?; // one that is damaged is told before anything is fetched
+        let incoming = self.incoming(&store, &source, &plugin_name, None)?;
 
         let mut held = store.hold()?;
         let before = held.lock.find(&plugin_name).cloned();
@@ -226,24 +225,27 @@ impl Add {
     }
 }
 
+/// What begins a source that comes by the network.
+const REMOTE: [&str; 3] = ["http://", "https://", "oci://"];
+
 /// Whether it comes by the network.
 fn is_remote(source: &str) -> bool {
-    ["http://", "https://"]
-        .iter()
-        .any(|scheme| source.starts_with(scheme))
+    REMOTE.iter().any(|scheme| source.starts_with(scheme))
 }
 
-/// The last part of a path or URL, without `.wasm`.
+/// The last part of a path or URL, without `.wasm`; of a reference in a registry that of the repository.
 fn name_of(source: &str) -> &str {
-    let source = match is_remote(source) {
-        true => source.split(['?', '#']).next().unwrap_or(source),
-        false => source,
+    let source = match source {
+        _ if !is_remote(source) => source,
+        _ if source.starts_with("oci://") => source.split('@').next().unwrap_or(source),
+        _ => source.split(['?', '#']).next().unwrap_or(source),
     };
-    let last = source
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or(source);
+    let last = source.trim_end_matches('/').rsplit('/').next();
+    let last = last.unwrap_or(source);
+    let last = match source.starts_with("oci://") {
+        true => last.split(':').next().unwrap_or(last),
+        false => last,
+    };
     last.strip_suffix(".wasm").unwrap_or(last)
 }
 
@@ -380,6 +382,8 @@ mod tests {
                 "timer-1.2",
             ),
             ("http://example.com/", "example.com"),
+            ("oci://localhost:5000/acme/timer", "timer"),
+            ("oci://example.com/acme/timer:1.2@sha256:ab", "timer"),
         ] {
             assert_eq!(name_of(source), expected);
         }
