@@ -12,7 +12,7 @@ use control::message::{Change, Dump, PluginState, Released, Reset, Status};
 
 use crate::agent::{self, Agent};
 use crate::answers::failures;
-use crate::args::Settings;
+use crate::args::{PluginSettings, Settings};
 use crate::checked_options::{CheckedOptions, check};
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
@@ -148,6 +148,23 @@ impl AttachedPlugin {
             before,
             output: checked.output,
         })
+    }
+
+    /// The JVM's process.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Puts something else in the plugin's place ([`enable`]), and forgets what it recorded.
+    ///
+    /// # Errors
+    /// If the agent refuses it; the former then stays.
+    pub fn exchange(&mut self, request: &Request) -> Result<Change, Problem> {
+        let change = progress::ask(&mut self.agent, request, &mut self.interrupt)?;
+        let plugin = Some(self.plugin.clone());
+        let _: Reset = self.agent.ask_for(&Request::Reset { plugin })?;
+        Ok(change)
     }
 
     /// How many classes held edits of the plugin when it had come.
@@ -445,8 +462,19 @@ fn enter(
         // So that whoever follows the files knows what was forgotten.
         let _: Dump = agent.ask_for(&Request::Dump)?;
     }
-    let settings = settings.plugins().clone().into();
-    let (options, _) = check(&settings, &[], None)?;
+    enable(visitor, settings.plugins(), compiled)
+}
+
+/// What has an agent load a plugin and configure it, anew if it has it already.
+///
+/// # Errors
+/// If the settings are wrong.
+pub fn enable(
+    visitor: &Visitor,
+    settings: &PluginSettings,
+    compiled: &Precompiled,
+) -> Result<Request, Problem> {
+    let (options, _) = check(&settings.clone().into(), &[], None)?;
     Ok(Request::Enable {
         plugin: visitor.reference.to_string_lossy().into_owned(),
         options: Some(options.to_text().to_string_lossy().into_owned()),

@@ -5,6 +5,7 @@ pub mod language;
 pub mod plans;
 mod sdk;
 pub mod template;
+pub mod watched;
 
 use std::path::{Path, PathBuf};
 

@@ -8,4 +8,5 @@ mod examples;
 mod languages;
 mod misbehaving;
 mod plan_cache;
+mod reloading;
 mod sharing;

@@ -6,6 +6,8 @@ pub mod build;
 pub mod inspect;
 pub mod list;
 pub mod new;
+mod ready;
+mod reloading;
 pub mod remove;
 pub mod run;
 pub mod test;

@@ -1,17 +1,22 @@
 //! `classhook plugin run`: a program with a plugin, and what the plugin found.
 
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use host::config::PluginConfig;
-use host::{Config, Pipeline, PluginDescription};
+use host::{Config, Pipeline};
 use probes::events::Trace;
 
+use super::ready::Ready;
+use super::reloading::Reloading;
 use crate::args::{EventFiles, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use crate::plugin_compiler::PluginCompiler;
+use crate::plugin_project::watched::Watched;
 use crate::plugin_project::{PluginSource, needed};
 use crate::problem::{PARTIAL, Problem};
 use crate::reporters::Reporters;
@@ -24,12 +29,15 @@ const AFTER_HELP: &str = "\
 What is built of a project's folder is granted what it asks for, unless --grant says otherwise; a component file only
 what --grant says. Prints what the plugin counted and timed, and the tables that it computes; `classhook report DIR` prints it again later.
 With a PID the JVM is visited for the time of --for, or until Ctrl-C or its end, and then left as it was before.
+With --watch it is built again when its files change, and takes the former one's place in the JVMs; what is wrong with it is
+said, and the former one stays. What the former one recorded is forgotten.
 Settings of the plugin are given as JSON (--plugin-settings), or stand in a classhook.toml (--config).
 
 Examples:
   classhook plugin run call-counter -- java -jar app.jar
   classhook plugin run call-counter --plugin-settings '{\"methods\": [\"com.acme.**\"]}' -- java -jar app.jar
-  classhook plugin run timer.wasm --grant probes 4711 --for 30s";
+  classhook plugin run timer.wasm --grant probes 4711 --for 30s
+  classhook plugin run call-counter --watch 4711";
 
 /// Runs a command, or visits a running JVM, with a plugin.
 #[derive(Debug, Args)]
@@ -47,6 +55,9 @@ pub struct Run {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
+    /// Build the plugin again when its files change, or take its component again, and reload it in the JVMs
+    #[arg(long)]
+    pub watch: bool,
     /// How long a running JVM is visited: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
     #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
     pub time: Option<Duration>,
@@ -58,26 +69,6 @@ pub struct Run {
     pub command: Vec<OsString>,
 }
 
-/// A plugin that is to run.
-struct Ready {
-    visitor: Visitor,
-    reference: OsString,
-    description: PluginDescription,
-    settings: Settings,
-    /// Whether a file of settings names the plugin, so that the agent has it from there.
-    in_file: bool,
-    /// The plugin, if it computes tables.
-    reporters: Reporters,
-}
-
-impl Ready {
-    /// What the agent is told of beside the file of settings.
-    fn plugins(&self) -> Vec<OsString> {
-        let own = (!self.in_file).then(|| self.reference.clone());
-        own.into_iter().collect()
-    }
-}
-
 impl Run {
     /// Runs the command, or visits the JVM; the result is the command's exit code.
     ///
@@ -85,12 +76,19 @@ impl Run {
     /// If plugin, options, command or JVM are wrong, or what was found cannot be shown.
     pub fn run(&self) -> Result<u8, Problem> {
         Outputs::default().check(&self.outputs.files())?;
-        let source = PluginSource::find(&self.plugin)?;
-        let ready = self.ready(&source)?;
+        let watched = self.watch.then(|| Watched::new(&self.plugin)).transpose()?;
+        let ready = self.built()?;
+        let build = || self.built();
+        let reloading = watched.map(|watched| Reloading::new(&build, watched, &ready));
         match self.pid {
-            Some(pid) => self.visit(pid, &ready),
-            None => self.start(&ready),
+            Some(pid) => self.visit(pid, &ready, reloading),
+            None => self.start(&ready, reloading),
         }
+    }
+
+    /// The plugin as its files are now.
+    fn built(&self) -> Result<Ready, Problem> {
+        self.ready(&PluginSource::find(&self.plugin)?)
     }
 
     fn ready(&self, source: &PluginSource) -> Result<Ready, Problem> {
@@ -134,11 +132,20 @@ impl Run {
         Ok(ready)
     }
 
-    fn start(&self, ready: &Ready) -> Result<u8, Problem> {
+    fn start(&self, ready: &Ready, reloading: Option<Reloading<'_>>) -> Result<u8, Problem> {
         let run = run_id();
         let checked = CheckedOptions::new(&ready.settings, &ready.plugins(), Some(run.clone()))?;
         Pipeline::new(&checked.config, &PluginCompiler)?; // what it refuses is said before anything starts
-        let code = checked.launch(&self.command)?;
+        let ended = AtomicBool::new(false);
+        let code = thread::scope(|scope| {
+            if let Some(mut reloading) = reloading {
+                let (run, output, ended) = (&run, &checked.output, &ended);
+                scope.spawn(move || reloading.follow(run, output, ended));
+            }
+            let code = checked.launch(&self.command);
+            ended.store(true, Ordering::Release);
+            code
+        })?;
         let mut warnings = Warnings::default();
         let shown = traces::of_run(&run, &checked.output, &mut warnings)
             .and_then(|traces| self.show(traces, warnings, ready));
@@ -153,7 +160,12 @@ impl Run {
         }
     }
 
-    fn visit(&self, pid: i32, ready: &Ready) -> Result<u8, Problem> {
+    fn visit(
+        &self,
+        pid: i32,
+        ready: &Ready,
+        reloading: Option<Reloading<'_>>,
+    ) -> Result<u8, Problem> {
         let mut visit = AttachedPlugin::begin(pid, &ready.visitor, &ready.settings, &run_id())?;
         if visit.instrumented() == 0 {
             let help = "classes that are loaded from now on are, if they are selected";
@@ -161,7 +173,10 @@ impl Run {
                 Warning::new("H0650", "no class that is loaded is changed").with("help", help),
             );
         }
-        visit.wait("visiting", self.time, &|| false)?;
+        match reloading {
+            Some(mut reloading) => reloading.stay(&mut visit, self.time)?,
+            None => visit.wait("visiting", self.time, &|| false)?,
+        }
         let mut ended = visit.end();
         if ended.instrumented == Some(0) {
             return Err(Problem::user("H0650", "no class was changed")

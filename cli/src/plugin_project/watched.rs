@@ -1,0 +1,178 @@
+//! Whether a plugin's sources, or its component, have changed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use host::config::lock::STORE;
+
+use crate::problem::Problem;
+
+/// How often files are looked at.
+const TURN: Duration = Duration::from_millis(250);
+/// Folders that builds and editors write to, besides hidden ones.
+const BUILT: [&str; 2] = ["target", "__pycache__"];
+/// Most files that are looked at.
+const MOST: usize = 10_000;
+
+/// A file, its length, when it was written in nanoseconds, and its inode.
+type Seen = (PathBuf, u64, i128, u64);
+
+/// The files of a plugin.
+#[derive(Debug)]
+pub struct Watched {
+    path: PathBuf,
+    looked: Instant,
+    /// The files at the last look.
+    seen: Vec<Seen>,
+    /// The files when they were last said to have changed.
+    taken: Vec<Seen>,
+}
+
+impl Watched {
+    /// Begins with the files as they are; before they are built, so that no change is missed.
+    ///
+    /// # Errors
+    /// If there is nothing that can change (`H0658`), or too much (`H0658`).
+    pub fn new(plugin: &str) -> Result<Self, Problem> {
+        let path = Path::new(plugin);
+        let is_kept = path.ancestors().any(|folder| folder.ends_with(STORE));
+        let is_file = plugin.ends_with(".wasm") && !is_kept;
+        if !path.is_dir() && !is_file {
+            let message = format!("the plugin `{plugin}` cannot change while it is watched");
+            return Err(Problem::user("H0658", message).with(
+                "expected",
+                "a project's folder, or a component file (.wasm) that was not added",
+            ));
+        }
+        let seen = files(path);
+        if seen.len() > MOST {
+            let message = format!("{plugin} holds too many files to watch");
+            return Err(Problem::user("H0658", message).with(
+                "expected",
+                format!("at most {MOST} files outside of `target`"),
+            ));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            looked: Instant::now(),
+            taken: seen.clone(),
+            seen,
+        })
+    }
+
+    /// Whether files have changed since this was said the last time, and stayed so from one look to the next: who writes
+    /// them may be at it. One that is not there is about to be written.
+    pub fn has_changed(&mut self) -> bool {
+        if self.looked.elapsed() < TURN {
+            return false;
+        }
+        self.looked = Instant::now();
+        let now = files(&self.path);
+        let has_settled = now == self.seen && !now.is_empty();
+        self.seen = now;
+        if !has_settled || self.seen == self.taken {
+            return false;
+        }
+        self.taken.clone_from(&self.seen);
+        true
+    }
+}
+
+/// The files at a path, sorted; no more than one beyond those that are watched.
+fn files(path: &Path) -> Vec<Seen> {
+    let mut all = Vec::new();
+    collect(path, &mut all);
+    all.sort();
+    all
+}
+
+fn collect(path: &Path, all: &mut Vec<Seen>) {
+    // What is gone meanwhile is a change of its own.
+    let Ok(found) = fs::metadata(path) else {
+        return;
+    };
+    if found.is_file() {
+        let written = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+        return all.push((path.to_owned(), found.len(), written, found.ino()));
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        let is_source = !name.starts_with('.') && !BUILT.contains(&&*name);
+        if is_source && !(is_link && entry.path().is_dir()) && all.len() <= MOST {
+            collect(&entry.path(), all);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The next look, without waiting for it.
+    fn look(watched: &mut Watched) -> bool {
+        watched.looked -= TURN;
+        watched.has_changed()
+    }
+
+    #[test]
+    fn change_is_told_once_and_only_when_it_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("src/lib.rs");
+        fs::create_dir_all(source.parent().unwrap()).unwrap();
+        fs::write(&source, "1").unwrap();
+        let mut watched = Watched::new(&folder.path().to_string_lossy()).unwrap();
+        assert!(!look(&mut watched) && !look(&mut watched));
+        fs::write(&source, "12").unwrap();
+        assert!(!look(&mut watched));
+        fs::write(&source, "123").unwrap();
+        assert!(!look(&mut watched));
+        assert!(look(&mut watched));
+        assert!(!look(&mut watched) && !look(&mut watched));
+        fs::write(folder.path().join("src/other.rs"), "").unwrap();
+        assert!(!look(&mut watched) && look(&mut watched));
+        fs::remove_file(&source).unwrap();
+        assert!(!look(&mut watched) && look(&mut watched));
+    }
+
+    #[test]
+    fn what_builds_write_is_no_change() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("plugin.py"), "").unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("round")).unwrap();
+        let mut watched = Watched::new(&folder.path().to_string_lossy()).unwrap();
+        for built in ["target", "__pycache__", ".git"] {
+            fs::create_dir(folder.path().join(built)).unwrap();
+            fs::write(folder.path().join(built).join("x"), "").unwrap();
+        }
+        assert!(!look(&mut watched) && !look(&mut watched));
+    }
+
+    #[test]
+    fn component_that_is_replaced_is_a_change_once_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let component = folder.path().join("x.wasm");
+        fs::write(&component, "1").unwrap();
+        let mut watched = Watched::new(&component.to_string_lossy()).unwrap();
+        fs::remove_file(&component).unwrap();
+        assert!(!look(&mut watched) && !look(&mut watched));
+        fs::write(&component, "22").unwrap();
+        assert!(!look(&mut watched) && look(&mut watched));
+    }
+
+    #[test]
+    fn what_cannot_change_is_refused() {
+        let kept = format!("{STORE}/{}/x.wasm", "ab".repeat(32));
+        for plugin in ["coverage", "nosuch", &kept] {
+            assert_eq!(
+                Watched::new(plugin).unwrap_err().code(),
+                "H0658",
+                "{plugin}"
+            );
+        }
+    }
+}
