@@ -6,7 +6,7 @@
 //! | module | |
 //! |---|---|
 //! | [`http`] | requests, their limits, and whom they trust |
-//! | [`registry`] | the requests of the OCI distribution specification, for a [`reference`], with [`credentials`] |
+//! | [`registry`] | the requests of the OCI distribution specification, for a [`mod@reference`], with [`credentials`] |
 //! | [`failure`] | why there is no component |
 
 mod credentials;
