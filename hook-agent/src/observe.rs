@@ -97,15 +97,19 @@ fn start(
 ///
 /// Why the file is not complete.
 pub(crate) fn end(agent: &Agent) -> Result<(), String> {
+    stop(agent, false)
+}
+
+fn stop(agent: &Agent, dying: bool) -> Result<(), String> {
     match agent.observation.running() {
-        Some(running) => running.stop(),
+        Some(running) => running.stop(dying),
         None => Ok(()),
     }
 }
 
-/// As [`end`]; a failure is reported.
-pub(crate) fn finish(agent: &Agent) {
-    if let Err(cause) = end(agent) {
+/// As [`end`], perhaps because the JVM ends; a failure is reported.
+pub(crate) fn finish(agent: &Agent, dying: bool) {
+    if let Err(cause) = stop(agent, dying) {
         messages::error(
             Code::Observe,
             format_args!("the recording of the JVM's own events is incomplete: {cause}"),
@@ -133,6 +137,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, running: &Running, mut file: File) {
         }
     }
     environment::disable(jvm.live, running);
+    threads.finish(&mut reader);
     reader.read(jvm, running);
     reader.count_live(jvm, running);
     let outcome = file.write(reader.recorded(true));

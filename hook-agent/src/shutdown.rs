@@ -29,7 +29,7 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
             "the thread for JaCoCo's tools does not answer; the JVM ends without it",
         );
     }
-    observe::finish(agent);
+    observe::finish(agent, true);
     if agent.set_running(false) {
         let hook = Event::CLASS_FILE_LOAD_HOOK;
         let _ = jvm.jvmti.set_event(jvm.live, hook, false);
@@ -62,7 +62,7 @@ pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.jacoco.stop();
-    observe::finish(agent);
+    observe::finish(agent, false);
     agent.set_running(false);
     structural_edits::end(jvm.live);
     let events = [

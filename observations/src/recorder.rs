@@ -109,6 +109,14 @@ impl Recorder {
         rows[at].cpu_ns += cpu_ns;
     }
 
+    /// A thread used CPU time, and was not seen running.
+    pub fn unseen(&mut self, thread: u32, cpu_ns: u64) {
+        self.cpu(thread, None, cpu_ns);
+        if let Some(at) = self.cpu.get(&(thread, None)) {
+            self.recorded.cpu[*at].samples -= 1;
+        }
+    }
+
     /// An object of so many bytes was sampled; the number of its row, by which [`Recorder::live`] knows it.
     pub fn allocation(&mut self, origin: Origin, size: u64) -> Option<u32> {
         let share = self.share(size);
@@ -324,6 +332,7 @@ mod tests {
         recorder.exception(origin, None);
         recorder.cpu(origin.thread, origin.node, 10);
         recorder.cpu(origin.thread, origin.node, 20);
+        recorder.unseen(origin.thread, 5);
         let recorded = recorder.recorded(9, false);
         let [wait] = &recorded.contended[..] else {
             panic!("{recorded:?}")
@@ -332,6 +341,7 @@ mod tests {
         let counts: Vec<u64> = recorded.exceptions.iter().map(|row| row.count).collect();
         assert_eq!(counts, [2, 1]);
         assert_eq!((recorded.cpu[0].samples, recorded.cpu[0].cpu_ns), (2, 30));
+        assert_eq!((recorded.cpu[1].samples, recorded.cpu[1].cpu_ns), (0, 5));
         let text = serde_json::to_vec(recorded).unwrap();
         assert_eq!(&Recorded::parse(&text).unwrap(), recorded);
     }

@@ -230,6 +230,16 @@ impl Profile {
                 .with("expected", "--cpu samples, --alloc sites, --monitor, --exceptions, --gc, --threads or --heap")
                 .with("help", "for example: classhook profile 4711 --cpu samples --for 30s"));
         }
+        if asks && self.pid.is_none() {
+            return Err(Problem::user(
+                "H0663",
+                "--threads and --heap are asked of a JVM that is running",
+            )
+            .with(
+                "help",
+                "start the program, and name its PID, which `classhook ps` lists",
+            ));
+        }
         let of_recordings = [
             ("--for", self.time.is_some()),
             ("--output", self.output.is_some()),

@@ -135,25 +135,35 @@ impl Report<'_> {
         let mut made = Files::default();
         let weight = recordings.iter().find_map(Weight::of);
         let lines = weight.map_or_else(Vec::new, |weight| folded::lines(recordings, weight));
-        if let (Some(path), Some(weight)) = (&self.outputs.flame_graph, weight) {
+        let drawn = [&self.outputs.flame_graph, &self.outputs.folded];
+        let Some(weight) = weight.filter(|_| !lines.is_empty()) else {
+            let asked = drawn.into_iter().flatten();
+            made.failed.extend(asked.map(|path| nothing_to_draw(path)));
+            self.write_rows(recordings, &mut made);
+            return made;
+        };
+        if let Some(path) = &self.outputs.flame_graph {
             let title = recordings.first().map(|one| command(&one.jvm.command));
             let labels = Labels {
                 title: &title.unwrap_or_default(),
                 subtitle: weight.title(),
                 unit: weight.unit(),
             };
-            match lines.is_empty() {
-                true => made.failed.push(nothing_to_draw(path)),
-                false => made.file(path, &|mut out| {
-                    flame::write_lines(&lines, labels, &mut out)
-                }),
-            }
+            made.file(path, &|mut out| {
+                flame::write_lines(&lines, labels, &mut out)
+            });
         }
         if let Some(path) = &self.outputs.folded {
             made.file(path, &|out| {
                 lines.iter().try_for_each(|line| writeln!(out, "{line}"))
             });
         }
+        self.write_rows(recordings, &mut made);
+        made
+    }
+
+    /// Writes the files that need no stacks.
+    fn write_rows(&self, recordings: &[Recorded], made: &mut Files) {
         if let Some(path) = &self.outputs.pprof {
             made.file(path, &|out| {
                 let mut out = GzEncoder::new(out, Compression::default());
@@ -164,7 +174,6 @@ impl Report<'_> {
         if let Some(path) = &self.outputs.json_lines {
             made.file(path, &|mut out| json_lines::write(recordings, &mut out));
         }
-        made
     }
 
     /// Prints the tables, and what was written.

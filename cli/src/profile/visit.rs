@@ -1,8 +1,8 @@
 //! A recording in a running JVM.
 
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use attach::Process;
 use control::Request;
@@ -19,9 +19,12 @@ use crate::until::{Interrupt, Until};
 
 /// After this time a recording ends although this command is there but does not end it.
 const LATE: Duration = Duration::from_secs(10);
+/// How long the end of a JVM may take that has begun; and how often it is looked at.
+const END_OF_A_JVM: Duration = Duration::from_secs(70);
+const TURN: Duration = Duration::from_millis(20);
 
 /// What a visit brought.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Visited {
     /// The recording.
     pub recordings: Vec<Recorded>,
@@ -42,32 +45,30 @@ pub fn record(
 ) -> Result<Visited, Problem> {
     let keeps = settings.output.is_some();
     let passing = PassingFolder::in_jvm(pid, &mut settings)?;
-    let mut agent = enter(pid, &settings)?;
+    let (mut agent, is_guest) = enter(pid, &settings)?;
     agent.lease(Some(OBSERVATION), time.map(|time| time + LATE))?;
     let mut interrupt = Interrupt::new()?;
     let observed = observe(pid, &mut agent, subscription, time, &mut interrupt);
-    // A recording of somebody else, in the way of this one, goes on.
-    if let Err(problem) = &observed
-        && problem.code() == "H0419"
-        && passing.is_none()
-    {
-        agent.lease(None, None)?;
-        return Err(problem.clone());
+    if observed.is_err() && is_guest {
+        agent.lease(None, None)?; // a recording of somebody else, in the way of this one, goes on
+        return observed.map(|_| Visited::default());
     }
     let released = agent.ask_patiently::<Released>(&Request::Release {
         plugin: OBSERVATION.to_owned(),
     });
     let file = observed?;
-    let recorded = recorded::read(&file);
-    if passing.is_none() && !keeps {
-        let _ = fs::remove_file(&file); // the agent was there before, and keeps nothing of this command
+    if released.is_err() {
+        await_end(pid); // which completes the recording
     }
-    let recorded = match (recorded, &released) {
+    let recorded = match (recorded::read(&file), &released) {
         (Ok(recorded), _) => recorded,
         (Err(_), Err(_)) if !is_alive(pid) => return Err(killed(pid)),
         (Err(_), Err(problem)) => return Err(problem.clone()),
         (Err(problem), Ok(_)) => return Err(problem),
     };
+    if is_guest && !keeps {
+        let _ = fs::remove_file(&file); // the agent was there before, and keeps nothing of this command
+    }
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
         passing.keep();
     }
@@ -84,14 +85,22 @@ fn is_alive(pid: i32) -> bool {
     Process::read(pid).is_ok_and(|process| process.is_alive())
 }
 
+/// Waits for the end of a JVM that has closed the connection.
+fn await_end(pid: i32) {
+    let begun = Instant::now();
+    while is_alive(pid) && begun.elapsed() < END_OF_A_JVM {
+        std::thread::sleep(TURN);
+    }
+}
+
 /// A JVM that ended before its recording was written.
 fn killed(pid: i32) -> Problem {
     let message = format!("nothing was recorded of {pid}: the JVM was killed");
     Problem::partial("H0610", message).with("found", "a recording is written every 5 seconds")
 }
 
-/// The agent in the JVM, which is loaded if it is not there.
-fn enter(pid: i32, settings: &Settings) -> Result<Agent, Problem> {
+/// The agent in the JVM, which is loaded if it is not there; whether it was.
+fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
     match Agent::find(pid)? {
         Ok(_) if settings.output.is_some() => Err(agent::already_there()
             .with("found", "--output, which is a setting of the whole agent")
@@ -99,12 +108,12 @@ fn enter(pid: i32, settings: &Settings) -> Result<Agent, Problem> {
                 "help",
                 "leave it out, and name files for what is to be kept",
             )),
-        Ok(agent) => Ok(agent),
+        Ok(agent) => Ok((agent, true)),
         Err(_) => {
             let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
             checked.options.visit = Some(OBSERVATION.to_owned());
             agent::load(pid, &checked)?;
-            Agent::connect(pid)
+            Ok((Agent::connect(pid)?, false))
         }
     }
 }
@@ -116,16 +125,20 @@ fn observe(
     subscription: &Subscription,
     time: Option<Duration>,
     interrupt: &mut Interrupt,
-) -> Result<std::path::PathBuf, Problem> {
+) -> Result<PathBuf, Problem> {
     let observation: Observation = agent
         .ask_for(&Request::Observe {
             subscription: subscription.to_string(),
         })
         .map_err(|problem| explained(problem, subscription))?;
-    let file = agent.path(&observation.file);
+    // The folder: the file is not there yet, and the process may be gone when it is.
+    let theirs = Path::new(&observation.file);
+    let folder = theirs.parent().unwrap_or(Path::new("/"));
+    let folder = agent.path(&folder.to_string_lossy());
+    let file = folder.join(theirs.file_name().unwrap_or_default());
     let has_left = || agent.has_left();
     Until::new(time, interrupt).wait("profiling", pid, &has_left);
-    Ok(Path::new(&file).to_owned())
+    Ok(file)
 }
 
 /// A refusal with what to do about it.

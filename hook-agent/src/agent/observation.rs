@@ -97,6 +97,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 struct State {
     stop: bool,
+    /// The JVM ends.
+    dying: bool,
     /// What became of the file.
     ended: Option<Result<(), String>>,
 }
@@ -186,6 +188,11 @@ impl Running {
         Some(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
+    /// Whether it ends with the JVM, whose collector may have stopped already.
+    pub fn is_dying(&self) -> bool {
+        lock(&self.state).dying
+    }
+
     /// Waits until then, or until the recording is to end: true then.
     pub fn pause(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
@@ -206,9 +213,9 @@ impl Running {
     }
 
     /// Ends the recording, and waits until its file is complete; why it is not, else.
-    pub fn stop(&self) -> Result<(), String> {
+    pub fn stop(&self, dying: bool) -> Result<(), String> {
         let mut state = lock(&self.state);
-        state.stop = true;
+        (state.stop, state.dying) = (true, dying);
         self.changed.notify_all();
         let until = Instant::now() + PATIENCE;
         loop {

@@ -70,7 +70,11 @@ pub(crate) struct JvmtiInterface {
             jint,
         ) -> jint,
     >,
-    _13_44: [Slot; 32],
+    _13_16: [Slot; 4],
+    /// 17
+    pub GetThreadState:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
+    _18_44: [Slot; 27],
     /// 45
     pub IsModifiableClass:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut u8) -> jint>,
@@ -182,7 +186,18 @@ pub(crate) struct JvmtiInterface {
     pub SetTag: Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, i64) -> jint>,
     /// 108
     pub ForceGarbageCollection: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
-    _109_115: [Slot; 7],
+    _109_114: [Slot; 6],
+    /// 115
+    pub FollowReferences: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jint,
+            jclass,
+            jobject,
+            *const HeapCallbacks,
+            *const c_void,
+        ) -> jint,
+    >,
     /// 116
     pub IterateThroughHeap: Option<
         unsafe extern "system" fn(
@@ -274,8 +289,25 @@ pub(crate) type HeapIteration = unsafe extern "system" fn(
 #[derive(Default)]
 pub(crate) struct HeapCallbacks {
     pub heap_iteration_callback: Option<HeapIteration>,
-    pub _rest: [Option<unsafe extern "system" fn()>; 15],
+    pub heap_reference_callback: Option<HeapReference>,
+    pub _rest: [Option<unsafe extern "system" fn()>; 14],
 }
+
+/// `jvmtiHeapReferenceCallback`.
+pub(crate) type HeapReference = unsafe extern "system" fn(
+    reference_kind: jint,
+    reference_info: *const c_void,
+    class_tag: i64,
+    referrer_class_tag: i64,
+    size: i64,
+    tag: *mut i64,
+    referrer_tag: *mut i64,
+    length: jint,
+    user_data: *mut c_void,
+) -> jint;
+
+/// `JVMTI_THREAD_STATE_RUNNABLE`.
+pub(crate) const THREAD_STATE_RUNNABLE: jint = 0x4;
 
 /// `JVMTI_HEAP_FILTER_UNTAGGED`.
 pub(crate) const HEAP_FILTER_UNTAGGED: jint = 0x8;

@@ -140,8 +140,15 @@ impl Reader {
         if !running.subscription.live {
             return;
         }
-        let collected = running.jvmti.collect_garbage(jvm.live);
-        let Ok(objects) = collected.and_then(|()| running.jvmti.tagged_objects(jvm.live)) else {
+        let jvmti = running.jvmti;
+        // Collectors that work beside the program (ZGC) have stopped when the JVM ends, and would be waited for for ever.
+        let objects = match running.is_dying() {
+            true => jvmti.reachable_tagged_objects(jvm.live),
+            false => jvmti
+                .collect_garbage(jvm.live)
+                .and_then(|()| jvmti.tagged_objects(jvm.live)),
+        };
+        let Ok(objects) = objects else {
             return self.recorder.lose(0, self.objects.len() as u64);
         };
         for (tag, size) in objects {

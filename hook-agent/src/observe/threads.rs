@@ -30,6 +30,8 @@ struct Thread {
     /// Its number in the recording; none for one of the agent.
     number: Option<u32>,
     cpu_ns: u64,
+    /// What it used while it was not seen running.
+    unseen_ns: u64,
     /// The last look at which it was there.
     look: u64,
 }
@@ -64,7 +66,8 @@ impl Threads {
         self.looks += 1;
         jvm.with_frame(CAPACITY, |jvm| self.visit(jvm, running, reader));
         let look = self.looks;
-        self.known.retain(|_, thread| thread.look == look);
+        let gone = self.known.extract_if(|_, thread| thread.look != look);
+        gone.for_each(|(_, thread)| thread.leave(reader));
         self.last = now;
     }
 
@@ -81,13 +84,18 @@ impl Threads {
                 jvm.jvmti
                     .virtual_thread(jvm.live, jvm.local, function, thread)
             });
-            let (number, thread) = match &within {
+            let (number, shown) = match &within {
                 None => (number, thread),
                 Some(within) => (name_of(jvm, within, reader), within),
             };
+            // What it used before it began to wait was used elsewhere than where it waits.
+            if !jvm.jvmti.is_runnable(jvm.live, shown) {
+                self.put_off(jvm, thread, nanos);
+                continue;
+            }
             let depth = running.subscription.depth;
             // A thread that has ended meanwhile has no stack.
-            if let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(thread), depth) {
+            if let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), depth) {
                 let node = reader.node(jvm, &frames);
                 reader.recorder.cpu(number, node, nanos);
             }
@@ -118,15 +126,39 @@ impl Threads {
                 } else {
                     cpu_ns.saturating_sub(since)
                 },
+                unseen_ns: 0,
                 look: 0,
             }
         });
         known.look = self.looks;
         let used = cpu_ns.saturating_sub(std::mem::replace(&mut known.cpu_ns, cpu_ns));
-        known
-            .number
-            .filter(|_| used > 0)
-            .map(|number| (number, used))
+        let number = known.number.filter(|_| used > 0)?;
+        Some((number, used + std::mem::take(&mut known.unseen_ns)))
+    }
+
+    /// Keeps what a thread used until it is seen running.
+    fn put_off(&mut self, jvm: Jvm<'_>, thread: &LocalRef<'_>, nanos: u64) {
+        let tag = jvm.jvmti.tag(jvm.live, thread);
+        let known = tag.ok().and_then(|tag| self.known.get_mut(&tag));
+        if let Some(known) = known {
+            known.unseen_ns += nanos;
+        }
+    }
+
+    /// What threads used that were not seen running since.
+    pub fn finish(&mut self, reader: &mut Reader) {
+        self.known
+            .drain()
+            .for_each(|(_, thread)| thread.leave(reader));
+    }
+}
+
+impl Thread {
+    /// It is not there any more.
+    fn leave(self, reader: &mut Reader) {
+        if let Some(number) = self.number.filter(|_| self.unseen_ns > 0) {
+            reader.recorder.unseen(number, self.unseen_ns);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use observations::stacks::{Frame, NATIVE};
 use crate::names::printable;
 
 /// What stands for a stack without a frame.
-pub(crate) const NO_JAVA: &str = "(no Java code)";
+pub(crate) const NO_JAVA: &str = "(not seen in Java code)";
 
 /// `com.acme.Store.find`, escaped.
 pub(crate) fn method(frame: &Frame) -> String {

@@ -155,6 +155,11 @@ pub fn bytes(all: &[Recorded]) -> Vec<u8> {
         let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
         builder.profile.number(12, nanos);
     }
+    // The second of the first kind: CPU time, bytes, delay.
+    if let Some(kind) = kept.get(1) {
+        let name = builder.text(KINDS[*kind].0);
+        builder.profile.number(14, name);
+    }
     let texts = std::mem::take(&mut builder.texts);
     for text in texts {
         builder.profile.bytes(6, text.as_bytes());

@@ -189,7 +189,7 @@ fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         titles: &["count", "cpu"],
         name: "method",
         rows: rows.collect(),
-        nothing: "no thread used CPU time",
+        nothing: "nothing of this was recorded",
     }
 }
 
@@ -242,7 +242,7 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
         },
         name: "class",
         rows: rows.collect(),
-        nothing: "no allocation was sampled",
+        nothing: "nothing of this was recorded",
     }
 }
 
@@ -343,6 +343,11 @@ fn collections(recorded: &Recorded) -> String {
         );
     }
     text.push('\n');
+    if all.is_empty() {
+        text.push_str(
+            "  collections that work beside the program, as those of ZGC and Shenandoah, are not among them\n",
+        );
+    }
     let last = all
         .iter()
         .rev()

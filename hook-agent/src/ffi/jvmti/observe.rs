@@ -5,7 +5,7 @@ use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
     ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
-    ObserverCallbacks,
+    ObserverCallbacks, THREAD_STATE_RUNNABLE,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
@@ -79,6 +79,13 @@ impl Jvmti {
         Ok(nanos.cast_unsigned())
     }
 
+    /// Whether a thread runs, or would if a processor were free: not one that waits for something.
+    pub fn is_runnable(self, _: Live, thread: &LocalRef<'_>) -> bool {
+        let mut state = 0;
+        call!(self.GetThreadState(thread.as_raw(), &raw mut state)).is_ok()
+            && state & THREAD_STATE_RUNNABLE != 0
+    }
+
     /// The tag that this environment gave an object; 0 if none.
     pub fn tag(self, _: Live, object: &LocalRef<'_>) -> Result<i64, JvmtiError> {
         let mut tag = 0;
@@ -119,6 +126,26 @@ impl Jvmti {
         Ok(found)
     }
 
+    /// As [`Jvmti::tagged_objects`], of those objects alone that can be reached, without a garbage collection; takes longer.
+    pub fn reachable_tagged_objects(self, _: Live) -> Result<Vec<(i64, u64)>, JvmtiError> {
+        let mut found: Vec<(i64, u64)> = Vec::new();
+        let callbacks = HeapCallbacks {
+            heap_reference_callback: Some(referred),
+            ..HeapCallbacks::default()
+        };
+        call!(self.FollowReferences(
+            HEAP_FILTER_UNTAGGED,
+            null_mut(),
+            null_mut(),
+            &raw const callbacks,
+            (&raw mut found).cast_const().cast(),
+        ))?;
+        // An object comes with each reference to it.
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
     /// The source file that a class names, as modified UTF-8.
     pub fn source_file(self, class: &LocalRef<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut name: *mut c_char = null_mut();
@@ -146,4 +173,19 @@ unsafe extern "system" fn tagged(
         found.push((tag, size.cast_unsigned()));
         VISIT_OBJECTS
     })
+}
+
+unsafe extern "system" fn referred(
+    _: jint,
+    _: *const c_void,
+    class_tag: i64,
+    _: i64,
+    size: i64,
+    tag: *mut i64,
+    _: *mut i64,
+    length: jint,
+    found: *mut c_void,
+) -> jint {
+    // SAFETY: what the JVM passes for a reference is passed on as it is for an object.
+    unsafe { tagged(class_tag, size, tag, length, found) }
 }

@@ -161,6 +161,8 @@ fn function_slots_match_every_jvmti_header() {
             RetransformClasses,
             GetSourceFileName,
             GetExtensionFunctions,
+            GetThreadState,
+            FollowReferences,
             GetTag,
             SetTag,
             ForceGarbageCollection,
