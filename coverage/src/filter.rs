@@ -1,8 +1,7 @@
 //! Code that the compiler generated, without source, is left out of the counters.
 //!
-//! [`ALL`] lists the filters in the order in which they are applied, [`MISSING`]
-//! those of JaCoCo 0.8.15 that are not here. A filter examines one method and
-//! names instructions to leave out, instructions that are copies of one
+//! [`ALL`] lists the filters, which are those of JaCoCo 0.8.15, in the order in
+//! which they are applied. A filter examines one method and names instructions to leave out, instructions that are copies of one
 //! another, and branches that stand for others.
 
 mod annotation_generated;
@@ -73,15 +72,6 @@ impl std::fmt::Debug for Filter {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
-}
-
-/// A filter of JaCoCo 0.8.15 that is not implemented here.
-#[derive(Debug, Clone, Copy)]
-pub struct MissingFilter {
-    /// Name of the class that implements it in JaCoCo.
-    pub name: &'static str,
-    /// What it would leave out.
-    pub doc: &'static str,
 }
 
 /// Applies every filter to one method.
@@ -179,17 +169,12 @@ filters! {
         kotlin::inlined "kotlin-inlined" "Instructions inlined from elsewhere."
         kotlin::coroutine "kotlin-coroutine" "The state machine of a `suspend` function."
         kotlin::interface_delegate "kotlin-interface-delegate" "Methods that only call the body of an interface's function."
+        kotlin::compose "kotlin-compose" "What the Compose compiler puts around the body of a `@Composable` function."
     }
     NotKotlin {
         synthetic "synthetic" "Methods marked ACC_SYNTHETIC, other than the bodies of lambdas, in classes that are not Kotlin's."
     }
 }
-
-/// What JaCoCo 0.8.15 filters and this crate does not.
-pub const MISSING: &[MissingFilter] = &[MissingFilter {
-    name: "KotlinComposeFilter",
-    doc: "code made by the Compose compiler",
-}];
 
 #[cfg(test)]
 mod tests;

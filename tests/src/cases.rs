@@ -23,9 +23,12 @@ pub struct Case {
     newest: u32,
     exit: i32,
     stdout: Vec<String>,
-    /// Line numbers with what is expected of them.
-    lines: Vec<(u32, Expected)>,
+    lines: Lines,
 }
+
+/// What the comments of a file expect of its lines.
+#[derive(Debug, Default)]
+pub struct Lines(Vec<(u32, Expected)>);
 
 /// What a line's comment expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,8 @@ enum Expected {
     Branches(u32, u32),
     /// No instruction was executed.
     Missed,
+    /// Some instructions were executed, and some were not.
+    Partly,
     /// The line does not count: no instructions, or filtered.
     Nothing,
 }
@@ -66,19 +71,11 @@ impl Case {
             newest: u32::MAX,
             exit: 0,
             stdout: Vec::new(),
-            lines: Vec::new(),
+            lines: Lines::read(&text),
             file,
         };
         for comment in text.lines().map_while(|line| line.strip_prefix("//")) {
             case.read_header(comment.trim());
-        }
-        for (number, line) in (1..).zip(text.lines()) {
-            let expected = line
-                .rsplit_once("// ")
-                .filter(|(code, _)| !code.trim().is_empty());
-            if let Some(expected) = expected.and_then(|(_, comment)| Expected::read(comment)) {
-                case.lines.push((number, expected));
-            }
         }
         assert!(
             !case.stdout.is_empty(),
@@ -165,24 +162,45 @@ impl Case {
     /// Fails the test unless the report shows every line as its comment says.
     #[track_caller]
     pub fn assert_lines(&self, report: &XmlReport, whose: &str) {
-        let name = self
-            .file
-            .file_name()
-            .expect("a file name")
-            .to_string_lossy()
-            .into_owned();
-        for (number, expected) in &self.lines {
-            let place = format!("/package /sourcefile {name}/line {number}");
+        let differences = self.lines.differences("", &self.file, report);
+        assert!(differences.is_empty(), "{whose}: {differences:?}");
+    }
+}
+
+impl Lines {
+    /// The comments at the ends of lines.
+    pub fn read(text: &str) -> Self {
+        let mut lines = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let expected = line
+                .rsplit_once("// ")
+                .filter(|(code, _)| !code.trim().is_empty());
+            if let Some(expected) = expected.and_then(|(_, comment)| Expected::read(comment)) {
+                lines.push((number, expected));
+            }
+        }
+        Self(lines)
+    }
+
+    /// How many lines have a comment.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Where a report shows something else than the comments of this file say.
+    pub fn differences(&self, package: &str, file: &Path, report: &XmlReport) -> Vec<String> {
+        let name = file.file_name().expect("a file name").to_string_lossy();
+        let difference = |&(number, expected): &(u32, Expected)| {
+            let place = format!("/package {package}/sourcefile {name}/line {number}");
             let value = |key: &str| report.number(&place, key);
             let found = value("mi").map(|missed| Found {
                 instructions: (missed, value("ci").expect("ci")),
                 branches: (value("mb").expect("mb"), value("cb").expect("cb")),
             });
-            assert!(
-                expected.fits(found),
-                "{name}:{number}: expected {expected:?}, {whose} has {found:?}"
-            );
-        }
+            let told = || format!("{name}:{number}: expected {expected:?}, found {found:?}");
+            (!expected.fits(found)).then(told)
+        };
+        self.0.iter().filter_map(difference).collect()
     }
 }
 
@@ -198,6 +216,7 @@ impl Expected {
         match comment.trim() {
             "covered" => Some(Self::Covered),
             "missed" => Some(Self::Missed),
+            "partly" => Some(Self::Partly),
             "nothing" => Some(Self::Nothing),
             comment => {
                 let (covered, all) = comment.strip_prefix("branches ")?.split_once('/')?;
@@ -212,6 +231,9 @@ impl Expected {
             (_, None) => false,
             (Self::Covered, Some(found)) => found.instructions.0 == 0 && found.branches.0 == 0,
             (Self::Missed, Some(found)) => found.instructions.1 == 0 && found.branches.1 == 0,
+            (Self::Partly, Some(found)) => {
+                found.instructions.0 > 0 && found.instructions.1 > 0 && found.branches == (0, 0)
+            }
             (Self::Branches(covered, all), Some(found)) => {
                 found.branches == (all - covered, covered)
             }

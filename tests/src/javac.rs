@@ -75,7 +75,10 @@ fn content_address(identity: &[String], sources: &[&Path]) -> String {
 }
 
 /// Copies all files below a folder.
-fn copy(from: &Path, into: &Path) {
+///
+/// # Panics
+/// If one cannot be read or written.
+pub fn copy(from: &Path, into: &Path) {
     std::fs::create_dir_all(into).expect("the test's folder is writable");
     for entry in std::fs::read_dir(from).expect("a readable folder") {
         let entry = entry.expect("a readable entry").path();

@@ -340,8 +340,8 @@ fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
     classes
 }
 
-/// A plugin of the Kotlin compiler, and the library that its code needs, by the names of `artifacts.toml`.
-pub type KotlinPlugin = (&'static str, &'static str);
+/// A plugin of the Kotlin compiler, and the libraries that its code needs, by the names of `artifacts.toml`.
+pub type KotlinPlugin = (&'static str, &'static [&'static str]);
 
 /// Compiles Kotlin files into `classes` with the program `kotlinc`.
 ///
@@ -356,7 +356,8 @@ pub fn kotlinc(jdk: &Jdk, sources: &[PathBuf], plugins: &[KotlinPlugin], classes
     let compiler_path = paths(&compiler.artifacts);
     let plugin_paths = plugins.iter().map(|(plugin, _)| artifacts::path(plugin));
     let mut libraries = vec![artifacts::path("kotlin-stdlib")];
-    libraries.extend(plugins.iter().map(|(_, library)| artifacts::path(library)));
+    let needed = plugins.iter().flat_map(|(_, libraries)| libraries.iter());
+    libraries.extend(needed.map(|library| artifacts::path(library)));
     let identity = compiler_path
         .iter()
         .cloned()

@@ -8,3 +8,4 @@ mod modules;
 mod programs;
 mod running_jvm;
 mod single_tests;
+mod targets;

@@ -1,6 +1,7 @@
 //! Code that the Kotlin compiler and its plugins make, in classes annotated `kotlin.Metadata`.
 
 pub(super) mod accessor;
+pub(super) mod compose;
 pub(super) mod coroutine;
 pub(super) mod default_argument;
 pub(super) mod enum_entries;

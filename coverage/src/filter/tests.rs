@@ -127,7 +127,6 @@ fn every_filter_has_a_name_of_its_own_and_a_sentence() {
 fn document_names_every_filter_and_no_other() {
     let document = include_str!("../../FILTERS.md");
     let rows = ALL.iter().map(|filter| (filter.name, filter.doc));
-    let rows = rows.chain(MISSING.iter().map(|filter| (filter.name, filter.doc)));
     let rows: Vec<_> = rows
         .map(|(name, doc)| format!("| `{name}` | {doc} |"))
         .collect();

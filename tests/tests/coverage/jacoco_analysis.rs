@@ -231,10 +231,14 @@ fn compile_with_ecj(folder: &Path) -> PathBuf {
     classes
 }
 
-/// A plugin of the Kotlin compiler; it changes only classes that ask for it.
-const KOTLIN_PLUGINS: &[KotlinPlugin] = &[("kotlin-serialization-plugin", "kotlinx-serialization")];
+/// Plugins of the Kotlin compiler; Compose's gives other classes nothing but a field `$stable`.
+const KOTLIN_PLUGINS: &[KotlinPlugin] = &[
+    ("kotlin-serialization-plugin", &["kotlinx-serialization"]),
+    ("kotlin-compose-plugin", &["compose-runtime", "kotlinx-coroutines"]),
+];
 
-fn compile_kotlin(folder: &Path) -> PathBuf {
+/// The classes of all Kotlin files of the tests.
+pub(super) fn compile_kotlin(folder: &Path) -> PathBuf {
     let classes = folder.join("kotlin");
     let sources = javac::files_with_extension(&workspace::test_file("kotlin"), "kt");
     programs::kotlinc(&jdks::newest(), &sources, KOTLIN_PLUGINS, &classes);

@@ -1,0 +1,84 @@
+//! What the Compose compiler puts around the body of a `@Composable` function.
+
+use jvms::opcode;
+
+use super::super::context::FilterContext;
+use super::super::cursor::Cursor;
+use super::super::output::FilterOutput;
+
+const ANNOTATION: &str = "Landroidx/compose/runtime/Composable;";
+const COMPOSER: &str = "androidx/compose/runtime/Composer";
+const COMPOSER_FILE: &str = "androidx/compose/runtime/ComposerKt";
+
+pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let mut annotations = context.method.invisible_annotations.iter();
+    if !annotations.any(|annotation| annotation == ANNOTATION) {
+        return;
+    }
+    let nodes = context.nodes;
+    for (at, _) in nodes.iter() {
+        let Some(member) = nodes.member(at) else {
+            continue;
+        };
+        match (member.owner.as_str(), member.name.as_str()) {
+            (COMPOSER, "getSkipping") => ignore_skipping(context, at, output),
+            (COMPOSER, "shouldExecute") => ignore_comparisons(context, at, output),
+            (COMPOSER, "endRestartGroup") => ignore_restart(context, at, output),
+            (COMPOSER_FILE, "isTraceInProgress") => ignore_trace(context, at, output),
+            _ => {}
+        }
+    }
+}
+
+/// The jump right behind `at`, and where it leads to.
+fn jump_behind(context: &FilterContext<'_>, at: usize, opcode: u8) -> Option<(usize, usize)> {
+    let mut cursor = Cursor::new(context.nodes);
+    cursor.go_to(Some(at));
+    cursor.next_is(opcode);
+    let jump = cursor.at()?;
+    Some((jump, context.nodes.jump_label(jump)?))
+}
+
+/// For runtimes until 1.7: what compares the arguments with those before, and what is behind the body.
+fn ignore_skipping(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
+    if let Some((jump, end)) = jump_behind(context, at, opcode::IFNE) {
+        output.ignore(context.nodes, 0, jump);
+        output.ignore(context.nodes, end, context.nodes.len() - 1);
+    }
+}
+
+/// For later runtimes: what compares the arguments with those before.
+fn ignore_comparisons(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
+    if let Some((jump, _)) = jump_behind(context, at, opcode::IFEQ) {
+        output.ignore(context.nodes, 0, jump);
+    }
+}
+
+/// What tells of the function in a trace.
+fn ignore_trace(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
+    if let Some((jump, end)) = jump_behind(context, at, opcode::IFEQ)
+        && end > jump
+    {
+        output.ignore(context.nodes, jump, end);
+    }
+}
+
+/// What calls the function again: `endRestartGroup()?.updateScope { … }`.
+fn ignore_restart(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
+    let mut cursor = Cursor::new(context.nodes);
+    cursor.go_to(Some(at));
+    cursor.next_is(opcode::DUP);
+    let Some((jump, none)) = cursor
+        .at()
+        .and_then(|dup| jump_behind(context, dup, opcode::IFNULL))
+    else {
+        return;
+    };
+    cursor.go_to(Some(none));
+    cursor.next_is(opcode::POP);
+    if let Some(pop) = cursor.at()
+        && pop > jump
+    {
+        output.ignore(context.nodes, jump, pop);
+    }
+}

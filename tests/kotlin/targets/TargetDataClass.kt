@@ -1,0 +1,15 @@
+// What the compiler makes of a data class is left out.
+package targets.kotlin
+
+private data class Pair(val left: Int, val right: String) { // partly
+    val both: String
+        get() = right + left // covered
+}
+
+object TargetDataClass {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val pair = Pair(1, "a") // covered
+        pair.both // covered
+    } // covered
+}
