@@ -14,6 +14,7 @@
 pub mod artifacts;
 pub mod cases;
 pub mod corpus;
+pub mod gradle;
 pub mod instrumented;
 pub mod jacoco;
 pub mod java;

@@ -1,4 +1,4 @@
-//! What build tools load: the Maven plugin and the listener of tests, compiled from `build-tools` and laid out as a repository
+//! What build tools load: the plugins of Maven and Gradle and the listeners of tests, compiled from `build-tools` and laid out as a repository
 //! with the agent's jar beside them.
 
 use crate::jdks::Jdk;
@@ -18,6 +18,10 @@ use zip::{CompressionMethod, ZipWriter};
 pub const GROUP: &str = "io.github.classhook";
 /// The plugin.
 pub const PLUGIN: &str = "classhook-maven-plugin";
+/// The plugin of Gradle.
+pub const GRADLE_PLUGIN: &str = "classhook-gradle-plugin";
+/// What Gradle's builds apply, by which its class is found.
+const GRADLE_ID: &str = GROUP;
 /// The jar with command and agent, and the one platform that there is.
 const NATIVE: (&str, &str) = ("classhook-native", "linux-x86_64");
 /// The jar with the listener of tests.
@@ -53,15 +57,43 @@ pub fn build(jdk: &Jdk) {
     let listener = scratch.path().join(TESTS);
     put((TESTS, ".jar"), &listener_jar(jdk, &listener));
     put((TESTS, ".pom"), pom(TESTS, "jar", "").as_bytes());
-    let dependency = format!(
+    put(
+        (PLUGIN, ".pom"),
+        pom(PLUGIN, "maven-plugin", &native_dependency()).as_bytes(),
+    );
+}
+
+/// Adds the plugin of Gradle, compiled against an installation of it.
+///
+/// # Panics
+/// If it does not compile, or cannot be written.
+pub fn build_for_gradle(jdk: &Jdk, gradle: &Path) {
+    let scratch = crate::scratch();
+    let mut libraries = javac::files_with_extension(&gradle.join("lib"), "jar");
+    // What the API's signatures are of, which Debian's package has elsewhere.
+    libraries.push(artifacts::path("groovy"));
+    libraries.extend(maven::libraries());
+    let sources = ["build-tools/shared/src", "build-tools/gradle/src"];
+    let mut files = compiled(jdk, &sources, &libraries, scratch.path());
+    files.insert(
+        format!("META-INF/gradle-plugins/{GRADLE_ID}.properties"),
+        b"implementation-class=io.github.classhook.gradle.ClasshookPlugin\n".to_vec(),
+    );
+    put((GRADLE_PLUGIN, ".jar"), &jar(&files));
+    put(
+        (GRADLE_PLUGIN, ".pom"),
+        pom(GRADLE_PLUGIN, "jar", &native_dependency()).as_bytes(),
+    );
+}
+
+/// The jar with command and agent as a dependency.
+fn native_dependency() -> String {
+    let (artifact, platform) = NATIVE;
+    format!(
         "  <dependencies>\n    <dependency>\n      <groupId>{GROUP}</groupId>\n      \
          <artifactId>{artifact}</artifactId>\n      <version>{VERSION}</version>\n      \
          <classifier>{platform}</classifier>\n    </dependency>\n  </dependencies>\n"
-    );
-    put(
-        (PLUGIN, ".pom"),
-        pom(PLUGIN, "maven-plugin", &dependency).as_bytes(),
-    );
+    )
 }
 
 /// Writes a file of an artifact, so that no reader sees half of it.

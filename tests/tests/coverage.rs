@@ -1,5 +1,6 @@
 //! Coverage: what is recorded and reported, compared with JaCoCo.
 
+mod gradle;
 mod jacoco_analysis;
 mod jacoco_tcp;
 mod java_cases;

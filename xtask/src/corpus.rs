@@ -17,6 +17,8 @@ const END: &str = "<!-- end of the summary -->\n";
 const PYTHON: &str = "plugins::languages::plugin_in_python";
 /// A test with a real registry, which only this task fetches.
 const REGISTRY: &str = "plugins::sharing::real_registry";
+/// A test with Gradle, which not every machine has.
+const GRADLE: &str = "coverage::gradle";
 /// What was counted for each corpus and kind of edit.
 const COUNTS: &str = "docs/rewriter-corpus.csv";
 const HEAD: &str = "corpus,edits,classes,changed,methods,insertions,methods left alone,verified,new errors,refused before\n";
@@ -41,6 +43,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     setup::run(workspace, &setup::Options::default())?;
     setup::componentize_py(workspace)?;
     setup::docker_registry(workspace)?;
+    e2e_tests::gradle::home().context(crate::maven_plugin::GRADLE)?;
     let report = workspace.target("corpus/report/whole");
     if report.exists() {
         std::fs::remove_dir_all(&report)?;
@@ -53,6 +56,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         "rewriter::corpora",
         PYTHON,
         REGISTRY,
+        GRADLE,
     ])
     .env("CLASSHOOK_ROTATION", "all");
     step("every class of every corpus", &mut test)?;

@@ -53,6 +53,8 @@ enum Task {
     Plugins,
     /// Build the Maven plugin into target/maven-repository, a folder in the layout of Maven's repositories
     MavenPlugin,
+    /// Build the plugin of Gradle, against the installation in PATH, into the same folder
+    GradlePlugin,
     /// Compile the runtime of classes instrumented before they run (needs a JDK 17)
     Runtime,
     /// Run the corpus tests on every class instead of the part of the day, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
@@ -81,6 +83,7 @@ fn run(task: Task) -> Result<()> {
         Task::Bench(options) => bench::run(&workspace, &options),
         Task::Plugins => plugins::run(&workspace),
         Task::MavenPlugin => maven_plugin::run(&workspace),
+        Task::GradlePlugin => maven_plugin::run_for_gradle(&workspace),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
         Task::Tidy(options) => tidy::run(&workspace, &options),

@@ -1,24 +1,49 @@
-//! `cargo xtask maven-plugin`: the Maven plugin, and the jar with command and agent, as a folder that Maven can use.
+//! `cargo xtask maven-plugin` and `gradle-plugin`: the plugins, and the jar with command and agent, as a folder that Maven
+//! and Gradle can use.
 
 use crate::workspace::{Workspace, say};
 use crate::{jdks, plugins, setup};
 use anyhow::{Context, Result};
-use e2e_tests::maven_plugin::{VERSION, build, repository};
+use e2e_tests::gradle;
+use e2e_tests::jdks::Jdk;
+use e2e_tests::maven_plugin::{VERSION, build, build_for_gradle, repository};
 
 /// Builds command and agent, compiles the plugin, and writes both into `target/maven-repository`.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    plugins::run(workspace)?;
-    setup::artifact(workspace, "maven")?;
-    let jdks = jdks::full();
-    let jdk = jdks
-        .iter()
-        .find(|jdk| jdk.feature == 17)
-        .or(jdks.first())
-        .context("expected a JDK with javac, found none")?;
-    build(jdk);
+    build(&prepared(workspace)?);
     say(format!(
         "classhook-maven-plugin {VERSION} is in {}; to install it: cp -r {0}/. ~/.m2/repository",
         repository().display()
     ));
     Ok(())
+}
+
+/// The same, and the plugin of Gradle beside it.
+pub fn run_for_gradle(workspace: &Workspace) -> Result<()> {
+    let home = gradle::home().context(GRADLE)?;
+    setup::artifact(workspace, "groovy")?;
+    let jdk = prepared(workspace)?;
+    build(&jdk);
+    build_for_gradle(&jdk, &home);
+    say(format!(
+        "classhook-gradle-plugin {VERSION} is in {}, which can be a repository of a build: maven {{ url '{0}' }}",
+        repository().display()
+    ));
+    Ok(())
+}
+
+/// What to do without Gradle.
+pub const GRADLE: &str = "expected a `gradle` in PATH whose installation has a folder `lib` (the plugin is compiled \
+    against it), found none; on Debian: apt-get install gradle";
+
+/// Builds command and agent, and finds a JDK to compile plugins with.
+fn prepared(workspace: &Workspace) -> Result<Jdk> {
+    plugins::run(workspace)?;
+    for name in ["maven", "junit", "testng"] {
+        setup::artifact(workspace, name)?;
+    }
+    let jdks = jdks::full();
+    let jdk = jdks.iter().find(|jdk| jdk.feature == 17);
+    let jdk = jdk.or(jdks.first()).cloned();
+    jdk.context("expected a JDK with javac, found none")
 }

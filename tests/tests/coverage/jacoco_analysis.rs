@@ -234,7 +234,10 @@ fn compile_with_ecj(folder: &Path) -> PathBuf {
 /// Plugins of the Kotlin compiler; Compose's gives other classes nothing but a field `$stable`.
 const KOTLIN_PLUGINS: &[KotlinPlugin] = &[
     ("kotlin-serialization-plugin", &["kotlinx-serialization"]),
-    ("kotlin-compose-plugin", &["compose-runtime", "kotlinx-coroutines"]),
+    (
+        "kotlin-compose-plugin",
+        &["compose-runtime", "kotlinx-coroutines"],
+    ),
 ];
 
 /// The classes of all Kotlin files of the tests.

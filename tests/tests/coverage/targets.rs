@@ -22,7 +22,10 @@ struct Language {
 impl Language {
     fn names(&self) -> impl Iterator<Item = String> {
         let dotted = self.package.replace('/', ".");
-        let stems = self.files.iter().filter_map(|file| file.file_stem()?.to_str());
+        let stems = self
+            .files
+            .iter()
+            .filter_map(|file| file.file_stem()?.to_str());
         stems.map(move |stem| format!("{dotted}.{stem}"))
     }
 }
@@ -73,8 +76,7 @@ fn reports(folder: &Path, languages: &[Language]) -> (XmlReport, XmlReport) {
         javac::copy(&language.classes, &all);
     }
     let libraries = ["groovy", "kotlin-stdlib"].map(artifacts::path);
-    let [snapshots, exec, xml] =
-        ["snapshots", "all.exec", "all.xml"].map(|name| folder.join(name));
+    let [snapshots, exec, xml] = ["snapshots", "all.exec", "all.xml"].map(|name| folder.join(name));
     let [groovy, stdlib] = &libraries;
     let options = format!("output={},select=targets.**", snapshots.display());
     let run = Java::new(&jdks::newest())
@@ -82,7 +84,12 @@ fn reports(folder: &Path, languages: &[Language]) -> (XmlReport, XmlReport) {
         .option("-ea")
         .class_path(&[&all, groovy, stdlib])
         .main("targets.Targets")
-        .arguments(&languages.iter().flat_map(Language::names).collect::<Vec<_>>())
+        .arguments(
+            &languages
+                .iter()
+                .flat_map(Language::names)
+                .collect::<Vec<_>>(),
+        )
         .run();
     run.assert_success();
     let report = Java::program(workspace::classhook())

@@ -1,13 +1,11 @@
 package io.github.classhook.maven;
 
-import io.github.classhook.build.Lists;
+import io.github.classhook.build.AgentOptions;
 import io.github.classhook.build.Recorded;
 import java.io.File;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
-import java.util.stream.Collectors;
 import org.apache.maven.plugin.MojoExecutionException;
 
 /** Sets the property with the options of test JVMs, so that they have the agent. */
@@ -89,12 +87,8 @@ public final class PrepareAgent extends Goal {
         }
     }
 
-    private String options() throws MojoExecutionException {
-        List<String> selectors = new ArrayList<>();
-        selectors.addAll(selectors("", includes));
-        selectors.addAll(selectors("!", excludes));
-        String select = selectors.isEmpty() ? "" : ",select=" + String.join(";", selectors);
-        return "plugin=coverage,output=" + value("destFile", snapshots().getPath()) + select + server();
+    private String options() throws IOException {
+        return AgentOptions.of(snapshots(), includes, excludes) + server();
     }
 
     /** With a server, only what the goal dump gets of it is to be reported. */
@@ -102,37 +96,12 @@ public final class PrepareAgent extends Goal {
         return isServer() ? new File(project.getBuild().getDirectory(), "classhook/tcpserver") : destFile;
     }
 
-    private String server() throws MojoExecutionException {
+    private String server() throws IOException {
         if (!isServer()) {
             return "";
         }
-        String host = address == null ? "" : value("address", address) + ":";
+        String host = address == null ? "" : AgentOptions.value("address", address) + ":";
         return ",jacoco-tcp=" + host + (port == null ? 6300 : port);
-    }
-
-    /** JaCoCo's wildcards over names of classes: `*` is any text. */
-    private static List<String> selectors(String sign, List<String> names) throws MojoExecutionException {
-        List<String> all = new ArrayList<>();
-        for (String list : Lists.orEmpty(names)) {
-            for (String name : list.split(":")) {
-                String glob = name.trim().replace('/', '.').replaceAll("\\*+", "**");
-                if (!glob.isEmpty() && !glob.equals("**")) {
-                    all.add(sign + value("includes and excludes", glob));
-                }
-            }
-        }
-        return all;
-    }
-
-    /** Neither the agent's list of options nor the splitting of arguments by test plugins must take a value apart. */
-    private static String value(String parameter, String value) throws MojoExecutionException {
-        String special = value.chars().filter(letter -> "\"'\\,;\n".indexOf(letter) >= 0)
-                .mapToObj(letter -> String.valueOf((char) letter)).distinct().collect(Collectors.joining(" "));
-        if (!special.isEmpty()) {
-            throw new MojoExecutionException(parameter + ": `" + value + "` holds " + special
-                    + ", which cannot be handed on to the agent");
-        }
-        return value;
     }
 
     private static String argument(String text) {

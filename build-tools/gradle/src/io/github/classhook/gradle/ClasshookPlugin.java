@@ -1,0 +1,53 @@
+package io.github.classhook.gradle;
+
+import java.io.File;
+import java.util.concurrent.Callable;
+import org.gradle.api.Plugin;
+import org.gradle.api.Project;
+import org.gradle.api.Task;
+import org.gradle.api.tasks.JavaExec;
+import org.gradle.api.tasks.SourceSet;
+import org.gradle.api.tasks.SourceSetContainer;
+import org.gradle.api.tasks.testing.Test;
+import org.gradle.process.JavaForkOptions;
+
+/** Puts the agent on the JVMs of tests and programs, and adds the tasks that report on what they executed. */
+public final class ClasshookPlugin implements Plugin<Project> {
+    static final String NAME = "classhook";
+    private static final String GROUP = "verification";
+
+    @Override
+    public void apply(Project project) {
+        ClasshookExtension extension = project.getExtensions().create(NAME, ClasshookExtension.class);
+        project.getTasks().withType(Test.class).all(task -> measure(project, extension, task));
+        project.getTasks().withType(JavaExec.class).all(task -> measure(project, extension, task));
+        project.getPluginManager().withPlugin("java", java -> addTasks(project, extension));
+    }
+
+    private static <T extends Task & JavaForkOptions> void measure(Project project, ClasshookExtension extension, T task) {
+        ClasshookTaskExtension settings = task.getExtensions().create(NAME, ClasshookTaskExtension.class);
+        settings.setDestinationFile(new File(BuildFolder.of(project), "classhook/" + task.getName() + ".exec"));
+        Measuring measuring = new Measuring(extension, settings, BuildFolder.of(project));
+        task.doFirst(measuring);
+        task.getInputs().property(NAME, (Callable<String>) settings::toString);
+        task.getOutputs().dir((Callable<File>) settings::getDestinationFile);
+    }
+
+    /** Named and bound as those of Gradle's own plugin for JaCoCo. */
+    private static void addTasks(Project project, ClasshookExtension extension) {
+        SourceSet main = ((SourceSetContainer) project.property("sourceSets")).getByName("main");
+        Task test = project.getTasks().getByName("test");
+        ClasshookReport report = project.getTasks().create("classhookTestReport", ClasshookReport.class);
+        report.setDescription("Generates code coverage report for the test task.");
+        report.getReports().setDefaults(new File(BuildFolder.of(project), "reports/classhook/test"), report.getName());
+        ClasshookCoverageVerification verification =
+                project.getTasks().create("classhookTestCoverageVerification", ClasshookCoverageVerification.class);
+        verification.setDescription("Verifies code coverage metrics based on specified rules for the test task.");
+        for (CoverageTask task : new CoverageTask[] {report, verification}) {
+            task.setGroup(GROUP);
+            task.setExtension(extension);
+            task.executionData(test);
+            task.sourceSets(main);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.classhook.gradle;
+
+import java.io.IOException;
+import java.util.List;
+import org.gradle.api.Action;
+import org.gradle.api.tasks.Internal;
+import org.gradle.api.tasks.TaskAction;
+
+/** Reports on what was executed. */
+public class ClasshookReport extends CoverageTask {
+    private final ReportFiles reports = getProject().getObjects().newInstance(ReportFiles.class, getProject());
+
+    @Internal
+    public ReportFiles getReports() {
+        return reports;
+    }
+
+    public void reports(Action<? super ReportFiles> configure) {
+        configure.execute(reports);
+    }
+
+    @TaskAction
+    public void generate() throws IOException {
+        List<String> words = words("report");
+        if (words != null) {
+            words.addAll(reports.options());
+            run(words);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.github.classhook.gradle;
+
+import io.github.classhook.build.AgentOptions;
+import io.github.classhook.build.Recorded;
+import io.github.classhook.build.Tools;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.gradle.api.Action;
+import org.gradle.api.Task;
+import org.gradle.process.JavaForkOptions;
+
+/** Gives the JVMs of a task the agent, just before it starts them: what earlier runs recorded goes. */
+final class Measuring implements Action<Task> {
+    private final ClasshookExtension extension;
+    private final ClasshookTaskExtension settings;
+    private final File buildFolder;
+
+    Measuring(ClasshookExtension extension, ClasshookTaskExtension settings, File buildFolder) {
+        this.extension = extension;
+        this.settings = settings;
+        this.buildFolder = buildFolder;
+    }
+
+    @Override
+    public void execute(Task task) {
+        if (!settings.isEnabled()) {
+            return;
+        }
+        try {
+            File snapshots = settings.getDestinationFile();
+            Recorded.makeRoom(snapshots, false);
+            String options = AgentOptions.of(snapshots, settings.getIncludes(), settings.getExcludes());
+            Tools tools = Tools.find(extension.getHome(), buildFolder);
+            ((JavaForkOptions) task).jvmArgs("-agentpath:" + tools.library() + "=" + options);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+}
