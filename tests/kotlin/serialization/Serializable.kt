@@ -1,9 +1,15 @@
 // Members that the plugin for `@Serializable` makes.
 package kotlincases.serial
 
+import kotlinx.serialization.KSerializer
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
 import kotlinx.serialization.Transient
+import kotlinx.serialization.descriptors.PrimitiveKind
+import kotlinx.serialization.descriptors.PrimitiveSerialDescriptor
+import kotlinx.serialization.descriptors.SerialDescriptor
+import kotlinx.serialization.encoding.Decoder
+import kotlinx.serialization.encoding.Encoder
 
 @Serializable
 data class Plain(val a: Int, val b: String = "b", val c: List<String>, val d: List<Int>? = null)
@@ -82,3 +88,28 @@ class NotSerializable {
         fun serializer(): String = "mine"
     }
 }
+
+object OwnSerializer : KSerializer<Own> {
+    override val descriptor: SerialDescriptor = PrimitiveSerialDescriptor("Own", PrimitiveKind.STRING)
+    override fun serialize(encoder: Encoder, value: Own) = encoder.encodeString(value.text)
+    override fun deserialize(decoder: Decoder): Own = Own(decoder.decodeString())
+}
+
+@Serializable(with = OwnSerializer::class)
+class Own(val text: String)
+
+class Written {
+    companion object {
+        fun serializer(): KSerializer<Own> = OwnSerializer
+
+        val other: KSerializer<Own> = OwnSerializer
+    }
+}
+
+object WrittenObject {
+    fun serializer(): KSerializer<Own> {
+        return OwnSerializer
+    }
+}
+
+class WrittenInOneLine { companion object { fun serializer(): KSerializer<Own> = OwnSerializer } }

@@ -6,6 +6,7 @@ use jvms::opcode;
 use super::super::context::FilterContext;
 use super::super::cursor::Cursor;
 use super::super::output::FilterOutput;
+use crate::class::MethodDescription;
 
 const CACHED: &str = "get$cachedSerializer";
 const SERIALIZER: &str = "()Lkotlinx/serialization/KSerializer;";
@@ -39,11 +40,20 @@ fn is_serializer(context: &FilterContext<'_>) -> bool {
     let of_class = generated
         .member()
         .is_some_and(|field| class.is_some() && field.owner.strip_suffix("$$serializer") == class);
+    let is_generated = of_class || (class.is_some() && is_line_of_constructor(context));
     generated.next_is(opcode::CHECKCAST);
     generated.next_is(opcode::ARETURN);
     let mut cached = Cursor::at_this(context.nodes);
     cached.next();
     let of_cache = cached.member().is_some_and(|called| called.name == CACHED);
     cached.next_is(opcode::ARETURN);
-    (of_class && generated.is_met()) || (of_cache && cached.is_met())
+    (is_generated && generated.is_met()) || (of_cache && cached.is_met())
+}
+
+/// Where the class has a serializer of its own: a method that is written has another line, unless all of it is in one.
+fn is_line_of_constructor(context: &FilterContext<'_>) -> bool {
+    let line = |method: &MethodDescription| Some(method.code.as_ref()?.lines.first()?.number);
+    let mut methods = context.class.methods.iter();
+    let constructor = methods.find(|method| method.name == "<init>");
+    constructor.is_some_and(|constructor| line(constructor) == line(context.method))
 }
