@@ -13,7 +13,7 @@ fn running_jvm_is_profiled_and_left_without_an_agent() {
         let folder = scratch();
         let mut running = Servant::start(&jdk, &LATE);
         let pid = running.pid().to_string();
-        assert_eq!(running.ask("crowd 2"), "2 threads");
+        assert_eq!(running.ask("spin"), "spinning");
         let run = classhook(&[
             "profile",
             &pid,
@@ -25,7 +25,11 @@ fn running_jvm_is_profiled_and_left_without_an_agent() {
             "1s",
         ]);
         run.assert_success();
-        assert!(run.stdout.contains("Crowd.live("), "{}", run.report());
+        assert!(
+            run.stdout.contains("Servant.lambda$spin$"),
+            "{}",
+            run.report()
+        );
         assert_no_agent(&pid);
         classhook(&["profile", &pid, "--exceptions", "--for", "1s"])
             .assert_exit(2)
@@ -54,6 +58,7 @@ fn running_jvm_is_profiled_and_left_without_an_agent() {
         let option = format!("dump={}", dump.display());
         classhook(&["profile", &pid, "--heap", &option]).assert_success();
         assert_is_heap_dump(&std::fs::read(&dump).expect("the file"));
+        assert_eq!(running.ask("rest"), "resting");
         let left: Vec<_> = std::fs::read_dir(folder.path())
             .expect("a folder")
             .collect();
