@@ -1,5 +1,6 @@
-//! Embeds the bundled plugins that `cargo xtask plugins` left in `target/bundled`, compressed, and a digest of the
-//! sources by which plans are made and stored: other sources do not use what these have stored.
+//! Embeds of the bundled plugins that `cargo xtask plugins` left in `target/bundled` code, compressed, and what names their
+//! components, and a digest of the sources by which plans are made and stored: other sources do not use what these have
+//! stored.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -59,22 +60,19 @@ fn digest_of(path: &Path, digest: &mut DefaultHasher) -> std::io::Result<()> {
 
 /// The Rust text of one plugin; empty if it was not built yet.
 fn entry(folder: &Path, name: &str, out: &Path) -> std::io::Result<String> {
-    let wasm = folder.join(name).with_extension("wasm");
     let code = folder.join(name).with_extension("cwasm");
-    println!("cargo::rerun-if-changed={}", wasm.display());
+    let component = folder.join(name).with_extension("digest");
     println!("cargo::rerun-if-changed={}", code.display());
-    if !wasm.exists() {
+    println!("cargo::rerun-if-changed={}", component.display());
+    if !code.exists() || !component.exists() {
         println!("cargo::warning=built without the plugin {name}: run `cargo xtask plugins`");
         return Ok(String::new());
     }
-    let wasm = included(&wasm, out)?;
-    let code = if code.exists() {
-        included(&code, out)?
-    } else {
-        "&[]".to_owned()
-    };
+    let code = included(&code, out)?;
+    let component = std::fs::read_to_string(component)?;
+    let (digest, size) = component.trim_end().split_once(' ').unwrap_or_default();
     Ok(format!(
-        "Bundled {{ name: {name:?}, wasm: {wasm}, code: {code} }},"
+        "Bundled {{ name: {name:?}, digest: {digest:?}, size: {size}, code: {code} }},"
     ))
 }
 

@@ -1,37 +1,25 @@
-//! The plugins inside this binary: components, and code precompiled by the same engine.
+//! The plugins inside this binary: code precompiled by the same engine, and what names the components that it is of. The
+//! components themselves are nowhere needed, and would take as much room again.
 //!
 //! `cargo xtask plugins` makes them; `build.rs` compresses and embeds what it finds.
 
-use lz4_flex::block::{DecompressError, decompress_size_prepended};
-use plugin_code::sha256_hex;
+use lz4_flex::block::decompress_size_prepended;
 
 /// One plugin that is part of the agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Bundled {
     /// The name used in `use = "…"`.
     pub name: &'static str,
-    /// The component, compressed.
-    wasm: &'static [u8],
-    /// Its code, compressed; empty if there is none.
+    /// SHA-256 of the component, lower-case hex.
+    pub digest: &'static str,
+    /// Length of the component in bytes.
+    pub size: usize,
+    /// Its code, compressed.
     code: &'static [u8],
 }
 
 impl Bundled {
-    /// The component.
-    ///
-    /// # Errors
-    /// When this binary is damaged.
-    pub fn wasm(&self) -> Result<Vec<u8>, DecompressError> {
-        decompress_size_prepended(self.wasm)
-    }
-
-    /// What tells it from every other plugin: of its bytes as they are kept here.
-    #[must_use]
-    pub fn digest(&self) -> String {
-        sha256_hex(self.wasm)
-    }
-
-    /// Its code; none if this binary was built without it.
+    /// Its code; none if this binary is damaged.
     #[must_use]
     pub fn code(&self) -> Option<Vec<u8>> {
         decompress_size_prepended(self.code).ok()
@@ -93,7 +81,8 @@ mod tests {
             let code = lz4_flex::compress_prepend_size(code).leak();
             let plugin = Bundled {
                 name: "foreign",
-                wasm: &[],
+                digest: "",
+                size: 0,
                 code,
             };
             assert!(crate::cache::load_bundled(&engine, &plugin).is_none());
@@ -103,12 +92,26 @@ mod tests {
     #[test]
     fn what_is_damaged_is_not_unpacked() {
         let plugin = find("coverage").expect("run `cargo xtask plugins` first");
-        assert_eq!(&plugin.wasm().unwrap()[..4], b"\0asm");
-        let cut = Bundled {
-            wasm: &plugin.wasm[..plugin.wasm.len() / 2],
-            code: &[],
-            ..plugin
+        assert!(plugin.code().is_some());
+        for length in [0, 3, plugin.code.len() / 2] {
+            let code = &plugin.code[..length];
+            let cut = Bundled { code, ..plugin };
+            assert!(cut.code().is_none(), "cut to {length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_bundled_plugin_is_pinned_to_the_component_that_its_code_is_of() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bundled/trace.wasm");
+        let wasm = std::fs::read(file).expect("run `cargo xtask plugins` first");
+        let compiler = CompilerProcess::new(Vec::new());
+        let describe = |digest: String| {
+            let mut config = PluginConfig::bundled("trace");
+            config.digest = Some(digest);
+            crate::plugin_description::describe(&config, &compiler)
         };
-        assert!(cut.wasm().is_err() && cut.code().is_none());
+        let plugin = describe(plugin_code::sha256_hex(&wasm)).unwrap();
+        assert_eq!(plugin.size, wasm.len());
+        assert_eq!(describe("0".repeat(64)).unwrap_err().code(), "H0109");
     }
 }

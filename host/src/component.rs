@@ -13,7 +13,6 @@ use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 use crate::state::State;
 use crate::{abilities, bundled, engine};
-use plugin_code::sha256_hex;
 
 /// A plugin's component, compiled.
 pub struct Loaded {
@@ -110,14 +109,11 @@ fn load_from_agent(
         .with("help", "build it with `cargo xtask plugins`")
     };
     let found = bundled::find(name).ok_or_else(|| missing("its plugin"))?;
-    if plugin.digest.is_some() {
-        let wasm = found.wasm().map_err(|error| corrupt(plugin, &error))?;
-        check_digest(plugin, &sha256_hex(&wasm))?;
-    }
+    check_digest(plugin, found.digest)?;
     let component = load_bundled(engine, &found);
     Ok(Loaded {
         component: component.ok_or_else(|| missing("the code of its plugin"))?,
-        digest: found.digest(),
+        digest: found.digest.to_owned(),
     })
 }
 
@@ -196,11 +192,4 @@ fn of_file(error: HostError, plugin: &PluginConfig) -> HostError {
         PluginSource::File(path) => error.with("file", path.display().to_string()),
         PluginSource::Bundled(_) => error,
     }
-}
-
-fn corrupt(plugin: &PluginConfig, error: &dyn std::fmt::Display) -> HostError {
-    let message = format!("plugin `{}` is damaged", plugin.name);
-    of_file(HostError::new("H0106", message), plugin)
-        .with("found", format!("{error:#}"))
-        .with("help", "build or fetch the plugin again")
 }

@@ -9,7 +9,6 @@ use crate::error::HostError;
 use crate::instance::Instance;
 use crate::plugin_file::PluginFile;
 use crate::{abilities, bundled, component, engine};
-use plugin_code::sha256_hex;
 
 /// Longest version that is taken, in bytes.
 const MAX_VERSION: usize = 64;
@@ -102,9 +101,8 @@ pub fn describe(
 fn bytes_of(config: &PluginConfig) -> Result<(usize, String, Option<String>), HostError> {
     match &config.source {
         PluginSource::Bundled(name) => {
-            let wasm = bundled::find(name).and_then(|found| found.wasm().ok());
-            let of = |wasm: Vec<u8>| (wasm.len(), sha256_hex(&wasm), version(&wasm));
-            Ok(wasm.map(of).unwrap_or_default())
+            let of = |found: bundled::Bundled| (found.size, found.digest.to_owned(), None);
+            Ok(bundled::find(name).map(of).unwrap_or_default())
         }
         PluginSource::File(path) => {
             let file = PluginFile::open(&config.name, path)?;

@@ -18,16 +18,18 @@ pub fn compile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
     Engine::new(&settings)?.precompile_component(wasm)
 }
 
-/// Leaves the code of `component`, a file `IN.wasm`, in `folder/IN.cwasm`.
+/// Leaves the code of `component`, a file `IN.wasm`, in `folder/IN.cwasm`, and its digest and length in `folder/IN.digest`.
 ///
 /// # Errors
 /// Those of the files and of [`compile`].
 pub fn compile_file(component: &Path, folder: &Path) -> wasmtime::Result<()> {
-    let code = compile(&fs::read(component)?)?;
-    let name = component.with_extension("cwasm");
-    let output = folder.join(name.file_name().unwrap_or_default());
-    let temporary = output.with_extension("cwasm.tmp");
-    fs::write(&temporary, code)?;
-    fs::rename(&temporary, output)?;
+    let wasm = fs::read(component)?;
+    let digest = format!("{} {}\n", plugin_code::sha256_hex(&wasm), wasm.len());
+    let output = folder.join(component.file_name().unwrap_or_default());
+    for (extension, content) in [("cwasm", compile(&wasm)?), ("digest", digest.into_bytes())] {
+        let temporary = output.with_extension(format!("{extension}.tmp"));
+        fs::write(&temporary, content)?;
+        fs::rename(&temporary, output.with_extension(extension))?;
+    }
     Ok(())
 }

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Compiles the WebAssembly component on standard input for Classhook, which starts this program by itself.
 To compile plugins beforehand: classhook compile-plugin FILE...
-When Classhook is built: classhook-plugin-compiler FOLDER IN.wasm... leaves FOLDER/IN.cwasm
+When Classhook is built: classhook-plugin-compiler FOLDER IN.wasm... leaves FOLDER/IN.cwasm and IN.digest
 By `classhook plugin build`: classhook-plugin-compiler --wrap MODULE.wasm COMPONENT.wasm";
 
 fn main() -> ExitCode {

@@ -152,11 +152,12 @@ fn precompile(workspace: &Workspace) -> Result<()> {
         "compiling the bundled plugins to machine code",
         &mut command,
     )?;
-    for name in BUNDLED {
-        let fresh = scratch.path().join(format!("{name}.cwasm"));
+    let files = BUNDLED.map(|name| [format!("{name}.cwasm"), format!("{name}.digest")]);
+    for name in files.iter().flatten() {
+        let fresh = scratch.path().join(name);
         let bytes =
             std::fs::read(&fresh).with_context(|| format!("failed to read {}", fresh.display()))?;
-        let precompiled = workspace.target("bundled").join(format!("{name}.cwasm"));
+        let precompiled = workspace.target("bundled").join(name);
         if write_if_changed(&precompiled, &bytes)? {
             say(format!(
                 "wrote {} ({} bytes)",
