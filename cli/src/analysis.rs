@@ -1,10 +1,13 @@
 //! Computes the counters of a whole program from files of runs and class files.
 
+mod versions;
+
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use coverage::analysis::{analyze, unmeasured};
 use coverage::class::ClassDescription;
-use coverage::model::{BundleBuilder, BundleCoverage, BundleError, ClassCoverage};
+use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
 use rayon::prelude::*;
@@ -19,6 +22,7 @@ use crate::select::Filter;
 use crate::show::name;
 use crate::unmatched;
 use crate::warnings::{Warning, Warnings};
+use versions::{Carried, CarriedTotal};
 
 /// From this many classes on, progress is shown.
 const MANY: u64 = 500;
@@ -30,13 +34,16 @@ pub struct Analysed {
     pub bundles: Vec<BundleCoverage>,
     /// How many recorded classes are in none of the places.
     pub elsewhere: usize,
+    /// What was carried over from other versions of classes.
+    pub carried: CarriedTotal,
 }
 
 /// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
 /// the file of the run itself.
 ///
 /// Of a class that ran in another version than the one found, the one found is analysed, as not executed: as with JaCoCo,
-/// what an earlier build recorded says nothing of this one. Whatever goes wrong with one class is a warning, and the
+/// what an earlier build recorded says nothing of this one. With `carry_over` what ran of methods whose code is the same
+/// counts. Whatever goes wrong with one class is a warning, and the
 /// report is made without that class.
 ///
 /// # Errors
@@ -45,11 +52,14 @@ pub fn analyse_all(
     parts: &[Part],
     recorded: &ExecutionDataStore,
     filter: &Filter,
+    carry_over: bool,
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let mut analysis = Analysis {
         recorded,
         filter,
+        carry_over,
+        carried: CarriedTotal::default(),
         warnings,
         builder: BundleBuilder::default(),
         any: false,
@@ -84,6 +94,7 @@ pub fn analyse_all(
     }
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
+        carried: analysis.carried,
         bundles,
     })
 }
@@ -91,6 +102,9 @@ pub fn analyse_all(
 struct Analysis<'r> {
     recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
+    /// Whether what other versions of a class executed counts for methods whose code is the same.
+    carry_over: bool,
+    carried: CarriedTotal,
     warnings: &'r mut Warnings,
     builder: BundleBuilder,
     /// Whether any class is analysed.
@@ -117,6 +131,8 @@ enum Outcome {
     Failed(Warning),
     /// A class file of a class that was recorded from other files: its counters, and the ids of those.
     NoMatch(Warning, Option<Box<ClassCoverage>>, Vec<u64>),
+    /// A class with what was carried over from other versions, and the ids of these.
+    CarriedOver(Box<ClassCoverage>, CarriedOver, Vec<u64>),
 }
 
 impl Analysis<'_> {
@@ -166,9 +182,10 @@ impl Analysis<'_> {
             .collect();
         self.expect(fresh.len());
         let (recorded, filter, progress) = (self.recorded, self.filter, &self.progress);
+        let carry_over = self.carry_over;
         let analyse = |(id, found): &(u64, Found)| {
             progress.inc(1);
-            analyse_found(*id, found, recorded, filter)
+            analyse_found(*id, found, recorded, filter, carry_over)
         };
         let outcomes: Vec<Outcome> = fresh.par_iter().map(analyse).collect();
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
@@ -197,6 +214,11 @@ impl Analysis<'_> {
                 self.warnings.add(warning);
                 self.other_versions.extend(ran);
                 class.into_iter().for_each(|class| self.add(*class));
+            }
+            Outcome::CarriedOver(class, carried, ran) => {
+                self.carried.add(carried);
+                self.other_versions.extend(ran);
+                self.add(*class);
             }
         }
     }
@@ -248,7 +270,7 @@ fn analyse_recorded(class: &MeasuredClass, filter: &Filter) -> Outcome {
     };
     match bytes.inflate() {
         Ok(bytes) => analyse(&class.name, &bytes, filter, None, |_| {
-            Ok(Some(&class.probes))
+            Executed::These(Some(Cow::Borrowed(&class.probes)))
         }),
         Err(error) => Outcome::Failed(not_reported(&class.name, &error)),
     }
@@ -259,32 +281,44 @@ fn analyse_found(
     found: &Found,
     recorded: &ExecutionDataStore,
     filter: &Filter,
+    carry_over: bool,
 ) -> Outcome {
     analyse(
         &found.origin,
         &found.bytes,
         filter,
         Some(&found.origin),
-        |class| match recorded.by_id(id) {
-            Some(recorded) => Ok(Some(&recorded.probes)),
-            None => match recorded.ids_of(&class.name) {
-                [] => Ok(None),
-                ids => Err(NoMatch {
-                    warning: no_match(found, class, ids),
-                    ran: ids.to_vec(),
-                }),
-            },
+        |class| {
+            let carried = carry_over.then(|| versions::carry_over(class, recorded));
+            if let Some(carried) = carried.flatten() {
+                return Executed::Carried(carried);
+            }
+            match (recorded.by_id(id), recorded.ids_of(&class.name)) {
+                (Some(recorded), _) => Executed::These(Some(Cow::Borrowed(&recorded.probes))),
+                (None, []) => Executed::These(None),
+                (None, ids) => Executed::Other(no_match(found, class, ids), ids.to_vec()),
+            }
         },
     )
 }
 
-/// Analyses one class with the probes that `probes` finds for it.
+/// What was executed of a class.
+enum Executed<'p> {
+    /// These probes, or nothing.
+    These(Option<Cow<'p, [bool]>>),
+    /// Probes, some of other versions.
+    Carried(Carried),
+    /// Other versions alone, which have these ids.
+    Other(Warning, Vec<u64>),
+}
+
+/// Analyses one class with the probes that `executed` finds for it.
 fn analyse<'p>(
     origin: &str,
     bytes: &[u8],
     filter: &Filter,
     place: Option<&str>,
-    probes: impl FnOnce(&ClassDescription) -> Result<Option<&'p Vec<bool>>, NoMatch>,
+    executed: impl FnOnce(&ClassDescription) -> Executed<'p>,
 ) -> Outcome {
     let class = match describe(bytes) {
         Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
@@ -292,12 +326,20 @@ fn analyse<'p>(
         Ok(class) => return Outcome::NotSelected(binary(&class.name)),
         Err(error) => return Outcome::Failed(not_reported(origin, &error)),
     };
-    match probes(&class) {
-        Ok(probes) => match analyze(&class, probes.map(Vec::as_slice)) {
+    match executed(&class) {
+        Executed::These(probes) => match analyze(&class, probes.as_deref()) {
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(not_reported(origin, &error)),
         },
-        Err(NoMatch { warning, ran }) => {
+        Executed::Carried(carried) => match analyze(&class, Some(&carried.probes)) {
+            Ok(mut coverage) => {
+                coverage.no_match = !carried.is_exact;
+                coverage.carried_over = Some(carried.over);
+                Outcome::CarriedOver(Box::new(coverage), carried.over, carried.ran)
+            }
+            Err(error) => Outcome::Failed(not_reported(origin, &error)),
+        },
+        Executed::Other(warning, ran) => {
             let class = analyze(&class, None).ok().map(|mut class| {
                 class.no_match = true;
                 Box::new(class)
@@ -330,13 +372,6 @@ fn not_reported(origin: &str, cause: &dyn std::fmt::Display) -> Warning {
         .with("cause", cause.to_string())
 }
 
-/// A class file that is not the one that ran.
-struct NoMatch {
-    warning: Warning,
-    /// Ids of those that ran.
-    ran: Vec<u64>,
-}
-
 fn no_match(found: &Found, class: &ClassDescription, ids: &[u64]) -> Warning {
     let listed: Vec<String> = ids.iter().map(|id| format!("{id:016x}")).collect();
     let message = format!("no match for {}: another version of it ran", class.name);
@@ -346,8 +381,8 @@ fn no_match(found: &Found, class: &ClassDescription, ids: &[u64]) -> Warning {
         .with("note", "the report shows it as not executed")
         .with(
             "help",
-            "name the very class files that the program ran with, or record anew; without --classes the report holds \
-             what ran",
+            "name the very class files that the program ran with, or record anew; --carry-over counts what ran of methods \
+             that have not changed; without --classes the report holds what ran",
         )
 }
 

@@ -120,6 +120,9 @@ pub struct Settings {
     /// Folder for snapshots [default: classhook]
     #[arg(short, long, value_name = "DIR", value_parser = place())]
     pub output: Option<PathBuf>,
+    /// What the files in it are called, in front of a random number: %p process id, %h machine, %t time of the start, %u user
+    #[arg(long, value_name = "NAME")]
+    pub file_name: Option<String>,
     /// How long event files may become; set by the commands that have options for it.
     #[arg(skip)]
     pub event_files: EventFiles,
@@ -146,6 +149,7 @@ impl From<Change> for Settings {
     fn from(change: Change) -> Self {
         Self {
             output: None,
+            file_name: None,
             event_files: EventFiles::default(),
             change,
         }
@@ -241,9 +245,33 @@ pub struct Recorded {
     /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
+    /// Of a class that ran in another version than the one found, count what ran of methods whose code is the same
+    #[arg(long)]
+    pub carry_over: bool,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
+}
+
+impl Recorded {
+    /// Refuses options that would have no effect.
+    ///
+    /// # Errors
+    /// `H0606` if results are to be carried over and nothing says to which class files.
+    pub fn check(&self) -> Result<(), Problem> {
+        match self.carry_over && !self.material.has_classes() {
+            true => Err(Problem::user(
+                "H0606",
+                "--carry-over has nothing to carry results over to",
+            )
+            .with(
+                "expected",
+                "--classes or --module, with the class files as they are now",
+            )
+            .with("help", "without it the report holds the classes that ran")),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Where classes and sources are.

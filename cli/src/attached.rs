@@ -437,6 +437,7 @@ fn enter(
             "--output",
             settings.output.is_some() && plugin != "coverage",
         ), // events are not copied
+        ("--file-name", settings.file_name.is_some()),
         ("--max-size", settings.event_files.max_size.is_some()),
         ("--on-error", settings.configuration().on_error.is_some()),
         ("--log", settings.change.log.is_some()),

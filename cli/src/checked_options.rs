@@ -98,6 +98,7 @@ pub fn check(
     let options = AgentOptions {
         config: configuration.file.as_deref().map(absolute).transpose()?,
         output: settings.output.as_deref().map(absolute).transpose()?,
+        file_name: settings.file_name.clone(),
         plugins: plugins
             .iter()
             .map(|plugin| plugin_reference(plugin))

@@ -29,7 +29,8 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// With `output`, nothing is read from this process's standard input, and what is printed goes there.
 ///
 /// # Errors
-/// If the command or the agent's library cannot be found or started (`H0601` to `H0605`).
+/// If the command or the agent's library cannot be found or started (`H0601` to `H0603`), or another command of ours has
+/// started this one (`H0605`).
 pub fn run(
     command: &[OsString],
     options: &AgentOptions,
@@ -45,7 +46,9 @@ pub fn run(
     };
     let program = program::find(name)?;
     let agent = agent_argument(library::find()?.as_os_str(), options)?;
-    let mut command = prepare(name, &program, &agent, std::env::var_os(TOOL_OPTIONS));
+    let tool_options = std::env::var_os(TOOL_OPTIONS);
+    check_is_alone(tool_options.as_deref())?;
+    let mut command = prepare(name, &program, &agent, tool_options);
     command.args(arguments);
     let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));
     let outcome = redirected.and_then(|()| child::run(&mut command));
@@ -57,6 +60,24 @@ pub fn run(
                 "start it once without classhook to see whether it works",
             )
     })
+}
+
+/// A JVM takes the first agent of ours that it is given, so nothing would be recorded for this command.
+fn check_is_alone(tool_options: Option<&OsStr>) -> Result<(), Problem> {
+    let Some(found) = tool_options.filter(|text| text.to_string_lossy().contains(AGENT_LIBRARY))
+    else {
+        return Ok(());
+    };
+    let problem = Problem::user(
+        "H0605",
+        "the JVMs would get the agent twice, and take the first",
+    );
+    Err(problem
+        .with("found", format!("{TOOL_OPTIONS}={}", found.display()))
+        .with(
+            "help",
+            "start one command of classhook at a time; `classhook profile PID` and others join a JVM that has the agent",
+        ))
 }
 
 fn redirect(command: &mut Command, output: File) -> io::Result<()> {
@@ -162,6 +183,17 @@ mod tests {
             prepared(&Program::Other, Some("-Dx '-Dy= z'")),
             (vec![], Some(expected))
         );
+    }
+
+    #[test]
+    fn command_below_another_one_is_refused() {
+        for alone in [None, Some("-Xmx1g -agentpath:/other.so")] {
+            assert!(check_is_alone(alone.map(OsStr::new)).is_ok());
+        }
+        let outer = "-Xmx1g \"-agentpath:/a b/libclasshook.so=plugin=coverage\"";
+        let error = check_is_alone(Some(outer.as_ref())).unwrap_err();
+        assert_eq!(error.exit(), 2);
+        assert!(error.to_string().contains("error[H0605]"), "{error}");
     }
 
     #[test]

@@ -81,7 +81,9 @@ fn make(tmp: &Path) -> io::Result<TempDir> {
 
 /// Whether nobody said where to record.
 fn is_anywhere(settings: &Settings) -> bool {
-    settings.output.is_none() && settings.configuration().file.is_none()
+    settings.output.is_none()
+        && settings.file_name.is_none()
+        && settings.configuration().file.is_none()
 }
 
 /// There is no place for a temporary file or folder.

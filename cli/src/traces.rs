@@ -182,11 +182,12 @@ pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
     Ok(methods)
 }
 
-/// The event file of the JVM that writes a snapshot: named alike, but for the last part.
+/// The event file of the JVM that writes a snapshot.
 fn beside(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
-    files.retain(|path| run_files::jvm_of(path) == run_files::jvm_of(snapshot));
+    let jvm = run_files::jvm_of(snapshot);
+    files.retain(|path| run_files::jvm_of(path) == jvm);
     let mut found = Vec::new();
     for path in files {
         if run_files::kind(&path)? == Kind::Events {

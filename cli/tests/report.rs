@@ -138,6 +138,52 @@ fn rule_does_not_hold_by_what_an_earlier_version_ran() {
     assert_eq!(ran.code, Some(4), "{}", ran.error);
 }
 
+/// The class was built anew: one method is another, one is gone, one has moved and is the same.
+#[test]
+fn what_ran_of_unchanged_methods_is_carried_over_when_asked() {
+    let before = ACCOUNT.replace(
+        "    void add(",
+        "    void clear() {\n        balance = 0;\n    }\n    int twice() {\n        return 2 * balance;\n    }\n    void add(",
+    );
+    let after = before.replace("balance = 0", "balance = 1").replace(
+        "    int balance;",
+        "\n\n    int balance;\n    static int added() {\n        return 3;\n    }",
+    );
+    let (ran_with, now) = (
+        Compiled::new(&[("bank/Account.java", &before)]),
+        Compiled::new(&[("bank/Account.java", &after)]),
+    );
+    let out = now.path("out");
+    let class = ran_with.class("bank/Account");
+    let file = snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let classes = now.path("classes");
+    let words: [&dyn AsRef<std::ffi::OsStr>; 4] = [&out, &"--carry-over", &"--classes", &classes];
+    let (carried, ran) = xml(&now, &words);
+    let said =
+        "1 class ran in other versions: what ran of 3 of 5 methods, whose code is the same, counts";
+    ran.prints(&[said]);
+    // All lines but that of `added` and the two of `clear`.
+    assert_eq!(lines(&carried), (3, 6), "{carried}");
+    let (strict, _) = xml(
+        &now,
+        &words[..1]
+            .iter()
+            .chain(&words[2..])
+            .copied()
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(lines(&strict), (9, 0));
+
+    // A snapshot without class files, and an `.exec` file, do not know what they ran.
+    std::fs::remove_file(file).unwrap();
+    snapshot(&out, Meta::default(), false, &[(&class, Hits::All)]);
+    let (unknown, ran) = xml(&now, &words);
+    assert_eq!(lines(&unknown), (9, 0));
+    ran.says(&["warning[H0622]: no match for bank/Account"]);
+    let ran = run(["report".as_ref(), out.as_os_str(), "--carry-over".as_ref()]);
+    ran.refused("H0606", &["--carry-over", "--classes"]);
+}
+
 #[test]
 fn classes_that_are_not_at_hand_are_counted() {
     let bank = bank();

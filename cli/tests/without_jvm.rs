@@ -4,6 +4,8 @@
 mod support;
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
 use cli::describe::describe;
 use coverage::analysis::probe_count;
@@ -234,4 +236,31 @@ fn verify_fails_for_a_damaged_class_and_names_it() {
         ran.out
     );
     run(["verify", "/nowhere"]).refused("H0612", &["/nowhere"]);
+}
+
+/// The agent forgets what it has told, so what it has told must not be lost.
+#[test]
+fn dump_that_resets_keeps_the_answer_where_its_place_has_no_room() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let answer = [0x01, 0xC0, 0xC0, 0x10, 0x07];
+    let answering = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut client, _) = server.accept().unwrap();
+            client.write_all(&answer).unwrap();
+            client.read_exact(&mut [0; 8]).unwrap();
+            client.write_all(&[0x20]).unwrap();
+        }
+    });
+    let ran = run(["dump", &address, "--reset", "--to", "/dev/full"]);
+    ran.refused("H0620", &["/dev/full", "No space left"]);
+    let note = "what the JVM has forgotten now is in ";
+    let kept = ran.error.lines().find_map(|line| line.split_once(note));
+    let (_, kept) = kept.unwrap_or_else(|| panic!("{}", ran.error));
+    assert_eq!(fs::read(kept).unwrap(), answer);
+    fs::remove_file(kept).unwrap();
+    let ran = run(["dump", &address, "--to", "/dev/full"]);
+    ran.refused("H0620", &["/dev/full"]);
+    assert!(!ran.error.contains(note), "{}", ran.error);
+    answering.join().unwrap();
 }

@@ -9,6 +9,8 @@ mod graph;
 mod inlined;
 mod input;
 
+use std::ops::Range;
+
 use graph::Graph;
 use inlined::Inlined;
 
@@ -83,17 +85,27 @@ pub fn analyze(
 /// How many probes the methods of a class have.
 #[must_use]
 pub fn probe_count(class: &ClassDescription) -> usize {
+    probe_ranges(class).last().map_or(0, |range| range.end)
+}
+
+/// The numbers of the probes of each method of a class.
+pub(crate) fn probe_ranges(class: &ClassDescription) -> Vec<Range<usize>> {
     let mut labels = Labels::default();
-    let codes = class
-        .methods
-        .iter()
-        .filter_map(|method| method.code.as_ref());
-    codes
-        .map(|code| match input::mark(&mut labels, code) {
-            Ok(()) => input::probe_count(&labels, code),
-            Err(Subroutine { .. }) => 0,
-        })
-        .sum()
+    let mut next = 0;
+    let methods = class.methods.iter();
+    let ranges = methods.map(|method| {
+        let count = match &method.code {
+            Some(code) => match input::mark(&mut labels, code) {
+                Ok(()) => input::probe_count(&labels, code),
+                Err(Subroutine { .. }) => 0,
+            },
+            None => 0,
+        };
+        let first = next;
+        next += count;
+        first..next
+    });
+    ranges.collect()
 }
 
 /// The methods that have no probes because they contain subroutines (`jsr`,

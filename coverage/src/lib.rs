@@ -17,6 +17,7 @@
 //! the input of `analysis::analyze`; `filter` says what is left out.
 
 pub mod analysis;
+pub mod carried;
 pub mod class;
 pub mod filter;
 pub mod flow;

@@ -32,4 +32,4 @@ mod node;
 pub use bundle::{BundleBuilder, BundleCoverage, BundleError, PackageCoverage, SourceFileCoverage};
 pub use counter::{Counter, CounterKind, Counters, Status};
 pub(crate) use node::Fragment;
-pub use node::{ClassCoverage, LineCoverage, Lines, MethodCoverage};
+pub use node::{CarriedOver, ClassCoverage, LineCoverage, Lines, MethodCoverage};

@@ -19,7 +19,7 @@ use probes::{Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 /// The oldest release that the agent works in.
 const OLDEST_JAVA: u16 = 8;
@@ -274,7 +274,7 @@ fn open_snapshot(meta: &Meta, config: &Config) -> Result<SnapshotWriter, StartEr
 /// What is known of the run when it starts.
 fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
     let property = |name| jvmti.system_property(phase, name).unwrap_or_default();
-    Meta {
+    let mut meta = Meta {
         run: config.agent.run.clone().unwrap_or_default(),
         host: std::fs::read_to_string("/proc/sys/kernel/hostname")
             .unwrap_or_default()
@@ -297,7 +297,25 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
             .map(|plugin| plugin.name.clone())
             .collect(),
         ..Meta::default()
+    };
+    if let Some(name) = &config.agent.file_name {
+        meta.file_name = name.of(&meta, &user());
     }
+    meta
+}
+
+/// The name of the user whose process this is; the number where the system has no name for it, as in a container.
+fn user() -> String {
+    let uid = std::fs::metadata("/proc/self")
+        .map_or(0, |of| of.uid())
+        .to_string();
+    let names = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut users = names.lines().map(|line| line.split(':'));
+    let name = users.find_map(|mut fields| {
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or(uid)
 }
 
 fn now_ms() -> u64 {

@@ -55,7 +55,7 @@ pub use value::{Capture, StackFrame, Value, Which};
 pub use write::EventWriter;
 
 /// How an event file begins.
-pub const MAGIC: [u8; 8] = *b"\x8EHKEV\r\n\x1A";
+pub const MAGIC: [u8; 8] = crate::format::EVENTS_MAGIC;
 
 /// What a span records of each call.
 #[derive(

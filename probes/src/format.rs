@@ -38,6 +38,9 @@ use serde::{Deserialize, Serialize};
 
 /// How a snapshot file begins. Holds a byte above 127 and both line ends, so that a transfer as text is noticed.
 pub const MAGIC: [u8; 8] = *b"\x8EHOOK\r\n\x1A";
+
+/// First eight bytes of every event file.
+pub const EVENTS_MAGIC: [u8; 8] = *b"\x8EHKEV\r\n\x1A";
 /// Version of the format that this crate writes and reads.
 pub const VERSION: u32 = 1;
 /// How each record begins.
@@ -124,12 +127,25 @@ pub struct Meta {
     pub agent_version: String,
     /// The plugins that ran, `name@version`.
     pub plugins: Vec<String>,
+    /// What [`FileName`](crate::FileName) makes the name of the JVM's files; empty for the one that they always had. Not
+    /// stored.
+    #[serde(skip)]
+    pub file_name: String,
     /// The sessions of which a merged snapshot is the sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Session>,
 }
 
 impl Meta {
+    /// What the files of this JVM are called, but for a random number and what they end in.
+    #[must_use]
+    pub fn stem(&self) -> String {
+        match self.file_name.as_str() {
+            "" => format!("classhook-{}-{}", self.pid, self.start_ms),
+            name => name.to_owned(),
+        }
+    }
+
     /// What distinguishes the JVM from others: `host-4711`.
     #[must_use]
     pub fn jvm_id(&self) -> String {

@@ -81,8 +81,8 @@ struct Mark {
 }
 
 impl Log {
-    /// Creates `classhook-<pid>-<start>-<nonce>.<extension>` in `directory`, which must exist, and writes header and
-    /// `meta` to it, the record of kind 1.
+    /// Creates `<stem>-<nonce>.<extension>` in `directory`, which must exist, and writes header and `meta` to it, the
+    /// record of kind 1; the stem is [`Meta::stem`].
     pub fn create(
         directory: &Path,
         extension: &str,
@@ -382,10 +382,7 @@ fn create_new(directory: &Path, extension: &str, meta: &Meta) -> io::Result<(Fil
     let mut tries = 0;
     loop {
         let nonce = RandomState::new().build_hasher().finish() as u32;
-        let path = directory.join(format!(
-            "classhook-{}-{}-{nonce:08x}.{extension}",
-            meta.pid, meta.start_ms
-        ));
+        let path = directory.join(format!("{}-{nonce:08x}.{extension}", meta.stem()));
         let mut options = OpenOptions::new();
         match options.read(true).append(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 8 => tries += 1,

@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::SnapshotError;
-use crate::format::Meta;
+use crate::format::{EVENTS_MAGIC, MAGIC, Meta};
 
 impl Snapshot {
     /// Reads a snapshot file.
@@ -38,16 +38,33 @@ impl Meta {
     /// # Errors
     /// See [`SnapshotError`].
     pub fn read(path: &Path) -> Result<Self, SnapshotError> {
-        let failed = |source| SnapshotError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)
-            .map_err(failed)?
-            .take(MAX_META_LENGTH)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        decode::meta(&bytes)
+        decode::meta(&begin_of(path)?, MAGIC)
     }
+
+    /// The same of a snapshot or an event file.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn of_file(path: &Path) -> Result<Self, SnapshotError> {
+        let bytes = begin_of(path)?;
+        let magic = match bytes.starts_with(&EVENTS_MAGIC) {
+            true => EVENTS_MAGIC,
+            false => MAGIC,
+        };
+        decode::meta(&bytes, magic)
+    }
+}
+
+fn begin_of(path: &Path) -> Result<Vec<u8>, SnapshotError> {
+    let failed = |source| SnapshotError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .map_err(failed)?
+        .take(MAX_META_LENGTH)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    Ok(bytes)
 }

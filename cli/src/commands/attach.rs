@@ -86,6 +86,7 @@ impl Attach {
     fn reload(&self, mut agent: Agent) -> Result<u8, Problem> {
         let of_the_agent = [
             ("--output", self.settings.output.is_some()),
+            ("--file-name", self.settings.file_name.is_some()),
             ("--max-size", self.event_files.max_size.is_some()),
         ];
         if let Some((option, _)) = of_the_agent.iter().find(|(_, given)| *given) {

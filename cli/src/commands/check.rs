@@ -57,10 +57,12 @@ impl Check {
                 "--fail-under and rules, such as line=80,branch=70, or --rules and a file",
             ));
         }
+        self.recorded.check()?;
         let Recorded {
             files,
             select,
             material,
+            carry_over,
         } = &self.recorded;
         let outputs = Outputs {
             name: self.name.clone(),
@@ -69,6 +71,7 @@ impl Check {
         let job = Job {
             files: &run_files::find(files)?,
             filter: &Filter::of_report(select, material.has_classes())?,
+            carry_over: *carry_over,
             material,
             outputs: &outputs,
             requirements: &requirements,

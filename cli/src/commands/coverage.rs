@@ -227,6 +227,7 @@ impl Coverage {
         let job = Job {
             files,
             filter: &Filter::new(&self.settings.plugins().select)?,
+            carry_over: false, // one run has one version
             material: &self.material(build),
             outputs: &outputs,
             requirements: &self.rules.read()?,

@@ -1,7 +1,7 @@
 //! `classhook dump`: what a running JVM has recorded so far.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
@@ -122,9 +122,14 @@ impl Dump {
         let bytes = resolve(address).and_then(|found| jacoco::ask(found, command));
         let bytes = bytes.map_err(|error| unanswered(address, &error))?;
         let data = exec::read(&bytes).map_err(|error| damaged(address, &error))?;
-        std::fs::write(file.path(), &bytes)
-            .and_then(|()| atomic::publish(file, to))
-            .map_err(|error| Problem::unwritable(to, &error))?;
+        let written = std::fs::write(file.path(), &bytes).and_then(|()| atomic::publish(file, to));
+        written.map_err(|error| {
+            let problem = Problem::unwritable(to, &error);
+            match self.reset {
+                true => kept(problem, &bytes),
+                false => problem,
+            }
+        })?;
         let (classes, sessions) = (data.classes.len(), data.sessions.len());
         if self.json {
             show_json(&json!({"file": to, "classes": classes, "sessions": sessions}))?;
@@ -136,6 +141,27 @@ impl Dump {
             show(&format!("{}\n", path(to)))?;
         }
         Ok(0)
+    }
+}
+
+/// Where an answer is kept that finds no room in its place: the second is memory.
+const ELSEWHERE: [&str; 2] = ["/tmp", "/dev/shm"];
+
+/// The problem that an answer cannot be written, with where it is instead: the JVM has forgotten what is in it.
+fn kept(problem: Problem, bytes: &[u8]) -> Problem {
+    let keep = |folder: &str| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("classhook-dump-").suffix(".exec");
+        let mut file = builder.tempfile_in(folder).ok()?;
+        file.write_all(bytes).ok()?;
+        file.keep().ok()
+    };
+    match ELSEWHERE.into_iter().find_map(keep) {
+        Some((_, kept)) => problem.with(
+            "note",
+            format!("what the JVM has forgotten now is in {}", path(&kept)),
+        ),
+        None => problem.with("note", "what the JVM has forgotten now is lost"),
     }
 }
 

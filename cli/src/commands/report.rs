@@ -11,7 +11,7 @@ use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
 use probes::Meta;
 
-use crate::analysis;
+use crate::analysis::{self, Analysed};
 use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
@@ -74,10 +74,12 @@ impl Report {
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check(&self.trace.files())?;
+        self.recorded.check()?;
         let Recorded {
             files,
             select,
             material,
+            carry_over,
         } = &self.recorded;
         let requirements = self.rules.read()?;
         let files = run_files::find(files)?;
@@ -115,6 +117,7 @@ impl Report {
         let job = Job {
             files: &files,
             filter: &filter,
+            carry_over: *carry_over,
             material,
             outputs: &self.outputs,
             requirements: &requirements,
@@ -170,6 +173,8 @@ fn holds_coverage(path: &Path) -> bool {
 pub(super) struct Job<'a> {
     pub(super) files: &'a [PathBuf],
     pub(super) filter: &'a Filter,
+    /// Whether what ran of methods that have not changed counts in other versions of a class.
+    pub(super) carry_over: bool,
     pub(super) material: &'a Material,
     pub(super) outputs: &'a Outputs,
     pub(super) requirements: &'a Requirements,
@@ -219,7 +224,7 @@ pub(super) fn make(
     let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
     let is_partial = damaged.any()? || warnings.of_missing();
-    let analysed = analysis::analyse_all(&parts, &recorded, job.filter, warnings)?;
+    let analysed = analysis::analyse_all(&parts, &recorded, job.filter, job.carry_over, warnings)?;
     let all = analysed.bundles.as_slice();
     warn_of_failures(&recorded, all, job.material, warnings);
     let measured =
@@ -240,7 +245,7 @@ pub(super) fn make(
         changed,
         &recorded,
         &parts,
-        analysed.elsewhere,
+        &analysed,
         &files.written,
     )?;
     match job.beside {
@@ -282,7 +287,7 @@ fn print(
     changed: Option<&Changed>,
     recorded: &ExecutionDataStore,
     parts: &[Part],
-    elsewhere: usize,
+    analysed: &Analysed,
     written: &[PathBuf],
 ) -> Result<(), Problem> {
     let places: Vec<String> = parts.iter().flat_map(|part| part.classes.clone()).collect();
@@ -306,8 +311,11 @@ fn print(
         if !job.summary && changed.is_none() && is_empty {
             writeln!(out, "{}", table::NOTHING)?;
         }
-        if !places.is_empty() && elsewhere > 0 {
-            writeln!(out, "{}", not_in(&places, elsewhere))?;
+        if !places.is_empty() && analysed.elsewhere > 0 {
+            writeln!(out, "{}", not_in(&places, analysed.elsewhere))?;
+        }
+        if !analysed.carried.is_empty() {
+            writeln!(out, "{}", analysed.carried)?;
         }
         for path in written {
             writeln!(out, "wrote {}", show::path(path))?;

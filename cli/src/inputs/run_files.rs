@@ -169,12 +169,35 @@ pub fn unread(path: &Path, error: &SnapshotError) -> Problem {
     }
 }
 
-/// The JVM that left a file, by the file's name: `classhook-PID-START`.
+/// A JVM that left files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Jvm {
+    /// Its process id, as it sees it.
+    pub pid: u32,
+    /// When its recording began: milliseconds since 1970.
+    pub start_ms: u64,
+}
+
+/// The JVM that left a snapshot or an event file: by its name, `classhook-PID-START-…`, or by what is in it if it is
+/// called otherwise.
 #[must_use]
-pub fn jvm_of(path: &Path) -> Option<String> {
-    let name = path.file_stem()?.to_string_lossy();
-    let (jvm, _) = name.rsplit_once('-')?;
-    Some(jvm.to_owned())
+pub fn jvm_of(path: &Path) -> Option<Jvm> {
+    jvm_by_name(path).or_else(|| {
+        let meta = Meta::of_file(path).ok()?;
+        Some(Jvm {
+            pid: meta.pid,
+            start_ms: meta.start_ms,
+        })
+    })
+}
+
+fn jvm_by_name(path: &Path) -> Option<Jvm> {
+    let name = path.file_stem()?.to_str()?.strip_prefix("classhook-")?;
+    let mut numbers = name.splitn(3, '-');
+    Some(Jvm {
+        pid: numbers.next()?.parse().ok()?,
+        start_ms: numbers.next()?.parse().ok()?,
+    })
 }
 
 /// The warning about a file whose JVM has not ended in good order; that something is missing unless it still runs.
@@ -215,7 +238,7 @@ fn unless_running(path: &Path, warning: Warning) -> Warning {
 /// Whether the JVM that wrote the file runs, and has it open.
 #[must_use]
 pub fn is_written(path: &Path) -> bool {
-    let pid = jvm_of(path).and_then(|jvm| jvm.split('-').nth(1)?.parse().ok());
+    let pid = jvm_of(path).and_then(|jvm| i32::try_from(jvm.pid).ok());
     pid.is_some_and(|pid| open_files::has_open(pid, path))
 }
 

@@ -13,6 +13,8 @@ pub struct AgentOptions {
     pub config: Option<PathBuf>,
     /// Folder for snapshots, absolute.
     pub output: Option<PathBuf>,
+    /// What the files in it are called.
+    pub file_name: Option<String>,
     /// Plugins: bundled names or absolute paths.
     pub plugins: Vec<OsString>,
     /// Selectors.
@@ -72,6 +74,7 @@ impl AgentOptions {
             .iter()
             .for_each(|(key, path)| path.iter().for_each(|path| put(key, path.as_os_str())));
         let single = [
+            ("file-name", self.file_name.as_deref()),
             ("settings", self.settings.as_deref()),
             ("when", self.watch.when.as_deref()),
             ("show", self.watch.show.as_deref()),
@@ -115,6 +118,7 @@ mod tests {
         let options = AgentOptions {
             config: Some("/etc/class,hook.toml".into()),
             output: Some(r"/tmp/a\b".into()),
+            file_name: Some("unit-%p".into()),
             plugins: vec!["coverage".into(), "/p/trace.wasm".into()],
             select: vec!["com.acme.**;!com.acme.gen.**".into()],
             grant: vec!["probes".into()],
@@ -138,7 +142,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -20,16 +20,16 @@ const BATCHES: usize = 4;
 pub enum Which {
     /// Those of the JVMs of this run.
     Run(String),
-    /// That of one JVM, as [`run_files::jvm_of`] names it: what it forgot on request before now is left out. The rest was
-    /// recorded since so many milliseconds after 1970, or since its agent began.
-    Jvm(String, u64),
+    /// That of one JVM, if there is one: what it forgot on request before now is left out. The rest was recorded since so
+    /// many milliseconds after 1970, or since its agent began.
+    Jvm(Option<run_files::Jvm>, u64),
 }
 
 impl Which {
     /// The event file of the JVM that writes this snapshot, recorded since `begun`, and the folder in which both lie.
     #[must_use]
     pub fn recorded_in(snapshot: &Path, begun: SystemTime) -> (Self, &Path) {
-        let jvm = run_files::jvm_of(snapshot).unwrap_or_default();
+        let jvm = run_files::jvm_of(snapshot);
         let folder = snapshot.parent().unwrap_or(Path::new("."));
         (Self::Jvm(jvm, milliseconds(begun)), folder)
     }
@@ -167,12 +167,10 @@ impl Jvms {
     fn is_ours(&self, path: &Path) -> Result<Option<bool>, Problem> {
         let jvm = run_files::jvm_of(path);
         let run = match &self.which {
-            Which::Jvm(wanted, _) => return Ok(Some(jvm.as_ref() == Some(wanted))),
+            Which::Jvm(wanted, _) => return Ok(jvm.map(|jvm| Some(jvm) == *wanted)),
             Which::Run(run) => run,
         };
-        let start = jvm.as_ref().and_then(|jvm| jvm.rsplit_once('-'));
-        let start = start.and_then(|(_, start)| start.parse::<u64>().ok());
-        if start.is_some_and(|start| start < self.begun) {
+        if jvm.is_some_and(|jvm| jvm.start_ms < self.begun) {
             return Ok(Some(false));
         }
         let unread = |error| run_files::unread(path, &error);

@@ -34,6 +34,7 @@ fn restricted(class: &ClassCoverage, keeps: impl Fn(u32) -> bool) -> ClassCovera
         interfaces: class.interfaces.clone(),
         source_file: class.source_file.clone(),
         no_match: class.no_match,
+        carried_over: class.carried_over,
         ..ClassCoverage::new(class.id, class.name.as_str())
     };
     for method in &class.methods {

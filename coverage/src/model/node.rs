@@ -202,6 +202,15 @@ pub(crate) struct Fragment {
     pub(crate) lines: BTreeMap<u32, bool>,
 }
 
+/// What was carried over into a class from other versions of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CarriedOver {
+    /// Methods whose code is that of a version that ran.
+    pub same: u32,
+    /// All methods with probes.
+    pub methods: u32,
+}
+
 /// A class: the sum of its methods.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassCoverage {
@@ -225,6 +234,8 @@ pub struct ClassCoverage {
     pub lines: Lines,
     /// There is execution data for a class of this name with another id.
     pub no_match: bool,
+    /// What was carried over from classes of this name with other ids, if that was asked for.
+    pub carried_over: Option<CarriedOver>,
     /// Lines of other classes, or of this one, that were inlined here.
     pub(crate) fragments: Vec<Fragment>,
 }

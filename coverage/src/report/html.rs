@@ -126,26 +126,41 @@ impl Pages<'_> {
         page.finish()
     }
 
-    /// Classes that were measured from other bytes count as missed: that must be seen.
+    /// Classes that were measured from other bytes count as missed, or in part: that must be seen.
     fn no_match(&self, body: &mut String) {
-        let names: Vec<_> = self
+        let (carried, missed): (Vec<_>, Vec<_>) = self
             .bundle
             .classes()
             .filter(|class| class.no_match)
-            .collect();
-        if names.is_empty() {
-            return;
+            .partition(|class| class.carried_over.is_some());
+        let notices = [
+            (
+                missed,
+                "it counts as missed. Report with the class files that ran.",
+            ),
+            (
+                carried,
+                "only methods whose code is the same count as executed.",
+            ),
+        ];
+        for (classes, so) in notices {
+            if classes.is_empty() {
+                continue;
+            }
+            let _ = write!(
+                body,
+                "<aside class=notice><p><strong>{} recorded in another version.</strong> What ran is not the class file \
+                 this report was made from, so {so}<ul>",
+                page::count(classes.len(), "class was", "classes were")
+            );
+            for class in classes {
+                let _ = write!(body, "<li>{}", text(&jvms::names::binary(&class.name)));
+                if let Some(carried) = class.carried_over {
+                    let _ = write!(body, ": {} of {} methods", carried.same, carried.methods);
+                }
+            }
+            body.push_str("</ul></aside>");
         }
-        let _ = write!(
-            body,
-            "<aside class=notice><p><strong>{} recorded in another version.</strong> What ran is not the class file \
-             this report was made from, so it counts as missed. Report with the class files that ran.<ul>",
-            page::count(names.len(), "class was", "classes were")
-        );
-        for class in names {
-            let _ = write!(body, "<li>{}", text(&jvms::names::binary(&class.name)));
-        }
-        body.push_str("</ul></aside>");
     }
 
     /// All classes for the search: name, link behind `folder`, covered percent of its instructions.
@@ -258,8 +273,16 @@ impl Pages<'_> {
             );
         }
         if class.no_match {
-            page.body.push_str(
-                "<aside class=notice><p>Another version of this class was recorded, so all of it counts as missed.</aside>",
+            let so = match class.carried_over {
+                None => "all of it counts as missed".to_owned(),
+                Some(carried) => format!(
+                    "only those {} of {} methods count as executed whose code is the same",
+                    carried.same, carried.methods
+                ),
+            };
+            let _ = write!(
+                page.body,
+                "<aside class=notice><p>Another version of this class was recorded, so {so}.</aside>"
             );
         }
         page.summary(&class.counters);

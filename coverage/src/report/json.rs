@@ -99,9 +99,12 @@ fn write_class(out: &mut dyn Write, class: &ClassCoverage) -> io::Result<()> {
         .source_file
         .as_deref()
         .map_or("null".to_owned(), quoted);
+    let carried = class
+        .carried_over
+        .map_or("null".to_owned(), |carried| carried.same.to_string());
     write!(
         out,
-        "\n{{\"name\":{},\"id\":\"{:016x}\",\"sourceFile\":{file},\"otherVersionRan\":{},\"counters\":{},\"methods\":[",
+        "\n{{\"name\":{},\"id\":\"{:016x}\",\"sourceFile\":{file},\"otherVersionRan\":{},\"carriedOver\":{carried},\"counters\":{},\"methods\":[",
         quoted(&binary(&class.name)),
         class.id,
         class.no_match,

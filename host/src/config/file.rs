@@ -10,8 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::settings::{Agent, Config, PluginConfig};
 use super::suggest;
 use super::values::{
-    check_grant, check_selector, parse_address, parse_log, parse_on_error, parse_size,
-    parse_switch, parse_when_full,
+    check_grant, check_selector, parse_address, parse_file_name, parse_log, parse_on_error,
+    parse_size, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -50,6 +50,7 @@ struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct FileAgent {
     output: Option<Spanned<String>>,
+    file_name: Option<Spanned<String>>,
     on_error: Option<Spanned<String>>,
     log: Option<Spanned<String>>,
     run: Option<String>,
@@ -130,6 +131,10 @@ impl Source<'_> {
                 ));
             }
             result.output = self.folder().join(output.get_ref());
+        }
+        if let Some(value) = agent.file_name {
+            let name = parse_file_name(value.get_ref());
+            result.file_name = Some(name.map_err(|error| self.at(error, &value.span()))?);
         }
         if let Some(value) = agent.on_error {
             result.on_error =

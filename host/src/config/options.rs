@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::settings::{Config, PluginConfig};
 use super::suggest;
 use super::values::{
-    check_grant, check_selector, parse_address, parse_log, parse_on_error, parse_size,
-    parse_subscription, parse_switch, parse_when_full,
+    check_grant, check_selector, parse_address, parse_file_name, parse_log, parse_on_error,
+    parse_size, parse_subscription, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -18,6 +18,9 @@ A comma or backslash inside a value is written \\, or \\\\.
 
   config=FILE        classhook.toml to start from; the keys below come on top of it
   output=DIR         folder for snapshots (default: classhook)
+  file-name=NAME     what the files in it are called, in front of a random number: %p process
+                     id, %h machine, %t time of the start, %u user (default: classhook-%p-
+                     and the start in milliseconds)
   plugin=NAME|FILE   a bundled plugin (coverage, patch, trace) or a .wasm file; may be repeated.
                      none: no plugin, until one is brought in while the JVM runs.
                      Without config and plugin: coverage
@@ -80,9 +83,10 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 29] = [
+const KEYS: [&str; 30] = [
     "config",
     "output",
+    "file-name",
     "plugin",
     "select",
     "grant",
@@ -195,6 +199,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
     match key {
         "config" => {}
         "output" => config.agent.output = PathBuf::from(value),
+        "file-name" => config.agent.file_name = Some(parse_file_name(value)?),
         "plugin" if value == "none" => lists.none = true,
         "plugin" => {
             let plugin = PluginConfig::from_reference(value, Path::new(""))?;

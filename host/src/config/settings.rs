@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use conditions::Watch;
 use observations::Subscription;
+use probes::FileName;
 
 use super::lock::{self, LOCK, Lock};
 use super::suggest;
@@ -28,6 +29,8 @@ pub struct Config {
 pub struct Agent {
     /// Folder for snapshots.
     pub output: PathBuf,
+    /// What the files in it are called, if not as ever.
+    pub file_name: Option<FileName>,
     /// What a failure does to the run.
     pub on_error: OnError,
     /// What is written to standard error.
@@ -146,6 +149,7 @@ impl Default for Agent {
     fn default() -> Self {
         Self {
             output: PathBuf::from("classhook"),
+            file_name: None,
             on_error: OnError::Warn,
             log: LogLevel::Warn,
             run: None,

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use observations::Subscription;
+use probes::FileName;
 
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
@@ -67,6 +68,16 @@ pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr
         HostError::new("H0105", format!("`{key}` cannot be `{value}`")).with(
             "expected",
             "a port, or an address in numbers and a port: `6300`, `127.0.0.1:6300`, `[::1]:6300`",
+        )
+    })
+}
+
+/// `unit-%h-%p`.
+pub(super) fn parse_file_name(value: &str) -> Result<FileName, HostError> {
+    FileName::parse(value).map_err(|cause| {
+        HostError::new("H0105", format!("`file-name` cannot be `{value}`: it {cause}")).with(
+            "expected",
+            "a name such as `unit-%h-%p`: %p is the process id, %h the machine, %t the time of the start, %u the user, %% a %",
         )
     })
 }

@@ -50,7 +50,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// Creates `classhook-<pid>-<start>-<nonce>.events` in `directory`, which must exist, and writes `meta` to it.
+    /// Creates `<stem>-<nonce>.events` in `directory`, which must exist, and writes `meta` to it; the stem is [`Meta::stem`].
     ///
     /// # Errors
     /// [`WriteError::Create`] if the file cannot be made or its first record not be written.

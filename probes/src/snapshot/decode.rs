@@ -42,8 +42,8 @@ impl Snapshot {
 }
 
 /// What the first record says.
-pub(super) fn meta(bytes: &[u8]) -> Result<Meta, SnapshotError> {
-    check_header(bytes, MAGIC)?;
+pub(super) fn meta(bytes: &[u8], magic: [u8; 8]) -> Result<Meta, SnapshotError> {
+    check_header(bytes, magic)?;
     let empty = SnapshotError::Empty {
         length: bytes.len() as u64,
     };

@@ -49,7 +49,7 @@ pub struct SnapshotWriter {
 }
 
 impl SnapshotWriter {
-    /// Creates `classhook-<pid>-<start>-<nonce>.hook` in `directory`, which must exist, and writes `meta` to it.
+    /// Creates `<stem>-<nonce>.hook` in `directory`, which must exist, and writes `meta` to it; the stem is [`Meta::stem`].
     ///
     /// # Errors
     /// [`WriteError::Create`] if the file cannot be made or its first record not be written.

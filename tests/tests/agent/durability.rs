@@ -1,20 +1,22 @@
 //! What is on disk when things go wrong: killed JVMs, full disks, plugins that fail under `strict`.
 
 use crate::support::agent::{classes, hits, java, snapshot, snapshots};
+use crate::support::command::classhook;
 use e2e_tests::java::{Java, Run};
-use e2e_tests::{jdks, scratch, workspace};
+use e2e_tests::{jdks, rotation, scratch, workspace};
 use probes::Snapshot;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::process::Child;
+use std::thread;
 
 /// A hit is on disk after two rounds of the agent thread at most.
 const WINDOW_MS: u64 = 100;
 
-/// Runs `Life rounds`, which says which class it called when, kills it after `lines` lines, and
+/// Kills a JVM that runs `Life rounds`, which says which class it called when, after it has said `lines` lines, and
 /// returns what it said.
-fn kill_after(java: &Java, lines: usize) -> Vec<(String, u64)> {
-    let mut child = java.spawn();
+fn kill_after(mut child: Child, lines: usize) -> Vec<(String, u64)> {
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut text = String::new();
     for _ in 0..lines {
@@ -38,27 +40,60 @@ fn kill_after(java: &Java, lines: usize) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// The JVMs are each other's load, and each is killed at another moment. `cargo xtask corpus` kills more of them.
 #[test]
-fn twenty_kills_at_any_moment_lose_nothing_that_is_older_than_the_window() {
-    let mut checked = 0;
-    for (round, jdk) in jdks::main_two().iter().cycle().take(20).enumerate() {
-        let folder = scratch();
+fn sixteen_killed_jvms_in_one_folder_lose_nothing_that_is_older_than_the_window() {
+    let rounds = if rotation::everything() { 6 } else { 1 };
+    for round in 0..rounds {
+        sixteen_kills(round);
+    }
+}
+
+fn sixteen_kills(round: usize) {
+    let folder = scratch();
+    let mut running = Vec::new();
+    for (number, jdk) in jdks::main_two().iter().cycle().take(16).enumerate() {
+        // half of them would all be called alike, if it were not for a random number
+        let name = ["life-%u-%h-%p-%t", "life"][number / 8];
+        let options = format!(
+            "plugin=coverage,file-name={name},output={}",
+            folder.path().display()
+        );
         let java = Java::new(jdk)
-            .coverage(folder.path())
+            .agent(Some(&options))
             .class_path(&[classes()])
             .main("Life")
             .argument("rounds");
-        let called = kill_after(&java, 3 + round * 17);
-        let files = snapshots(folder.path());
-        assert_eq!(files.len(), 1);
-        let snapshot = Snapshot::read(&files[0]).expect("readable however it was cut");
+        let child = java.spawn();
+        let pid = child.id();
+        let lines = 3 + (number * 7 + round * 5) % 53 * 6;
+        running.push((pid, thread::spawn(move || kill_after(child, lines))));
+    }
+    let mut said: HashMap<u32, _> = HashMap::new();
+    for (pid, killed) in running {
+        said.insert(pid, killed.join().expect("a JVM that was killed"));
+    }
+    let files = snapshots(folder.path());
+    assert_eq!(files.len(), 16, "{files:?}");
+    let mut checked = 0;
+    for file in &files {
+        let snapshot = Snapshot::read(file).expect("readable however it was cut");
         assert!(!snapshot.complete);
+        let (pid, host) = (snapshot.meta.pid, &snapshot.meta.host);
+        let name = file.file_name().expect("a name").to_string_lossy();
+        if name.contains(host.as_str()) {
+            let second = name.split('-').nth_back(1).expect("a time");
+            assert!(name.contains(&format!("-{host}-{pid}-")), "{name}");
+            assert!(second.len() == 16 && second.ends_with('Z'), "{name}");
+        } else {
+            assert_eq!(name.len(), "life-00000000.hook".len(), "{name}");
+        }
         let hit: HashMap<&str, bool> = snapshot
             .classes
             .iter()
             .map(|class| (class.name.as_str(), class.probes.contains(&true)))
             .collect();
-        for (class, time) in called {
+        for (class, time) in said.remove(&pid).expect("each JVM has one file") {
             // measured against the snapshot's own clock, so that a busy machine does not matter
             if time + WINDOW_MS <= snapshot.meta.dump_ms {
                 assert_eq!(
@@ -75,6 +110,9 @@ fn twenty_kills_at_any_moment_lose_nothing_that_is_older_than_the_window() {
         checked > 100,
         "only {checked} classes were old enough to be checked"
     );
+    let all = classhook(&["report", &folder.path().to_string_lossy()]);
+    assert_eq!(all.status.code(), Some(3), "{}", all.report());
+    assert_eq!(all.stderr.matches("was not finished").count(), 10);
 }
 
 /// The limit of a file's size stands for a disk that is full.

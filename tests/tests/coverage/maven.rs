@@ -132,7 +132,7 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     std::fs::copy(theirs.folder().join("web/target/jacoco.exec"), &kept).expect("a file");
     let native = ours.folder().join("cache/classhook/native");
     let [old, recent] = [31, 29].map(|days| unpacked_before(&native, days));
-    let run = ours.mvn(&["-T2", "verify"]);
+    let run = ours.mvn(&["-T2", "-Dclasshook.fileName=%u.%p", "verify"]);
     run.assert_success();
     assert_said(&run, "All coverage checks have been met.");
     for report in [
@@ -156,6 +156,15 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     );
     assert!(recent.is_dir() && !old.exists());
     assert!(kept.join("before.exec").is_file());
+    let snapshots = javac::files_with_extension(&kept, "hook");
+    let is_named = |file: &PathBuf| {
+        let name = file.file_name().expect("a name").to_string_lossy();
+        let jvm = name
+            .split_once('-')
+            .and_then(|(jvm, _)| jvm.split_once('.'));
+        jvm.is_some_and(|(user, pid)| !user.is_empty() && pid.parse::<u32>().is_ok())
+    };
+    assert!(!snapshots.is_empty() && snapshots.iter().all(is_named));
     checks(&ours);
     offline(&ours, &theirs.report("core/target/site/jacoco/jacoco.xml"));
     mistakes(&ours);

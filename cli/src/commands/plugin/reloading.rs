@@ -191,8 +191,7 @@ fn jvms(id: &str, output: &Path) -> Vec<Agent> {
     agents.filter_map(of_run).collect()
 }
 
-/// The process of `classhook-PID-START`.
+/// The process that writes a snapshot.
 fn pid(file: &Path) -> Option<i32> {
-    let jvm = run_files::jvm_of(file)?;
-    jvm.split('-').nth(1)?.parse().ok()
+    run_files::jvm_of(file)?.pid.try_into().ok()
 }

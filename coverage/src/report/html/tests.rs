@@ -235,10 +235,19 @@ fn class_of_another_version_is_told() {
     );
     class.no_match = true;
     let mut builder = BundleBuilder::default();
-    builder.add(class).unwrap();
+    builder.add(class.clone()).unwrap();
     let files = report(&builder.build("x"), &NoSources);
     assert!(files["index.html"].contains("1 class was recorded in another version."));
-    assert!(files["pkg/a/class-B.html"].contains("Another version of this class was recorded"));
+    assert!(files["pkg/a/class-B.html"].contains("recorded, so all of it counts as missed"));
+    class.carried_over = Some(crate::model::CarriedOver {
+        same: 2,
+        methods: 3,
+    });
+    let mut builder = BundleBuilder::default();
+    builder.add(class).unwrap();
+    let files = report(&builder.build("x"), &NoSources);
+    assert!(files["index.html"].contains("<li>a.B: 2 of 3 methods"));
+    assert!(files["pkg/a/class-B.html"].contains("only those 2 of 3 methods count"));
 }
 
 /// Relative luminance of `#rrggbb` (WCAG 2.2).

@@ -25,6 +25,7 @@ public final class PrepareAgent extends Goal {
     private Boolean jmx;
     private String address;
     private Integer port;
+    private String fileName;
 
     @Override
     void run() throws IOException, MojoExecutionException {
@@ -88,7 +89,8 @@ public final class PrepareAgent extends Goal {
     }
 
     private String options() throws IOException {
-        return AgentOptions.of(snapshots(), includes, excludes) + server();
+        String name = fileName == null ? "" : ",file-name=" + AgentOptions.value("fileName", fileName);
+        return AgentOptions.of(snapshots(), includes, excludes) + name + server();
     }
 
     /** With a server, only what the goal dump gets of it is to be reported. */

@@ -1,0 +1,93 @@
+//! Classes that ran in other versions than the one that is reported.
+
+use std::fmt;
+
+use coverage::carried;
+use coverage::class::ClassDescription;
+use coverage::model::CarriedOver;
+use trace::numbers::counted;
+
+use crate::describe::describe;
+use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
+
+/// What is known of a class by other versions of it.
+pub(super) struct Carried {
+    /// Its probes.
+    pub(super) probes: Vec<bool>,
+    /// What was carried over.
+    pub(super) over: CarriedOver,
+    /// Whether it ran itself, too.
+    pub(super) is_exact: bool,
+    /// The ids of the other versions.
+    pub(super) ran: Vec<u64>,
+}
+
+/// What the recorded versions of a class executed of its methods as they are now; none if no other version ran, or no
+/// class file of it is kept, as of `.exec` files.
+pub(super) fn carry_over(
+    class: &ClassDescription,
+    recorded: &ExecutionDataStore,
+) -> Option<Carried> {
+    let exact = recorded.by_id(class.id);
+    let ids = recorded.ids_of(&class.name).iter().copied();
+    let ran: Vec<u64> = ids.filter(|id| *id != class.id).collect();
+    let versions: Vec<_> = ran
+        .iter()
+        .filter_map(|id| described(recorded.by_id(*id)?))
+        .collect();
+    if versions.is_empty() {
+        return None;
+    }
+    let (mut probes, over) = carried::carry_over(&versions, class);
+    if let Some(exact) = exact {
+        if exact.probes.len() != probes.len() {
+            return None;
+        }
+        let mine = probes.iter_mut().zip(&exact.probes);
+        mine.for_each(|(mine, hit)| *mine |= hit);
+    }
+    Some(Carried {
+        probes,
+        over,
+        is_exact: exact.is_some(),
+        ran,
+    })
+}
+
+fn described(class: &MeasuredClass) -> Option<(ClassDescription, &[bool])> {
+    let bytes = class.bytes.as_ref()?.inflate().ok()?;
+    Some((describe(&bytes).ok()?, &class.probes))
+}
+
+/// What was carried over into all classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CarriedTotal {
+    classes: usize,
+    over: CarriedOver,
+}
+
+impl CarriedTotal {
+    pub(super) fn add(&mut self, over: CarriedOver) {
+        self.classes += 1;
+        self.over.same += over.same;
+        self.over.methods += over.methods;
+    }
+
+    /// Whether no class ran in another version.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.classes == 0
+    }
+}
+
+impl fmt::Display for CarriedTotal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ran in other versions: what ran of {} of {}, whose code is the same, counts",
+            counted(self.classes, "class"),
+            self.over.same,
+            counted(self.over.methods as usize, "method")
+        )
+    }
+}

@@ -1,0 +1,172 @@
+//! What another version of a class executed, carried over to the methods whose code is the same.
+//!
+//! A result is about instructions. A method has the probes of another one, and they mean the
+//! same, if name, descriptor, instructions with all that they name, handlers and the places
+//! where lines begin are equal; the numbers of the lines need not be.
+
+use crate::analysis::probe_ranges;
+use crate::class::{ClassDescription, CodeDescription, MethodDescription};
+use crate::model::CarriedOver;
+
+/// The probes of `into` that stand for what `versions` executed: each the description of a
+/// version that ran, and its probes. What is said of a method is the sum of all versions that
+/// have its code.
+#[must_use]
+pub fn carry_over(
+    versions: &[(ClassDescription, &[bool])],
+    into: &ClassDescription,
+) -> (Vec<bool>, CarriedOver) {
+    let ranges = probe_ranges(into);
+    let mut probes = vec![false; ranges.last().map_or(0, |range| range.end)];
+    let mut carried = CarriedOver::default();
+    let old: Vec<_> = versions
+        .iter()
+        .map(|(class, hits)| (class, *hits, probe_ranges(class)))
+        .collect();
+    for (method, range) in into.methods.iter().zip(&ranges) {
+        if range.is_empty() {
+            continue;
+        }
+        let mut is_same = false;
+        for (class, hits, ranges) in &old {
+            let mut all = class.methods.iter().zip(ranges);
+            let same = all.find(|(other, _)| is_unchanged(other, method));
+            let Some(found) = same.and_then(|(_, range)| hits.get(range.clone())) else {
+                continue;
+            };
+            is_same = true;
+            let mine = probes.get_mut(range.clone()).unwrap_or_default();
+            mine.iter_mut()
+                .zip(found)
+                .for_each(|(mine, hit)| *mine |= hit);
+        }
+        carried.methods += 1;
+        carried.same += u32::from(is_same);
+    }
+    (probes, carried)
+}
+
+/// Whether two methods have the same probes, which mean the same.
+fn is_unchanged(one: &MethodDescription, other: &MethodDescription) -> bool {
+    (&one.name, &one.descriptor) == (&other.name, &other.descriptor)
+        && match (&one.code, &other.code) {
+            (Some(one), Some(other)) => is_same_code(one, other),
+            _ => false,
+        }
+}
+
+fn is_same_code(one: &CodeDescription, other: &CodeDescription) -> bool {
+    one.instructions == other.instructions
+        && one.handlers == other.handlers
+        && line_starts(one).eq(line_starts(other))
+}
+
+/// Where lines begin, as far as probes depend on it.
+fn line_starts(code: &CodeDescription) -> impl Iterator<Item = u16> {
+    let lines = code.lines.iter().filter(|line| line.number != 0);
+    lines.map(|line| line.bci)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::{Instruction, Line, Operand};
+    use jvms::opcode::{IFEQ, LCONST_0, LCONST_1, NOP, RETURN};
+
+    /// A method of two lines and three probes, with an instruction of its own.
+    fn method(name: &str, own: u8, first_line: u16) -> MethodDescription {
+        let op = |bci, opcode, operand| Instruction {
+            bci,
+            opcode,
+            operand,
+        };
+        let line = |bci, number| Line { bci, number };
+        MethodDescription {
+            name: name.into(),
+            descriptor: "()V".into(),
+            code: Some(CodeDescription {
+                instructions: vec![
+                    op(0, own, Operand::None),
+                    op(1, IFEQ, Operand::Target(5)),
+                    op(4, NOP, Operand::None),
+                    op(5, RETURN, Operand::None),
+                ],
+                lines: vec![line(0, first_line), line(4, first_line + 1)],
+                ..CodeDescription::default()
+            }),
+            ..MethodDescription::default()
+        }
+    }
+
+    fn class(methods: Vec<MethodDescription>) -> ClassDescription {
+        ClassDescription {
+            methods,
+            ..ClassDescription::default()
+        }
+    }
+
+    const RAN: &[bool] = &[true, false, true];
+    const NOT: &[bool] = &[false; 3];
+
+    #[test]
+    fn method_is_found_where_it_has_moved_to_and_a_changed_one_counts_for_nothing() {
+        let old = class(vec![
+            method("changed", LCONST_0, 10),
+            method("gone", NOP, 15),
+            method("same", NOP, 20),
+        ]);
+        let new = class(vec![
+            method("added", NOP, 5),
+            method("same", NOP, 90),
+            method("changed", LCONST_1, 10),
+        ]);
+        let (probes, carried) = carry_over(&[(old, &[RAN, RAN, RAN].concat())], &new);
+        assert_eq!(probes, [NOT, RAN, NOT].concat());
+        let expected = CarriedOver {
+            same: 1,
+            methods: 3,
+        };
+        assert_eq!(carried, expected);
+    }
+
+    #[test]
+    fn versions_add_up() {
+        let new = class(vec![method("one", NOP, 1), method("two", NOP, 5)]);
+        let first = class(vec![method("one", NOP, 1), method("two", LCONST_0, 5)]);
+        let second = class(vec![method("one", NOP, 3), method("two", NOP, 9)]);
+        let jumped = [false, true, true];
+        let hits = [[RAN, RAN].concat(), [&jumped[..], RAN].concat()];
+        let versions = [(first, &hits[0][..]), (second, &hits[1][..])];
+        let (probes, carried) = carry_over(&versions, &new);
+        assert_eq!(probes, [&[true; 3][..], RAN].concat());
+        assert_eq!((carried.same, carried.methods), (2, 2));
+    }
+
+    #[test]
+    fn what_the_probes_depend_on_makes_another_method() {
+        let of = |change: &dyn Fn(&mut CodeDescription)| {
+            let mut changed = method("run", NOP, 1);
+            change(changed.code.as_mut().unwrap());
+            let old = class(vec![method("run", NOP, 1)]);
+            carry_over(&[(old, RAN)], &class(vec![changed])).1.same
+        };
+        assert_eq!(of(&|_| ()), 1);
+        assert_eq!(of(&|code| code.lines[1].number = 7), 1);
+        assert_eq!(of(&|code| code.lines.truncate(1)), 0);
+        assert_eq!(of(&|code| code.lines[1].number = 0), 0);
+        let handler = crate::class::Handler {
+            start: 0,
+            end: 4,
+            target: 4,
+            catch_type: None,
+        };
+        assert_eq!(of(&|code| code.handlers.push(handler.clone())), 0);
+    }
+
+    #[test]
+    fn hits_that_are_too_few_are_none() {
+        let new = class(vec![method("run", NOP, 1)]);
+        let (probes, carried) = carry_over(&[(new.clone(), &[true])], &new);
+        assert_eq!((probes, carried.same), (NOT.to_vec(), 0));
+    }
+}

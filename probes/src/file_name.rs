@@ -1,0 +1,146 @@
+//! What the files of a JVM are called: a text in which `%p`, `%h`, `%t` and `%u` stand for process, machine, time and user.
+
+use std::fmt::Write as _;
+
+use crate::format::Meta;
+
+/// A file's name has at most 255 bytes, of which a random number and the extension take some.
+const MAX_LENGTH: usize = 200;
+
+/// A name with `%p` (process id), `%h` (machine), `%t` (when the recording began, in UTC), `%u` (user) and `%%` in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileName(String);
+
+impl FileName {
+    /// Reads such a name.
+    ///
+    /// # Errors
+    /// What is wrong with it, as half a sentence behind "the name".
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.starts_with('.') {
+            return Err("must begin with something else than a dot".to_owned());
+        }
+        if text.contains('/') {
+            return Err("holds a `/`; the folder is another option".to_owned());
+        }
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            if character != '%' {
+                continue;
+            }
+            match characters.next() {
+                Some('p' | 'h' | 't' | 'u' | '%') => {}
+                Some(other) => return Err(format!("holds `%{other}`, which stands for nothing")),
+                None => return Err("ends in `%`, for which `%%` is written".to_owned()),
+            }
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The name that this is for a JVM. What no name should hold, in those of machine and user, becomes `_`.
+    #[must_use]
+    pub fn of(&self, meta: &Meta, user: &str) -> String {
+        let mut name = String::new();
+        let mut characters = self.0.chars();
+        while let Some(character) = characters.next() {
+            if character != '%' {
+                name.push(character);
+                continue;
+            }
+            match characters.next() {
+                Some('p') => drop(write!(name, "{}", meta.pid)),
+                Some('h') => name.extend(meta.host.chars().map(harmless)),
+                Some('u') => name.extend(user.chars().map(harmless)),
+                Some('t') => name.push_str(&time(meta.start_ms)),
+                _ => name.push('%'),
+            }
+        }
+        let mut length = name.len().min(MAX_LENGTH);
+        while !name.is_char_boundary(length) {
+            length -= 1;
+        }
+        name.truncate(length);
+        name
+    }
+}
+
+fn harmless(character: char) -> char {
+    match character {
+        '/' => '_',
+        other if other.is_control() || other.is_whitespace() => '_',
+        other => other,
+    }
+}
+
+/// `20261124T002239Z`, of milliseconds since 1970.
+fn time(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1_000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March, in cycles of 400 with 146,097 days: the leap day is the last one.
+    let shifted = days + 719_468;
+    let (cycle, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month {
+        0..=9 => (400 * cycle + year, month + 3),
+        _ => (400 * cycle + year + 1, month - 9),
+    };
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str, host: &str, user: &str) -> String {
+        let meta = Meta {
+            pid: 4711,
+            host: host.to_owned(),
+            start_ms: 1_790_004_800_999,
+            ..Meta::default()
+        };
+        FileName::parse(text).unwrap().of(&meta, user)
+    }
+
+    #[test]
+    fn placeholders_stand_for_the_jvm() {
+        let all = name("unit-%h-%u-%p-%t-100%%", "box", "ann");
+        assert_eq!(all, "unit-box-ann-4711-20260921T153320Z-100%");
+        assert_eq!(name("%h.%u", "a/../b", "x y\n"), "a_.._b.x_y_");
+    }
+
+    #[test]
+    fn days_of_the_calendar() {
+        let date = |days: u64| time(days * 86_400_000)[..8].to_owned();
+        assert_eq!(date(0), "19700101");
+        assert_eq!(date(59), "19700301");
+        assert_eq!(date(11_016), "20000229");
+        assert_eq!(date(11_017), "20000301");
+        assert_eq!(date(20_453), "20251231");
+        assert_eq!(date(47_540), "21000228");
+        assert_eq!(date(47_541), "21000301");
+    }
+
+    #[test]
+    fn name_is_no_longer_than_a_file_may_be_called() {
+        let long = name("é%h", &"é".repeat(300), "");
+        assert_eq!(long.len(), MAX_LENGTH);
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for (text, cause) in [
+            ("", "begin"),
+            (".hidden", "begin"),
+            ("a/b", "`/`"),
+            ("a%x", "`%x`"),
+            ("a%", "`%%`"),
+        ] {
+            let error = FileName::parse(text).unwrap_err();
+            assert!(error.contains(cause), "{text}: {error}");
+        }
+    }
+}
