@@ -17,20 +17,22 @@ fn anywhere() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// Runs `body` with the address of a server that answers with `data`; the commands that it was given.
-fn served(data: &[u8], body: impl FnOnce(SocketAddr)) -> Vec<Command> {
+/// Runs `body` with the address of a server that answers with `data`; the commands that it was given. The connections
+/// that it gives back are there when the server is told to stop.
+fn served<T>(data: &[u8], body: impl FnOnce(SocketAddr) -> T) -> Vec<Command> {
     let (server, stopper) = Server::open(anywhere()).expect("a free port");
     let address = server.address();
     let asked = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
+    let _connections = std::thread::scope(|scope| {
         scope.spawn(|| {
             server.run(|command| {
                 asked.lock().expect("no panic").push(command);
                 Some(data.to_vec())
             });
         });
-        body(address);
+        let connections = body(address);
         stopper.stop();
+        connections
     });
     asked.into_inner().expect("no panic")
 }
@@ -64,8 +66,9 @@ fn clients_ask_one_after_another_and_at_the_same_time() {
         let mut answers = [0; 5 + 5 + 5];
         stream.read_exact(&mut answers).expect("an answer");
         assert_eq!(answers[5..], *b"data\x20data\x20");
-        drop(idle);
+        (idle, stream)
     });
+    // the last one is for the client that still listens
     assert_eq!(asked, [DUMP, DUMP_AND_RESET, DUMP, DUMP, DUMP]);
 }
 

@@ -182,7 +182,7 @@ thread_local! {
 
 /// Takes time, but less than 250 ms on any machine; there is no clock here.
 fn linger() {
-    for round in 0..60_000_000_u32 {
+    for round in 0..100_000_000_u32 {
         black_box(round);
     }
 }
