@@ -85,47 +85,18 @@ impl<'a> Until<'a> {
     }
 }
 
-/// Units of durations, in nanoseconds.
-const UNITS: [(&str, u64); 6] = [
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-];
-
-/// A duration as it is written: `500ms`, `1.5s`, `5m`, `2h`; more than none.
+/// A duration as it is written, also in conditions: `500ms`, `1.5s`, `5m`, `2h`; more than none.
 ///
 /// # Errors
 /// What is expected.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || format!("expected a number with us, ms, s, m or h behind it, found `{text}`");
-    let unit = text.find(|char: char| !char.is_ascii_digit() && char != '.');
-    let (number, unit) = text.split_at(unit.unwrap_or(text.len()));
-    let unit = UNITS.iter().find(|(name, _)| *name == unit);
-    let nanos = unit.and_then(|(_, unit)| nanos(number, *unit));
-    match nanos.ok_or_else(expected)? {
-        0 => Err(format!("expected more than no time, found `{text}`")),
-        nanos => Ok(Duration::from_nanos(nanos)),
+    match conditions::duration(text) {
+        Some(0) => Err(format!("expected more than no time, found `{text}`")),
+        Some(nanos) => Ok(Duration::from_nanos(nanos)),
+        None => Err(format!(
+            "expected a number with ns, us, ms, s, m or h behind it, found `{text}`"
+        )),
     }
-}
-
-/// So many units, in nanoseconds, without what is less than one.
-fn nanos(number: &str, unit: u64) -> Option<u64> {
-    let (whole, part) = match number.split_once('.') {
-        Some((_, "")) => return None,
-        Some(parts) => parts,
-        None => (number, ""),
-    };
-    let whole = whole.parse::<u64>().ok()?.checked_mul(unit)?;
-    let digits = part.get(..part.len().min(9))?;
-    let part = match digits {
-        "" => 0,
-        digits => digits.parse::<u64>().ok()? * 10_u64.pow(9 - digits.len() as u32),
-    };
-    let part = u128::from(part) * u128::from(unit) / 1_000_000_000;
-    whole.checked_add(u64::try_from(part).ok()?)
 }
 
 /// As [`duration`], of a second at least: sums are written each second.

@@ -63,6 +63,17 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Mistake> {
     }
 }
 
+/// A text that is a duration and nothing else, in nanoseconds; `1.5s` is 1,500,000,000.
+#[must_use]
+pub fn duration(text: &str) -> Option<u64> {
+    match tokens(text).ok()?.as_slice() {
+        [(Token::Duration(nanos), span), (Token::End, _)] if *span == (0, text.len()) => {
+            Some(*nanos)
+        }
+        _ => None,
+    }
+}
+
 struct Lexer<'t> {
     text: &'t str,
     at: usize,

@@ -40,6 +40,7 @@ pub use condition::{
     Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Step, Test, Value, Watch,
 };
 pub use evaluate::{Call, Datum, Verdict};
+pub use lexer::duration;
 pub use mistake::Mistake;
 pub use program::{Program, Slot};
 pub use text::Text;
