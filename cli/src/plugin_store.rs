@@ -16,6 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 use crate::outputs::atomic;
+use crate::plugin_store::settings_file::SettingsFile;
 use crate::problem::Problem;
 use crate::temporary;
 
@@ -91,39 +92,51 @@ impl HeldStore<'_> {
         kept.map_err(|error| Problem::unwritable(&path, &error))
     }
 
-    /// Puts a plugin into the lock, in place of the one of this name.
+    /// Takes a plugin, in place of the one of this name: its component, the lock and `classhook.toml`, or none of them.
     ///
     /// # Errors
-    /// If the lock cannot be written (`H0620`).
-    pub fn lock(&mut self, plugin: LockedPlugin) -> Result<(), Problem> {
-        match self
-            .lock
-            .plugins
-            .iter_mut()
-            .find(|it| it.name == plugin.name)
-        {
-            Some(before) => *before = plugin,
-            None => self.lock.plugins.push(plugin),
+    /// If one of them cannot be written (`H0620`).
+    pub fn take(
+        &mut self,
+        from: &Path,
+        plugin: LockedPlugin,
+        settings: &SettingsFile,
+    ) -> Result<(), Problem> {
+        let former = self.lock.clone();
+        let taken = self.keep(from, &plugin);
+        let taken = taken.and_then(|()| self.lock(plugin));
+        let taken = taken.and_then(|()| settings.write());
+        if taken.is_ok() || self.lock == former || self.write(former).is_ok() {
+            self.sweep();
         }
-        self.lock
-            .plugins
-            .sort_by(|one, other| one.name.cmp(&other.name));
-        self.write()
+        taken
     }
 
-    /// Takes a plugin out of the lock.
+    /// Puts a plugin into the lock, in place of the one of this name.
+    fn lock(&mut self, plugin: LockedPlugin) -> Result<(), Problem> {
+        let mut lock = self.lock.clone();
+        lock.plugins.retain(|it| it.name != plugin.name);
+        lock.plugins.push(plugin);
+        lock.plugins.sort_by(|one, other| one.name.cmp(&other.name));
+        self.write(lock)
+    }
+
+    /// Takes plugins out of the lock.
     ///
     /// # Errors
     /// If the lock cannot be written (`H0620`).
-    pub fn unlock(&mut self, name: &str) -> Result<(), Problem> {
-        self.lock.plugins.retain(|plugin| plugin.name != name);
-        self.write()
+    pub fn unlock(&mut self, names: &[String]) -> Result<(), Problem> {
+        let mut lock = self.lock.clone();
+        lock.plugins.retain(|plugin| !names.contains(&plugin.name));
+        self.write(lock)
     }
 
-    fn write(&self) -> Result<(), Problem> {
-        let text = self.lock.text();
+    fn write(&mut self, lock: Lock) -> Result<(), Problem> {
+        let text = lock.text();
         let path = self.store.project.join(LOCK);
-        atomic::file(&path, &|out| out.write_all(text.as_bytes()))
+        atomic::file(&path, &|out| out.write_all(text.as_bytes()))?;
+        self.lock = lock;
+        Ok(())
     }
 
     /// Removes the components that are locked no more.
@@ -151,4 +164,46 @@ pub fn copy(name: &str, from: &Path, to: &Path) -> Result<(), Problem> {
     let file = PluginFile::open(name, from)?;
     let written = File::create(to).and_then(|mut to| to.write_all(&file.wasm));
     written.map_err(|error| Problem::unwritable(to, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plugin(digest: &str) -> LockedPlugin {
+        LockedPlugin {
+            name: "a".to_owned(),
+            version: None,
+            source: "a.wasm".to_owned(),
+            digest: digest.repeat(64),
+            size: 1,
+            capabilities: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn plugin_that_cannot_be_taken_whole_leaves_nothing() {
+        let project = tempfile::tempdir().unwrap();
+        let store = Store::open(project.path()).unwrap();
+        let take = |digest: &str, settings: &SettingsFile| {
+            let component = project.path().join("new.wasm");
+            fs::write(&component, digest).unwrap();
+            let mut held = store.hold().unwrap();
+            held.take(&component, plugin(digest), settings)
+        };
+        let settings = SettingsFile::open(project.path()).unwrap();
+        take("1", &settings).unwrap();
+        let unwritable = settings.with("a", &["boot".to_owned()]).unwrap();
+        fs::create_dir(project.path().join("classhook.toml")).unwrap();
+        assert_eq!(take("2", &unwritable).unwrap_err().code(), "H0620");
+
+        let first = plugin("1");
+        assert_eq!(
+            store.hold().unwrap().lock.plugins,
+            std::slice::from_ref(&first)
+        );
+        assert_eq!(fs::read(first.file(project.path())).unwrap(), b"1");
+        let second = plugin("2").file(project.path());
+        assert!(!second.exists());
+    }
 }

@@ -40,10 +40,10 @@ pub struct Add {
     /// The plugin's name [default: the file's, without .wasm, or the repository's]
     #[arg(long, value_name = "NAME", requires = "source")]
     pub name: Option<String>,
-    /// Capability granted to the plugin (probes, rewrite, structure, boot, natives); may be repeated
-    #[arg(long, value_name = "CAPABILITY", requires = "source", value_parser = PossibleValuesParser::new(CAPABILITIES))]
+    /// Capability granted to the plugin (probes, rewrite, structure, boot, natives), or several with commas; may be repeated
+    #[arg(long, value_name = "CAPABILITY", requires = "source", value_delimiter = ',', value_parser = PossibleValuesParser::new(CAPABILITIES))]
     pub grant: Vec<String>,
-    /// Refuse whatever would change classhook.lock or what is granted
+    /// Refuse whatever would change classhook.lock or what is granted, as in a build on a server
     #[arg(long)]
     pub locked: bool,
     /// The project's folder
@@ -103,11 +103,9 @@ impl Add {
         }
         check_granted(&incoming.description, &granted, &self.words(&plugin))?;
         let settings = settings.with(&plugin_name, &granted)?;
-        held.keep(&incoming.file, &plugin)?;
-        if is_change {
-            held.lock(plugin)?;
-            settings.write()?;
-            held.sweep();
+        match is_change {
+            true => held.take(&incoming.file, plugin, &settings)?,
+            false => held.keep(&incoming.file, &plugin)?,
         }
         let what = match (&before, is_change) {
             (None, _) => "added",

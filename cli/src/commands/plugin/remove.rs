@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use host::config::lock::Lock;
 
 use crate::plugin_store::Store;
 use crate::plugin_store::settings_file::SettingsFile;
@@ -10,48 +11,58 @@ use crate::problem::Problem;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
-Takes the plugin out of classhook.toml, with its settings, and out of classhook.lock, and removes its component.
+Takes the plugins out of classhook.toml, with their settings, and out of classhook.lock, and removes their components.
 
-Example:
-  classhook plugin remove call-counter";
+Examples:
+  classhook plugin remove call-counter
+  classhook plugin remove call-counter sql-timer";
 
-/// Takes a plugin out of a project.
+/// Takes plugins out of a project.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Remove {
-    /// The plugin's name, as `classhook plugin list` shows it
-    #[arg(value_name = "NAME")]
-    pub name: String,
+    /// The plugins' names, as `classhook plugin list` shows them
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
     /// The project's folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub project: PathBuf,
 }
 
 impl Remove {
-    /// Removes it.
+    /// Removes all of them, or none.
     ///
     /// # Errors
-    /// If it was not added (`H0682`), or a file cannot be changed (`H0620`, `H0694`).
+    /// If one was not added (`H0682`), or a file cannot be changed (`H0620`, `H0694`).
     pub fn run(&self) -> Result<u8, Problem> {
         let store = Store::open(&self.project)?;
         let mut held = store.hold()?;
-        if held.lock.find(&self.name).is_none() {
-            let names = held.lock.plugins.iter().map(|plugin| plugin.name.as_str());
-            let names = names.collect::<Vec<_>>().join(", ");
-            let message = format!("no plugin `{}` was added", name(&self.name));
-            return Err(Problem::user("H0682", message).with(
-                "found",
-                match names.as_str() {
-                    "" => "no plugins at all".to_owned(),
-                    names => names.to_owned(),
-                },
-            ));
+        let mut settings = SettingsFile::open(&self.project)?;
+        for name in &self.names {
+            if held.lock.find(name).is_none() {
+                return Err(not_added(name, &held.lock));
+            }
+            settings = settings.without(name)?;
         }
-        let settings = SettingsFile::open(&self.project)?;
-        settings.without(&self.name)?.write()?;
-        held.unlock(&self.name)?;
+        settings.write()?;
+        held.unlock(&self.names)?;
         held.sweep();
-        show(&format!("removed: {}\n", name(&self.name)))?;
+        for removed in &self.names {
+            show(&format!("removed: {}\n", name(removed)))?;
+        }
         Ok(0)
     }
+}
+
+fn not_added(wanted: &str, lock: &Lock) -> Problem {
+    let names = lock.plugins.iter().map(|plugin| plugin.name.as_str());
+    let names = names.collect::<Vec<_>>().join(", ");
+    let message = format!("no plugin `{}` was added", name(wanted));
+    Problem::user("H0682", message).with(
+        "found",
+        match names.as_str() {
+            "" => "no plugins at all".to_owned(),
+            names => names.to_owned(),
+        },
+    )
 }
