@@ -2,10 +2,9 @@
 
 mod versions;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
-use coverage::analysis::{analyze, unmeasured};
+use coverage::analysis::{analyze, analyze_with_lines, unmeasured};
 use coverage::class::ClassDescription;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -138,8 +137,8 @@ enum Outcome {
 impl Analysis<'_> {
     fn recorded_classes(&mut self) {
         let (filter, progress) = (self.filter, &self.progress);
-        let kept = self
-            .recorded
+        let recorded = self.recorded;
+        let kept = recorded
             .classes
             .iter()
             .filter(|class| class.bytes.is_some());
@@ -148,7 +147,7 @@ impl Analysis<'_> {
         self.done.extend(kept.iter().map(|class| class.id));
         let analyse = |class: &&MeasuredClass| {
             progress.inc(1);
-            analyse_recorded(class, filter)
+            analyse_recorded(class, recorded.begun_lines(class.id), filter)
         };
         let outcomes: Vec<Outcome> = kept.par_iter().map(analyse).collect();
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
@@ -264,13 +263,13 @@ impl Analysis<'_> {
     }
 }
 
-fn analyse_recorded(class: &MeasuredClass, filter: &Filter) -> Outcome {
+fn analyse_recorded(class: &MeasuredClass, lines: &[bool], filter: &Filter) -> Outcome {
     let Some(bytes) = &class.bytes else {
         return Outcome::LeftOut;
     };
     match bytes.inflate() {
         Ok(bytes) => analyse(&class.name, &bytes, filter, None, |_| {
-            Executed::These(Some(Cow::Borrowed(&class.probes)))
+            Executed::These(Some(&class.probes), lines)
         }),
         Err(error) => Outcome::Failed(not_reported(&class.name, &error)),
     }
@@ -291,11 +290,11 @@ fn analyse_found(
         |class| {
             let carried = carry_over.then(|| versions::carry_over(class, recorded));
             if let Some(carried) = carried.flatten() {
-                return Executed::Carried(carried);
+                return Executed::Carried(carried, recorded.begun_lines(id));
             }
             match (recorded.by_id(id), recorded.ids_of(&class.name)) {
-                (Some(recorded), _) => Executed::These(Some(Cow::Borrowed(&recorded.probes))),
-                (None, []) => Executed::These(None),
+                (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
+                (None, []) => Executed::These(None, &[]),
                 (None, ids) => Executed::Other(no_match(found, class, ids), ids.to_vec()),
             }
         },
@@ -304,10 +303,10 @@ fn analyse_found(
 
 /// What was executed of a class.
 enum Executed<'p> {
-    /// These probes, or nothing.
-    These(Option<Cow<'p, [bool]>>),
-    /// Probes, some of other versions.
-    Carried(Carried),
+    /// These probes and lines, or nothing.
+    These(Option<&'p [bool]>, &'p [bool]),
+    /// Probes, some of other versions, and lines.
+    Carried(Carried, &'p [bool]),
     /// Other versions alone, which have these ids.
     Other(Warning, Vec<u64>),
 }
@@ -327,18 +326,20 @@ fn analyse<'p>(
         Err(error) => return Outcome::Failed(not_reported(origin, &error)),
     };
     match executed(&class) {
-        Executed::These(probes) => match analyze(&class, probes.as_deref()) {
+        Executed::These(probes, lines) => match analyze_with_lines(&class, probes, lines) {
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(not_reported(origin, &error)),
         },
-        Executed::Carried(carried) => match analyze(&class, Some(&carried.probes)) {
-            Ok(mut coverage) => {
-                coverage.no_match = !carried.is_exact;
-                coverage.carried_over = Some(carried.over);
-                Outcome::CarriedOver(Box::new(coverage), carried.over, carried.ran)
+        Executed::Carried(carried, lines) => {
+            match analyze_with_lines(&class, Some(&carried.probes), lines) {
+                Ok(mut coverage) => {
+                    coverage.no_match = !carried.is_exact;
+                    coverage.carried_over = Some(carried.over);
+                    Outcome::CarriedOver(Box::new(coverage), carried.over, carried.ran)
+                }
+                Err(error) => Outcome::Failed(not_reported(origin, &error)),
             }
-            Err(error) => Outcome::Failed(not_reported(origin, &error)),
-        },
+        }
         Executed::Other(warning, ran) => {
             let class = analyze(&class, None).ok().map(|mut class| {
                 class.no_match = true;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use probes::Meta;
-use support::{ACCOUNT, Compiled, Hits, NEVER, Ran, bank, run, snapshot};
+use support::{ACCOUNT, Compiled, Hits, NEVER, Ran, bank, run, snapshot, snapshot_of};
 
 /// Runs `report` with these words and reads the XML that it writes.
 fn xml(bank: &Compiled, words: &[&dyn AsRef<std::ffi::OsStr>]) -> (String, Ran) {
@@ -182,6 +182,36 @@ fn what_ran_of_unchanged_methods_is_carried_over_when_asked() {
     ran.says(&["warning[H0622]: no match for bank/Account"]);
     let ran = run(["report".as_ref(), out.as_os_str(), "--carry-over".as_ref()]);
     ran.refused("H0606", &["--carry-over", "--classes"]);
+}
+
+/// `add` was entered, and nothing is known of it but the line at which that was.
+#[test]
+fn lines_that_were_begun_count_and_are_merged() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    let probes = [
+        ("coverage", &class[..], 4, Hits::None),
+        ("coverage-lines", &class[..], 5, Hits::Only(&[1])),
+    ];
+    snapshot_of(&out, Meta::default(), true, &probes);
+    let (begun, ran) = xml(&bank, &[&out]);
+    ran.well();
+    assert_eq!(lines(&begun), (4, 1));
+    assert!(
+        begun.contains("<line nr=\"5\" mi=\"0\" ci=\"2\" mb=\"2\" cb=\"0\"/>"),
+        "{begun}"
+    );
+    let all = bank.path("all.hook");
+    let merge = [
+        OsString::from("merge"),
+        out.into(),
+        "--to".into(),
+        all.clone().into(),
+    ];
+    run(merge).well();
+    let (merged, _) = xml(&bank, &[&all]);
+    assert_eq!(lines(&merged), (4, 1));
 }
 
 #[test]

@@ -51,10 +51,29 @@ pub fn analyze(
     class: &ClassDescription,
     probes: Option<&[bool]>,
 ) -> Result<ClassCoverage, AnalysisError> {
+    analyze_with_lines(class, probes, &[])
+}
+
+/// The same, where it is known which lines were begun: a truth value for each place where a line
+/// begins, in the order of the code, or none at all.
+///
+/// What must have been executed of a line that was begun counts as executed, also if it ended with
+/// an exception: what leads to it, and the line itself up to the first instruction that can throw
+/// one or branches.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn analyze_with_lines(
+    class: &ClassDescription,
+    probes: Option<&[bool]>,
+    lines: &[bool],
+) -> Result<ClassCoverage, AnalysisError> {
     let mut analyzer = Analyzer {
         class,
         probes,
         next_probe: 0,
+        lines,
+        next_line: 0,
         labels: Labels::default(),
         inlined: Inlined::of(class),
     };
@@ -71,13 +90,21 @@ pub fn analyze(
         }
     }
     coverage.fragments = analyzer.inlined.fragments();
-    match probes {
-        Some(probes) if probes.len() != analyzer.next_probe => Err(AnalysisError::ProbeCount {
+    let wrong = |expected, found| {
+        Err(AnalysisError::ProbeCount {
             class: class.name.clone(),
             id: class.id,
-            expected: analyzer.next_probe,
-            found: probes.len(),
-        }),
+            expected,
+            found,
+        })
+    };
+    match probes {
+        Some(probes) if probes.len() != analyzer.next_probe => {
+            wrong(analyzer.next_probe, probes.len())
+        }
+        _ if !lines.is_empty() && lines.len() != analyzer.next_line => {
+            wrong(analyzer.next_line, lines.len())
+        }
         _ => Ok(coverage),
     }
 }
@@ -129,6 +156,9 @@ struct Analyzer<'a> {
     class: &'a ClassDescription,
     probes: Option<&'a [bool]>,
     next_probe: usize,
+    /// Which lines were begun.
+    lines: &'a [bool],
+    next_line: usize,
     labels: Labels,
     inlined: Inlined<'a>,
 }
@@ -143,6 +173,13 @@ impl Analyzer<'_> {
         let nodes = Nodes::new(code);
         let mut graph = Graph::new(code);
         self.next_probe = graph.walk(&nodes, &self.labels, self.probes, self.next_probe);
+        for bci in self.labels.line_starts() {
+            let begun = self.lines.get(self.next_line);
+            self.next_line += 1;
+            if begun.copied().unwrap_or_default() {
+                graph.begin_line(bci, &self.labels);
+            }
+        }
         let output = filter::apply_all(&FilterContext {
             class: self.class,
             method,

@@ -126,12 +126,9 @@ impl Case {
         if jdk.full {
             return javac::compile(jdk, &[&self.file], folder, &[]);
         }
-        javac::compile(
-            &jdks::newest(),
-            &[&self.file],
-            folder,
-            &["--release", &jdk.feature.to_string()],
-        )
+        let compiler = jdks::newest();
+        let release = jdk.feature.min(compiler.feature).to_string();
+        javac::compile(&compiler, &[&self.file], folder, &["--release", &release])
     }
 
     /// The command without the agent.

@@ -191,6 +191,13 @@ impl Java {
         run
     }
 
+    /// The words of the command, for another program that starts it.
+    pub fn words(&self) -> Vec<OsString> {
+        let program = std::iter::once(self.program.clone().into_os_string());
+        let rest = self.options.iter().chain(&self.rest).cloned();
+        program.chain(rest).collect()
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.options).args(&self.rest);

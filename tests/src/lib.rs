@@ -12,6 +12,7 @@
 //! ```
 
 pub mod artifacts;
+pub mod browser;
 pub mod cases;
 pub mod corpus;
 pub mod gradle;

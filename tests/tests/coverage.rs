@@ -1,11 +1,13 @@
 //! Coverage: what is recorded and reported, compared with JaCoCo.
 
+mod browser;
 mod gradle;
 mod jacoco_analysis;
 mod jacoco_tcp;
 mod java_cases;
 mod maven;
 mod modules;
+mod other_tools;
 mod programs;
 mod running_jvm;
 mod single_tests;

@@ -19,6 +19,18 @@ const PYTHON: &str = "plugins::languages::plugin_in_python";
 const REGISTRY: &str = "plugins::sharing::real_registry";
 /// A test with Gradle, which not every machine has.
 const GRADLE: &str = "coverage::gradle";
+/// Tests on every release, of which only this task fetches the newest.
+const RELEASES: [&str; 3] = [
+    "agent::edge_releases",
+    "coverage::java_cases",
+    "trace::spans",
+];
+/// A test that kills JVMs, here more of them.
+const KILLS: &str = "agent::durability::sixteen_killed";
+/// A test with tools that only this task fetches.
+const READERS: &str = "coverage::other_tools";
+/// A test with Chromium, which not every machine has.
+const BROWSER: &str = "coverage::browser";
 /// What was counted for each corpus and kind of edit.
 const COUNTS: &str = "docs/rewriter-corpus.csv";
 const HEAD: &str = "corpus,edits,classes,changed,methods,insertions,methods left alone,verified,new errors,refused before\n";
@@ -43,6 +55,10 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     setup::run(workspace, &setup::Options::default())?;
     setup::componentize_py(workspace)?;
     setup::docker_registry(workspace)?;
+    setup::newer_jvms(workspace)?;
+    setup::report_readers(workspace)?;
+    e2e_tests::browser::program()
+        .context("expected `chromium` in PATH, found none; on Debian: apt-get install chromium")?;
     e2e_tests::gradle::home().context(crate::maven_plugin::GRADLE)?;
     let report = workspace.target("corpus/report/whole");
     if report.exists() {
@@ -57,7 +73,11 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         PYTHON,
         REGISTRY,
         GRADLE,
+        KILLS,
+        READERS,
+        BROWSER,
     ])
+    .args(RELEASES)
     .env("CLASSHOOK_ROTATION", "all");
     step("every class of every corpus", &mut test)?;
     let rows = rows(&report)?;

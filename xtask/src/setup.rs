@@ -7,16 +7,18 @@
 mod apt;
 mod artifacts;
 mod clang;
-mod java8;
+mod debian_jvms;
 mod jvms;
 mod maven_repository;
 mod python;
 mod registry;
+mod report_readers;
 mod tmux;
 mod wasm_target;
 
 pub use python::componentize_py;
 pub use registry::docker_registry;
+pub use report_readers::report_readers;
 
 use crate::jdks;
 use crate::workspace::{Workspace, in_path, say};
@@ -46,12 +48,21 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         jvms::require_jdks(&[17, 25])?;
     }
     jvms::fetch_extra(workspace)?;
-    java8::fetch(workspace);
+    debian_jvms::fetch(workspace, 8);
     artifacts::fetch_all()?;
     maven_repository::fill()?;
     tmux::require()?;
     clang::fetch(workspace)?;
     list_jdks()
+}
+
+/// JVMs newer than those that every statement of the product is tested on.
+pub fn newer_jvms(workspace: &Workspace) -> Result<()> {
+    let _lock = lock(workspace)?;
+    for release in [26, 27] {
+        debian_jvms::fetch(workspace, release);
+    }
+    Ok(())
 }
 
 /// What `demo` needs: no test artifacts.

@@ -15,6 +15,7 @@ use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::class_files;
 use crate::inputs::damaged_files::DamagedFiles;
+use crate::inputs::execution_data::LINES;
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
@@ -58,6 +59,9 @@ pub struct Coverage {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
+    /// Count what was executed of lines that ended with an exception, too, by a probe where each line begins
+    #[arg(long, conflicts_with_all = ["config", "pid"])]
+    pub exact_lines: bool,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
@@ -95,7 +99,12 @@ impl Coverage {
         let plugins = if self.settings.configuration().file.is_some() {
             vec![]
         } else {
-            vec!["coverage".into()]
+            let names = if self.exact_lines {
+                &["coverage", LINES][..]
+            } else {
+                &["coverage"]
+            };
+            names.iter().map(Into::into).collect()
         };
         let build = Build::of(&self.command);
         let settings = match &build {

@@ -9,7 +9,7 @@ use trace::numbers::counted;
 
 use crate::args::place;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{ExecutionDataStore, PLUGIN};
+use crate::inputs::execution_data::{ExecutionDataStore, LINES, PLUGIN};
 use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::{PARTIAL, Problem};
@@ -97,6 +97,9 @@ fn write(recorded: &ExecutionDataStore, out: &mut dyn Write) -> io::Result<()> {
         let bytes = bytes.map_err(io::Error::other)?;
         let probes = (PLUGIN, class.probes.as_slice());
         places.push(writer.executed(&class.name, class.id, probes, bytes.as_deref())?);
+    }
+    for begun in &recorded.lines {
+        writer.executed(&begun.name, begun.id, (LINES, &begun.lines), None)?;
     }
     for test in &recorded.tests {
         writer.tested(test, &places)?;

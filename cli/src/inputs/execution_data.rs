@@ -17,6 +17,9 @@ use crate::warnings::{Warning, Warnings};
 /// The plugin whose probes are coverage.
 pub const PLUGIN: &str = "coverage";
 
+/// The plugin whose probes stand where lines begin.
+pub const LINES: &str = host::config::LINES;
+
 /// A class that was loaded, and what was executed of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredClass {
@@ -30,6 +33,17 @@ pub struct MeasuredClass {
     pub bytes: Option<ClassBytes>,
 }
 
+/// Which lines of a class were begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BegunLines {
+    /// Internal name of the class.
+    pub name: String,
+    /// Its id.
+    pub id: u64,
+    /// In the order of the code.
+    pub lines: Vec<bool>,
+}
+
 /// Everything that was recorded.
 #[derive(Debug, Clone, Default)]
 pub struct ExecutionDataStore {
@@ -37,6 +51,8 @@ pub struct ExecutionDataStore {
     pub sessions: Vec<Session>,
     /// The classes, each id once, in order of first appearance.
     pub classes: Vec<MeasuredClass>,
+    /// Which lines were begun, of classes of which that is known.
+    pub lines: Vec<BegunLines>,
     /// What tests executed, by the numbers of the classes.
     pub tests: Vec<TestHits>,
     /// Whether of some tests it is not known what they executed.
@@ -52,6 +68,7 @@ pub struct ExecutionDataStore {
     /// The JVM of the first snapshot.
     pub loader: Loader,
     by_id: HashMap<u64, usize>,
+    lines_by_id: HashMap<u64, usize>,
     by_name: HashMap<String, Vec<u64>>,
 }
 
@@ -176,6 +193,15 @@ impl ExecutionDataStore {
         }
         let mut numbers = Vec::new();
         for class in classes {
+            if class.plugin == LINES {
+                self.add_lines(BegunLines {
+                    name: class.name,
+                    id: class.fingerprint,
+                    lines: class.probes,
+                });
+                numbers.push(None);
+                continue;
+            }
             if !is_coverage(&class.plugin) {
                 self.other_plugins.insert(class.plugin);
                 numbers.push(None);
@@ -221,6 +247,20 @@ impl ExecutionDataStore {
             .for_each(|(mine, theirs)| *mine |= theirs);
         known.bytes = known.bytes.take().or(class.bytes);
         Some(number)
+    }
+
+    /// Adds which lines of a class were begun; merged snapshots have each class once.
+    fn add_lines(&mut self, begun: BegunLines) {
+        self.lines_by_id.insert(begun.id, self.lines.len());
+        self.lines.push(begun);
+    }
+
+    /// Which lines of the class with this id were begun; none if it is not known.
+    #[must_use]
+    pub fn begun_lines(&self, id: u64) -> &[bool] {
+        let found = self.lines_by_id.get(&id);
+        let found = found.and_then(|number| self.lines.get(*number));
+        found.map_or(&[], |found| &found.lines)
     }
 
     /// The class with this id.

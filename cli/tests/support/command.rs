@@ -133,24 +133,32 @@ pub fn snapshot(
     keep_classes: bool,
     classes: &[(&[u8], Hits)],
 ) -> PathBuf {
+    let mut all = Vec::new();
+    for (bytes, hits) in classes {
+        let count = probe_count(&describe(bytes).unwrap());
+        all.push(("coverage", *bytes, count, *hits));
+    }
+    snapshot_of(folder, meta, keep_classes, &all)
+}
+
+/// The same of any plugin, with the number of its probes in the class.
+pub fn snapshot_of(
+    folder: &Path,
+    meta: Meta,
+    keep_classes: bool,
+    classes: &[(&str, &[u8], usize, Hits)],
+) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let table = ProbeTable::new();
     table.set_arrays(1);
     let mut writer =
         SnapshotWriter::create(folder, meta, SnapshotOptions { keep_classes }).unwrap();
     let mut array = vec![0i8; ARRAY_LENGTH];
-    for (bytes, hits) in classes {
+    for (plugin, bytes, count, hits) in classes {
         let class = describe(bytes).unwrap();
-        let count = probe_count(&class);
+        let count = *count;
         let slots = table
-            .register(
-                &class.name,
-                class.id,
-                "app",
-                "coverage",
-                count as u32,
-                bytes,
-            )
+            .register(&class.name, class.id, "app", plugin, count as u32, bytes)
             .unwrap();
         let hit = |probe: usize| match hits {
             Hits::All => true,

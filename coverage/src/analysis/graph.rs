@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::input::targets;
-use crate::class::{CodeDescription, Operand};
+use crate::class::{CodeDescription, Constant, Instruction, Operand};
 use crate::filter::{FilterOutput, Node, Nodes};
 use crate::flow::{Kind, Labels};
 use crate::model::{Counter, MethodCoverage};
+use jvms::opcode;
 
 /// A set of branch numbers.
 #[derive(Debug, Clone, Default)]
@@ -60,8 +61,16 @@ struct Covered {
     line: Option<u16>,
     branches: u32,
     covered: Branches,
+    /// It was executed, whatever became of it.
+    begun: bool,
     /// The instruction, and its branch, that leads here without a probe.
     predecessor: Option<(usize, u32)>,
+}
+
+impl Covered {
+    fn is_executed(&self) -> bool {
+        self.begun || !self.covered.is_empty()
+    }
 }
 
 /// All instructions of a method.
@@ -235,11 +244,36 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Covers what must have been executed if the line was begun that starts at `bci`: what leads there, and from there on
+    /// all up to the next probe or the first instruction that may not have completed.
+    pub(super) fn begin_line(&mut self, bci: u16, labels: &Labels) {
+        let code = self.code;
+        let Ok(first) = code.instructions.binary_search_by_key(&bci, |at| at.bci) else {
+            return;
+        };
+        if let Some((source, branch)) = self.instructions[first].predecessor {
+            self.cover(source, branch);
+        }
+        let rest = self.instructions.iter_mut().zip(&code.instructions);
+        for (at, instruction) in rest.skip(first) {
+            let is_behind_probe =
+                instruction.bci != bci && labels.at(instruction.bci).needs_probe();
+            if at.is_executed() || is_behind_probe {
+                return; // what follows is known
+            }
+            at.begun = true;
+            if !completes(instruction) {
+                return;
+            }
+        }
+    }
+
     /// Copies of an instruction are covered together.
     pub(super) fn merge(&mut self, output: &FilterOutput) {
         for (copy, of) in output.merges() {
-            let covered = self.instructions[copy].covered.clone();
+            let Covered { covered, begun, .. } = self.instructions[copy].clone();
             self.instructions[of].covered.add(&covered);
+            self.instructions[of].begun |= begun;
         }
         for (copy, of) in output.merges() {
             self.instructions[copy] = self.instructions[of].clone();
@@ -271,7 +305,7 @@ impl<'a> Graph<'a> {
         let instructions = self.instructions.iter();
         instructions.filter_map(|instruction| {
             let line = u32::from(instruction.line?);
-            Some((line, !instruction.covered.is_empty()))
+            Some((line, instruction.is_executed()))
         })
     }
 
@@ -281,9 +315,9 @@ impl<'a> Graph<'a> {
             if output.is_ignored(index) {
                 continue;
             }
-            let executed = match instruction.covered.is_empty() {
-                true => Counter::MISSED,
-                false => Counter::COVERED,
+            let executed = match instruction.is_executed() {
+                true => Counter::COVERED,
+                false => Counter::MISSED,
             };
             let covered = instruction.covered.len();
             let branches = match instruction.branches {
@@ -292,5 +326,32 @@ impl<'a> Graph<'a> {
             };
             coverage.increment(executed, branches, instruction.line.map(u32::from));
         }
+    }
+}
+
+/// Whether an instruction that is executed always goes on to the next one: neither branches nor throws (JVMS 6.5).
+fn completes(instruction: &Instruction) -> bool {
+    match instruction.opcode {
+        opcode::NOP..=opcode::SIPUSH
+        | opcode::ILOAD..=opcode::ALOAD_3
+        | opcode::ISTORE..=opcode::ASTORE_3
+        | opcode::POP..=opcode::SWAP
+        | opcode::IADD..=opcode::DMUL
+        | opcode::FDIV
+        | opcode::DDIV
+        | opcode::FREM
+        | opcode::DREM
+        | opcode::INEG..=opcode::DCMPG => true,
+        opcode::LDC..=opcode::LDC2_W => matches!(
+            &instruction.operand,
+            Operand::Constant(
+                Constant::Int(_)
+                    | Constant::Long(_)
+                    | Constant::Float(_)
+                    | Constant::Double(_)
+                    | Constant::String(_)
+            )
+        ),
+        _ => false,
     }
 }

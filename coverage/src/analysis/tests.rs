@@ -1,4 +1,4 @@
-use jvms::opcode::{GOTO, IFEQ, JSR, NOP, RETURN, TABLESWITCH};
+use jvms::opcode::{GOTO, IDIV, IFEQ, JSR, NOP, POP, RETURN, TABLESWITCH};
 
 use super::*;
 use crate::class::{Instruction, Line, Operand};
@@ -205,4 +205,65 @@ fn probes_are_counted_through_all_methods() {
     let mut class = diamond();
     class.methods.push(class.methods[0].clone());
     assert_eq!(probe_count(&class), 6);
+}
+
+/// Three lines, of which the second calls what may throw: JaCoCo's probes are behind it.
+fn dividing() -> ClassDescription {
+    let code = vec![
+        op(0, NOP),
+        op(1, NOP),
+        op(2, IDIV),
+        op(3, POP),
+        op(4, NOP),
+        op(5, RETURN),
+    ];
+    class(code, &[(0, 1), (1, 2), (4, 3)])
+}
+
+fn line_statuses(class: &ClassDescription, probes: &[bool], lines: &[bool]) -> String {
+    let coverage = analyze_with_lines(class, Some(probes), lines).expect("the numbers fit");
+    let found = coverage.methods[0].lines.iter().map(|(number, line)| {
+        let Counter { missed, covered } = line.instructions;
+        format!("{number}:{covered}/{}", covered + missed)
+    });
+    found.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn line_that_ended_with_an_exception_is_covered_up_to_there() {
+    let class = dividing();
+    assert_eq!(probe_count(&class), 1);
+    let of = |probe, lines: &[bool]| line_statuses(&class, &[probe], lines);
+    assert_eq!(of(false, &[]), "1:0/1 2:0/3 3:0/2");
+    assert_eq!(of(false, &[true, true, false]), "1:1/1 2:2/3 3:0/2");
+    // What leads to a line was executed, too.
+    assert_eq!(of(false, &[false, true, false]), "1:1/1 2:2/3 3:0/2");
+    // The exception came of the first line itself, or asynchronously: what follows it is as far as is known.
+    assert_eq!(of(false, &[true, false, false]), "1:1/1 2:2/3 3:0/2");
+    assert_eq!(of(true, &[true; 3]), "1:1/1 2:3/3 3:2/2");
+    assert_eq!(of(true, &[false; 3]), "1:1/1 2:3/3 3:2/2");
+}
+
+#[test]
+fn line_behind_a_branch_tells_which_way_it_went() {
+    // Without probes behind them, the lines of both ways are known, and so is the branch.
+    let counters = |lines: &[bool]| {
+        let coverage = analyze_with_lines(&diamond(), Some(&[false; 3]), lines).expect("they fit");
+        (coverage.counters.instruction, coverage.counters.branch)
+    };
+    assert_eq!(counters(&[]), (Counter::new(5, 0), Counter::new(2, 0)));
+    let begun = counters(&[true, false, false]);
+    assert_eq!(begun, (Counter::new(3, 2), Counter::new(2, 0)));
+    let fell_through = counters(&[true, true, false]);
+    // Not further than to the next probe.
+    assert_eq!(fell_through, (Counter::new(2, 3), Counter::new(1, 1)));
+}
+
+#[test]
+fn other_number_of_lines_is_refused() {
+    let error = analyze_with_lines(&dividing(), Some(&[false]), &[true]).unwrap_err();
+    let AnalysisError::ProbeCount {
+        expected, found, ..
+    } = error;
+    assert_eq!((expected, found), (3, 1));
 }

@@ -103,6 +103,13 @@ impl Labels {
         Some(u64::from_le_bytes(eight) & CANDIDATE)
     }
 
+    /// The instructions with which lines begin.
+    pub(crate) fn line_starts(&self) -> impl Iterator<Item = u16> {
+        const BOTH: u8 = START | LINE;
+        let all = self.flags.iter().zip(0..=u16::MAX);
+        all.filter_map(|(flags, bci)| (*flags & BOTH == BOTH).then_some(bci))
+    }
+
     /// True the first time this label is asked for since its last
     /// [`forget_visits`](Self::forget_visits).
     pub(crate) fn first_visit(&mut self, bci: u16) -> bool {

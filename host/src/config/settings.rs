@@ -137,6 +137,9 @@ pub enum PluginSource {
     File(PathBuf),
 }
 
+/// The plugin that records where lines begin: the component of `coverage` with other settings.
+pub const LINES: &str = "coverage-lines";
+
 /// The plugins that are part of the agent.
 pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
@@ -222,6 +225,15 @@ impl PluginConfig {
         Self::new(name.to_owned(), source, grant)
     }
 
+    /// The plugin [`LINES`].
+    fn lines() -> Self {
+        Self {
+            name: LINES.to_owned(),
+            config: serde_json::json!({"lines": true}),
+            ..Self::bundled("coverage")
+        }
+    }
+
     /// Grants these capabilities, to a bundled plugin besides those that it needs; `!natives` withholds one.
     pub(super) fn set_grant(&mut self, capabilities: &[String]) {
         self.grant = needed(&self.source);
@@ -277,6 +289,9 @@ impl PluginConfig {
         }
         if let Some(name) = BUNDLED.iter().find(|name| **name == reference) {
             return Ok(Self::bundled(name));
+        }
+        if reference == LINES {
+            return Ok(Self::lines());
         }
         match Lock::load(folder)?.find(reference) {
             Some(plugin) => Ok(Self::file(plugin.file(folder))),

@@ -4,19 +4,28 @@
 //! is recorded and what is analysed agree by construction. This crate asks the
 //! host for the code of a class, and for hits where the flow places them: two
 //! questions for most classes.
+//!
+//! As the plugin `coverage-lines` it sets a probe where each line begins instead, which
+//! tells lines that ended with an exception from those that were not reached.
 
 use std::cell::RefCell;
 
 use classhook_sdk::prelude::*;
 use coverage::flow::{Flow, FlowMethod, Placement, Unplaced};
 
-/// The plugin takes no configuration; whatever is given is refused by name.
+/// Which probes are set; whatever else is given is refused by name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {}
+pub struct Settings {
+    /// Only where lines begin, as the plugin `coverage-lines`.
+    #[serde(default)]
+    lines: bool,
+}
 
-/// Sets JaCoCo's probes in every method that has code.
+/// Sets probes in every method that has code.
 pub struct Coverage {
+    /// Where lines begin, instead of where JaCoCo puts them.
+    lines: bool,
     /// Buffers only: what is in them never outlives a class.
     scratch: RefCell<Scratch>,
 }
@@ -31,8 +40,9 @@ struct Scratch {
 impl Transformer for Coverage {
     type Config = Settings;
 
-    fn new(_: Settings) -> Result<Self> {
+    fn new(settings: Settings) -> Result<Self> {
         Ok(Self {
+            lines: settings.lines,
             scratch: RefCell::default(),
         })
     }
@@ -47,7 +57,11 @@ impl Transformer for Coverage {
                 handlers: code.handler_rows(),
             };
             match flow.place(&method) {
+                Ok(_) if self.lines => {
+                    places.extend(flow.line_starts().map(|bci| code.place(At::Before(bci))));
+                }
                 Ok(placements) => places.extend(placements.iter().map(|at| code.place(place(*at)))),
+                Err(Unplaced::Subroutine(_)) if self.lines => {} // the other plugin says so
                 Err(Unplaced::Subroutine(subroutine)) => {
                     let entry = class.sites(&[code.place(At::Entry)])?;
                     let text = format!("not measured: {subroutine}");

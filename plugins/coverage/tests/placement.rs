@@ -13,7 +13,14 @@ fn probes_stand_where_jacoco_puts_them() {
 }
 
 #[test]
-fn the_plugin_takes_no_configuration() {
+fn probes_stand_where_lines_begin_if_that_is_asked_for() {
+    let transformed = Harness::<Coverage>::new("lines = true").transform(SHAPES);
+    transformed.assert_plan_file("tests/Shapes.lines.plan");
+    assert!(transformed.splice().len() > SHAPES.len());
+}
+
+#[test]
+fn unknown_settings_are_refused_by_name() {
     let error = Harness::<Coverage>::try_config("granularity = 'line'").unwrap_err();
     assert!(
         error.to_string().contains("unknown field `granularity`"),

@@ -1,8 +1,8 @@
 //! The files of `java/cases`: output unchanged, and every line as its comment says, in JaCoCo's report and in ours.
 
-use e2e_tests::cases::{self, Case};
+use e2e_tests::cases::{self, Case, Lines};
 use e2e_tests::java::Java;
-use e2e_tests::jdks::Jdk;
+use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{jacoco, scratch, workspace};
 use jacoco_files::XmlReport;
 
@@ -85,4 +85,54 @@ cases! {
     branches = "Branches",
     exceptions = "Exceptions",
     switches = "Switches",
+}
+
+/// What is missed behind JaCoCo's probes and was executed is covered up to the exception; the file for JaCoCo's tools is
+/// as ever.
+#[test]
+fn lines_that_ended_with_an_exception_are_covered_up_to_there_when_asked() {
+    let cases = cases::all();
+    let case = cases
+        .iter()
+        .find(|case| case.file.ends_with("Exceptions.java"));
+    let case = case.expect("the case is there");
+    let jdk = &jdks::main_in_turn("exact lines")[0];
+    let folder = scratch();
+    let classes = case.compile(jdk, folder.path());
+    let [xml, exec, plain] =
+        ["exact.xml", "all.exec", "plain.xml"].map(|name| folder.path().join(name));
+    let java = case.java(jdk, &classes).option("-Xverify:all");
+    let run = Java::program(workspace::classhook())
+        .folder(folder.path())
+        .arguments(&["coverage", "--exact-lines", "--xml"])
+        .argument(&xml)
+        .argument("--exec")
+        .argument(&exec)
+        .argument("--")
+        .arguments(&java.words())
+        .run();
+    run.assert_exit(7);
+    let mut text = std::fs::read_to_string(&case.file).expect("the source");
+    for (line, exact) in [
+        ("text.length();", "partly"), // its result was not dropped
+        ("refuse(true);", "covered"),
+        ("fail();", "covered"),
+        ("System.exit(7);", "covered"),
+    ] {
+        let missed = format!("{line} // missed");
+        assert!(text.contains(&missed), "{text}");
+        text = text.replace(&missed, &format!("{line} // {exact}"));
+    }
+    let exact = Lines::read(&text).differences("", &case.file, &XmlReport::read(&xml));
+    assert_eq!(exact, Vec::<String>::new());
+    let report = Java::program(workspace::classhook())
+        .argument("report")
+        .argument(&exec);
+    let report = report.argument("--classes").argument(&classes);
+    report
+        .argument("--xml")
+        .argument(&plain)
+        .run()
+        .assert_success();
+    case.assert_lines(&XmlReport::read(&plain), "the file for JaCoCo's tools");
 }

@@ -1,5 +1,5 @@
-//! A JVM of release 8 for the tests, from Debian's packages. The one suite that has it is newer than many machines, so
-//! it comes with the C library that it was built for, and is pointed at that one.
+//! JVMs of the oldest and the newest releases for the tests, from Debian's packages. The one suite that has them is newer
+//! than many machines, so they come with a C library that they can use, and are pointed at that one.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, in_path, output_of, say};
@@ -8,7 +8,6 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const JVM: &str = "openjdk-8-jre-headless";
 /// What it loads; of the suite that is released.
 const LIBRARIES: [&str; 4] = [
     "libc6/trixie",
@@ -18,45 +17,47 @@ const LIBRARIES: [&str; 4] = [
 ];
 /// Changes where a program looks for its libraries; of a suite whose programs run on older machines, too.
 const PATCHELF: &str = "patchelf/bookworm";
-const HOME: &str = "usr/lib/jvm/java-8-openjdk-amd64";
 const LIBRARY_FOLDER: &str = "usr/lib/x86_64-linux-gnu";
 
-/// Fetches the JVM; where that is not possible, says so and goes on.
-pub fn fetch(workspace: &Workspace) {
-    let home = workspace.target("jvms").join("jvm-8");
+/// Fetches a JVM; where that is not possible, says so and goes on.
+pub fn fetch(workspace: &Workspace, release: u32) {
+    let home = workspace.target("jvms").join(format!("jvm-{release}"));
     if home.join("bin/java").is_file() {
         return;
     }
-    if let Err(error) = make(&home) {
-        say(format!("no JVM 8, tests run without it: {error:#}"));
+    if let Err(error) = make(&home, release) {
+        say(format!("no JVM {release}, tests run without it: {error:#}"));
     }
 }
 
-fn make(home: &Path) -> Result<()> {
-    say("fetching a JVM of release 8 from Debian's packages");
+fn make(home: &Path, release: u32) -> Result<()> {
+    say(format!(
+        "fetching a JVM of release {release} from Debian's packages"
+    ));
     let folder = home.parent().context("expected a folder for JVMs")?;
     std::fs::create_dir_all(folder)?;
     let scratch = tempfile::tempdir_in(folder)?;
     let apt = Apt::new(scratch.path())?;
     let trouble = apt.update();
     let made = scratch.path().join("made");
-    for package in LIBRARIES.into_iter().chain([JVM]) {
+    let jvm = format!("openjdk-{release}-jre-headless");
+    for package in LIBRARIES.into_iter().chain([jvm.as_str()]) {
         let unpacked = apt.unpack(package, &made);
         unpacked.with_context(|| format!("expected the package {package}{trouble}"))?;
     }
     let patchelf = patchelf(&apt, scratch.path())?;
-    // In its final place: links and programs name absolute paths. The name `jvm-8` comes last.
-    let parts = folder.join("jvm-8-parts");
+    // In its final place: links and programs name absolute paths. The name `jvm-…` comes last.
+    let parts = folder.join(format!("jvm-{release}-parts"));
     if parts.exists() {
         std::fs::remove_dir_all(&parts)?;
     }
     std::fs::rename(&made, &parts)?;
-    adapt(&parts, &parts, &patchelf)?;
-    let java = parts.join(HOME).join("bin/java");
+    let jvm = parts.join(format!("usr/lib/jvm/java-{release}-openjdk-amd64"));
+    adapt(&parts, &parts, &jvm, &patchelf)?;
+    let java = jvm.join("bin/java");
     let version = output_of(Command::new(&java).arg("-version"));
     version.context("the JVM does not start")?;
-    symlink(parts.join(HOME), home)
-        .with_context(|| format!("failed to put the JVM at {}", home.display()))
+    symlink(jvm, home).with_context(|| format!("failed to put the JVM at {}", home.display()))
 }
 
 fn patchelf(apt: &Apt, scratch: &Path) -> Result<PathBuf> {
@@ -69,12 +70,12 @@ fn patchelf(apt: &Apt, scratch: &Path) -> Result<PathBuf> {
 }
 
 /// Points links below a folder, and programs of the JVM, to what lies below `root` instead of the machine's own.
-fn adapt(folder: &Path, root: &Path, patchelf: &Path) -> Result<()> {
+fn adapt(folder: &Path, root: &Path, jvm: &Path, patchelf: &Path) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         if kind.is_dir() {
-            adapt(&path, root, patchelf)?;
+            adapt(&path, root, jvm, patchelf)?;
         } else if kind.is_symlink() {
             let target = std::fs::read_link(&path)?;
             let Ok(below) = target.strip_prefix("/") else {
@@ -84,7 +85,7 @@ fn adapt(folder: &Path, root: &Path, patchelf: &Path) -> Result<()> {
                 std::fs::remove_file(&path)?;
                 symlink(root.join(below), &path)?;
             }
-        } else if path.starts_with(root.join(HOME)) && is_elf(&path)? {
+        } else if path.starts_with(jvm) && is_elf(&path)? {
             with_own_libraries(&path, root, patchelf)?;
         }
     }

@@ -1,4 +1,5 @@
-//! JDK 8, the oldest that the agent works in. `cargo xtask setup` fetches it where Debian's packages can be had.
+//! JDK 8, the oldest that the agent works in, and those newer than 25. `cargo xtask setup` fetches the oldest and
+//! `cargo xtask corpus` the others, where Debian's packages can be had.
 
 use crate::support::command::{assert_no_agent, classhook};
 use e2e_tests::java::Java;
@@ -7,12 +8,13 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{jacoco, javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 
-fn eight() -> Option<Jdk> {
-    let found = jdks::eight();
-    if found.is_none() {
+fn edge_releases() -> Vec<Jdk> {
+    let eight = jdks::eight();
+    if eight.is_none() {
         eprintln!("no JVM of release 8 here: `cargo xtask setup` says why");
     }
-    found
+    let newer = jdks::all().iter().filter(|jdk| jdk.feature > 25).cloned();
+    eight.into_iter().chain(newer).collect()
 }
 
 fn source() -> PathBuf {
@@ -42,11 +44,14 @@ fn talk(java: &Java) -> Vec<String> {
 }
 
 #[test]
-fn coverage_on_java_8_is_that_of_jacoco() {
-    let Some(jdk) = eight() else { return };
+fn coverage_on_the_oldest_and_newest_releases_is_that_of_jacoco() {
+    edge_releases().iter().for_each(measured_as_by_jacoco);
+}
+
+fn measured_as_by_jacoco(jdk: &Jdk) {
     let folder = scratch();
     let classes = compiled(&folder.path().join("classes"));
-    let java = || program(&jdk, &classes);
+    let java = || program(jdk, &classes);
     let plain = talk(&java());
     assert_eq!(plain, ["Counter", "next 2", "sum 6", "what is other?"]);
     let [ours, theirs] = ["ours", "theirs.exec"].map(|name| folder.path().join(name));
@@ -67,11 +72,14 @@ fn coverage_on_java_8_is_that_of_jacoco() {
 }
 
 #[test]
-fn running_jvm_of_release_8_is_traced_and_patched_and_left() {
-    let Some(jdk) = eight() else { return };
+fn running_jvm_of_the_oldest_and_newest_releases_is_traced_and_patched_and_left() {
+    edge_releases().iter().for_each(traced_and_patched);
+}
+
+fn traced_and_patched(jdk: &Jdk) {
     let folder = scratch();
     let classes = compiled(&folder.path().join("classes"));
-    let mut running = Servant::of(&program(&jdk, &classes));
+    let mut running = Servant::of(&program(jdk, &classes));
     let pid = running.pid().to_string();
     assert_eq!(running.ask("next"), "next 1");
     let output = folder.path().join("out");
@@ -84,7 +92,19 @@ fn running_jvm_of_release_8_is_traced_and_patched_and_left() {
     let patch = folder.path().join("Eight.java");
     let text = std::fs::read_to_string(source()).expect("the source");
     std::fs::write(&patch, text.replace("\"next \"", "\"after \"")).expect("written");
-    classhook(&["patch", &pid, "--source", &patch.to_string_lossy()]).assert_success();
+    if jdk.feature > jdks::newest().feature {
+        // No compiler here knows the release.
+        let options = ["--release", "8", "-Xlint:-options"];
+        let patched = javac::compile(
+            &jdks::newest(),
+            &[&patch],
+            &folder.path().join("new"),
+            &options,
+        );
+        classhook(&["patch", &pid, &patched.to_string_lossy()]).assert_success();
+    } else {
+        classhook(&["patch", &pid, "--source", &patch.to_string_lossy()]).assert_success();
+    }
     assert!(running.ask("next").starts_with("after "));
     classhook(&["off", &pid]).assert_success();
     assert_no_agent(&pid);

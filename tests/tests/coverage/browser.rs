@@ -1,0 +1,93 @@
+//! The HTML report of more than 30,000 classes in a browser: `cargo xtask corpus` does this, since few machines have one.
+
+use e2e_tests::browser::{self, Browser};
+use e2e_tests::corpus::jdk_classes;
+use e2e_tests::java::Java;
+use e2e_tests::{jdks, scratch, workspace};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// What somebody waits for without being annoyed, on a machine that does other things as well.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Time in a script that a page does not answer in.
+const LONGEST_TASK: f64 = 2_000.0;
+
+/// Milliseconds of a script that ends with the page laid out anew.
+fn took(browser: &mut Browser, script: &str) -> f64 {
+    let timed = format!(
+        "(() => {{ const from = performance.now(); {script}; void document.body.offsetHeight; \
+         return performance.now() - from; }})()"
+    );
+    let took = browser.value(&timed).as_f64().expect("a time");
+    eprintln!("{script}: {took:.0} ms");
+    assert!(took < LONGEST_TASK, "{script}: {took} ms");
+    took
+}
+
+#[test]
+fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
+    let Some(program) = browser::program() else {
+        eprintln!("no chromium in PATH; on Debian: apt-get install chromium");
+        return;
+    };
+    let folder = scratch();
+    let recorded = folder.path().join("nothing.exec");
+    std::fs::write(&recorded, [0x01, 0xC0, 0xC0, 0x10, 0x07]).expect("written");
+    let mut report = Java::program(workspace::classhook()).argument("report");
+    report = report.argument(&recorded).folder(folder.path());
+    for jdk in jdks::main_two() {
+        let classes = jdk_classes(&jdk);
+        report = report.argument(format!("--module=jdk{}={}", jdk.feature, classes.display()));
+    }
+    report.arguments(&["--html", "html"]).run().assert_success();
+    let page = |name: &str| format!("file://{}/html/{name}", folder.path().display());
+    let mut browser = Browser::start(&program);
+    let browser = &mut browser;
+
+    let since = Instant::now();
+    browser.open(&page("index.html"));
+    eprintln!("first page: {:?}", since.elapsed());
+    assert!(since.elapsed() < LIMIT);
+    browser.wait("searchable");
+    let classes = browser.value("searchable.length").as_u64();
+    assert!(classes > Some(30_000), "{classes:?}");
+    for word in ["s", "string", "java util map", ""] {
+        let set = format!("document.getElementById('filter').value = '{word}'");
+        let changed = "document.getElementById('filter').dispatchEvent(new Event('input'))";
+        took(browser, &format!("{set}; {changed}"));
+    }
+
+    browser.open(&page("mod-jdk25/index.html"));
+    let rows = browser.value("document.querySelectorAll('.rows tbody tr').length");
+    assert!(rows.as_u64() > Some(500), "{rows}");
+    for column in 0..8 {
+        took(
+            browser,
+            &format!("document.querySelectorAll('.rows thead button')[{column}].click()"),
+        );
+    }
+    browser.wait("searchable");
+
+    // By keyboard alone: find a class, open it, and from there its source.
+    browser.press("/", "/");
+    browser.type_text("hashmap");
+    let first = browser.value("document.querySelector('#found a span').textContent");
+    assert_eq!(first, "java.util.HashMap");
+    browser.press("Enter", "\r");
+    browser.wait("location.href.endsWith('/pkg/java.util/class-HashMap.html') && document.readyState === 'complete'");
+    let source = browser.value("document.querySelector('.under a').href");
+    browser.open(source.as_str().expect("a link"));
+
+    let background = "getComputedStyle(document.body).backgroundColor";
+    let dark =
+        |scheme: &str| json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+    browser.call("Emulation.setEmulatedMedia", dark("light"));
+    let light = browser.value(background);
+    browser.call("Emulation.setEmulatedMedia", dark("dark"));
+    assert_ne!(browser.value(background), light);
+    let printed = browser.call("Page.printToPDF", json!({}));
+    let printed = printed["data"].as_str().expect("a file");
+    assert!(printed.starts_with("JVBERi0"), "a PDF file in base 64");
+
+    assert_eq!(browser.errors, Vec::<serde_json::Value>::new());
+}
