@@ -7,7 +7,10 @@
 mod class;
 mod error;
 mod expected;
+mod followed;
 mod frames;
+mod inserted;
+mod machine;
 mod method;
 mod mismatch;
 mod near;

@@ -20,13 +20,10 @@ mod tables;
 pub use class::{Scratch, splice};
 pub use report::{SpliceError, SpliceReport, Warning};
 
-pub(crate) use added_frames::{Placed, Placement, extras, merged_frames};
-pub(crate) use analysis::{Analysis, is_special};
+pub(crate) use analysis::Analysis;
 pub(crate) use changes::Changes;
 pub(crate) use class_array::{Added, head, tail};
-pub(crate) use inserts::Inserts;
 pub(crate) use layout::TRAMPOLINE_MARK;
 pub(crate) use order::{by_method, edit_index, order_by_method};
 pub(crate) use positions::Positions;
 pub(crate) use probe::ProbeWriter;
-pub(crate) use snippets::Snippets;

@@ -1,12 +1,12 @@
 //! One class before and after.
 
 use crate::class::ClassFile;
-use crate::plan::EditPlan;
+use crate::plan::{Action, EditPlan, Location};
 use crate::self_check::error::SelfCheckError;
 use crate::self_check::method::{CheckScratch, Pair};
 use crate::self_check::new_names;
 use crate::self_check::structure::checked;
-use crate::splice::{Added, ProbeWriter, by_method, head, is_special, order_by_method, tail};
+use crate::splice::{Added, ProbeWriter, by_method, head, order_by_method, tail};
 use crate::storage::ProbeStorage;
 
 /// Reads the output of a splice again and takes the edits out: what remains
@@ -43,7 +43,10 @@ pub fn check_splice(
     if plan.names_anything() {
         new_names::pool(original, &output)?;
     }
-    let special = plan.edits().iter().any(|edit| is_special(plan, edit));
+    let special = plan.edits().iter().any(|edit| {
+        let hit = matches!(edit.action, Action::Hit(_));
+        !hit || edit.point.location == Location::Unwind
+    });
     let mut groups = by_method(&order).peekable();
     for (before, after) in original.methods().zip(output.methods()) {
         let group = groups.next_if(|(method, _)| *method == before.index());

@@ -15,7 +15,7 @@ use crate::self_check::snippet::Host;
 use crate::self_check::tables::{same_handlers, same_table};
 use crate::self_check::walk::{Walk, Work};
 use crate::snippet::Snippet;
-use crate::splice::{Analysis, Changes, Inserts, ProbeWriter, Snippets, edit_index, is_special};
+use crate::splice::{Changes, ProbeWriter, edit_index};
 
 /// Buffers that one check lends to the next, as [`Scratch`](crate::Scratch) is
 /// lent by splices.
@@ -32,9 +32,7 @@ pub struct CheckScratch {
     frames: FrameCheck,
     pub(super) code_tables: CodeTables,
     pub(super) expected: Vec<u8>,
-    /// None: snippets are compared with what they say, not with code made anew.
-    snippets: Snippets,
-    /// Resolved, but not turned into code either.
+    /// Resolved, but not turned into code: that is compared with what they say.
     changes: Changes,
 }
 
@@ -57,7 +55,7 @@ pub(super) struct Pair<'p, 'a> {
     pub(super) method: MethodIndex,
     pub(super) probes: ProbeWriter,
     pub(super) plan: &'p EditPlan,
-    /// Some edit of the plan needs an [`Analysis`].
+    /// The plan has edits other than hits in front of instructions that are there.
     pub(super) special: bool,
     pub(super) edits: &'p [u64],
 }
@@ -112,18 +110,7 @@ impl Pair<'_, '_> {
                 &scratch.changes,
             )
             .map_err(differs)?;
-        let mut edits = self.edits.iter().filter_map(|key| {
-            let index = edit_index(*key);
-            self.plan.edits().get(index)
-        });
-        let analysis = if self.special && edits.any(|edit| is_special(self.plan, edit)) {
-            let analysis = Analysis::of(self.original, method, &before, self.plan, self.edits);
-            Some(analysis.map_err(refused)?)
-        } else {
-            None
-        };
-        self.code(&before, &after, analysis.as_ref(), scratch)
-            .map_err(differs)
+        self.code(&before, &after, scratch).map_err(differs)
     }
 
     /// The local variables that the method should have now.
@@ -157,7 +144,6 @@ impl Pair<'_, '_> {
         &self,
         before: &Code<'_, '_>,
         after: &Code<'_, '_>,
-        analysis: Option<&Analysis<'_>>,
         scratch: &mut CheckScratch,
     ) -> Result<(), Mismatch> {
         let CheckScratch {
@@ -166,7 +152,6 @@ impl Pair<'_, '_> {
             general,
             frames,
             code_tables,
-            snippets,
             changes,
             ..
         } = scratch;
@@ -175,42 +160,42 @@ impl Pair<'_, '_> {
         {
             return Err(Mismatch::new("the same locals and no less stack", 0, 0));
         }
-        let covered = analysis.map_or(&[][..], |analysis| &analysis.covered);
-        let unwind = match covered {
-            [] => None,
-            _ => after
-                .exception_table()
-                .last()
-                .map(|entry| u32::from(entry.handler.0)),
+        let retyped = Retyped {
+            original: self.original,
+            output: self.output,
+            method: self.method,
+            before,
+            after,
+            plan: self.plan,
+            edits: self.edits,
         };
-        let inserts = Inserts {
-            probes: self.probes,
-            snippets,
-            changes,
+        let retyped = self.special.then_some(&retyped);
+        let unwind = match retyped.is_some_and(Retyped::unwinds) {
+            false => None,
+            true => {
+                let handler = after.exception_table().last();
+                let handler = handler.ok_or(Mismatch::new("a handler of everything", 0, 0))?;
+                Some(u32::from(handler.handler.0))
+            }
         };
         let work = Work {
             old: before.bytes(),
             new: after.bytes(),
             expected: planned,
             plan: self.plan,
-            inserts,
+            probes: self.probes,
+            changes,
             host: self.host(before),
             unwind,
         };
         walk.run(&work, *general)?;
         let rows = (before.exception_rows(), after.exception_rows());
-        if !same_handlers(rows, covered, unwind.unwrap_or(0), walk) {
+        let covered = retyped.map_or(Ok(Vec::new()), Retyped::covered)?;
+        if !same_handlers(rows, &covered, unwind.unwrap_or(0), walk) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
-        let retyped = analysis.filter(|analysis| analysis.needs_frames());
-        let retyped = retyped.map(|analysis| Retyped {
-            original: self.original,
-            output: self.output,
-            analysis,
-            changes,
-            after,
-        });
-        self.attributes(before, after, retyped.as_ref(), walk, (frames, code_tables))
+        let retyped = retyped.filter(|retyped| retyped.needs_frames());
+        self.attributes(before, after, retyped, walk, (frames, code_tables))
     }
 
     fn attributes(

@@ -30,7 +30,9 @@ pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), 
         match pool.tag(index) {
             Some(constant_tag::CLASS) => {
                 let name = pool.class_name(index).unwrap_or_default();
-                if !is_class_or_array(name.as_bytes()) || !suits(major, name) {
+                let fits = is_class_or_array(name.as_bytes()) && suits(major, name);
+                // A frame that was added names what is on the stack.
+                if !fits && !is_typed_with(before, name) {
                     return Err(bad("class", name));
                 }
             }
@@ -45,6 +47,26 @@ pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Whether a class or member of `before` is of this type: a JVM that takes that takes
+/// the name.
+fn is_typed_with(before: &ClassFile<'_>, name: Utf8<'_>) -> bool {
+    let descriptor = match name.as_bytes() {
+        array @ [b'[', ..] => array.to_vec(),
+        class => [b"L", class, b";"].concat(),
+    };
+    let pool = before.pool();
+    let mut named = (1..pool.count()).map(PoolIndex).filter_map(|index| {
+        let class = pool.class_name(index);
+        class.or_else(|| Some(pool.name_and_type(index)?.1))
+    });
+    let mut members = declared(before);
+    let holds = |text: Utf8<'_>| {
+        let mut parts = text.as_bytes().windows(descriptor.len());
+        text == name || parts.any(|part| part == descriptor)
+    };
+    named.any(holds) || members.any(|((_, found), _)| holds(found))
 }
 
 /// Expects the members that `before` has not to be called and typed as members can be.
@@ -148,6 +170,33 @@ mod tests {
             let refused = check(name, descriptor);
             let named = matches!(refused, Err(SelfCheckError::BadName { .. }));
             assert!(named, "{name}{descriptor}: {refused:?}");
+        }
+    }
+
+    /// Found by damaging classes: a parameter's type came into a frame.
+    #[test]
+    fn an_odd_name_that_the_class_is_typed_with_passes() {
+        let sound = ClassFile::read(SHAPES).expect("a class");
+        let method = ClassEdit::AddMethod(NewMethod {
+            flags: jvms::access_flags::ACC_ABSTRACT,
+            name: "m".to_owned(),
+            descriptor: "([La.B;La.C;)V".to_owned(),
+            body: None,
+        });
+        let before = extend(&sound, &[method]).expect("written without a check of names");
+        let before = ClassFile::read(&before).expect("a class");
+        for (name, passes) in [
+            ("a.B", true),
+            ("a.C", true),
+            ("[La.B;", true),
+            (".B", false),
+            ("[La.C;", false),
+            ("m;", false),
+        ] {
+            let edits = [ClassEdit::AddInterface(name.to_owned())];
+            let bytes = extend(&before, &edits).expect("written without a check of names");
+            let checked = pool(&before, &ClassFile::read(&bytes).expect("a class"));
+            assert_eq!(checked.is_ok(), passes, "{name}");
         }
     }
 

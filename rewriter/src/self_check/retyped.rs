@@ -1,89 +1,447 @@
-//! Frames of a method that got new ones, all written out.
+//! Frames of a method that got new ones: those of the original are where it says,
+//! and what was added is what the code there does to the types in front of it.
+//!
+//! The code of the original is followed from its own frames to where something
+//! was inserted. From there on the code of the output is followed by the frames
+//! of the output, and each of them has to be what holds on the ways to it.
 
-use crate::class::{Attribute, ClassFile, Code};
+use std::ops::Range;
+
+use crate::arithmetic::Exact;
+use crate::class::{Attribute, ClassFile, Code, Instructions};
+use crate::cursor::u16_at;
+use crate::index::MethodIndex;
+use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
+use crate::plan::{Action, Edit, EditPlan, Location};
+use crate::self_check::followed::{AddedFrame, Followed, NewFrames};
+use crate::self_check::inserted::Inserted;
+use crate::self_check::machine::{Machine, Source, branches, written};
 use crate::self_check::mismatch::Mismatch;
-use crate::self_check::walk::Walk;
-use crate::splice::{Analysis, Changes, Placed, Placement, extras, merged_frames};
-use crate::typing::{FrameReader, Origin, Type};
+use crate::self_check::walk::{FoundSnippet, Walk};
+use crate::snippet::Snippet;
+use crate::splice::{Positions, edit_index};
+use crate::typing::{Class, Hierarchy, Origin, Type};
+use jvms::opcode;
 
-/// A method whose frames are not those of the original alone.
+/// Most types in the added frames of one method.
+const MOST_TYPES: usize = 1 << 22;
+
+/// A point of the original code: bci, and whether its instruction has been passed.
+type Point = (u32, u8);
+/// When an exception leaves the method.
+const UNWIND: Point = (0, 0);
+/// Before everything.
+const ENTRY: Point = (0, 1);
+const AT: u8 = 2;
+const BEHIND: u8 = 3;
+
+/// A method that has edits other than hits.
 pub(super) struct Retyped<'r, 't> {
     pub(super) original: &'r ClassFile<'t>,
     pub(super) output: &'r ClassFile<'t>,
-    pub(super) analysis: &'r Analysis<'t>,
-    pub(super) changes: &'t Changes,
+    pub(super) method: MethodIndex,
+    pub(super) before: &'r Code<'r, 't>,
     pub(super) after: &'r Code<'r, 't>,
+    pub(super) plan: &'r EditPlan,
+    /// As [`order_by_method`](crate::splice::order_by_method) lists them.
+    pub(super) edits: &'r [u64],
+}
+
+fn unknown(bci: u32) -> Mismatch {
+    Mismatch::new("types that can be followed", bci, 0)
 }
 
 impl<'t> Retyped<'_, 't> {
-    /// Compares the frames of the output with the moved ones of the original and
-    /// those that the snippets need, found anew from where they stand.
-    pub(super) fn check(&self, found: Option<&Attribute<'t>>, walk: &Walk) -> Result<(), Mismatch> {
-        let placed = walk.placed().iter().map(|placed| Placed {
-            index: placed.index,
-            start: placed.start,
-            offsets: walk.offsets(placed),
-        });
-        let trampolines = walk.trampolines().iter();
-        let placement = Placement {
-            placed: placed.collect(),
-            trampolines: trampolines
-                .filter_map(|trampoline| Some((trampoline.position, trampoline.target?)))
-                .collect(),
-            unwind: walk.unwind(),
-        };
-        let unknown = || Mismatch::new("types that can be followed", 0, 0);
-        let extras = extras(self.original, self.analysis, self.changes, &placement, walk)
-            .map_err(|_| unknown())?;
-        let context = &self.analysis.context;
-        if found.is_none() && context.frames.is_none() && extras.is_empty() {
-            return Ok(());
+    fn edits(&self) -> impl Iterator<Item = &Edit> {
+        let edits = self.edits.iter();
+        edits.filter_map(|key| self.plan.edits().get(edit_index(*key)))
+    }
+
+    pub(super) fn unwinds(&self) -> bool {
+        self.edits()
+            .any(|edit| edit.point.location == Location::Unwind)
+    }
+
+    /// Whether some code that was inserted goes more than one way.
+    fn branching(&self) -> bool {
+        self.edits().any(|edit| {
+            let code = match edit.action {
+                Action::Insert(id) => self.plan.snippet(id),
+                _ => self.plan.around(edit),
+            };
+            code.is_some_and(Snippet::is_branching)
+        })
+    }
+
+    fn table(code: &Code<'_, 't>) -> Option<Attribute<'t>> {
+        let mut attributes = code.attributes();
+        attributes.find(|found| found.name == "StackMapTable")
+    }
+
+    /// Whether the verifier reads frames of this method.
+    fn framed(&self) -> bool {
+        let version = self.original.major_version();
+        let there = || version >= FRAMES_SINCE && Self::table(self.before).is_some();
+        version >= FRAMES_REQUIRED_SINCE || there()
+    }
+
+    pub(super) fn needs_frames(&self) -> bool {
+        (self.unwinds() || self.branching()) && self.framed()
+    }
+
+    fn is_constructor(&self) -> bool {
+        let method = self.original.method(self.method);
+        method.is_some_and(|method| method.name() == "<init>")
+            && self.original.this_class() != "java/lang/Object"
+    }
+
+    fn source(&self) -> Source<'_, 't> {
+        Source {
+            pool: self.original.pool(),
+            code: self.before.bytes(),
+            this: Class::named(self.original.this_class().as_bytes()),
+            origin: Origin::Method,
         }
-        let limits = (self.after.max_locals(), self.after.max_stack());
-        let mut reader = FrameReader::new(self.output.pool(), found, &context.initial, limits)
-            .map_err(|_| unknown())?;
-        let mut wrong = None;
-        let all = merged_frames(
+    }
+
+    fn old_frames(&self) -> Option<(Followed<'_, 't>, Machine<'t>)> {
+        let limits = (self.before.max_locals(), self.before.max_stack());
+        let table = Self::table(self.before);
+        Followed::of(
             self.original,
-            self.analysis,
-            &extras,
-            walk,
-            |position, locals, stack| {
-                let there = reader.next().ok().flatten();
-                let same = there == Some(position)
-                    && alike(&reader.locals, locals)
-                    && alike(&reader.stack, stack);
-                if same {
-                    return Some(());
+            self.method,
+            table.as_ref(),
+            limits,
+            Origin::Method,
+        )
+    }
+
+    /// Follows the original and shows what holds at each point that is reached.
+    fn follow(
+        &self,
+        mut visit: impl FnMut(Point, &Machine<'t>) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        let (mut frames, mut machine) = self.old_frames().ok_or(unknown(0))?;
+        visit(ENTRY, &machine)?;
+        let source = self.source();
+        let mut live = true;
+        for found in self.before.instructions() {
+            let found = found.map_err(|_| unknown(0))?;
+            let bci = u32::from(found.bci.0);
+            if frames.at() == Some(bci) {
+                let applied = frames.write(&mut machine).and_then(|()| frames.advance());
+                applied.ok_or(unknown(bci))?;
+                live = true;
+            }
+            if live {
+                visit((bci, AT), &machine)?;
+                machine.step(&source, &found).ok_or(unknown(bci))?;
+                live = opcode::falls_through(found.opcode);
+            }
+            if live {
+                visit((bci, BEHIND), &machine)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a handler of everything has to cover: from, to.
+    pub(super) fn covered(&self) -> Result<Vec<(u32, u32)>, Mismatch> {
+        let end = self.before.bytes().len() as u32;
+        if !self.unwinds() {
+            return Ok(Vec::new());
+        }
+        if !self.is_constructor() {
+            return Ok(vec![(0, end)]);
+        }
+        if !self.framed() {
+            return Ok(self
+                .made_straight()
+                .map_or(Vec::new(), |from| vec![(from, end)]));
+        }
+        let mut ready: Vec<(u32, u32)> = Vec::new();
+        self.follow(|(bci, stage), machine| {
+            let made = !machine.locals.contains(&Type::UninitializedThis);
+            if made && stage == AT {
+                let found = Instructions::from(self.before.bytes(), bci as usize, 0).next();
+                let next = found.and_then(Result::ok).ok_or(unknown(bci))?.next();
+                match ready.last_mut() {
+                    Some((_, to)) if *to == bci => *to = next,
+                    _ => ready.push((bci, next)),
                 }
-                wrong = Some(Mismatch::new(
-                    "the frame of the original or of a snippet",
-                    0,
+            }
+            Ok(())
+        })?;
+        Ok(ready)
+    }
+
+    /// Where `this` has been initialized, before any branch and before all handlers.
+    fn made_straight(&self) -> Option<u32> {
+        let (_, mut machine) = self.old_frames()?;
+        for found in self.before.instructions() {
+            let found = found.ok().filter(|found| !branches(found))?;
+            machine.step(&self.source(), &found)?;
+            if !machine.locals.contains(&Type::UninitializedThis) {
+                let mut handlers = self.before.handler_bytes().chunks_exact(8);
+                let early = |row| u16_at(row, 0).is_some_and(|at| u32::from(at) < found.next());
+                return (!handlers.any(early)).then_some(found.next());
+            }
+        }
+        None
+    }
+
+    /// Compares the frames of the output with those of the original and with what
+    /// the inserted code needs.
+    pub(super) fn check(&self, found: Option<&Attribute<'t>>, walk: &Walk) -> Result<(), Mismatch> {
+        let mut frames = self.new_frames(found, walk)?;
+        self.trampolines(walk, &mut frames)?;
+        let handler = self.handler(walk, &mut frames)?;
+        if self.branching() {
+            self.inserted(walk, &mut frames, handler.as_ref())?;
+        }
+        match frames.added.iter().find(|frame| !frame.wanted) {
+            Some(AddedFrame { position, .. }) => {
+                Err(Mismatch::new("no further stack map frame", 0, *position))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the frames of the output, among which those of the original are.
+    fn new_frames(
+        &self,
+        found: Option<&Attribute<'t>>,
+        walk: &Walk,
+    ) -> Result<NewFrames<'t>, Mismatch> {
+        let limits = (self.after.max_locals(), self.after.max_stack());
+        let new = Followed::of(self.output, self.method, found, limits, Origin::Position);
+        let (mut new, mut there) = new.ok_or(unknown(0))?;
+        let (mut old, mut wanted) = self.old_frames().ok_or(unknown(0))?;
+        let (mut frames, mut size) = (NewFrames::default(), 0_usize);
+        while let Some(position) = new.at() {
+            new.write(&mut there).ok_or(unknown(0))?;
+            let next = old.at().map(|bci| (bci, walk.label(bci)));
+            if let Some((bci, Some(label))) = next
+                && label == position
+            {
+                let same = old
+                    .write(&mut wanted)
+                    .and_then(|()| moved(&mut wanted, walk));
+                if same.is_none() || !there.is(&wanted) {
+                    let expected = "the original's stack map frame";
+                    return Err(Mismatch::new(expected, bci, position));
+                }
+                frames.moved.push(position);
+                old.advance().ok_or(unknown(bci))?;
+            } else {
+                size = size.plus(there.locals.len()).plus(there.stack.len());
+                frames.added.push(AddedFrame {
                     position,
-                ));
-                None
-            },
-        );
-        let more = Mismatch::new("no further stack map frame", 0, 0);
-        match (wrong, all) {
-            (Some(wrong), _) => Err(wrong),
-            (None, Ok(Some(()))) => match reader.next() {
-                Ok(None) => Ok(()),
-                _ => Err(more),
-            },
-            _ => Err(unknown()),
+                    types: there.clone(),
+                    wanted: false,
+                });
+            }
+            if size > MOST_TYPES {
+                return Err(Mismatch::new("fewer stack map frames", 0, position));
+            }
+            new.advance().ok_or(unknown(0))?;
+        }
+        match old.at() {
+            Some(bci) => Err(Mismatch::new("the original's stack map frame", bci, 0)),
+            None => Ok(frames),
+        }
+    }
+
+    /// The frame of a trampoline is that of its target.
+    fn trampolines(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
+        let trampolines = walk.trampolines().iter();
+        let mut left: Vec<(u32, u32)> = trampolines
+            .map(|found| (found.target.unwrap_or(0), found.position))
+            .collect();
+        left.sort_unstable();
+        let mut left = left.into_iter().peekable();
+        let (mut old, mut types) = self.old_frames().ok_or(unknown(0))?;
+        while let Some(bci) = old.at().filter(|_| left.peek().is_some()) {
+            while let Some((_, position)) = left.next_if(|(target, _)| *target == bci) {
+                let same = old.write(&mut types).and_then(|()| moved(&mut types, walk));
+                let frame = frames
+                    .added(position)
+                    .filter(|frame| frame.types.is(&types));
+                let expected = "the target's stack map frame on its trampoline";
+                let wrong = Mismatch::new(expected, bci, position);
+                frame.filter(|_| same.is_some()).ok_or(wrong)?.wanted = true;
+            }
+            old.advance().ok_or(unknown(bci))?;
+        }
+        match left.next() {
+            Some((bci, position)) => {
+                let expected = "a stack map frame where a trampoline leads";
+                Err(Mismatch::new(expected, bci, position))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What holds at the handler of `Unwind`: no more than what is so everywhere.
+    fn handler(
+        &self,
+        walk: &Walk,
+        frames: &mut NewFrames<'t>,
+    ) -> Result<Option<Machine<'t>>, Mismatch> {
+        let Some(position) = walk.unwind() else {
+            return Ok(None);
+        };
+        let (mut old, mut lasting) = self.old_frames().ok_or(unknown(0))?;
+        if lasting.local(0) == Type::UninitializedThis {
+            lasting.set(0, Type::Object(self.source().this));
+        }
+        let mut there = Machine::default();
+        while let Some(bci) = old.at() {
+            old.write(&mut there).ok_or(unknown(bci))?;
+            for slot in 0..lasting.locals.len() {
+                let found = there.local(slot);
+                // No frame is covered where `this` is not initialized.
+                if found != lasting.local(slot) && found != Type::UninitializedThis {
+                    lasting.set(slot, Type::Top);
+                }
+            }
+            old.advance().ok_or(unknown(bci))?;
+        }
+        for found in self.before.instructions().map_while(Result::ok) {
+            if let Some((first, slots)) = written(&found) {
+                let parameters = lasting.locals.len();
+                (first..first.plus(slots).min(parameters))
+                    .for_each(|slot| lasting.set(slot, Type::Top));
+            }
+        }
+        let frame = frames.added(position).filter(|frame| {
+            let mut slots = 0..frame.types.locals.len();
+            frame.types.stack == [Type::Object(Class::THROWABLE)]
+                && slots.all(|slot| {
+                    let found = frame.types.local(slot);
+                    found == Type::Top || found == lasting.local(slot)
+                })
+        });
+        let expected = "a stack map frame of what lasts, on the handler at the end";
+        let frame = frame.ok_or(Mismatch::new(expected, 0, position))?;
+        frame.wanted = true;
+        Ok(Some(frame.types.clone()))
+    }
+
+    /// Follows the code that was inserted, from what holds where it stands.
+    fn inserted(
+        &self,
+        walk: &Walk,
+        frames: &mut NewFrames<'t>,
+        handler: Option<&Machine<'t>>,
+    ) -> Result<(), Mismatch> {
+        let known = Hierarchy::of(self.original);
+        let source = Source {
+            pool: self.output.pool(),
+            code: self.after.bytes(),
+            origin: Origin::Position,
+            ..self.source()
+        };
+        let mut places: Vec<(Point, &FoundSnippet, Location)> = Vec::new();
+        for found in walk.placed() {
+            let edit = self.plan.edits().get(found.index);
+            let edit = edit.ok_or(unknown(0))?;
+            let location = edit.point.location;
+            // What else becomes of an instruction has no frames.
+            if matches!(edit.action, Action::Insert(_))
+                || self.plan.around(edit).is_some_and(Snippet::is_branching)
+            {
+                places.push((self.point(location), found, location));
+            }
+        }
+        places.sort_by_key(|(point, found, _)| (*point, found.start));
+        let starts = places.iter().map(|(_, found, _)| found.start);
+        let mut starts: Vec<u32> = starts.collect();
+        starts.sort_unstable();
+        let mut inserted = Inserted {
+            source,
+            known: &known,
+            limits: (self.before.max_locals(), self.after.max_stack()),
+            starts: &starts,
+            frames,
+        };
+        for (_, found, _) in places.iter().take_while(|place| place.0 == UNWIND) {
+            let types = handler.ok_or(unknown(0))?;
+            let declared = [Type::Object(Class::THROWABLE)];
+            inserted.check(types, &declared, None, range(found, walk))?;
+        }
+        let mut types = Machine::default();
+        self.follow(|point, machine| {
+            let from = places.partition_point(|place| place.0 < point);
+            let here = places.get(from..).unwrap_or_default();
+            for (_, found, location) in here.iter().take_while(|place| place.0 == point) {
+                types.clone_from(machine);
+                moved(&mut types, walk).ok_or(unknown(point.0))?;
+                let range = range(found, walk);
+                match location {
+                    Location::At(_) => {
+                        let around = Instructions::from(self.before.bytes(), point.0 as usize, 0);
+                        let around = around.map_while(Result::ok).next();
+                        let around = around.ok_or(unknown(point.0))?;
+                        let operands = types.operands(&source, &around);
+                        let operands = operands.ok_or(unknown(point.0))?;
+                        inserted.check(&types, &operands, Some(&around), range)?;
+                    }
+                    _ => inserted.check(&types, &self.found(*location), None, range)?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// What inserted code finds on the stack there, as the verifier has to see it.
+    fn found(&self, location: Location) -> Vec<Type<'t>> {
+        let Location::Before(bci) = location else {
+            return Vec::new();
+        };
+        match self.before.bytes().get(usize::from(bci)) {
+            Some(&opcode::ATHROW) => vec![Type::Object(Class::THROWABLE)],
+            Some(code) if opcode::is_return(*code) => {
+                let method = self.original.method(self.method);
+                let descriptor = method.map(|method| method.descriptor().as_bytes());
+                let descriptor = descriptor.map(jvms::descriptor::MethodDescriptor::parse);
+                let returns = descriptor.and_then(Result::ok);
+                let returns = returns.and_then(|found| found.return_type());
+                returns.map(Type::of).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// When code at this place runs.
+    fn point(&self, location: Location) -> Point {
+        match location {
+            Location::Entry => ENTRY,
+            Location::Unwind => UNWIND,
+            Location::Before(bci) | Location::At(bci) => (u32::from(bci.0), AT),
+            Location::FallThrough(bci) => (u32::from(bci.0), BEHIND),
+            Location::Jump { source, target } => {
+                match self.before.bytes().get(usize::from(source)) {
+                    Some(&(opcode::GOTO | opcode::GOTO_W)) => (u32::from(source.0), AT),
+                    _ => (u32::from(target.0), AT),
+                }
+            }
         }
     }
 }
 
-/// The same types, where those of the output name positions.
-fn alike(found: &[Type<'_>], wanted: &[Type<'_>]) -> bool {
-    let same = |(found, wanted): (&Type<'_>, &Type<'_>)| match (found, wanted) {
-        (
-            Type::Uninitialized(Origin::Method(at)),
-            Type::Uninitialized(Origin::Position(position)),
-        ) => at == position,
-        _ => found == wanted,
-    };
-    found.len() == wanted.len() && found.iter().zip(wanted).all(same)
+/// Where it begins and ends.
+fn range(found: &FoundSnippet, walk: &Walk) -> Range<u32> {
+    let length = walk.offsets(found).last().copied().unwrap_or(0);
+    found.start..found.start.plus(length)
+}
+
+/// Names objects that are not initialized by where their `new` is now.
+fn moved(machine: &mut Machine<'_>, walk: &Walk) -> Option<()> {
+    for found in machine.locals.iter_mut().chain(&mut machine.stack) {
+        if let Type::Uninitialized(Origin::Method(bci)) = found {
+            *found = Type::Uninitialized(Origin::Position(walk.instruction(*bci)?));
+        }
+    }
+    Some(())
 }

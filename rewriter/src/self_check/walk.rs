@@ -8,7 +8,7 @@ use crate::self_check::expected::{Expected, Kind, Special, bci_of, is_in_front_o
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::snippet::{Host, end_of};
 use crate::snippet::Snippet;
-use crate::splice::{Inserts, Positions, TRAMPOLINE_MARK, edit_index};
+use crate::splice::{Changes, Positions, ProbeWriter, TRAMPOLINE_MARK, edit_index};
 use jvms::opcode;
 
 /// A trampoline found in the new code.
@@ -63,7 +63,8 @@ pub(crate) struct Work<'w> {
     pub(crate) new: &'w [u8],
     pub(crate) expected: &'w Expected,
     pub(crate) plan: &'w EditPlan,
-    pub(crate) inserts: Inserts<'w>,
+    pub(crate) probes: ProbeWriter,
+    pub(crate) changes: &'w Changes,
     pub(crate) host: Host<'w>,
     /// Where the exception table says that the handler of `Unwind` begins.
     pub(crate) unwind: Option<u32>,
@@ -264,7 +265,7 @@ impl Walk {
         old_length: u32,
     ) -> Result<(usize, usize), Mismatch> {
         let wrong = || Mismatch::new("what the plan puts in its place", old as u32, new as u32);
-        let changed = work.inserts.changes.get(old as u32).ok_or_else(wrong)?;
+        let changed = work.changes.get(old as u32).ok_or_else(wrong)?;
         let code = &changed.replacement.code;
         let end = self.snippet(work, code, changed.index, new);
         let length = end.ok_or_else(wrong)?.minus(new);
@@ -452,7 +453,7 @@ impl Walk {
 
 /// Expects a hit at `at`; where it ends.
 pub(super) fn hit(work: &Work<'_>, probe: u32, mut at: usize) -> Option<usize> {
-    let (key, hit) = work.inserts.probes.hit(probe);
+    let (key, hit) = work.probes.hit(probe);
     if let Some(key) = key {
         (work.new.get(at..)?.first_chunk() == Some(&key)).then_some(())?;
         at = at.plus(key.len());

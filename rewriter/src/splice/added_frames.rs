@@ -25,7 +25,7 @@ const MOST_TYPES: usize = 1 << 20;
 
 /// Where a snippet stands in the new code.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Placed<'o> {
+pub(super) struct Placed<'o> {
     /// Of the edit in the plan.
     pub(crate) index: usize,
     pub(crate) start: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Placed<'o> {
 /// A frame at a position of the new code; objects that are not initialized yet
 /// are named by positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Extra<'t> {
+pub(super) struct Extra<'t> {
     pub(crate) position: u32,
     /// By entry.
     pub(crate) locals: Vec<Type<'t>>,
@@ -44,7 +44,7 @@ pub(crate) struct Extra<'t> {
 }
 
 /// What is put where.
-pub(crate) struct Placement<'o> {
+pub(super) struct Placement<'o> {
     pub(crate) placed: Vec<Placed<'o>>,
     /// Trampolines: position and target.
     pub(crate) trampolines: Vec<(u32, u32)>,
@@ -53,7 +53,7 @@ pub(crate) struct Placement<'o> {
 }
 
 /// All added frames by position, each position once.
-pub(crate) fn extras<'t>(
+pub(super) fn extras<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
     changes: &'t Changes,
@@ -299,7 +299,7 @@ fn settled<'t>(
 
 /// Calls `visit` with position, locals and stack of every frame in order: those of
 /// the method, moved, and the added ones among them. None when `visit` gave none.
-pub(crate) fn merged_frames<'t>(
+fn merged_frames<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
     extras: &[Extra<'t>],
@@ -338,7 +338,7 @@ pub(crate) fn merged_frames<'t>(
 
 /// Appends the contents of `StackMapTable` with the method's frames moved and
 /// the added ones among them.
-pub(crate) fn write_frames<'t>(
+pub(super) fn write_frames<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
     extras: &[Extra<'t>],

@@ -23,3 +23,4 @@ mod snippets;
 mod structure;
 mod tables;
 mod views;
+mod wrong;

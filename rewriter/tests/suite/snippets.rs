@@ -131,7 +131,7 @@ fn types_that_do_not_fit_are_named() {
 }
 
 /// A plan with busy snippets at all places of all methods.
-fn busy_plan(class: &ClassFile<'_>, features: u32) -> EditPlan {
+pub fn busy_plan(class: &ClassFile<'_>, features: u32) -> EditPlan {
     let mut plan = PlanBuilder::new(class);
     for method in class.methods() {
         let Ok(Some(code)) = method.code() else {

@@ -1,0 +1,455 @@
+//! Local variables and operand stack while code goes on (JVMS 4.10.1.9), for
+//! frames that were added.
+//!
+//! Other code than that which typed the snippets, on purpose: both are kept by
+//! slot, a `long` or `double` with `Top` behind it, and what an instruction does
+//! is read off its number.
+
+use crate::arithmetic::Exact;
+use crate::class::{Instruction, Instructions};
+use crate::pool::{ConstantPool, LoadableConstant};
+use crate::typing::{Class, Origin, Type};
+use jvms::descriptor::{FieldType, Parameters};
+use jvms::opcode::*;
+use jvms::opcode::{Form, form, general_form};
+
+/// The code that is followed, and what its operands mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'s, 't> {
+    pub(super) pool: &'s ConstantPool<'t>,
+    pub(super) code: &'t [u8],
+    pub(super) this: Class<'t>,
+    /// How the `new` at a place is named.
+    pub(super) origin: fn(u32) -> Origin,
+}
+
+/// Both by slot; local variables that are not there are `Top`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Machine<'t> {
+    pub(super) locals: Vec<Type<'t>>,
+    pub(super) stack: Vec<Type<'t>>,
+}
+
+/// `int`, `long`, `float`, `double`, as families of instructions order them.
+fn kind(family: u8) -> Type<'static> {
+    match family {
+        0 => Type::Int,
+        1 => Type::Long,
+        2 => Type::Float,
+        _ => Type::Double,
+    }
+}
+
+/// Appends a value.
+pub(super) fn put<'t>(slots: &mut Vec<Type<'t>>, value: Type<'t>) {
+    slots.push(value);
+    if value.slots() == 2 {
+        slots.push(Type::Top);
+    }
+}
+
+impl<'t> Machine<'t> {
+    fn push(&mut self, value: Type<'t>) -> Option<()> {
+        put(&mut self.stack, value);
+        Some(())
+    }
+
+    /// Takes a value of any type.
+    pub(super) fn pop(&mut self) -> Option<Type<'t>> {
+        match self.stack.pop()? {
+            Type::Top => self.stack.pop(),
+            value => Some(value),
+        }
+    }
+
+    fn pop_as(&mut self, wanted: Type<'_>) -> Option<()> {
+        (self.pop()? == wanted).then_some(())
+    }
+
+    fn pop_reference(&mut self) -> Option<Type<'t>> {
+        self.pop().filter(Type::is_reference)
+    }
+
+    pub(super) fn local(&self, slot: usize) -> Type<'t> {
+        self.locals.get(slot).copied().unwrap_or(Type::Top)
+    }
+
+    /// Writes a local variable; a `long` or `double` that it cuts is gone.
+    pub(super) fn set(&mut self, slot: usize, value: Type<'t>) {
+        let end = slot.plus(value.slots() as usize);
+        if self.locals.len() < end {
+            self.locals.resize(end, Type::Top);
+        }
+        let cut = slot.checked_sub(1).and_then(|at| self.locals.get_mut(at));
+        if let Some(cut) = cut.filter(|cut| cut.slots() == 2) {
+            *cut = Type::Top;
+        }
+        let written = self.locals.get_mut(slot..end).unwrap_or_default();
+        written.fill(Type::Top);
+        if let Some(first) = written.first_mut() {
+            *first = value;
+        }
+    }
+
+    /// What the instruction does; none where it cannot be done, and for `jsr` and
+    /// `ret`.
+    pub(super) fn step(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
+        let code = found.opcode;
+        match code {
+            NOP | IINC | GOTO | GOTO_W | RETURN => Some(()),
+            ACONST_NULL => self.push(Type::Null),
+            ICONST_M1..=ICONST_5 | BIPUSH | SIPUSH => self.push(Type::Int),
+            LCONST_0..=DCONST_1 => self.push(match code {
+                LCONST_0 | LCONST_1 => Type::Long,
+                DCONST_0 | DCONST_1 => Type::Double,
+                _ => Type::Float,
+            }),
+            LDC | LDC_W | LDC2_W => self.push(constant(source, found)?),
+            ILOAD..=ALOAD_3 => {
+                let value = self.local(usize::from(found.local()?));
+                match general_form(code).minus(ILOAD) {
+                    4 => value.is_reference().then_some(())?,
+                    family => (value == kind(family)).then_some(())?,
+                }
+                self.push(value)
+            }
+            ISTORE..=ASTORE_3 => {
+                let value = match general_form(code).minus(ISTORE) {
+                    4 => self.pop_reference()?,
+                    family => self.pop_as(kind(family)).map(|()| kind(family))?,
+                };
+                self.set(usize::from(found.local()?), value);
+                Some(())
+            }
+            IALOAD..=SALOAD => {
+                self.pop_as(Type::Int)?;
+                let array = self.pop_reference()?;
+                let value = match (code.minus(IALOAD), array) {
+                    (4, Type::Object(class)) => class.element()?,
+                    (4, null) => null,
+                    (family @ 0..=3, _) => kind(family),
+                    _ => Type::Int,
+                };
+                self.push(value)
+            }
+            IASTORE..=SASTORE => {
+                match code.minus(IASTORE) {
+                    4 => drop(self.pop_reference()?),
+                    family @ 0..=3 => self.pop_as(kind(family))?,
+                    _ => self.pop_as(Type::Int)?,
+                }
+                self.pop_as(Type::Int)?;
+                self.pop_reference().map(drop)
+            }
+            POP..=SWAP => self.shuffle(code),
+            IADD..=LXOR | IF_ICMPEQ..=IF_ICMPLE | LCMP..=DCMPG | I2L..=I2S => self.calculate(code),
+            IFEQ..=IFLE | TABLESWITCH | LOOKUPSWITCH => self.pop_as(Type::Int),
+            IF_ACMPEQ | IF_ACMPNE => {
+                self.pop_reference()?;
+                self.pop_reference().map(drop)
+            }
+            IRETURN..=DRETURN => self.pop_as(kind(code.minus(IRETURN))),
+            ARETURN | ATHROW | MONITORENTER | MONITOREXIT | IFNULL | IFNONNULL => {
+                self.pop_reference().map(drop)
+            }
+            GETSTATIC..=PUTFIELD => self.field(source, found),
+            INVOKEVIRTUAL..=INVOKEDYNAMIC => self.call(source, found),
+            _ => self.object(source, found),
+        }
+    }
+
+    /// `iadd` … `lxor`, conversions and comparisons: the type is in the number.
+    fn calculate(&mut self, code: u8) -> Option<()> {
+        let (left, right, result) = match code {
+            INEG..=DNEG => (None, kind(code.minus(INEG)), kind(code.minus(INEG))),
+            ISHL..=LUSHR => (Some(kind(code & 1)), Type::Int, kind(code & 1)),
+            IAND..=LXOR => (Some(kind(code & 1)), kind(code & 1), kind(code & 1)),
+            IADD..=DREM => (Some(kind(code & 3)), kind(code & 3), kind(code & 3)),
+            I2B..=I2S => (None, Type::Int, Type::Int),
+            I2L..=D2F => {
+                let (from, to) = (code.minus(I2L) / 3, code.minus(I2L) % 3);
+                let to = to.plus(u8::from(to >= from));
+                (None, kind(from), kind(to))
+            }
+            LCMP => (Some(Type::Long), Type::Long, Type::Int),
+            FCMPL | FCMPG => (Some(Type::Float), Type::Float, Type::Int),
+            DCMPL | DCMPG => (Some(Type::Double), Type::Double, Type::Int),
+            _ => {
+                self.pop_as(Type::Int)?;
+                return self.pop_as(Type::Int);
+            }
+        };
+        self.pop_as(right)?;
+        if let Some(left) = left {
+            self.pop_as(left)?;
+        }
+        self.push(result)
+    }
+
+    /// `pop` … `swap`: whole slots.
+    fn shuffle(&mut self, code: u8) -> Option<()> {
+        let (copied, over) = match code {
+            POP | POP2 => {
+                let left = self
+                    .stack
+                    .len()
+                    .checked_sub(usize::from(code.minus(POP)).plus(1));
+                self.stack.truncate(left?);
+                return Some(());
+            }
+            SWAP => {
+                let top = self.stack.len().checked_sub(2)?;
+                self.stack.get_mut(top..)?.reverse();
+                return Some(());
+            }
+            DUP..=DUP_X2 => (1_usize, code.minus(DUP)),
+            _ => (2, code.minus(DUP2)),
+        };
+        let from = self.stack.len().checked_sub(copied)?;
+        let to = from.checked_sub(usize::from(over))?;
+        let copy = self.stack.get(from..)?.to_vec();
+        self.stack.splice(to..to, copy);
+        Some(())
+    }
+
+    fn field(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
+        let member = source.pool.member_ref(found.pool_index()?)?;
+        let value = Type::of(FieldType::parse(member.descriptor.as_bytes()).ok()?);
+        if matches!(found.opcode, PUTSTATIC | PUTFIELD) {
+            self.pop_like(value)?;
+        }
+        if matches!(found.opcode, GETFIELD | PUTFIELD) {
+            self.pop_reference()?;
+        }
+        match found.opcode {
+            GETSTATIC | GETFIELD => self.push(value),
+            _ => Some(()),
+        }
+    }
+
+    /// Takes a value of this type, or any reference where this is one.
+    fn pop_like(&mut self, wanted: Type<'_>) -> Option<()> {
+        match wanted.is_reference() {
+            true => self.pop_reference().map(drop),
+            false => self.pop_as(wanted),
+        }
+    }
+
+    fn call(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
+        let index = found.pool_index()?;
+        let member = source.pool.member_ref(index);
+        let descriptor = match found.opcode {
+            INVOKEDYNAMIC => source.pool.dynamic(index)?.descriptor,
+            _ => member?.descriptor,
+        };
+        let descriptor = descriptor.as_bytes();
+        let parameters: Vec<Type<'t>> = Parameters::of(descriptor).map(Type::of).collect();
+        for wanted in parameters.iter().rev() {
+            self.pop_like(*wanted)?;
+        }
+        match found.opcode {
+            INVOKESTATIC | INVOKEDYNAMIC => {}
+            _ if member?.name == "<init>" => self.initialize(source)?,
+            _ => drop(self.pop_reference()?),
+        }
+        let close = descriptor.iter().rposition(|byte| *byte == b')');
+        let result = close.and_then(|close| descriptor.get(close.plus(1)..));
+        match result.map(FieldType::parse) {
+            Some(Ok(result)) => self.push(Type::of(result)),
+            _ => Some(()),
+        }
+    }
+
+    /// The object on top has been initialized, and so have its copies.
+    fn initialize(&mut self, source: &Source<'_, 't>) -> Option<()> {
+        let object = self.pop()?;
+        let made = match object {
+            Type::UninitializedThis => source.this,
+            Type::Uninitialized(Origin::Method(at) | Origin::Position(at)) => {
+                let made = Instructions::from(source.code, at as usize, 0).next()?;
+                named(source, &made.ok()?)?
+            }
+            _ => return None,
+        };
+        self.replace(object, Type::Object(made));
+        Some(())
+    }
+
+    fn replace(&mut self, old: Type<'t>, new: Type<'t>) {
+        let all = self.locals.iter_mut().chain(self.stack.iter_mut());
+        all.filter(|found| **found == old)
+            .for_each(|found| *found = new);
+    }
+
+    /// What makes, casts and measures objects.
+    fn object(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
+        let made = match found.opcode {
+            NEW => {
+                let made = Type::Uninitialized((source.origin)(u32::from(found.bci.0)));
+                self.replace(made, Type::Top);
+                made
+            }
+            NEWARRAY => {
+                self.pop_as(Type::Int)?;
+                Type::Object(primitive_array(found.immediate()?))
+            }
+            ANEWARRAY => {
+                self.pop_as(Type::Int)?;
+                Type::Object(named(source, found)?.array()?)
+            }
+            MULTIANEWARRAY => {
+                for _ in 0..found.immediate()? {
+                    self.pop_as(Type::Int)?;
+                }
+                Type::Object(named(source, found)?)
+            }
+            CHECKCAST => {
+                self.pop_reference()?;
+                Type::Object(named(source, found)?)
+            }
+            ARRAYLENGTH | INSTANCEOF => {
+                self.pop_reference()?;
+                Type::Int
+            }
+            _ => return None,
+        };
+        self.push(made)
+    }
+
+    /// What the instruction at which this holds takes, bottom first, as its
+    /// operands say it; none for one that code cannot stand around.
+    pub(super) fn operands(
+        &self,
+        source: &Source<'_, 't>,
+        found: &Instruction<'t>,
+    ) -> Option<Vec<Type<'t>>> {
+        let member = || source.pool.member_ref(found.pool_index()?);
+        let owner = || member().map(|member| Type::Object(Class::named(member.owner.as_bytes())));
+        let value = || {
+            let descriptor = member()?.descriptor.as_bytes();
+            FieldType::parse(descriptor).ok().map(Type::of)
+        };
+        let parameters = |descriptor| Parameters::of(descriptor).map(Type::of);
+        let mut operands = match found.opcode {
+            GETSTATIC => Vec::new(),
+            PUTSTATIC => vec![value()?],
+            GETFIELD => vec![owner()?],
+            PUTFIELD => vec![owner()?, value()?],
+            INVOKEDYNAMIC => {
+                let site = source.pool.dynamic(found.pool_index()?)?;
+                parameters(site.descriptor.as_bytes()).collect()
+            }
+            INVOKEVIRTUAL..=INVOKEINTERFACE => {
+                let receiver = match found.opcode {
+                    INVOKESTATIC => None,
+                    INVOKESPECIAL => Some(Type::Object(source.this)),
+                    _ => Some(owner()?),
+                };
+                let arguments = parameters(member()?.descriptor.as_bytes());
+                receiver.into_iter().chain(arguments).collect()
+            }
+            MONITORENTER | MONITOREXIT => vec![Type::Object(Class::OBJECT)],
+            NEWARRAY | ANEWARRAY => vec![Type::Int],
+            MULTIANEWARRAY => vec![Type::Int; usize::try_from(found.immediate()?).ok()?],
+            _ => return None,
+        };
+        // A receiver that is of the class itself stays so (JVMS 4.10.1.8).
+        let slots = operands.iter().map(|value| value.slots() as usize).sum();
+        let first = self.stack.len().checked_sub(slots)?;
+        let own = Type::Object(source.this);
+        if let Some(receiver) = operands.first_mut()
+            && receiver.is_reference()
+            && self.stack.get(first) == Some(&own)
+        {
+            *receiver = own;
+        }
+        Some(operands)
+    }
+
+    /// The same local variables and stack.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let slots = self.locals.len().max(other.locals.len());
+        self.stack == other.stack && self.same_locals(other, slots)
+    }
+
+    /// The same in the first `slots` local variables.
+    pub(super) fn same_locals(&self, other: &Self, slots: usize) -> bool {
+        (0..slots).all(|slot| self.local(slot) == other.local(slot))
+    }
+
+    /// Becomes what holds on both ways; none where the stacks cannot meet. Nothing
+    /// is known of classes, so two of them are an object.
+    pub(super) fn join(&mut self, other: &Self) -> Option<()> {
+        self.locals.truncate(other.locals.len());
+        for (local, there) in self.locals.iter_mut().zip(&other.locals) {
+            *local = both(*local, *there).unwrap_or(Type::Top);
+        }
+        (self.stack.len() == other.stack.len()).then_some(())?;
+        for (value, there) in self.stack.iter_mut().zip(&other.stack) {
+            *value = both(*value, *there)?;
+        }
+        Some(())
+    }
+}
+
+fn both<'t>(one: Type<'t>, other: Type<'t>) -> Option<Type<'t>> {
+    match (one, other) {
+        _ if one == other => Some(one),
+        (Type::Null, object @ Type::Object(_)) | (object @ Type::Object(_), Type::Null) => {
+            Some(object)
+        }
+        (Type::Object(_), Type::Object(_)) => Some(Type::Object(Class::OBJECT)),
+        _ => None,
+    }
+}
+
+fn named<'t>(source: &Source<'_, 't>, found: &Instruction<'_>) -> Option<Class<'t>> {
+    let name = source.pool.class_name(found.pool_index()?)?;
+    Some(Class::named(name.as_bytes()))
+}
+
+fn constant<'t>(source: &Source<'_, 't>, found: &Instruction<'_>) -> Option<Type<'t>> {
+    Some(match source.pool.constant(found.pool_index()?)? {
+        LoadableConstant::Integer(_) => Type::Int,
+        LoadableConstant::Long(_) => Type::Long,
+        LoadableConstant::Float(_) => Type::Float,
+        LoadableConstant::Double(_) => Type::Double,
+        LoadableConstant::String(_) => Type::object(b"java/lang/String"),
+        LoadableConstant::Class(_) => Type::object(b"java/lang/Class"),
+        LoadableConstant::MethodType(_) => Type::object(b"java/lang/invoke/MethodType"),
+        LoadableConstant::MethodHandle(_) => Type::object(b"java/lang/invoke/MethodHandle"),
+        LoadableConstant::Dynamic(site) => {
+            Type::of(FieldType::parse(site.descriptor.as_bytes()).ok()?)
+        }
+    })
+}
+
+/// The array that `newarray` makes (JVMS table 6.5.newarray-A).
+fn primitive_array(kind: i32) -> Class<'static> {
+    Class::named(match kind {
+        4 => b"[Z",
+        5 => b"[C",
+        6 => b"[F",
+        7 => b"[D",
+        8 => b"[B",
+        9 => b"[S",
+        10 => b"[I",
+        _ => b"[J",
+    })
+}
+
+/// The local variable that an instruction writes, and how many slots that takes.
+pub(super) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
+    let family = match found.opcode {
+        IINC => 0,
+        code @ ISTORE..=ASTORE_3 => general_form(code).minus(ISTORE),
+        _ => return None,
+    };
+    let slots = usize::from(family & 1).plus(1);
+    Some((usize::from(found.local()?), slots))
+}
+
+/// True where control may go elsewhere than to the next instruction.
+pub(super) fn branches(found: &Instruction<'_>) -> bool {
+    !falls_through(found.opcode) || matches!(form(found.opcode), Form::Branch | Form::BranchWide)
+}
