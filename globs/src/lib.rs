@@ -7,7 +7,7 @@
 //! | `?` | one character that is no `/` | one character that is no `/` |
 //! | `.` | the same as `/` | the same as `/` |
 //!
-//! In paths of files the wildcards are those of class names, and a `.` is a dot.
+//! In paths of files the wildcards are those of class names, in texts those of descriptors; in both a `.` is a dot.
 //!
 //! Names are internal names (JVMS 4.2.1) in modified UTF-8; a character is a byte.
 //! Matching allocates nothing and takes time in proportion to name and pattern, so it may be done
@@ -31,8 +31,10 @@
     )
 )]
 
+mod pattern;
 mod wildcards;
 
+pub use pattern::{Pattern, PatternError};
 use wildcards::Token;
 
 /// Text with wildcards.
@@ -54,6 +56,12 @@ impl Glob {
     #[must_use]
     pub fn of_path(text: &str) -> Self {
         Self::new(text, Token::Level, b'.')
+    }
+
+    /// Over any text, in which a `.` is a dot.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self::new(text, Token::Any, b'.')
     }
 
     /// Over names of methods and over descriptors.

@@ -22,7 +22,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 9] = [
+const ABILITIES: [Ability; 11] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -33,6 +33,14 @@ const ABILITIES: [Ability; 9] = [
     },
     Ability {
         interface: "classhook:plugin/class-file",
+        grant: None,
+    },
+    Ability {
+        interface: "classhook:plugin/declarations",
+        grant: None,
+    },
+    Ability {
+        interface: "classhook:plugin/queries",
         grant: None,
     },
     Ability {
@@ -295,6 +303,8 @@ mod tests {
             ("host", "log-enabled"),
             ("class-file", "[method]class-view.name"),
             ("class-file", "[method]method-view.at"),
+            ("declarations", "annotations"),
+            ("queries", "find"),
             ("plans", "[method]plan.note"),
             ("results", "row"),
             ("recorded", "add-rows"),

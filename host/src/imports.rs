@@ -2,9 +2,11 @@
 
 mod class_file;
 mod convert;
+mod declarations;
 mod host;
 mod plans;
 mod probes;
+mod queries;
 mod recorded;
 mod results;
 mod rewrite;

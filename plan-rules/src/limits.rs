@@ -21,6 +21,10 @@ pub const MAX_EVENT_VALUES: usize = 16;
 /// Most bytes of one annotation: nesting can double it each time.
 pub const MAX_ANNOTATION_BYTES: usize = 1 << 20;
 
+/// Most bytes of one answer about what a class declares, or what its code names: texts of the class file count as often
+/// as they are named.
+pub const MAX_ANSWER_BYTES: usize = 16 << 20;
+
 /// Bytes counted for one operation of a snippet or change of an instruction, beside its text.
 pub(crate) const OPERATION_BYTES: usize = 64;
 /// Bytes counted for one label of a snippet.

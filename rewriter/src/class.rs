@@ -4,6 +4,8 @@ mod annotation;
 mod attribute;
 mod code;
 mod code_table;
+mod declared;
+mod element;
 mod field;
 mod file;
 mod header;
@@ -14,6 +16,8 @@ mod record;
 
 pub use attribute::{Attribute, Attributes};
 pub use code::{Code, ExceptionHandler, Line, LocalVariable};
+pub use declared::{Enclosing, InnerClass, Parameter, RecordComponent};
+pub use element::{DeclaredAnnotation, DeclaredElement, DeclaredValue};
 pub use field::Field;
 pub use file::{ClassFile, Tables};
 pub use header::ClassHeader;

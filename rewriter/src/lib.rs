@@ -44,8 +44,9 @@ mod typing;
 pub use builder::{PlanBuilder, PlanChecker};
 pub use changes::Operands;
 pub use class::{
-    Attribute, Attributes, ClassFile, ClassHeader, Code, ExceptionHandler, Field, Instruction,
-    Line, LocalVariable, Method, Switch, Tables,
+    Attribute, Attributes, ClassFile, ClassHeader, Code, DeclaredAnnotation, DeclaredElement,
+    DeclaredValue, Enclosing, ExceptionHandler, Field, InnerClass, Instruction, Line,
+    LocalVariable, Method, Parameter, RecordComponent, Switch, Tables,
 };
 pub use edits::{
     Annotation, CallTarget, Change, ClassEdit, ElementValue, Literal, NewField, NewMethod,

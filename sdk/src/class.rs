@@ -8,13 +8,15 @@ use std::ops::Deref;
 
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::descriptor::FieldType;
-use jvms::opcode;
 
+use crate::declared::{self, Found};
 use crate::error;
 use crate::numbers::{CodeView, RawCode};
+use crate::queries;
 use crate::source::{ClassSource, MethodSource};
 use crate::wit::{
-    Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place, Site,
+    self, Annotated, Component, DynamicFound, Enclosing, Failure, FieldSummary, Handler,
+    InnerClass, Instruction, Jump, Line, MemberRef, MethodSummary, Parameter, Place, Site,
 };
 
 /// The class being loaded.
@@ -114,6 +116,92 @@ impl<'a> Class<'a> {
         self.source.pool_text(pool_index)
     }
 
+    /// The annotations in the class of these interfaces, by field descriptors, with their values and what they are of; of
+    /// all interfaces if none is named. Those of types (JVMS 4.7.20) are not among them.
+    #[must_use]
+    pub fn annotations_of(&self, kinds: &[&str]) -> Vec<Found> {
+        declared::annotations(self.source, kinds)
+    }
+
+    /// The entries of `InnerClasses` (JVMS 4.7.6).
+    #[must_use]
+    pub fn inner_classes(&self) -> Vec<InnerClass> {
+        declared::inner_classes(self.source)
+    }
+
+    /// Where a local or anonymous class stands (JVMS 4.7.7).
+    #[must_use]
+    pub fn enclosing_method(&self) -> Option<Enclosing> {
+        declared::enclosing_method(self.source)
+    }
+
+    /// The components of a record (JVMS 4.7.30); none if it is no record.
+    #[must_use]
+    pub fn components(&self) -> Option<Vec<Component>> {
+        declared::components(self.source)
+    }
+
+    /// The classes that may extend a sealed class (JVMS 4.7.31); empty if it is not sealed.
+    #[must_use]
+    pub fn permitted_subclasses(&self) -> Vec<String> {
+        declared::listed_classes(self.source, "PermittedSubclasses", None)
+    }
+
+    /// The host of the nest that the class belongs to (JVMS 4.7.28); none if it is the host itself.
+    #[must_use]
+    pub fn nest_host(&self) -> Option<String> {
+        let host = declared::listed_classes(self.source, "NestHost", None);
+        host.into_iter().next()
+    }
+
+    /// The other classes of the nest whose host the class is (JVMS 4.7.29).
+    #[must_use]
+    pub fn nest_members(&self) -> Vec<String> {
+        declared::listed_classes(self.source, "NestMembers", None)
+    }
+
+    /// The calls, but for `invokedynamic`, of the methods that a pattern names, such as `java.sql.Statement.execute*`, in
+    /// all methods of the class. [`wit::Found::before`] and [`wit::Found::instruction`] make places of what is found.
+    ///
+    /// # Errors
+    /// For a pattern that makes no sense, and when a code array cannot be decoded.
+    pub fn calls(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "call", None, pattern)
+    }
+
+    /// The accesses to the fields that a pattern names, such as `com.acme.Account.*`.
+    ///
+    /// # Errors
+    /// As [`Class::calls`].
+    pub fn field_accesses(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "field", None, pattern)
+    }
+
+    /// What makes objects and arrays of the types that a pattern over internal names and descriptors of array types
+    /// matches; the type is the owner of the target.
+    ///
+    /// # Errors
+    /// As [`Class::calls`].
+    pub fn allocations(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "allocation", None, pattern)
+    }
+
+    /// What pushes string constants whose text a pattern matches, such as `select *`; the text is the name of the target.
+    ///
+    /// # Errors
+    /// As [`Class::calls`].
+    pub fn strings(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "string", None, pattern)
+    }
+
+    /// The `invokedynamic`s whose bootstrap method a pattern names, such as `java.lang.invoke.LambdaMetafactory.*`.
+    ///
+    /// # Errors
+    /// As [`Class::calls`].
+    pub fn dynamic_calls(&self, pattern: &str) -> Result<Vec<DynamicFound>, Failure> {
+        queries::dynamic_calls(self.source, None, pattern)
+    }
+
     /// All methods in the order of the class file, with names.
     pub fn methods(&self) -> impl Iterator<Item = Method<'a>> + use<'a> {
         let source = self.source;
@@ -132,7 +220,11 @@ impl<'a> Class<'a> {
             .into_iter()
             .filter_map(move |index| {
                 let inner = source.method(index)?;
-                Some(MethodView { index, inner })
+                Some(MethodView {
+                    index,
+                    class: source,
+                    inner,
+                })
             })
     }
 
@@ -244,7 +336,11 @@ impl<'a> Deref for Method<'a> {
         self.view.get_or_init(|| {
             let index = self.summary.index;
             match self.class.method(index) {
-                Some(inner) => MethodView { index, inner },
+                Some(inner) => MethodView {
+                    index,
+                    class: self.class,
+                    inner,
+                },
                 None => unreachable!("the host listed method {index} and does not have it"),
             }
         })
@@ -287,21 +383,6 @@ impl Allocation {
     }
 }
 
-/// The descriptor of an array of these.
-fn array_of(element: &str) -> String {
-    if element.starts_with('[') {
-        return format!("[{element}");
-    }
-    format!("[L{element};")
-}
-
-/// The descriptor of what `newarray` makes (JVMS table 6.5.newarray-A).
-fn primitive_array(kind: i32) -> Option<String> {
-    let letters = ["Z", "C", "F", "D", "B", "S", "I", "J"];
-    let at = usize::try_from(kind).ok()?.checked_sub(4)?;
-    letters.get(at).map(|letter| format!("[{letter}"))
-}
-
 /// The line of the last entry at or before an instruction.
 fn line_at(lines: &[Line], bci: u16) -> u16 {
     let before = lines.iter().filter(|line| line.bci <= bci);
@@ -313,6 +394,7 @@ fn line_at(lines: &[Line], bci: u16) -> u16 {
 /// One method of the class being loaded: its code, and the sites in it.
 pub struct MethodView<'a> {
     index: u16,
+    class: &'a dyn ClassSource,
     inner: Box<dyn MethodSource + 'a>,
 }
 
@@ -355,61 +437,66 @@ impl MethodView<'_> {
         line_at(&self.lines(), bci)
     }
 
-    /// The calls of methods that `wanted` picks, in order.
+    /// The calls of methods that `wanted` picks, in order; [`Class::calls`] picks by a pattern.
     ///
     /// # Errors
     /// When the code array cannot be decoded.
     pub fn calls(&self, wanted: impl Fn(&MemberRef) -> bool) -> Result<Vec<Call>, Failure> {
-        let mut calls = Vec::new();
-        for instruction in self.instructions()? {
-            if !(opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE).contains(&instruction.opcode) {
-                continue;
-            }
-            let target = u16::try_from(instruction.operand).ok();
-            let Some(target) = target.and_then(|index| self.member(index)).filter(&wanted) else {
-                continue;
-            };
-            calls.push(Call {
-                bci: instruction.bci,
-                opcode: instruction.opcode,
-                target,
-                line: 0,
-            });
-        }
-        if !calls.is_empty() {
-            let lines = self.lines();
-            calls
-                .iter_mut()
-                .for_each(|call| call.line = line_at(&lines, call.bci));
-        }
-        Ok(calls)
+        let all = queries::find(self.class, "call", Some(self.index), "**")?;
+        let wanted = all.into_iter().filter(|found| wanted(&found.target));
+        let call = |found: wit::Found| Call {
+            bci: found.bci,
+            opcode: found.opcode,
+            target: found.target,
+            line: found.line,
+        };
+        Ok(wanted.map(call).collect())
     }
 
     /// The instructions that make objects and arrays of the types that `wanted` picks, in order. It is asked with the
-    /// internal name of a class, or the descriptor of an array type.
+    /// internal name of a class, or the descriptor of an array type. [`Class::allocations`] picks by a pattern.
     ///
     /// # Errors
     /// When the code array cannot be decoded.
     pub fn allocations(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Allocation>, Failure> {
-        let lines = self.lines();
-        let made = |found: &Instruction| {
-            let name = || {
-                let index = u16::try_from(found.operand).ok()?;
-                self.type_name(index)
-            };
-            let made = match found.opcode {
-                opcode::NEW | opcode::MULTIANEWARRAY => name()?,
-                opcode::ANEWARRAY => array_of(&name()?),
-                opcode::NEWARRAY => primitive_array(found.operand)?,
-                _ => return None,
-            };
-            wanted(&made).then(|| Allocation {
-                bci: found.bci,
-                made,
-                line: line_at(&lines, found.bci),
-            })
+        let all = queries::find(self.class, "allocation", Some(self.index), "**")?;
+        let wanted = all.into_iter().filter(|found| wanted(&found.target.owner));
+        let allocation = |found: wit::Found| Allocation {
+            bci: found.bci,
+            made: found.target.owner,
+            line: found.line,
         };
-        Ok(self.instructions()?.iter().filter_map(made).collect())
+        Ok(wanted.map(allocation).collect())
+    }
+
+    /// The backward jumps of the method, in order: their targets are the heads of its loops. [`MethodView::before`] of a
+    /// target is passed in each round, [`MethodView::jumps`] of these whenever another one begins.
+    ///
+    /// # Errors
+    /// When the code array cannot be decoded.
+    pub fn loops(&self) -> Result<Vec<Jump>, Failure> {
+        queries::loops(self.class, self.index)
+    }
+
+    /// The method's own annotations with their values, those of its parameters not included. Of many methods
+    /// [`Class::annotations_of`] tells by one question.
+    #[must_use]
+    pub fn annotations_of(&self, kinds: &[&str]) -> Vec<declared::Annotation> {
+        let own = |found: &Found| matches!(found.of, Annotated::Method(of) if of == self.index);
+        let all = declared::annotations(self.class, kinds).into_iter();
+        all.filter(own).map(|found| found.annotation).collect()
+    }
+
+    /// The parameters' names and flags (JVMS 4.7.24); empty where the class was compiled without them.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<Parameter> {
+        declared::parameters(self.class, self.index)
+    }
+
+    /// What the method declares to throw (JVMS 4.7.5).
+    #[must_use]
+    pub fn exceptions(&self) -> Vec<String> {
+        declared::listed_classes(self.class, "Exceptions", Some(self.index))
     }
 
     /// Targets of the switch at `at`: default first, then the cases, with repetitions. Empty if there is no switch.

@@ -7,7 +7,7 @@ use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
 use crate::event::{Event, EventValue};
 use crate::snippet::{Part, Snippet};
-use crate::source::{ClassSource, MethodSource, PlanSink, RecordedSource, Side};
+use crate::source::{ClassSide, ClassSource, MethodSource, PlanSink, RecordedSource, Side};
 use crate::table::{Kind, Table};
 use crate::wit::{
     Column, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary,
@@ -72,6 +72,9 @@ impl ClassSource for class_file::ClassView {
     }
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
         Some(Box::new(self.method(index)?))
+    }
+    fn side(&self) -> ClassSide<'_> {
+        ClassSide::Host(self)
     }
 }
 

@@ -48,6 +48,7 @@
 pub mod bindings;
 mod capture;
 pub mod class;
+pub mod declared;
 pub mod edit;
 mod error;
 mod event;
@@ -59,6 +60,7 @@ mod numbers;
 pub mod pattern;
 pub mod plan;
 pub mod prelude;
+mod queries;
 mod reporter;
 #[doc(hidden)]
 pub mod reporting;

@@ -10,5 +10,7 @@ pub use crate::reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use crate::snippet::Snippet;
 pub use crate::table::{Kind, Table};
 pub use crate::transformer::{NoSettings, Transformer};
-pub use crate::wit::{At, Failure, Handler, Instruction, Jump, Line, Place, ProbeId, Site};
+pub use crate::wit::{
+    Annotated, At, Failure, Handler, Instruction, Jump, Line, Place, ProbeId, Site,
+};
 pub use serde::Deserialize;

@@ -7,8 +7,9 @@ use crate::edit::Edit;
 use crate::event::Event;
 use crate::table::Table;
 use crate::wit::{
-    Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Place,
-    ProbeId, RecordedEvent, RecordedTable, Site, Sum,
+    Component, DynamicFound, Enclosing, Failure, FieldSummary, Found, FoundAnnotation, Handler,
+    InnerClass, Instruction, Jump, Line, MemberRef, MethodSummary, Parameter, Place, ProbeId,
+    RecordedEvent, RecordedTable, Site, Sum,
 };
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
@@ -37,6 +38,38 @@ pub trait ClassSource {
     fn raw_code(&self, start: u32) -> Vec<u8>;
     fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure>;
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>>;
+    /// Who answers what few plugins ask.
+    fn side(&self) -> ClassSide<'_>;
+}
+
+/// Who answers questions that are no methods of [`ClassSource`], for the same reason as with [`Side`].
+pub enum ClassSide<'a> {
+    /// The host, in whose interfaces each function is called from one place.
+    Host(&'a crate::bindings::classhook::plugin::class_file::ClassView),
+    /// The test kit.
+    Native(&'a dyn NativeClass),
+}
+
+/// The interfaces `declarations` and `queries` outside of WebAssembly; see `wit/plugin.wit` for each method.
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "documented in wit/plugin.wit"
+)]
+pub trait NativeClass {
+    fn annotations(&self, kinds: &[String]) -> Vec<FoundAnnotation>;
+    fn inner_classes(&self) -> Vec<InnerClass>;
+    fn enclosing_method(&self) -> Option<Enclosing>;
+    fn components(&self) -> Option<Vec<Component>>;
+    fn listed_classes(&self, attribute: &str, method: Option<u16>) -> Vec<String>;
+    fn parameters(&self, method: u16) -> Vec<Parameter>;
+    fn find(&self, kind: &str, method: Option<u16>, pattern: &str) -> Result<Vec<Found>, Failure>;
+    fn dynamic_calls(
+        &self,
+        method: Option<u16>,
+        pattern: &str,
+    ) -> Result<Vec<DynamicFound>, Failure>;
+    fn loops(&self, method: u16) -> Result<Vec<Jump>, Failure>;
 }
 
 /// The resource `method-view`; see `wit/plugin.wit` for each method.

@@ -3,6 +3,12 @@
 pub use crate::bindings::classhook::plugin::class_file::{
     FieldSummary, Handler, Jump, MemberRef, MethodSummary,
 };
+pub use crate::bindings::classhook::plugin::declarations::{
+    Annotated, Annotation as DeclaredAnnotation, Component, Element as DeclaredElement, Enclosing,
+    EnumConstant as DeclaredEnum, FoundAnnotation, InnerClass, NamedMethod, Parameter,
+    ParameterPlace, Value as DeclaredValue,
+};
+pub use crate::bindings::classhook::plugin::queries::{DynamicFound, Found};
 pub use crate::bindings::classhook::plugin::recorded::{
     Event as RecordedEvent, Sum, Table as RecordedTable, Times,
 };

@@ -48,6 +48,11 @@ impl<'c, 'a> Attributes<'c, 'a> {
         Attributes { pool, cursor, left }
     }
 
+    /// The pool that its indices are of.
+    pub(crate) fn pool(&self) -> &'c ConstantPool<'a> {
+        self.pool
+    }
+
     #[inline]
     fn read(&mut self) -> Option<(PoolIndex, Attribute<'a>)> {
         self.left = self.left.checked_sub(1)?;

@@ -154,12 +154,22 @@ impl<'c, 'a> Code<'c, 'a> {
         Err(undecodable(opcode, last, self.layout.code.0))
     }
 
-    /// The targets of backward branches, in order: a `goto`, conditional branch
-    /// or switch goes from behind, or from itself, to them. Ends where an
-    /// instruction cannot be decoded.
+    /// The targets of backward branches, in order. Ends where an instruction
+    /// cannot be decoded.
     #[must_use]
     pub fn loop_heads(&self) -> Vec<Bci> {
-        let mut heads = Vec::new();
+        let mut heads: Vec<Bci> = self.loops().iter().map(|(_, target)| *target).collect();
+        heads.sort_unstable();
+        heads.dedup();
+        heads
+    }
+
+    /// The backward branches, in order, each with its target: a `goto`, conditional
+    /// branch or switch that goes from behind, or from itself, to it. Ends where an
+    /// instruction cannot be decoded.
+    #[must_use]
+    pub fn loops(&self) -> Vec<(Bci, Bci)> {
+        let mut loops = Vec::new();
         for instruction in self.instructions().map_while(Result::ok) {
             if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
                 continue;
@@ -167,11 +177,12 @@ impl<'c, 'a> Code<'c, 'a> {
             let switch = instruction.switch().into_iter();
             let targets = switch.flat_map(|switch| switch.targets());
             let targets = targets.chain(instruction.branch_target());
-            heads.extend(targets.filter(|target| *target <= instruction.bci));
+            let source = instruction.bci;
+            let back = targets.filter(|target| *target <= source);
+            loops.extend(back.map(|target| (source, target)));
         }
-        heads.sort_unstable();
-        heads.dedup();
-        heads
+        loops.dedup();
+        loops
     }
 
     /// The instructions that return to the caller (`ireturn` … `return`), in order.

@@ -1,6 +1,6 @@
 //! The SDK's views over the rewriter's.
 
-use classhook_sdk::source::{ClassSource, MethodSource};
+use classhook_sdk::source::{ClassSide, ClassSource, MethodSource};
 use classhook_sdk::wit::{
     self, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
 };
@@ -10,14 +10,14 @@ use rewriter::{Bci, ClassFile, Code, Field, Location, Method, MethodIndex, PoolI
 
 use crate::plan::{Denied, PlanRecord};
 
-fn text(utf8: Utf8<'_>) -> String {
+pub(crate) fn text(utf8: Utf8<'_>) -> String {
     utf8.to_str_lossless().into_owned()
 }
 
 /// A class that is loaded for the first time by the application loader.
 pub struct NativeClass<'c, 'a> {
-    class: &'c ClassFile<'a>,
-    record: &'c PlanRecord,
+    pub(crate) class: &'c ClassFile<'a>,
+    pub(crate) record: &'c PlanRecord,
 }
 
 impl<'c, 'a> NativeClass<'c, 'a> {
@@ -107,6 +107,9 @@ impl ClassSource for NativeClass<'_, '_> {
             method,
             record: self.record,
         }))
+    }
+    fn side(&self) -> ClassSide<'_> {
+        ClassSide::Native(self)
     }
 }
 

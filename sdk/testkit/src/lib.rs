@@ -42,6 +42,7 @@
 //! `BLESS=1 cargo test` writes them.
 
 mod class;
+mod declared;
 mod edits;
 mod plan;
 mod report;

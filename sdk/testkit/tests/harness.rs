@@ -352,3 +352,50 @@ fn local_variables_are_recorded_where_they_are_set() {
         .transform(&old)
         .assert_error("no stack map frames");
 }
+
+const DECLARED: &[u8] = include_bytes!("../../../rewriter/tests/fixtures/release25/Declared.class");
+
+const PARSED: Table = Table {
+    name: "parsed",
+    columns: &[("method", Kind::Method), ("line", Kind::Line)],
+};
+
+const ROUNDS: Table = Table {
+    name: "rounds",
+    columns: &[("method", Kind::Method), ("text", Kind::Text)],
+};
+
+/// What `docs/plugins.md` shows: counts at calls that a query finds, and on the jumps of loops.
+struct Queries;
+
+impl Transformer for Queries {
+    type Config = NoSettings;
+
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for found in class.calls("java.lang.Integer.parse*")? {
+            let row = plan.row(&PARSED, &[&found.target.name, &found.line.to_string()])?;
+            plan.count(&class.sites(&[found.before()])?, &row)?;
+        }
+        for method in class.methods().filter(Method::has_code) {
+            let part = method.annotations_of(&["LDeclared$Part;"]);
+            let text = part.first().and_then(|found| found.text("value"));
+            let row = plan.row(&ROUNDS, &[method.name(), text.unwrap_or("")])?;
+            plan.count(&method.jumps(&method.loops()?)?, &row)?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_queries_find_and_loops_are_counted() {
+    let transformed = Harness::<Queries>::default().transform(DECLARED);
+    transformed.assert_plan(
+        "parse(Ljava/lang/String;IJ)I before 30: count 0 row of parsed: method \"parseInt\" line \"55\"\n\
+         parse(Ljava/lang/String;IJ)I jump 40 -> 18: count 1 row of rounds: method \"parse\" text \"method\"\n",
+    );
+    assert!(transformed.splice().len() > DECLARED.len());
+}

@@ -75,7 +75,7 @@ const LAYERS: [Layer; 25] = [
     },
     Layer {
         name: "plan-rules",
-        product: &["jvms", "rewriter"],
+        product: &["jvms", "globs", "rewriter"],
         tests: &[],
     },
     Layer {

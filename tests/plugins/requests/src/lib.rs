@@ -30,6 +30,42 @@ pub const REQUESTS: &[Request] = &[
     ("events", events),
     ("notes", notes),
     ("type-names", type_names),
+    ("declared-annotations", |class, plan| {
+        let all = class.annotations_of(&[]);
+        all.iter().for_each(|found| say(class, plan, found));
+        let parts = class.annotations_of(&["LDeclared$Part;"]);
+        say(class, plan, &parts.len());
+        for method in class.methods() {
+            say(class, plan, &method.annotations_of(&[]));
+        }
+        Ok(())
+    }),
+    ("declared-rest", |class, plan| {
+        say(class, plan, &class.inner_classes());
+        say(class, plan, &class.enclosing_method());
+        say(class, plan, &class.components());
+        say(class, plan, &class.permitted_subclasses());
+        say(class, plan, &(class.nest_host(), class.nest_members()));
+        for method in class.methods() {
+            say(class, plan, &(method.parameters(), method.exceptions()));
+        }
+        Ok(())
+    }),
+    ("declared-code", |class, plan| {
+        say(class, plan, &class.calls("java.lang.Integer.*")?);
+        say(class, plan, &class.field_accesses("Declared.*")?);
+        say(class, plan, &class.allocations("**")?);
+        say(class, plan, &class.strings("select *")?);
+        say(class, plan, &class.dynamic_calls("**")?);
+        for method in class.methods() {
+            say(class, plan, &(method.loops()?, method.calls(|_| true)?));
+        }
+        Ok(())
+    }),
+    ("no-pattern", |class, plan| {
+        say(class, plan, &class.calls("a b.c")?);
+        Ok(())
+    }),
     ("insert", insert),
     ("wrap", wrap),
     ("around", around),
@@ -155,6 +191,13 @@ fn spans(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         plan.span(&method, &capture, b"span")?;
     }
     Ok(())
+}
+
+/// Notes something at the first method with code.
+fn say(class: &Class<'_>, plan: &mut Plan<'_>, what: &dyn std::fmt::Debug) {
+    if let Some(method) = class.methods_with_code().next() {
+        plan.note(method.entry(), &format!("{what:?}"));
+    }
 }
 
 fn notes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {

@@ -1,0 +1,441 @@
+//! Instructions of a class by what they are about.
+
+use std::collections::HashMap;
+
+use globs::{Glob, Pattern};
+use jvms::modified_utf8::Utf8;
+use jvms::opcode;
+use rewriter::{
+    Bci, ClassFile, Code, Instruction, MemberRef, Method, MethodIndex, PoolIndex, ReadError,
+};
+
+use crate::declared::{Room, TooLarge};
+use crate::refusal::RefusedRequest;
+use crate::transformation::Transformation;
+
+/// A field or method that an instruction names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemberFound {
+    /// Internal name of the class, or descriptor of the array type.
+    pub owner: String,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+}
+
+/// An instruction that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its method.
+    pub method: MethodIndex,
+    /// Where it is.
+    pub bci: Bci,
+    /// Its line; 0 if it is not known.
+    pub line: u16,
+    /// Its opcode.
+    pub opcode: u8,
+    /// What it names: a member, of an allocation only the owner, of a string only the name.
+    pub target: MemberFound,
+}
+
+/// An `invokedynamic` (JVMS 4.7.23), whose target is its bootstrap method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DynamicFound {
+    /// The instruction.
+    pub at: Found,
+    /// The name handed to the bootstrap method.
+    pub name: String,
+    /// The descriptor of the call.
+    pub descriptor: String,
+    /// The first method among the bootstrap method's static arguments.
+    pub implementation: Option<MemberFound>,
+}
+
+type Answer<T> = Result<T, RefusedRequest>;
+
+/// Instructions of a kind that a pattern picks, in all methods or in one, in the order of the code.
+///
+/// # Errors
+/// For a kind that there is not, a pattern that makes no sense, code that cannot be decoded, or too many bytes.
+pub fn find(
+    of: &mut Transformation,
+    kind: &str,
+    method: Option<u16>,
+    pattern: &str,
+) -> Answer<Vec<Found>> {
+    match kind {
+        "call" => members(
+            of,
+            method,
+            pattern,
+            opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE,
+        ),
+        "field" => members(of, method, pattern, opcode::GETSTATIC..=opcode::PUTFIELD),
+        "allocation" => allocations(of, method, pattern),
+        "string" => strings(of, method, pattern),
+        _ => {
+            let kind: String = kind.chars().take(80).collect();
+            let cause = format!("expected call, field, allocation or string, found {kind}");
+            Err(of.refuse_unsuitable(&cause))
+        }
+    }
+}
+
+fn members(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+    opcodes: std::ops::RangeInclusive<u8>,
+) -> Answer<Vec<Found>> {
+    let pattern = parse(of, pattern)?;
+    // Many instructions name the same member.
+    let mut known = HashMap::new();
+    let found = search(of, method, |class, instruction| {
+        if !opcodes.contains(&instruction.opcode) {
+            return None;
+        }
+        let index = instruction.pool_index()?;
+        let target = class.pool().member_ref(index)?;
+        let wanted = *known
+            .entry(index.0)
+            .or_insert_with(|| names(&pattern, &target));
+        wanted.then(|| (member(target), ()))
+    })?;
+    Ok(places(found))
+}
+
+fn allocations(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+    let pattern = Glob::of_class(pattern);
+    let found = search(of, method, |class, instruction| {
+        let named = || class.pool().class_name(instruction.pool_index()?);
+        let made = match instruction.opcode {
+            opcode::NEW | opcode::MULTIANEWARRAY => text(named()?),
+            opcode::ANEWARRAY => {
+                let element = text(named()?);
+                match element.starts_with('[') {
+                    true => format!("[{element}"),
+                    false => format!("[L{element};"),
+                }
+            }
+            opcode::NEWARRAY => {
+                // JVMS table 6.5.newarray-A
+                let kind = usize::try_from(instruction.immediate()?).ok()?;
+                let kinds = ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"];
+                (*kinds.get(kind.checked_sub(4)?)?).to_owned()
+            }
+            _ => return None,
+        };
+        pattern.matches(&made).then(|| {
+            let owner = made;
+            let target = MemberFound {
+                owner,
+                ..MemberFound::default()
+            };
+            (target, ())
+        })
+    })?;
+    Ok(places(found))
+}
+
+fn strings(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+    let pattern = Glob::of_text(pattern);
+    let found = search(of, method, |class, instruction| {
+        if !matches!(instruction.opcode, opcode::LDC | opcode::LDC_W) {
+            return None;
+        }
+        let found = class.pool().string(instruction.pool_index()?)?;
+        pattern.matches(found.as_bytes()).then(|| {
+            let name = text(found);
+            let target = MemberFound {
+                name,
+                ..MemberFound::default()
+            };
+            (target, ())
+        })
+    })?;
+    Ok(places(found))
+}
+
+/// `invokedynamic`s whose bootstrap method a pattern names.
+///
+/// # Errors
+/// As [`find`].
+pub fn dynamic_calls(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+) -> Answer<Vec<DynamicFound>> {
+    let pattern = parse(of, pattern)?;
+    let mut entries = None;
+    let found = search(of, method, |class, instruction| {
+        if instruction.opcode != opcode::INVOKEDYNAMIC {
+            return None;
+        }
+        let pool = class.pool();
+        let call = pool.dynamic(instruction.pool_index()?)?;
+        let entries = entries.get_or_insert_with(|| bootstrap_methods(class));
+        let (handle, first) = *entries.get(usize::from(call.bootstrap))?;
+        let bootstrap = pool.method_handle(handle)?.member;
+        let implementation = || pool.method_handle(first?).map(|found| member(found.member));
+        names(&pattern, &bootstrap).then(|| {
+            let own = MemberFound {
+                owner: String::new(),
+                name: text(call.name),
+                descriptor: text(call.descriptor),
+            };
+            (member(bootstrap), (own, implementation()))
+        })
+    })?;
+    let found = found
+        .into_iter()
+        .map(|(at, (own, implementation))| DynamicFound {
+            at,
+            name: own.name,
+            descriptor: own.descriptor,
+            implementation,
+        });
+    Ok(found.collect())
+}
+
+/// The bootstrap methods, and the first method handle among the static arguments of each.
+fn bootstrap_methods(class: &ClassFile<'_>) -> Vec<(PoolIndex, Option<PoolIndex>)> {
+    let is_handle = |index: &PoolIndex| class.pool().method_handle(*index).is_some();
+    let entries = class.bootstrap_methods();
+    let entry = entries.map(|entry| (entry.method_handle, entry.arguments().find(is_handle)));
+    entry.collect()
+}
+
+/// The backward jumps of a method, in order: source and target.
+///
+/// # Errors
+/// When the code cannot be decoded.
+pub fn loops(of: &mut Transformation, method: u16) -> Answer<Vec<(Bci, Bci)>> {
+    of.look_at(MethodIndex(method));
+    let found = of
+        .class()
+        .method(MethodIndex(method))
+        .map_or(Ok(None), |method| {
+            let Some(code) = method.code()? else {
+                return Ok(None);
+            };
+            code.visit_opcodes(|_, _| {})?;
+            Ok(Some(code.loops()))
+        });
+    match found {
+        Ok(loops) => Ok(loops.unwrap_or_default()),
+        Err(error) => Err(undecodable(of, &error)),
+    }
+}
+
+fn undecodable(of: &mut Transformation, error: &ReadError) -> RefusedRequest {
+    of.refuse(RefusedRequest::undecodable(error))
+}
+
+fn parse(of: &mut Transformation, pattern: &str) -> Answer<Pattern> {
+    Pattern::parse(pattern).map_err(|error| of.refuse_unsuitable(&error))
+}
+
+fn names(pattern: &Pattern, member: &MemberRef<'_>) -> bool {
+    let [owner, name, descriptor] =
+        [member.owner, member.name, member.descriptor].map(Utf8::to_str_lossless);
+    pattern.matches_class(&owner) && pattern.matches_method(&name, &descriptor)
+}
+
+fn member(member: MemberRef<'_>) -> MemberFound {
+    MemberFound {
+        owner: text(member.owner),
+        name: text(member.name),
+        descriptor: text(member.descriptor),
+    }
+}
+
+fn text(utf8: Utf8<'_>) -> String {
+    utf8.to_str_lossless().into_owned()
+}
+
+/// Bytes of text that something takes in an answer.
+trait Texts {
+    fn bytes(&self) -> usize;
+}
+
+impl Texts for () {
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Texts for MemberFound {
+    fn bytes(&self) -> usize {
+        self.owner.len() + self.name.len() + self.descriptor.len()
+    }
+}
+
+impl Texts for (MemberFound, Option<MemberFound>) {
+    fn bytes(&self) -> usize {
+        self.0.bytes() + self.1.as_ref().map_or(0, Texts::bytes)
+    }
+}
+
+/// Why a search ends.
+enum Ended {
+    Undecodable(MethodIndex, ReadError),
+    TooLarge,
+}
+
+/// The instructions about which `wanted` says what they name, and something besides.
+fn search<T: Texts>(
+    of: &mut Transformation,
+    only: Option<u16>,
+    mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(MemberFound, T)>,
+) -> Answer<Vec<(Found, T)>> {
+    let class = of.class();
+    let mut found = Vec::new();
+    let mut room = Room::new();
+    let is_asked = |method: &Method<'_, '_>| only.is_none_or(|only| only == method.index().0);
+    let searched = class.methods().filter(is_asked).try_for_each(|method| {
+        let undecodable = |error| Ended::Undecodable(method.index(), error);
+        let Some(code) = method.code().map_err(undecodable)? else {
+            return Ok(());
+        };
+        let first = found.len();
+        for instruction in code.instructions() {
+            let instruction = instruction.map_err(undecodable)?;
+            let Some((target, more)) = wanted(class, &instruction) else {
+                continue;
+            };
+            let taken = room.take(target.bytes() + more.bytes());
+            taken.map_err(|_| Ended::TooLarge)?;
+            let place = Found {
+                method: method.index(),
+                bci: instruction.bci,
+                line: 0,
+                opcode: instruction.opcode,
+                target,
+            };
+            found.push((place, more));
+        }
+        add_lines(&code, found.get_mut(first..).unwrap_or_default());
+        Ok(())
+    });
+    match searched {
+        Ok(()) => Ok(found),
+        Err(Ended::Undecodable(method, error)) => {
+            of.look_at(method);
+            Err(undecodable(of, &error))
+        }
+        Err(Ended::TooLarge) => {
+            let help = Some("ask method by method, or with a pattern that matches less");
+            let refused = RefusedRequest::limit(TooLarge.to_string(), help);
+            Err(of.refuse(refused))
+        }
+    }
+}
+
+/// What is found without more.
+fn places(found: Vec<(Found, ())>) -> Vec<Found> {
+    found.into_iter().map(|(found, ())| found).collect()
+}
+
+/// The line of an instruction is that of the last entry at or before it.
+fn add_lines<T>(code: &Code<'_, '_>, found: &mut [(Found, T)]) {
+    if found.is_empty() {
+        return;
+    }
+    let mut lines: Vec<_> = code.lines().map(|line| (line.bci, line.number)).collect();
+    lines.sort_by_key(|(bci, _)| *bci);
+    for (place, _) in found {
+        let behind = lines.partition_point(|(bci, _)| *bci <= place.bci);
+        let before = behind.checked_sub(1).and_then(|last| lines.get(last));
+        place.line = before.map_or(0, |(_, number)| *number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::CheckedClass;
+
+    const DECLARED: &[u8] =
+        include_bytes!("../../rewriter/tests/fixtures/release25/Declared.class");
+
+    fn declared() -> Transformation {
+        Transformation::new(CheckedClass::read(DECLARED, false).expect("a class"), 1)
+    }
+
+    fn parse_index(of: &Transformation) -> u16 {
+        let mut methods = of.class().methods();
+        let found = methods.find(|method| method.name() == "parse");
+        found.expect("it is there").index().0
+    }
+
+    #[test]
+    fn members_types_texts_and_dynamic_calls_are_found_with_their_lines() {
+        let mut of = declared();
+        let mut found = |kind: &str, pattern: &str| {
+            let found = find(&mut of, kind, None, pattern)
+                .expect("found")
+                .into_iter();
+            let said = |found: Found| {
+                let MemberFound { owner, name, .. } = found.target;
+                (format!("{owner}.{name}"), found.line, found.opcode)
+            };
+            found.map(said).collect::<Vec<_>>()
+        };
+        let named =
+            |owner: &str, name: &str, line, opcode| (format!("{owner}.{name}"), line, opcode);
+        let integer = "java/lang/Integer";
+        let calls = [
+            named(integer, "parseInt", 55, opcode::INVOKESTATIC),
+            named(integer, "valueOf", 64, opcode::INVOKESTATIC),
+            named(integer, "intValue", 64, opcode::INVOKEVIRTUAL),
+        ];
+        assert_eq!(found("call", "java.lang.Integer.*"), calls);
+        let one = "java.lang.Integer.parseInt(Ljava.lang.String;)I";
+        assert_eq!(found("call", one), calls[..1]);
+        let fields = [opcode::GETFIELD, opcode::PUTFIELD];
+        let fields = fields.map(|opcode| named("Declared", "count", 55, opcode));
+        assert_eq!(found("field", "Declared.count"), fields);
+        let made = [
+            named("java/lang/Object", "", 52, opcode::NEW),
+            named("[Ljava/lang/String;", "", 59, opcode::ANEWARRAY),
+            named("Declared$1", "", 60, opcode::NEW),
+        ];
+        assert_eq!(found("allocation", "**"), made);
+        let texts = ["select 1", "select 2"].map(|text| named("", text, 59, opcode::LDC));
+        assert_eq!(found("string", "select *"), texts);
+        let found = dynamic_calls(&mut of, None, "java.lang.invoke.LambdaMetafactory.*");
+        let found = found.expect("found");
+        let [lambda] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!((lambda.at.line, lambda.name.as_str()), (58, "get"));
+        assert_eq!(lambda.at.target.name, "metafactory");
+        let runs = lambda.implementation.as_ref().map(|it| it.name.as_str());
+        assert_eq!(runs, Some("lambda$parse$0"));
+        assert_eq!(dynamic_calls(&mut of, None, "**").expect("found").len(), 2);
+    }
+
+    #[test]
+    fn one_method_is_asked_alone_and_what_is_not_there_has_nothing() {
+        let mut of = declared();
+        let parse = parse_index(&of);
+        let all = find(&mut of, "call", None, "**").expect("found");
+        let alone = find(&mut of, "call", Some(parse), "**").expect("found");
+        assert!(alone.iter().all(|found| found.method.0 == parse));
+        assert!(!alone.is_empty() && alone.len() < all.len());
+        assert_eq!(find(&mut of, "call", Some(999), "**"), Ok(Vec::new()));
+        assert_eq!(loops(&mut of, 999), Ok(Vec::new()));
+        let loops = loops(&mut of, parse).expect("found");
+        assert_eq!(loops.len(), 1, "{loops:?}");
+        assert!(loops.iter().all(|(source, target)| target < source));
+        for (kind, pattern, cause) in [
+            ("call", "", "names nothing"),
+            ("calls", "**", "found calls"),
+        ] {
+            let refused = find(&mut of, kind, None, pattern).expect_err("refused");
+            assert_eq!(refused.code, "H0317");
+            assert!(refused.message.contains(cause), "{refused:?}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Annotations with the values of their elements (JVMS 4.7.16), as a flat list: what holds others stands in front of them.
+
+use crate::arithmetic::Exact;
+use crate::class::attribute::{Attribute, Attributes};
+use crate::cursor::Cursor;
+use crate::index::PoolIndex;
+use crate::limits::MAX_ELEMENT_DEPTH;
+use crate::pool::ConstantPool;
+use jvms::modified_utf8::Utf8;
+
+/// A value (JVMS 4.7.16.1). Of what holds others: how many of them follow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DeclaredValue<'a> {
+    /// A `boolean`.
+    Boolean(bool),
+    /// A `byte`.
+    Byte(i8),
+    /// A `char`.
+    Char(u16),
+    /// A `short`.
+    Short(i16),
+    /// An `int`.
+    Integer(i32),
+    /// A `long`.
+    Long(i64),
+    /// A `float`.
+    Float(f32),
+    /// A `double`.
+    Double(f64),
+    /// A string.
+    Text(Utf8<'a>),
+    /// A constant of an enum: the enum's field descriptor, and its name.
+    Enum(Utf8<'a>, Utf8<'a>),
+    /// A class, by its return descriptor.
+    Class(Utf8<'a>),
+    /// An annotation: the field descriptor of its interface, and the number of its elements.
+    Annotation(Utf8<'a>, u16),
+    /// An array, and the number of its values.
+    Array(u16),
+}
+
+/// A value with the name of its element; without one it is a value of an array, or stands by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeclaredElement<'a> {
+    /// The name; empty if there is none.
+    pub name: Utf8<'a>,
+    /// The value.
+    pub value: DeclaredValue<'a>,
+}
+
+/// One annotation that is not part of another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeclaredAnnotation<'a> {
+    /// The parameter that it annotates, as its attribute counts them (JVMS 4.7.18); 0 where it annotates none.
+    pub parameter: u8,
+    /// Whether reflection sees it.
+    pub visible: bool,
+    /// The annotation itself, and behind it what it holds.
+    pub elements: Vec<DeclaredElement<'a>>,
+}
+
+/// Annotations, as far as they can be read: what follows something damaged is left out.
+impl<'c, 'a> Attributes<'c, 'a> {
+    /// The annotations of `RuntimeVisibleAnnotations` and `RuntimeInvisibleAnnotations` (JVMS 4.7.16).
+    #[must_use]
+    pub fn annotations(self) -> Vec<DeclaredAnnotation<'a>> {
+        let names = ["RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"];
+        self.read_all(names, |reader| reader.list(0))
+    }
+
+    /// Those of `RuntimeVisibleParameterAnnotations` and `RuntimeInvisibleParameterAnnotations` (JVMS 4.7.18).
+    #[must_use]
+    pub fn parameter_annotations(self) -> Vec<DeclaredAnnotation<'a>> {
+        let names = [
+            "RuntimeVisibleParameterAnnotations",
+            "RuntimeInvisibleParameterAnnotations",
+        ];
+        self.read_all(names, |reader| {
+            for parameter in 0..reader.u1()? {
+                reader.list(parameter)?;
+            }
+            Some(())
+        })
+    }
+
+    fn read_all(
+        self,
+        names: [&str; 2],
+        read: impl Fn(&mut Reader<'c, 'a>) -> Option<()>,
+    ) -> Vec<DeclaredAnnotation<'a>> {
+        let pool = self.pool();
+        let mut all = Vec::new();
+        for attribute in self {
+            let Some(place) = names.iter().position(|name| attribute.name == *name) else {
+                continue;
+            };
+            let mut reader = Reader::new(pool, &attribute);
+            reader.visible = place == 0;
+            // What came before the damage stays.
+            let _ = read(&mut reader);
+            all.append(&mut reader.all);
+        }
+        all
+    }
+}
+
+const STRUCTURE: &str = "annotations";
+
+/// Reads one attribute; none of what it answers is there where something is damaged.
+struct Reader<'c, 'a> {
+    pool: &'c ConstantPool<'a>,
+    cursor: Cursor<'a>,
+    visible: bool,
+    /// Of the annotation that is being read.
+    elements: Vec<DeclaredElement<'a>>,
+    all: Vec<DeclaredAnnotation<'a>>,
+}
+
+impl<'c, 'a> Reader<'c, 'a> {
+    fn new(pool: &'c ConstantPool<'a>, attribute: &Attribute<'a>) -> Self {
+        Self {
+            pool,
+            cursor: Cursor::new(attribute.bytes, attribute.offset),
+            visible: false,
+            elements: Vec::new(),
+            all: Vec::new(),
+        }
+    }
+
+    /// `num_annotations`, and the annotations.
+    fn list(&mut self, parameter: u8) -> Option<()> {
+        for _ in 0..self.u2()? {
+            self.annotation(Utf8::default(), 0)?;
+            self.all.push(DeclaredAnnotation {
+                parameter,
+                visible: self.visible,
+                elements: std::mem::take(&mut self.elements),
+            });
+        }
+        Some(())
+    }
+
+    fn annotation(&mut self, name: Utf8<'a>, depth: u32) -> Option<()> {
+        let kind = self.text()?;
+        let count = self.u2()?;
+        let value = DeclaredValue::Annotation(kind, count);
+        self.elements.push(DeclaredElement { name, value });
+        for _ in 0..count {
+            let name = self.text()?;
+            self.value(name, depth)?;
+        }
+        Some(())
+    }
+
+    /// An `element_value`.
+    fn value(&mut self, name: Utf8<'a>, depth: u32) -> Option<()> {
+        if depth >= MAX_ELEMENT_DEPTH {
+            return None;
+        }
+        let deeper = depth.plus(1);
+        let value = match self.u1()? {
+            b'@' => return self.annotation(name, deeper),
+            b'[' => {
+                let count = self.u2()?;
+                let value = DeclaredValue::Array(count);
+                self.elements.push(DeclaredElement { name, value });
+                for _ in 0..count {
+                    self.value(Utf8::default(), deeper)?;
+                }
+                return Some(());
+            }
+            b'e' => DeclaredValue::Enum(self.text()?, self.text()?),
+            b's' => DeclaredValue::Text(self.text()?),
+            b'c' => DeclaredValue::Class(self.text()?),
+            tag => self.constant(tag)?,
+        };
+        self.elements.push(DeclaredElement { name, value });
+        Some(())
+    }
+
+    fn constant(&mut self, tag: u8) -> Option<DeclaredValue<'a>> {
+        let index = PoolIndex(self.u2()?);
+        let int = || self.pool.integer(index);
+        match tag {
+            b'Z' => int().map(|value| DeclaredValue::Boolean(value != 0)),
+            b'B' => int().map(|value| DeclaredValue::Byte(value as i8)),
+            b'C' => int().map(|value| DeclaredValue::Char(value as u16)),
+            b'S' => int().map(|value| DeclaredValue::Short(value as i16)),
+            b'I' => int().map(DeclaredValue::Integer),
+            b'J' => self.pool.long(index).map(DeclaredValue::Long),
+            b'F' => self.pool.float(index).map(DeclaredValue::Float),
+            b'D' => self.pool.double(index).map(DeclaredValue::Double),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self) -> Option<Utf8<'a>> {
+        let index = PoolIndex(self.u2()?);
+        self.pool.utf8(index)
+    }
+
+    fn u1(&mut self) -> Option<u8> {
+        self.cursor.u1(STRUCTURE).ok()
+    }
+
+    fn u2(&mut self) -> Option<u16> {
+        self.cursor.u2(STRUCTURE).ok()
+    }
+}

@@ -1,0 +1,179 @@
+//! What a class declares, and where its code says something, over the rules for plans.
+
+use classhook_sdk::declared::{
+    Annotated, Component, Enclosing, InnerClass, NamedMethod, Parameter, ParameterPlace,
+};
+use classhook_sdk::source::NativeClass as Source;
+use classhook_sdk::wit::{
+    self, DeclaredElement, DeclaredValue, DynamicFound, Failure, Found, FoundAnnotation, Jump,
+    MemberRef,
+};
+use plan_rules::declared::{self, TooLarge};
+use plan_rules::{RefusedRequest, queries};
+use rewriter::ClassFile;
+
+use crate::class::{NativeClass, text};
+use crate::plan::State;
+
+impl NativeClass<'_, '_> {
+    /// Reads what the class declares; too much of it stops the plugin.
+    fn declared<T: Default>(&self, read: impl FnOnce(&ClassFile<'_>) -> Result<T, TooLarge>) -> T {
+        let read = read(self.class);
+        self.record
+            .ask_or_trap(|_| read.map_err(|error| RefusedRequest::limit(error.to_string(), None)))
+    }
+}
+
+fn element(found: rewriter::DeclaredElement<'_>) -> DeclaredElement {
+    use rewriter::DeclaredValue as Value;
+    let value = match found.value {
+        Value::Boolean(value) => DeclaredValue::Boolean(value),
+        Value::Byte(value) => DeclaredValue::Byte(value),
+        Value::Char(value) => DeclaredValue::Char(value),
+        Value::Short(value) => DeclaredValue::Short(value),
+        Value::Integer(value) => DeclaredValue::Integer(value),
+        Value::Long(value) => DeclaredValue::Long(value),
+        Value::Float(value) => DeclaredValue::Float(value),
+        Value::Double(value) => DeclaredValue::Double(value),
+        Value::Text(value) => DeclaredValue::Text(text(value)),
+        Value::Enum(descriptor, name) => DeclaredValue::Enum(wit::DeclaredEnum {
+            descriptor: text(descriptor),
+            name: text(name),
+        }),
+        Value::Class(descriptor) => DeclaredValue::Class(text(descriptor)),
+        Value::Annotation(kind, elements) => DeclaredValue::Annotation(wit::DeclaredAnnotation {
+            kind: text(kind),
+            elements,
+        }),
+        Value::Array(length) => DeclaredValue::Array(length),
+    };
+    let name = text(found.name);
+    DeclaredElement { name, value }
+}
+
+fn annotated(of: declared::Annotated) -> Annotated {
+    match of {
+        declared::Annotated::Class => Annotated::Class,
+        declared::Annotated::Field(index) => Annotated::Field(index),
+        declared::Annotated::Method(index) => Annotated::Method(index),
+        declared::Annotated::Parameter(method, parameter) => {
+            Annotated::Parameter(ParameterPlace { method, parameter })
+        }
+        declared::Annotated::Component(index) => Annotated::Component(index),
+    }
+}
+
+fn all<T, U>(found: Vec<T>, of: impl Fn(T) -> U) -> Vec<U> {
+    found.into_iter().map(of).collect()
+}
+
+impl Source for NativeClass<'_, '_> {
+    fn annotations(&self, kinds: &[String]) -> Vec<FoundAnnotation> {
+        self.declared(|class| {
+            let found = declared::annotations(class, kinds)?;
+            Ok(all(found, |(of, found)| FoundAnnotation {
+                of: annotated(of),
+                visible: found.visible,
+                elements: all(found.elements, element),
+            }))
+        })
+    }
+    fn inner_classes(&self) -> Vec<InnerClass> {
+        self.declared(|class| {
+            Ok(all(declared::inner_classes(class)?, |found| InnerClass {
+                name: text(found.name),
+                outer: found.outer.map(text),
+                simple_name: found.simple_name.map(text),
+                access_flags: found.access_flags,
+            }))
+        })
+    }
+    fn enclosing_method(&self) -> Option<Enclosing> {
+        let found = self.class.enclosing()?;
+        let method = found.method.map(|(name, descriptor)| NamedMethod {
+            name: text(name),
+            descriptor: text(descriptor),
+        });
+        let class = text(found.class);
+        Some(Enclosing { class, method })
+    }
+    fn components(&self) -> Option<Vec<Component>> {
+        self.declared(|class| {
+            let found = declared::components(class)?;
+            Ok(found.map(|found| {
+                all(found, |found| Component {
+                    name: text(found.name),
+                    descriptor: text(found.descriptor),
+                    signature: found.signature().map(text),
+                })
+            }))
+        })
+    }
+    fn listed_classes(&self, attribute: &str, method: Option<u16>) -> Vec<String> {
+        self.declared(|class| {
+            let found = declared::listed_classes(class, attribute, method)?;
+            Ok(all(found, text))
+        })
+    }
+    fn parameters(&self, method: u16) -> Vec<Parameter> {
+        self.declared(|class| {
+            Ok(all(declared::parameters(class, method)?, |found| {
+                Parameter {
+                    name: found.name.map(text),
+                    access_flags: found.access_flags,
+                }
+            }))
+        })
+    }
+    fn find(&self, kind: &str, method: Option<u16>, pattern: &str) -> Result<Vec<Found>, Failure> {
+        let ask =
+            |state: &mut State| queries::find(&mut state.transformation, kind, method, pattern);
+        let found = self.record.ask(|state| Ok(ask(state)?))?;
+        Ok(all(found, place))
+    }
+    fn dynamic_calls(
+        &self,
+        method: Option<u16>,
+        pattern: &str,
+    ) -> Result<Vec<DynamicFound>, Failure> {
+        let ask =
+            |state: &mut State| queries::dynamic_calls(&mut state.transformation, method, pattern);
+        let found = self.record.ask(|state| Ok(ask(state)?))?;
+        Ok(all(found, dynamic))
+    }
+    fn loops(&self, method: u16) -> Result<Vec<Jump>, Failure> {
+        let ask = |state: &mut State| queries::loops(&mut state.transformation, method);
+        let found = self.record.ask(|state| Ok(ask(state)?))?;
+        Ok(all(found, |(source, target)| Jump {
+            source: source.0,
+            target: target.0,
+        }))
+    }
+}
+
+fn named(found: queries::MemberFound) -> MemberRef {
+    MemberRef {
+        owner: found.owner,
+        name: found.name,
+        descriptor: found.descriptor,
+    }
+}
+
+fn place(found: queries::Found) -> Found {
+    Found {
+        method: found.method.0,
+        bci: found.bci.0,
+        line: found.line,
+        opcode: found.opcode,
+        target: named(found.target),
+    }
+}
+
+fn dynamic(found: queries::DynamicFound) -> DynamicFound {
+    DynamicFound {
+        at: place(found.at),
+        name: found.name,
+        descriptor: found.descriptor,
+        implementation: found.implementation.map(named),
+    }
+}
