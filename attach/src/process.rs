@@ -102,10 +102,15 @@ impl Process {
         self.status.caught_signals & SIGQUIT_BIT != 0
     }
 
-    /// A path of the process's own file system, seen from ours.
+    /// A path of the process's own file system, seen from ours; a relative one is relative to its working directory.
     #[must_use]
     pub fn path_in_root(&self, path: &str) -> PathBuf {
-        PathBuf::from(format!("/proc/{}/root{path}", self.pid))
+        let place = if path.starts_with('/') {
+            "root"
+        } else {
+            "cwd/"
+        };
+        PathBuf::from(format!("/proc/{}/{place}{path}", self.pid))
     }
 
     /// The process's working directory, seen from ours.
@@ -313,6 +318,15 @@ mod tests {
 
     const STATUS: &str = "Name:\tjava\nPid:\t4711\nUid:\t1000\t1001\t1000\t1000\n\
                           NSpid:\t4711\t17\nSigCgt:\t2000000181005ccf\n";
+
+    #[test]
+    fn paths_of_a_process_lead_to_its_files() {
+        let own = Process::read(std::process::id().cast_signed()).unwrap();
+        let here = std::env::current_dir().unwrap();
+        let seen = |path: &str| own.path_in_root(path).canonicalize().unwrap();
+        assert_eq!(seen("src"), here.join("src"));
+        assert_eq!(seen(here.to_str().unwrap()), here);
+    }
 
     #[test]
     fn innermost_namespace_pid_and_effective_user_are_read() {

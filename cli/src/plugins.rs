@@ -16,8 +16,8 @@ use crate::problem::Problem;
 pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
     let config = if plugin.ends_with(".wasm") || plugin.contains('/') {
         PluginConfig::file(PathBuf::from(plugin))
-    } else if BUNDLED.contains(&plugin) {
-        PluginConfig::bundled(plugin)
+    } else if let Some(bundled) = PluginConfig::bundled_of(plugin) {
+        bundled
     } else if let Some(added) = added_plugins::find(plugin)? {
         PluginConfig::file(added)
     } else {

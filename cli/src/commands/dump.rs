@@ -1,7 +1,7 @@
 //! `classhook dump`: what a running JVM has recorded so far.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ use trace::numbers::counted;
 use crate::agent::Agent;
 use crate::args::place;
 use crate::outputs::atomic;
+use crate::outputs::files::Content;
 use crate::problem::Problem;
 use crate::show::{path, read, say, show, show_json};
 
@@ -94,7 +95,11 @@ impl Dump {
         let dump: Answer = read(answer.clone())?;
         let snapshot = agent.path(&dump.snapshot);
         if let Some(to) = &self.to {
-            copy(&dump, &snapshot, to)?;
+            let copied = copy(&dump, &snapshot, to);
+            copied.map_err(|problem| match self.reset {
+                true => kept(problem, &|out| write_copy(&dump, &snapshot, out)),
+                false => problem,
+            })?;
         }
         if self.json {
             show_json(&answer)?;
@@ -126,7 +131,7 @@ impl Dump {
         written.map_err(|error| {
             let problem = Problem::unwritable(to, &error);
             match self.reset {
-                true => kept(problem, &bytes),
+                true => kept(problem, &|out| out.write_all(&bytes)),
                 false => problem,
             }
         })?;
@@ -148,12 +153,11 @@ impl Dump {
 const ELSEWHERE: [&str; 2] = ["/tmp", "/dev/shm"];
 
 /// The problem that an answer cannot be written, with where it is instead: the JVM has forgotten what is in it.
-fn kept(problem: Problem, bytes: &[u8]) -> Problem {
+fn kept(problem: Problem, content: Content<'_>) -> Problem {
     let keep = |folder: &str| {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("classhook-dump-").suffix(".exec");
-        let mut file = builder.tempfile_in(folder).ok()?;
-        file.write_all(bytes).ok()?;
+        let mut file = builder.prefix("classhook-dump-").tempfile_in(folder).ok()?;
+        content(&mut file).ok()?;
         file.keep().ok()
     };
     match ELSEWHERE.into_iter().find_map(keep) {
@@ -194,7 +198,11 @@ fn damaged(address: &str, error: &exec::ReadError) -> Problem {
 
 /// A copy of what a dump has written, complete in itself; the JVM goes on writing to the snapshot.
 pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Problem> {
-    let from = File::open(snapshot).map_err(|error| Problem::unreadable(snapshot, &error))?;
+    File::open(snapshot).map_err(|error| Problem::unreadable(snapshot, &error))?;
+    atomic::file(to, &|out| write_copy(dump, snapshot, out))
+}
+
+fn write_copy(dump: &Answer, snapshot: &Path, mut out: &mut dyn Write) -> io::Result<()> {
     let classes = &dump.classes;
     let summary = Summary {
         seen: classes.seen,
@@ -204,11 +212,8 @@ pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Prob
         skipped_methods: classes.skipped_methods,
         ..Summary::default()
     };
-    let copied = atomic::create(to).and_then(|mut to| {
-        std::io::copy(&mut from.take(dump.length), &mut to)?;
-        probes::end_copy(&mut to, &summary)
-    });
-    copied.map_err(|error| Problem::unwritable(to, &error))
+    io::copy(&mut File::open(snapshot)?.take(dump.length), &mut out)?;
+    probes::end_copy(&mut out, &summary)
 }
 
 #[cfg(test)]

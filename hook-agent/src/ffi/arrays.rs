@@ -91,7 +91,7 @@ pub(crate) fn take_elements(
             return Ok(());
         }
     }
-    // A JVM that gives no access to the array itself; no HotSpot is like that.
+    // A JVM that gives no access to the array itself, as HotSpot does with `-Xcheck:jni`.
     for index in indices {
         let mut byte = [0];
         with_env(jvm, |env| {
@@ -166,6 +166,26 @@ impl<'a> CriticalElements<'a> {
             local.clear_exception();
             return Err("no memory for the elements of an array".to_owned());
         };
+        // With `-Xcheck:jni` it is a copy that the JVM says is none, and another one each time.
+        let unsaid = std::ptr::null_mut();
+        let again = jni!(local, v1_2.GetPrimitiveArrayCritical, array, unsaid);
+        match NonNull::new(again.cast::<i8>()) {
+            Some(again) => {
+                is_copy |= again != start;
+                let again = again.as_ptr().cast();
+                jni!(
+                    local,
+                    v1_2.ReleasePrimitiveArrayCritical,
+                    array,
+                    again,
+                    JNI_ABORT
+                );
+            }
+            None => {
+                local.clear_exception();
+                is_copy = true;
+            }
+        }
         let length = usize::try_from(length).unwrap_or(0);
         Ok(Self {
             local,

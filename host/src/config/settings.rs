@@ -225,13 +225,17 @@ impl PluginConfig {
         Self::new(name.to_owned(), source, grant)
     }
 
-    /// The plugin [`LINES`].
-    fn lines() -> Self {
-        Self {
-            name: LINES.to_owned(),
-            config: serde_json::json!({"lines": true}),
-            ..Self::bundled("coverage")
+    /// The bundled plugin of this name, or [`LINES`]; none if there is no such.
+    #[must_use]
+    pub fn bundled_of(name: &str) -> Option<Self> {
+        if name == LINES {
+            return Some(Self {
+                name: name.to_owned(),
+                config: serde_json::json!({"lines": true}),
+                ..Self::bundled("coverage")
+            });
         }
+        BUNDLED.contains(&name).then(|| Self::bundled(name))
     }
 
     /// Grants these capabilities, to a bundled plugin besides those that it needs; `!natives` withholds one.
@@ -287,11 +291,8 @@ impl PluginConfig {
         {
             return Ok(Self::file(folder.join(path)));
         }
-        if let Some(name) = BUNDLED.iter().find(|name| **name == reference) {
-            return Ok(Self::bundled(name));
-        }
-        if reference == LINES {
-            return Ok(Self::lines());
+        if let Some(bundled) = Self::bundled_of(reference) {
+            return Ok(bundled);
         }
         match Lock::load(folder)?.find(reference) {
             Some(plugin) => Ok(Self::file(plugin.file(folder))),

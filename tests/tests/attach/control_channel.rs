@@ -91,6 +91,17 @@ fn dump_holds_what_was_hit_and_reset_forgets_it() {
         let copy = dump(&servant, folder.path(), "c");
         assert_eq!(hits(&copy, STEPS), (1, 5), "on {jdk}");
         assert!(probes::Snapshot::read(&copy).expect("readable").complete);
+        // What is forgotten and finds no room is kept elsewhere.
+        let full = classhook(&["dump", &pid, "--reset", "--to", "/dev/full"]);
+        full.assert_exit(2).assert_stderr("H0620");
+        let kept = full
+            .stderr
+            .lines()
+            .find_map(|line| line.split_once("forgotten now is in "));
+        let kept = Path::new(kept.expect("a place").1);
+        assert_eq!(hits(kept, STEPS), (1, 5), "on {jdk}");
+        std::fs::remove_file(kept).expect("ours");
+        assert_eq!(hits(&dump(&servant, folder.path(), "full"), STEPS), (0, 5));
         servant.ask("steps a");
         classhook(&["reset", &pid, "--plugin", "coverage"]).assert_success();
         assert_eq!(hits(&dump(&servant, folder.path(), "again"), STEPS), (0, 5));

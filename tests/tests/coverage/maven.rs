@@ -132,8 +132,18 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     std::fs::copy(theirs.folder().join("web/target/jacoco.exec"), &kept).expect("a file");
     let native = ours.folder().join("cache/classhook/native");
     let [old, recent] = [31, 29].map(|days| unpacked_before(&native, days));
-    let run = ours.mvn(&["-T2", "-Dclasshook.fileName=%u.%p", "verify"]);
+    an_earlier_build(&ours);
+    let run = ours.mvn(&[
+        "-T2",
+        "-Dclasshook.fileName=%u.%p",
+        "-Dclasshook.carryOver",
+        "verify",
+    ]);
     run.assert_success();
+    assert_said(
+        &run,
+        "1 class ran in other versions: what ran of 2 of 3 methods",
+    );
     assert_said(&run, "All coverage checks have been met.");
     for report in [
         "core/target/site/jacoco/jacoco.xml",
@@ -168,6 +178,34 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     checks(&ours);
     offline(&ours, &theirs.report("core/target/site/jacoco/jacoco.xml"));
     mistakes(&ours);
+}
+
+/// What was recorded of another version of a class, whose unchanged methods the tests execute, too.
+fn an_earlier_build(project: &Project) {
+    let core = project.folder().join("core");
+    let earlier = scratch();
+    let text = std::fs::read_to_string(core.join("src/main/java/com/acme/Sum.java")).expect("text");
+    let sources = [
+        ("Sum.java", text.replace("? 100", "? 99").replace("    private int", "\n    private int")),
+        ("Main.java", "class Main { public static void main(String[] words) { new com.acme.Sum().add(1).get(); } }".to_owned()),
+    ];
+    let sources = sources.map(|(name, text)| {
+        let path = earlier.path().join(name);
+        std::fs::write(&path, text).expect("writable");
+        path
+    });
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    let classes = javac::compile(
+        &project.jdk,
+        &sources,
+        earlier.path(),
+        &["--release", "8", "-Xlint:-options"],
+    );
+    let java = Java::new(&project.jdk).coverage(&core.join("target/jacoco.exec"));
+    java.class_path(&[classes])
+        .main("Main")
+        .run()
+        .assert_success();
 }
 
 /// What is below a folder, with the files' content.
@@ -207,6 +245,7 @@ fn offline(project: &Project, expected: &XmlReport) {
         "-Djacoco.propertyName=unused",
         "-Djacoco.output=tcpserver",
         "-Djacoco.reset",
+        "-Dclasshook.exactLines",
         "-Dgoal=dump",
         "-Ddetail",
     ];
@@ -217,6 +256,7 @@ fn offline(project: &Project, expected: &XmlReport) {
     run.assert_success();
     drop(servant);
     assert_said(&run, &format!(",jacoco-tcp={port}"));
+    assert_said(&run, ",plugin=coverage-lines");
     assert_said(&run, "Restored 1 class in ");
     assert_said(&run, "classhook:dump");
     assert_said(&run, "retryCount (default: 10)");

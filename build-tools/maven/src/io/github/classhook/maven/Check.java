@@ -25,6 +25,7 @@ public final class Check extends Goal {
     private boolean haltOnFailure;
     private List<String> includes;
     private List<String> excludes;
+    private boolean carryOver;
     private MojoExecution execution;
 
     @Override
@@ -39,6 +40,9 @@ public final class Check extends Goal {
             List<String> words = new ArrayList<>(Arrays.asList("check", dataFile.getPath(), "--name", project.getArtifactId(),
                     "--classes", classes.getPath(), "--rules", writeRules().toString()));
             words.addAll(classFiles.options());
+            if (carryOver) {
+                words.add("--carry-over");
+            }
             check(command(words));
         }
     }

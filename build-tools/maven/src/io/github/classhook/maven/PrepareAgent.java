@@ -26,6 +26,7 @@ public final class PrepareAgent extends Goal {
     private String address;
     private Integer port;
     private String fileName;
+    private boolean exactLines;
 
     @Override
     void run() throws IOException, MojoExecutionException {
@@ -90,7 +91,7 @@ public final class PrepareAgent extends Goal {
 
     private String options() throws IOException {
         String name = fileName == null ? "" : ",file-name=" + AgentOptions.value("fileName", fileName);
-        return AgentOptions.of(snapshots(), includes, excludes) + name + server();
+        return AgentOptions.of(snapshots(), includes, excludes) + (exactLines ? ",plugin=coverage-lines" : "") + name + server();
     }
 
     /** With a server, only what the goal dump gets of it is to be reported. */

@@ -20,6 +20,7 @@ abstract class Reporting extends Goal {
     private List<String> includes;
     private List<String> excludes;
     private String title;
+    private boolean carryOver;
     private String footer;
     private String sourceEncoding;
     private String outputEncoding;
@@ -59,6 +60,9 @@ abstract class Reporting extends Goal {
         words.addAll(recorded);
         words.addAll(places);
         words.addAll(classFiles.options());
+        if (carryOver) {
+            words.add("--carry-over");
+        }
         for (String name : formats) {
             Format format = Format.of(name);
             String file = format == Format.HTML ? outputDirectory.getPath() : new File(outputDirectory, format.file).getPath();
