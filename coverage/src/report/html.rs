@@ -1,7 +1,8 @@
 //! The HTML report: a folder of pages that needs neither network nor server.
 //!
 //! `index.html` lists the packages, `pkg/NAME/index.html` a package's classes,
-//! `class-NAME.html` a class's methods and `src-FILE.html` the lines. One style
+//! `src-FILE.html` the methods of its classes and the lines; a class that names no
+//! source file has a page of its own, `class-NAME.html`. One style
 //! sheet and one script serve all pages; `classes.js` is loaded at the first
 //! search. Of a group each module has such a folder, `mod-NAME`, beside the pages
 //! that list the modules. Whatever comes from classes or sources is escaped.
@@ -21,7 +22,7 @@ use std::io;
 use std::path::Path;
 
 use self::links::Links;
-use self::page::{Crumb, Page, text, text_into};
+use self::page::{Crumb, Page, text};
 use self::rows::{Columns, Row};
 use super::table::percent;
 use super::{Module, Report, Session, SourceLookup, names};
@@ -195,7 +196,9 @@ impl Pages<'_> {
         let folder = folder.join(self.links.folder(package));
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join("index.html"), self.package(package))?;
-        for class in package.classes.iter().filter(|class| class.contains_code()) {
+        let alone = package.classes.iter();
+        let alone = alone.filter(|class| class.source_file.is_none() && class.contains_code());
+        for class in alone {
             std::fs::write(
                 folder.join(self.links.class(class)),
                 self.class(package, class),
@@ -262,53 +265,18 @@ impl Pages<'_> {
         })
     }
 
+    /// The page of a class that names no source file.
     fn class(&self, package: &PackageCoverage, class: &ClassCoverage) -> String {
         let name = names::class(class);
         let mut page = Page::new(&name, "../../", &self.crumbs(package, Some(&name)));
-        if let Some((label, link)) = self.place(package, class, None) {
-            let _ = write!(
-                page.body,
-                "<p class=under>Source: <a href=\"{link}\">{}</a>",
-                text(&label)
-            );
-        }
-        if class.no_match {
-            let so = match class.carried_over {
-                None => "all of it counts as missed".to_owned(),
-                Some(carried) => format!(
-                    "only those {} of {} methods count as executed whose code is the same",
-                    carried.same, carried.methods
-                ),
-            };
-            let _ = write!(
-                page.body,
-                "<aside class=notice><p>Another version of this class was recorded, so {so}.</aside>"
-            );
-        }
+        another_version(&mut page.body, class);
         page.summary(&class.counters);
         page.filter("Filter methods", false);
-        let rows = class.methods.iter().map(|method| {
-            let place = self.place(package, class, method.first_line());
-            Row {
-                name: names::method(class, method),
-                link: place.map(|(_, link)| link),
-                note: method
-                    .first_line()
-                    .map(|line| (format!("line {line}"), String::new())),
-                title: Some(format!("{}{}", method.name, method.descriptor)),
-                counters: method.counters,
-            }
-        });
-        rows::write(
-            &mut page.body,
-            "Method",
-            Columns::Methods,
-            rows,
-            &class.counters,
-        );
+        methods(&mut page.body, class);
         page.finish()
     }
 
+    /// The page of a source file: the methods of its classes, and its lines.
     fn source(
         &self,
         package: &PackageCoverage,
@@ -321,28 +289,74 @@ impl Pages<'_> {
             &self.crumbs(package, Some(&file.name)),
         );
         page.summary(&file.counters);
+        page.filter("Filter methods", false);
         let classes = package
             .classes
             .iter()
             .filter(|class| class.source_file.as_ref() == Some(&file.name));
         let classes: Vec<_> = classes.filter(|class| class.contains_code()).collect();
-        page.body.push_str("<details class=under");
-        page.body
-            .push_str(if classes.len() <= 3 { " open" } else { "" });
-        let _ = write!(
-            page.body,
-            "><summary>{}</summary><ul>",
-            page::count(classes.len(), "class", "classes")
-        );
+        let open = if classes.len() <= OPEN { " open" } else { "" };
         for class in classes {
-            let _ = write!(page.body, "<li><a href=\"{}\">", self.links.class(class));
-            text_into(&names::class(class), &mut page.body);
-            page.body.push_str("</a>");
+            self.section(&mut page.body, class, open);
         }
-        page.body.push_str("</ul></details>");
         source::write(&mut page.body, package, file, source);
         page.finish()
     }
+
+    /// The methods of a class of a source file, below its name.
+    fn section(&self, body: &mut String, class: &ClassCoverage, open: &str) {
+        let name = text(&names::class(class));
+        let _ = write!(body, "<details class=class{open}><summary>{name}");
+        if let Some(percent) = percent(class.counters.line) {
+            let _ = write!(body, " <small>{percent}% of lines</small>");
+        }
+        let id = match self.links.class(class).split_once('#') {
+            Some((_, anchor)) => format!(" id={anchor}"),
+            None => String::new(),
+        };
+        let _ = write!(body, "</summary><section{id} aria-label=\"{name}\">");
+        another_version(body, class);
+        methods(body, class);
+        body.push_str("</section></details>\n");
+    }
+}
+
+/// Of a file with more classes than these, the methods are shown when they are asked for.
+const OPEN: usize = 3;
+
+/// What is measured from another version counts as missed, or in part: that must be seen.
+fn another_version(body: &mut String, class: &ClassCoverage) {
+    if !class.no_match {
+        return;
+    }
+    let so = match class.carried_over {
+        None => "all of it counts as missed".to_owned(),
+        Some(carried) => format!(
+            "only those {} of {} methods count as executed whose code is the same",
+            carried.same, carried.methods
+        ),
+    };
+    let _ = write!(
+        body,
+        "<aside class=notice><p>Another version of this class was recorded, so {so}.</aside>"
+    );
+}
+
+/// The methods of a class; each leads to its first line, which is on the same page.
+fn methods(body: &mut String, class: &ClassCoverage) {
+    let rows = class.methods.iter().map(|method| {
+        let line = method.first_line();
+        Row {
+            name: names::method(class, method),
+            link: line
+                .filter(|_| class.source_file.is_some())
+                .map(|line| format!("#L{line}")),
+            note: line.map(|line| (format!("line {line}"), String::new())),
+            title: Some(format!("{}{}", method.name, method.descriptor)),
+            counters: method.counters,
+        }
+    });
+    rows::write(body, "Method", Columns::Methods, rows, &class.counters);
 }
 
 /// A JavaScript string that cannot end its script element either.

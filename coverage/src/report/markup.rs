@@ -2,28 +2,26 @@
 
 use std::io::{self, Write};
 
-use quick_xml::events::attributes::Attr;
-use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
-
 /// Attributes of an element, in order.
 pub(super) type Attributes<'a> = [(&'a str, &'a str)];
 
-/// Writes elements one after the other.
+/// Writes elements one after the other. Their names and those of attributes are XML's, values may be any text.
 pub(super) struct Markup<W: Write> {
-    writer: quick_xml::Writer<W>,
+    out: W,
+    /// An escaped text, whose memory the next one uses.
+    escaped: String,
 }
 
 impl<W: Write> Markup<W> {
     /// Begins a document with its declaration and document type.
-    pub(super) fn new(out: W, standalone: Option<&str>, doctype: &str) -> io::Result<Self> {
-        let mut writer = quick_xml::Writer::new(out);
-        writer.write_event(Event::Decl(BytesDecl::new(
-            "1.0",
-            Some("UTF-8"),
-            standalone,
-        )))?;
-        writer.write_event(Event::DocType(BytesText::from_escaped(doctype)))?;
-        Ok(Self { writer })
+    pub(super) fn new(mut out: W, standalone: Option<&str>, doctype: &str) -> io::Result<Self> {
+        out.write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"")?;
+        if let Some(standalone) = standalone {
+            write!(out, " standalone=\"{standalone}\"")?;
+        }
+        write!(out, "?><!DOCTYPE {doctype}>")?;
+        let escaped = String::new();
+        Ok(Self { out, escaped })
     }
 
     /// An element with the content that `content` writes.
@@ -33,32 +31,63 @@ impl<W: Write> Markup<W> {
         attributes: &Attributes<'_>,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.writer
-            .write_event(Event::Start(start(name, attributes)))?;
+        self.start(name)?;
+        for (key, value) in attributes {
+            self.attribute(key, value)?;
+        }
+        self.out.write_all(b">")?;
         content(self)?;
-        self.writer.write_event(Event::End(BytesEnd::new(name)))
+        for part in ["</", name, ">"] {
+            self.out.write_all(part.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// An element without content.
     pub(super) fn empty(&mut self, name: &str, attributes: &Attributes<'_>) -> io::Result<()> {
-        self.writer
-            .write_event(Event::Empty(start(name, attributes)))
+        self.start(name)?;
+        for (key, value) in attributes {
+            self.attribute(key, value)?;
+        }
+        self.out.write_all(b"/>")
+    }
+
+    /// An element without content whose attributes, behind `attributes`, are numbers.
+    pub(super) fn numbers(
+        &mut self,
+        name: &str,
+        attributes: &Attributes<'_>,
+        numbers: &[(&str, u32)],
+    ) -> io::Result<()> {
+        self.start(name)?;
+        for (key, value) in attributes {
+            self.attribute(key, value)?;
+        }
+        for (key, value) in numbers {
+            write!(self.out, " {key}=\"{value}\"")?;
+        }
+        self.out.write_all(b"/>")
     }
 
     /// Text.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
-        let text = escape(text);
-        self.writer
-            .write_event(Event::Text(BytesText::from_escaped(text)))
+        self.escaped.clear();
+        escape_into(text, &mut self.escaped);
+        self.out.write_all(self.escaped.as_bytes())
     }
-}
 
-fn start<'a>(name: &'a str, attributes: &Attributes<'_>) -> BytesStart<'a> {
-    let mut start = BytesStart::new(name);
-    for &(key, value) in attributes {
-        start.push_attribute(Attr::DoubleQ(key, escape(value).as_str()));
+    fn start(&mut self, name: &str) -> io::Result<()> {
+        self.out.write_all(b"<")?;
+        self.out.write_all(name.as_bytes())
     }
-    start
+
+    fn attribute(&mut self, key: &str, value: &str) -> io::Result<()> {
+        for part in [" ", key, "=\""] {
+            self.out.write_all(part.as_bytes())?;
+        }
+        self.text(value)?;
+        self.out.write_all(b"\"")
+    }
 }
 
 /// Escapes for XML 1.0 and HTML alike; characters that XML 1.0 cannot hold become
@@ -70,7 +99,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// [`escape()`] into a text that exists.
-pub(super) fn escape_into(text: &str, escaped: &mut String) {
+fn escape_into(text: &str, escaped: &mut String) {
     for character in text.chars() {
         match character {
             '&' => escaped.push_str("&amp;"),

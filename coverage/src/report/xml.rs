@@ -93,23 +93,13 @@ fn write_source_file<W: Write>(xml: &mut Markup<W>, file: &SourceFileCoverage) -
     xml.element("sourcefile", &[("name", &file.name)], |xml| {
         for (number, line) in file.lines.iter() {
             let numbers = [
-                number,
-                line.instructions.missed,
-                line.instructions.covered,
-                line.branches.missed,
-                line.branches.covered,
+                ("nr", number),
+                ("mi", line.instructions.missed),
+                ("ci", line.instructions.covered),
+                ("mb", line.branches.missed),
+                ("cb", line.branches.covered),
             ];
-            let [nr, mi, ci, mb, cb] = numbers.map(|number| number.to_string());
-            xml.empty(
-                "line",
-                &[
-                    ("nr", &nr),
-                    ("mi", &mi),
-                    ("ci", &ci),
-                    ("mb", &mb),
-                    ("cb", &cb),
-                ],
-            )?;
+            xml.numbers("line", &[], &numbers)?;
         }
         write_counters(xml, &file.counters)
     })
@@ -119,15 +109,8 @@ fn write_counters<W: Write>(xml: &mut Markup<W>, counters: &Counters) -> io::Res
     for kind in CounterKind::ALL {
         let counter = counters.of(kind);
         if counter != Counter::EMPTY {
-            let (missed, covered) = (counter.missed.to_string(), counter.covered.to_string());
-            xml.empty(
-                "counter",
-                &[
-                    ("type", kind.name()),
-                    ("missed", &missed),
-                    ("covered", &covered),
-                ],
-            )?;
+            let numbers = [("missed", counter.missed), ("covered", counter.covered)];
+            xml.numbers("counter", &[("type", kind.name())], &numbers)?;
         }
     }
     Ok(())

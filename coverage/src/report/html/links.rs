@@ -29,20 +29,43 @@ impl<'a> Links<'a> {
                 .folders
                 .insert(&package.name, unique("pkg/", &name, "", &mut folders));
             let mut files = HashSet::new();
-            for class in &package.classes {
-                let file = unique("class-", class.simple_name(), ".html", &mut files);
-                links.classes.insert(&class.name, file);
-            }
+            let mut sources = HashMap::new();
             for source in &package.source_files {
                 let file = unique("src-", &source.name, ".html", &mut files);
-                links
-                    .sources
-                    .entry(&package.name)
-                    .or_default()
-                    .insert(&source.name, file);
+                sources.insert(source.name.as_str(), file);
             }
+            links.add_classes(package, &sources, &mut files);
+            links.sources.insert(&package.name, sources);
         }
         links
+    }
+
+    /// Classes are shown with their source file; one that names none has a page of its own.
+    fn add_classes(
+        &mut self,
+        package: &'a PackageCoverage,
+        sources: &HashMap<&str, String>,
+        files: &mut HashSet<String>,
+    ) {
+        let mut of_file = HashMap::<&str, usize>::new();
+        for class in package.classes.iter().filter(|class| class.contains_code()) {
+            let file = class.source_file.as_deref().unwrap_or_default();
+            *of_file.entry(file).or_default() += 1;
+        }
+        let mut anchors = HashSet::new();
+        for class in &package.classes {
+            let file = class.source_file.as_deref();
+            let page = file.and_then(|file| Some((sources.get(file)?, of_file.get(file))));
+            let link = match page {
+                None => unique("class-", class.simple_name(), ".html", files),
+                Some((page, Some(1))) => page.clone(),
+                Some((page, _)) => {
+                    let anchor = unique("c-", class.simple_name(), "", &mut anchors);
+                    format!("{page}#{anchor}")
+                }
+            };
+            self.classes.insert(&class.name, link);
+        }
     }
 
     /// Folder of a package, from the report's root.
@@ -52,7 +75,7 @@ impl<'a> Links<'a> {
             .map_or("", String::as_str)
     }
 
-    /// Page of a class, in the folder of its package.
+    /// Page of a class, in the folder of its package, and its place there.
     pub(super) fn class(&self, class: &ClassCoverage) -> &str {
         self.classes
             .get(class.name.as_str())

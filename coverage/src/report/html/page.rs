@@ -123,13 +123,17 @@ fn card(body: &mut String, label: &str, counter: Counter) {
 }
 
 /// A bar whose filled part is covered; the number always stands beside it.
-pub(super) fn bar(counter: Counter) -> String {
-    match counter.ratio() {
-        Some(ratio) if counter.covered > 0 => {
-            format!("<i class=bar style=--c:{:.1}%></i>", ratio * 100.0)
-        }
-        _ => "<i class=bar></i>".to_owned(),
+fn bar(counter: Counter) -> String {
+    match width(counter) {
+        Some(width) => format!("<i class=bar style={width}></i>"),
+        None => "<i class=bar></i>".to_owned(),
     }
+}
+
+/// How much of a bar is filled, for the style sheet; none if nothing is.
+pub(super) fn width(counter: Counter) -> Option<String> {
+    let ratio = counter.ratio().filter(|_| counter.covered > 0)?;
+    Some(format!("--c:{:.1}%", ratio * 100.0))
 }
 
 /// `1,234`.

@@ -39,6 +39,23 @@ function counts(table) {
   });
 }
 
+/** What the mark beside a line says, on hovering; `title` may hold what is known of its branches. */
+function marks(list) {
+  const words = Object.fromEntries([...document.querySelectorAll(".legend > span:not(.keys)")].map((one) => [one.className, one.textContent]));
+  list.addEventListener("mouseover", ({ target }) => {
+    const anchor = target.closest("a");
+    const word = words[anchor?.parentElement.className];
+    if (word && !anchor.title.startsWith(word)) anchor.title = [word, anchor.title].filter(Boolean).join(", ");
+  });
+}
+
+/** A class that is linked to is shown, also where its file has many. */
+function reveal() {
+  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const details = place?.closest("details");
+  if (details && !details.open) { details.open = true; place.scrollIntoView(); }
+}
+
 function sorting(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -49,7 +66,7 @@ function sorting(table) {
     return covered === "–" ? -1 : covered / total; // what has nothing to cover comes first
   };
   heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
-    const first = head.classList.contains("number") ? "descending" : "ascending";
+    const first = column >= heads.length - 2 ? "descending" : "ascending"; // of what is missed, the most comes first
     const other = first === "ascending" ? "descending" : "ascending";
     const direction = head.ariaSort === first ? other : first;
     heads.forEach((one) => one.removeAttribute("aria-sort"));
@@ -80,6 +97,7 @@ function filtering(input) {
       shown += !hidden;
     });
     output.textContent = all.length ? `${shown} of ${rows.length}` : "";
+    if (all.length) document.querySelectorAll("details.class").forEach((details) => { details.open = true; });
     if (!input.dataset.search) return;
     if (searchable) showClasses();
     else load();
@@ -190,6 +208,9 @@ addEventListener("DOMContentLoaded", () => {
   if (input) filtering(input);
   const source = document.querySelector(".source");
   if (source) sourcePage(source);
+  document.querySelectorAll(".source, .lines").forEach(marks);
+  addEventListener("hashchange", reveal);
+  reveal();
 });
 
 addEventListener("keydown", (event) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::page::{bar, grouped, text};
+use super::page::{grouped, text, width};
 use crate::model::{Counter, CounterKind, Counters};
 use crate::report::table::percent;
 
@@ -19,14 +19,15 @@ pub(super) enum Columns {
 }
 
 impl Columns {
-    /// Counter, heading, and whether a narrow screen can do without.
-    fn list(self) -> &'static [(CounterKind, &'static str, bool)] {
-        const ALL: [(CounterKind, &str, bool); 5] = [
-            (CounterKind::Line, "Lines", false),
-            (CounterKind::Branch, "Branches", false),
-            (CounterKind::Instruction, "Instructions", true),
-            (CounterKind::Method, "Methods", true),
-            (CounterKind::Class, "Classes", true),
+    /// Counter and heading. The style sheet knows the columns by their places: a narrow screen does without those from
+    /// instructions on, but for the missed lines; the last two are numbers.
+    fn list(self) -> &'static [(CounterKind, &'static str)] {
+        const ALL: [(CounterKind, &str); 5] = [
+            (CounterKind::Line, "Lines"),
+            (CounterKind::Branch, "Branches"),
+            (CounterKind::Instruction, "Instructions"),
+            (CounterKind::Method, "Methods"),
+            (CounterKind::Class, "Classes"),
         ];
         match self {
             Self::Packages => &ALL,
@@ -59,12 +60,11 @@ pub(super) fn write(
     total: &Counters,
 ) {
     body.push_str("<div class=scroll><table class=rows><thead><tr>");
-    heading(body, what, "name", false);
-    for &(_, title, optional) in columns.list() {
-        heading(body, title, "", optional);
+    let counted = columns.list().iter().map(|&(_, title)| title);
+    let titles = std::iter::once(what).chain(counted);
+    for title in titles.chain(["Missed lines", "Complexity"]) {
+        let _ = write!(body, "<th scope=col><button>{title}</button>");
     }
-    heading(body, "Missed lines", "number", false);
-    heading(body, "Complexity", "number", true);
     body.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
         body.push_str("<tr>");
@@ -74,15 +74,6 @@ pub(super) fn write(
     body.push_str("</tbody>\n<tfoot><tr><th scope=row>Total");
     cells(body, columns, total);
     body.push_str("</tfoot></table></div>\n");
-}
-
-fn heading(body: &mut String, title: &str, class: &str, optional: bool) {
-    let class = [class, if optional { "opt" } else { "" }].join(" ");
-    let _ = write!(
-        body,
-        "<th scope=col class=\"{}\"><button type=button>{title}</button>",
-        class.trim()
-    );
 }
 
 fn name(body: &mut String, row: &Row) {
@@ -107,33 +98,30 @@ fn name(body: &mut String, row: &Row) {
 }
 
 fn cells(body: &mut String, columns: Columns, counters: &Counters) {
-    for &(kind, _, optional) in columns.list() {
-        cell(body, counters.of(kind), optional);
+    for &(kind, _) in columns.list() {
+        cell(body, counters.of(kind));
     }
-    let missed = grouped(counters.line.missed);
-    let _ = write!(body, "<td class=number>{missed}");
     let (complexity, missed) = (counters.complexity.total(), counters.complexity.missed);
-    let _ = write!(
+    let _ = writeln!(
         body,
-        "<td class=\"number opt\" title=\"{} missed\">{}",
+        "<td>{}<td title=\"{} missed\">{}</tr>",
+        grouped(counters.line.missed),
         grouped(missed),
         grouped(complexity)
     );
-    body.push_str("</tr>\n");
 }
 
-/// The script sorts by the text: `4 / 12`, and no numbers where there is nothing to cover.
-fn cell(body: &mut String, counter: Counter, optional: bool) {
-    let class = if optional { " class=opt" } else { "" };
+/// The script sorts by the text: `4 / 12`, and no numbers where there is nothing to cover. The style sheet draws a bar
+/// before a percentage.
+fn cell(body: &mut String, counter: Counter) {
     let Some(percent) = percent(counter) else {
-        let _ = write!(body, "<td{class}><span class=none>–</span>");
+        body.push_str("<td class=none>–");
         return;
     };
+    body.push_str("<td");
+    if let Some(width) = width(counter) {
+        let _ = write!(body, " style={width}");
+    }
     let (covered, total) = (grouped(counter.covered), grouped(counter.total()));
-    let _ = write!(
-        body,
-        "<td{class}>{}<b>{}%</b><small>{covered} / {total}</small>",
-        bar(counter),
-        text(&percent),
-    );
+    let _ = write!(body, "><b>{percent}%</b><small>{covered} / {total}</small>");
 }

@@ -60,10 +60,10 @@ fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>) {
         );
         return;
     };
-    let (class, words) = status(line);
+    let class = status(line);
     let _ = write!(
         body,
-        "<div id=L{number} class={class}><a href=#L{number} title=\"{words}\">{number}</a>"
+        "<div id=L{number} class={class}><a href=#L{number}>{number}</a>"
     );
     match branches(line.branches) {
         Some((class, words)) => {
@@ -76,11 +76,12 @@ fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>) {
     }
 }
 
-fn status(line: &LineCoverage) -> (&'static str, &'static str) {
+/// The mark of a line, which the legend explains; the script adds its words on hovering.
+fn status(line: &LineCoverage) -> &'static str {
     match line.status() {
-        Status::FullyCovered => ("f", "covered"),
-        Status::PartlyCovered => ("p", "partly covered"),
-        Status::NotCovered | Status::Empty => ("n", "missed"),
+        Status::FullyCovered => "f",
+        Status::PartlyCovered => "p",
+        Status::NotCovered | Status::Empty => "n",
     }
 }
 
@@ -115,18 +116,12 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
     legend(body);
     body.push_str("<ol class=lines>");
     for (number, line) in file.lines.iter() {
-        let (class, mut words) = (status(line).0, status(line).1.to_owned());
-        let diamond = match branches(line.branches) {
-            Some((_, branches)) => {
-                words = format!("{words}, {branches}");
-                "◆"
-            }
-            None => "",
+        let class = status(line);
+        let _ = write!(body, "<li id=L{number} class={class}><a href=#L{number}");
+        let _ = match branches(line.branches) {
+            Some((_, words)) => write!(body, " title=\"{words}\">{number}◆</a>"),
+            None => write!(body, ">{number}</a>"),
         };
-        let _ = write!(
-            body,
-            "<li id=L{number} class={class}><a href=#L{number} title=\"{words}\">{number}{diamond}</a>"
-        );
     }
     body.push_str("</ol>\n");
 }

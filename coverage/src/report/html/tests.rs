@@ -61,7 +61,7 @@ fn pages_of_a_small_program() {
     insta::assert_snapshot!("classes", files["classes.js"]);
     insta::assert_snapshot!("sessions", files["sessions.html"]);
     insta::assert_snapshot!("package", files["pkg/bank/index.html"]);
-    insta::assert_snapshot!("class", files["pkg/bank/class-Account.html"]);
+    insta::assert_snapshot!("class", files["pkg/default/class-Main.html"]);
     insta::assert_snapshot!("source", files["pkg/bank/src-Account.java.html"]);
 }
 
@@ -97,16 +97,19 @@ fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
             for link in values(page, "href").into_iter().chain(values(page, "src")) {
                 let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
                 let mut path = folder.clone();
-                for step in file.split('/') {
+                for step in file.split('/').filter(|step| !step.is_empty()) {
                     if step == ".." {
                         assert!(path.pop())
                     } else {
                         path.push(step)
                     }
                 }
-                let target = files
-                    .get(path.to_str().unwrap())
-                    .unwrap_or_else(|| panic!("{name}: {link}"));
+                let target = match file {
+                    "" => page,
+                    _ => files
+                        .get(path.to_str().unwrap())
+                        .unwrap_or_else(|| panic!("{name}: {link}")),
+                };
                 assert!(
                     anchor.is_empty() || target.contains(&format!("id={anchor} ")),
                     "{name}: {link}"
@@ -128,15 +131,16 @@ fn modules_of_a_group_have_their_own_pages_and_one_search() {
         "{index}"
     );
     let path = "<li><a href=\"../../../index.html\">All, of it</a><li><a href=\"../../index.html\">web|&lt;b&gt;</a><li><a href=\"index.html\">bank</a>";
-    let page = &files["mod-web__b_/pkg/bank/class-Page.html"];
+    let page = &files["mod-web__b_/pkg/bank/src-Page.java.html"];
     assert!(page.contains(path), "{page}");
     let search = &files["classes.js"];
     for link in [
-        "mod-The__bank_/pkg/bank/class-Account.html",
-        "mod-web__b_/pkg/bank/class-Page.html",
+        "mod-The__bank_/pkg/bank/src-Account.java.html#c-Account",
+        "mod-web__b_/pkg/bank/src-Page.java.html",
     ] {
+        let (file, _) = link.split_once('#').unwrap_or((link, ""));
         assert!(
-            search.contains(link) && files.contains_key(link),
+            search.contains(&format!("\"{link}\"")) && files.contains_key(file),
             "{link}: {search}"
         );
     }
@@ -228,26 +232,61 @@ fn branches_are_told_in_words() {
 
 #[test]
 fn class_of_another_version_is_told() {
-    let mut class = fixture::class(
-        "a/B",
-        None,
-        vec![fixture::method("run", "()V", &[(1, 0, 0, 0, 1)])],
-    );
-    class.no_match = true;
-    let mut builder = BundleBuilder::default();
-    builder.add(class.clone()).unwrap();
-    let files = report(&builder.build("x"), &NoSources);
-    assert!(files["index.html"].contains("1 class was recorded in another version."));
-    assert!(files["pkg/a/class-B.html"].contains("recorded, so all of it counts as missed"));
-    class.carried_over = Some(crate::model::CarriedOver {
-        same: 2,
-        methods: 3,
-    });
-    let mut builder = BundleBuilder::default();
-    builder.add(class).unwrap();
-    let files = report(&builder.build("x"), &NoSources);
-    assert!(files["index.html"].contains("<li>a.B: 2 of 3 methods"));
-    assert!(files["pkg/a/class-B.html"].contains("only those 2 of 3 methods count"));
+    for (source, page) in [
+        (None, "pkg/a/class-B.html"),
+        (Some("B.java"), "pkg/a/src-B.java.html"),
+    ] {
+        let mut class = fixture::class(
+            "a/B",
+            source,
+            vec![fixture::method("run", "()V", &[(1, 0, 0, 0, 1)])],
+        );
+        class.no_match = true;
+        let mut builder = BundleBuilder::default();
+        builder.add(class.clone()).unwrap();
+        let files = report(&builder.build("x"), &NoSources);
+        assert!(files["index.html"].contains("1 class was recorded in another version."));
+        assert!(files[page].contains("recorded, so all of it counts as missed"));
+        class.carried_over = Some(crate::model::CarriedOver {
+            same: 2,
+            methods: 3,
+        });
+        let mut builder = BundleBuilder::default();
+        builder.add(class).unwrap();
+        let files = report(&builder.build("x"), &NoSources);
+        assert!(files["index.html"].contains("<li>a.B: 2 of 3 methods"));
+        assert!(files[page].contains("only those 2 of 3 methods count"));
+    }
+}
+
+#[test]
+fn each_class_has_its_place_on_the_page_of_its_file_and_few_are_open() {
+    for (count, open) in [(1, true), (3, true), (4, false)] {
+        let mut builder = BundleBuilder::default();
+        for number in 0..count {
+            let run = fixture::method("run", "()V", &[(number + 1, 0, 0, 0, 1)]);
+            let name = format!("a/{}", ["B", "b", "B$<x>", "B$é"][number as usize]);
+            builder
+                .add(fixture::class(&name, Some("B.java"), vec![run]))
+                .unwrap();
+        }
+        let files = report(&builder.build("x"), &NoSources);
+        let page = &files["pkg/a/src-B.java.html"];
+        assert_eq!(page.matches("<details class=class").count(), count as usize);
+        assert_eq!(page.contains("<details class=class open>"), open, "{page}");
+        let links = values(&files["pkg/a/index.html"], "href");
+        let mut anchors: Vec<_> = links
+            .iter()
+            .filter_map(|link| link.split_once("#c-"))
+            .collect();
+        anchors.sort_unstable();
+        anchors.dedup();
+        assert_eq!(anchors.len(), if count == 1 { 0 } else { count as usize });
+        for (_, anchor) in anchors {
+            let places = page.matches(&format!("<section id=c-{anchor} ")).count();
+            assert_eq!(places, 1, "{anchor}: {page}");
+        }
+    }
 }
 
 /// Relative luminance of `#rrggbb` (WCAG 2.2).
