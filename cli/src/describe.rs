@@ -2,11 +2,12 @@
 //!
 //! `rewriter` reads views, `coverage` works on plain descriptions; this is the only place that knows both.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use coverage::class::{
-    ClassDescription, CodeDescription, Constant, Dynamic, Handler, Instruction, Line,
-    LocalVariable, MemberRef, MethodDescription, Operand,
+    ClassDescription, CodeDescription, Constant, Dynamic, Handler, Instruction, Line, MemberRef,
+    MethodDescription, Operand, VariableRange,
 };
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::modified_utf8::Utf8;
@@ -102,6 +103,8 @@ fn text(text: Utf8<'_>) -> String {
 struct Describer<'c, 'a> {
     pool: &'c ConstantPool<'a>,
     bootstrap: Vec<(MemberRef, Vec<PoolIndex>)>,
+    /// Fields and methods that instructions have named, by their index in the pool.
+    members: Vec<OnceCell<Arc<MemberRef>>>,
     budget: Cell<usize>,
 }
 
@@ -127,6 +130,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         Self {
             pool,
             bootstrap: bootstrap.collect(),
+            members: vec![OnceCell::new(); pool.count().into()],
             budget: Cell::new(BUDGET),
         }
     }
@@ -230,11 +234,17 @@ impl<'c, 'a> Describer<'c, 'a> {
     }
 
     fn member_operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
-        let member_ref = instruction
-            .pool_index()
-            .and_then(|index| self.pool.member_ref(index));
-        let member = member(member_ref.ok_or(Missing::Constant)?);
+        let index = instruction.pool_index().ok_or(Missing::Constant)?;
+        let known = self.members.get(usize::from(index.0));
+        if let Some(known) = known.and_then(OnceCell::get) {
+            return Ok(Operand::Member(Arc::clone(known)));
+        }
+        let found = self.pool.member_ref(index).ok_or(Missing::Constant)?;
+        let member = Arc::new(member(found));
         self.spend(member.owner.len() + member.name.len() + member.descriptor.len())?;
+        if let Some(place) = known {
+            let _ = place.set(Arc::clone(&member)); // it was empty
+        }
         Ok(Operand::Member(member))
     }
 
@@ -316,13 +326,10 @@ fn member(member: rewriter::MemberRef<'_>) -> MemberRef {
     }
 }
 
-fn local_variables(code: &Code<'_, '_>) -> Vec<LocalVariable> {
-    let variables = code.local_variables().map(|variable| LocalVariable {
+fn local_variables(code: &Code<'_, '_>) -> Vec<VariableRange> {
+    let variables = code.local_variables().map(|variable| VariableRange {
         start: variable.start.0,
         length: variable.length,
-        name: text(variable.name),
-        descriptor: text(variable.descriptor),
-        index: variable.index.0,
     });
     variables.collect()
 }

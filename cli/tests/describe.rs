@@ -99,16 +99,17 @@ fn loop_has_its_jumps_increments_lines_and_variables() {
         .filter(|operand| matches!(operand, Operand::Target(_)));
     assert_eq!(targets.count(), 2);
     assert_eq!(sum.lines.first().unwrap().number, 6);
-    let names: Vec<_> = sum
-        .local_variables
-        .iter()
-        .map(|variable| variable.name.as_str())
-        .collect();
+    let ranges = sum.local_variables.iter();
+    let mut ranges: Vec<_> = ranges.map(|range| (range.start, range.length)).collect();
+    ranges.sort_unstable();
+    let [this, n, (2, of_sum), (4, of_i)] = ranges[..] else {
+        panic!("{ranges:?}");
+    };
+    let end = sum.instructions.last().unwrap().bci + 1;
+    assert_eq!((this, n), ((0, end), (0, end)));
     assert!(
-        ["this", "n", "sum", "i"]
-            .iter()
-            .all(|name| names.contains(name)),
-        "{names:?}"
+        2 + of_sum == end && 4 + of_i < end - 1,
+        "i ends with its loop: {ranges:?}"
     );
 }
 

@@ -4,6 +4,8 @@
 //! Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices
 //! into the `code` array (JVMS 4.7.3).
 
+use std::sync::Arc;
+
 use jvms::access_flags::ACC_MODULE;
 
 /// One class file (JVMS 4.1).
@@ -79,8 +81,8 @@ pub struct CodeDescription {
     pub handlers: Vec<Handler>,
     /// All `LineNumberTable` entries (JVMS 4.7.12), in order.
     pub lines: Vec<Line>,
-    /// All `LocalVariableTable` entries (JVMS 4.7.13), in order.
-    pub local_variables: Vec<LocalVariable>,
+    /// Where the variables of the `LocalVariableTable` (JVMS 4.7.13) have values, in order.
+    pub local_variables: Vec<VariableRange>,
     /// The bcis of the frames of the `StackMapTable` (JVMS 4.7.4).
     pub frames: Vec<u16>,
 }
@@ -107,19 +109,13 @@ pub struct Line {
     pub number: u16,
 }
 
-/// An entry of a `LocalVariableTable` (JVMS 4.7.13).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocalVariable {
+/// The range of an entry of a `LocalVariableTable` (JVMS 4.7.13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VariableRange {
     /// First bci at which the variable has a value.
     pub start: u16,
     /// Length of the range in bytes of code.
     pub length: u16,
-    /// Name of the variable.
-    pub name: String,
-    /// Field descriptor of its type.
-    pub descriptor: String,
-    /// Index among the local variables.
-    pub index: u16,
 }
 
 /// One instruction (JVMS 6.5).
@@ -161,8 +157,8 @@ pub enum Operand {
         /// defaults that fill a `tableswitch` included.
         cases: Vec<(i32, u16)>,
     },
-    /// A field or method.
-    Member(MemberRef),
+    /// A field or method; instructions share what the constant pool says once.
+    Member(Arc<MemberRef>),
     /// `invokedynamic`.
     Dynamic(Box<Dynamic>),
     /// `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`: an

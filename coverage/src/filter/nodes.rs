@@ -162,7 +162,7 @@ impl<'a> Nodes<'a> {
     /// The field or method that the instruction at this node names.
     pub(crate) fn member(&self, at: usize) -> Option<&'a MemberRef> {
         match &self.instruction(at)?.operand {
-            Operand::Member(member) => Some(member),
+            Operand::Member(member) => Some(member.as_ref()),
             _ => None,
         }
     }

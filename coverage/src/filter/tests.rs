@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::opcode;
 
@@ -29,12 +31,12 @@ fn code(text: &str) -> CodeDescription {
 fn instruction(bci: u16, name: &str, operands: &[&str]) -> Instruction {
     let number = |index: usize| operands[index].parse::<u16>().expect("a number");
     let member = || {
-        Operand::Member(MemberRef {
+        Operand::Member(Arc::new(MemberRef {
             owner: operands[0].into(),
             name: operands[1].into(),
             descriptor: operands[2].into(),
             interface: false,
-        })
+        }))
     };
     let operand = match name {
         "iload" | "aload" | "istore" | "astore" => Operand::Local(number(0)),
