@@ -13,6 +13,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::Resolve;
+use wit_component::StringEncoding;
 
 /// The folders of the crates.
 const CRATES: [&str; 7] = [
@@ -47,6 +48,7 @@ type Packed = (String, Vec<u8>);
 
 /// The world that plugins are written for, and the folder of the interface.
 const WORLD: &str = "transform-plugin";
+const REPORT_WORLD: &str = "report-plugin";
 const WIT: &str = "wit";
 /// The sources of the SDKs for C and Python.
 const C: &str = "sdk/c";
@@ -144,7 +146,23 @@ fn c(root: &Path) -> Result<Vec<Packed>> {
             .iter()
             .map(|(name, contents)| (name.to_owned(), contents.to_vec())),
     );
+    packed.push(("report_type.h".to_owned(), report_type(root)?.into_bytes()));
     Ok(packed)
+}
+
+/// The world of what a plugin in C may export besides, as a section of whichever source includes this.
+fn report_type(root: &Path) -> Result<String> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_path(root.join(WIT))?;
+    let world = resolve.select_world(&[package], Some(REPORT_WORLD))?;
+    let section = wit_component::metadata::encode(&resolve, world, StringEncoding::UTF8, None)?;
+    let mut text = "// Generated of wit/plugin.wit.\n".to_owned()
+        + "__asm__(\".section \\\".custom_section.component-type:report\\\",\\\"\\\",@\\n\"\n";
+    for row in section.chunks(24) {
+        let row: Vec<String> = row.iter().map(u8::to_string).collect();
+        text += &format!("        \"  .byte {}\\n\"\n", row.join(","));
+    }
+    Ok(text + "        \"  .text\\n\");\n")
 }
 
 /// Reads a file, and has this run again when it changes.

@@ -11,6 +11,7 @@ use compiler::compiler;
 use explained::explained;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
+use plan_rules::Row;
 use plugin_requests::{REQUESTS, Requests};
 use probes::ProbeTable;
 
@@ -102,7 +103,9 @@ fn planned(transformed: &Transformed) -> Vec<String> {
     lines.extend(notes.map(|note| format!("{}: note {}", note.point, note.text)));
     lines.extend(request.tags.iter().map(|tag| {
         let (kind, last) = (format!("{:?}", tag.kind), tag.first + tag.count - 1);
-        let (kind, text) = (kind.to_lowercase(), tag.bytes.escape_ascii());
+        let row = Row::of_tag(&tag.bytes).map(|row| row.to_string());
+        let text = row.unwrap_or_else(|| tag.bytes.escape_ascii().to_string());
+        let kind = kind.to_lowercase();
         format!(
             "{}: note tag of {kind}s {} to {last}: {text}",
             tag.point, tag.first

@@ -102,6 +102,8 @@ mod tests {
         assert!(text("classhook.h").contains("bool exports_transformer_transform("));
         assert!(text("classhook.c").contains("transformer@0.1.0#transform"));
         assert_eq!(text("sdk.h"), source("sdk/c/sdk.h"));
+        assert_eq!(text("report.h"), source("sdk/c/report.h"));
+        assert!(text("report_type.h").contains("component-type:report"));
         assert_eq!(text("include/string.h"), source("sdk/c/include/string.h"));
         assert_eq!(text("wit/plugin.wit"), source("wit/plugin.wit"));
         let python = PYTHON.files().unwrap();

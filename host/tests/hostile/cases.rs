@@ -404,7 +404,7 @@ const HANDLES: [Row; 15] = [
 ];
 
 /// More than anybody needs: a million times `AGAIN`.
-const FLOODS: [Row; 24] = [
+const FLOODS: [Row; 27] = [
     (
         "lines",
         "i32.const 1 i32.const 1024 i32.const 32 call log",
@@ -438,6 +438,30 @@ const FLOODS: [Row; 24] = [
     (
         "tags",
         "local.get 1 i32.const 0 i32.const 0 i32.const 0 i32.const 4096 i32.const 256 call hit",
+        Bounded,
+    ),
+    (
+        "rows",
+        "i32.const 4096 i32.const 1024 i32.store i32.const 4100 i32.const 4 i32.store \
+         i32.const 4104 i32.const 5120 i32.store i32.const 4108 i32.const 4 i32.store \
+         i32.const 4112 i32.const 1024 i32.store i32.const 4116 i32.const 4 i32.store \
+         i32.const 5120 i32.const 1954047348 i32.store \
+         i32.const 1024 i32.const 8 i32.const 4096 i32.const 1 i32.const 4112 i32.const 1 i32.const 256 call row",
+        Bounded,
+    ),
+    (
+        "rows of a MiB in a cell",
+        "i32.const 4096 i32.const 1024 i32.store i32.const 4100 i32.const 4 i32.store \
+         i32.const 4104 i32.const 5120 i32.store i32.const 4108 i32.const 4 i32.store \
+         i32.const 4112 i32.const 131072 i32.store i32.const 4116 i32.const 1048576 i32.store \
+         i32.const 5120 i32.const 1954047348 i32.store \
+         i32.const 1024 i32.const 8 i32.const 4096 i32.const 1 i32.const 4112 i32.const 1 i32.const 256 call row",
+        Bounded,
+    ),
+    (
+        "queries",
+        "i32.const 5120 i32.const 1819042147 i32.store i32.const 5124 i32.const 10794 i32.store \
+         local.get 0 i32.const 5120 i32.const 4 i32.const 0 i32.const 0 i32.const 5124 i32.const 2 i32.const 256 call find",
         Bounded,
     ),
     (

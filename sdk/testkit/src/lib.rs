@@ -38,12 +38,15 @@
 //!     .assert_plan("increment(I)I entry: hit 0\n");
 //! ```
 //!
+//! [`java!`] compiles classes for tests from source.
+//!
 //! Longer plans live in files: [`Transformed::assert_plan_file`], and
 //! `BLESS=1 cargo test` writes them.
 
 mod class;
 mod declared;
 mod edits;
+pub mod java;
 mod plan;
 mod report;
 

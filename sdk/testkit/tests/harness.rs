@@ -6,7 +6,7 @@ use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::edit::{Constant, Field};
 use classhook_sdk::opcode::IRETURN;
 use classhook_sdk::prelude::*;
-use classhook_testkit::Harness;
+use classhook_testkit::{Harness, java};
 
 const COUNTER: &[u8] = include_bytes!("Counter.class");
 
@@ -398,4 +398,44 @@ fn what_queries_find_and_loops_are_counted() {
          parse(Ljava/lang/String;IJ)I jump 40 -> 18: count 1 row of rounds: method \"parse\" text \"method\"\n",
     );
     assert!(transformed.splice().len() > DECLARED.len());
+}
+
+#[test]
+fn classes_of_java_source_are_transformed_by_name_and_with_their_lines() {
+    let counter = || {
+        java! { r#"
+            // the class of the file
+            package com.acme;
+
+            public sealed interface Parser {
+                record Numbers(int base) implements Parser {
+                    int parse(String text) { return Integer.parseInt(text, base); }
+                }
+            }
+        "#, "-g", "--release", "17" }
+    };
+    let classes = counter();
+    let names: Vec<_> = classes.names().collect();
+    assert_eq!(names, ["com/acme/Parser", "com/acme/Parser$Numbers"]);
+    let numbers = classes.class("com/acme/Parser$Numbers");
+    let transformed = Harness::<Queries>::default().transform(numbers);
+    transformed.assert_plan(
+        "parse(Ljava/lang/String;)I before 5: count 0 row of parsed: method \"parseInt\" line \"7\"\n",
+    );
+    Harness::<Queries>::default()
+        .transform(&classes)
+        .assert_plan("");
+    assert_eq!(counter(), classes, "what was kept");
+}
+
+#[test]
+fn java_source_with_a_mistake_is_told_with_its_line() {
+    let told = std::panic::catch_unwind(|| java! { "class A {\n    int f() { return x; }\n}" });
+    let told = told.expect_err("there is no x");
+    let text = told.downcast_ref::<String>().expect("a text");
+    assert!(text.contains("does not compile"), "{text}");
+    assert!(
+        text.contains("A.java:2: error: cannot find symbol"),
+        "{text}"
+    );
 }

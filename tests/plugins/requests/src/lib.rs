@@ -30,6 +30,14 @@ pub const REQUESTS: &[Request] = &[
     ("events", events),
     ("notes", notes),
     ("type-names", type_names),
+    ("rows", |class, plan| {
+        let row = plan.row(&FOUND, &["one", "2"])?;
+        plan.count(&entries(class), &row)?;
+        Ok(())
+    }),
+    ("row-with-too-few-cells", |_, plan| {
+        plan.row(&FOUND, &["one"]).map(drop).map_err(Into::into)
+    }),
     ("declared-annotations", |class, plan| {
         let all = class.annotations_of(&[]);
         all.iter().for_each(|found| say(class, plan, found));
@@ -140,6 +148,12 @@ pub const REQUESTS: &[Request] = &[
     ("large-annotation", large_annotation),
     ("large-nested-annotation", large_nested_annotation),
 ];
+
+/// What is found.
+const FOUND: Table = Table {
+    name: "found",
+    columns: &[("what", Kind::Text), ("how-often", Kind::Integer)],
+};
 
 impl Transformer for Requests {
     type Config = Settings;
