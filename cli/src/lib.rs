@@ -52,6 +52,7 @@ pub mod plan_text;
 pub mod plugin_compiler;
 pub mod plugin_project;
 pub mod plugin_store;
+mod plugin_tables;
 pub mod plugins;
 pub mod precompiled;
 pub mod problem;

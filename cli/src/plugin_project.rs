@@ -91,6 +91,6 @@ impl PluginSource {
 pub fn needed(plugin: &PluginDescription) -> Vec<&'static str> {
     let imports = plugin.imports.iter();
     imports
-        .filter_map(|import| import.grant.map(|(grant, _)| grant))
+        .flat_map(|import| import.grants.iter().map(|(grant, _)| *grant))
         .collect()
 }

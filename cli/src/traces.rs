@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use observations::tables::PluginTables;
 use probes::events::{SpanInfo, Trace};
 use trace::numbers::counted;
 use trace::stacks::Stacks;
@@ -17,6 +18,7 @@ use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::run_files::{self, Kind};
 use crate::outputs::files::{Content, Files};
+use crate::plugin_tables;
 use crate::problem::Problem;
 use crate::reporters::Reporters;
 use crate::select::Filter;
@@ -70,6 +72,9 @@ pub struct TraceOutputs {
     /// Plugins that compute tables; set by the commands that know some.
     #[arg(skip)]
     pub reporters: Reporters,
+    /// What plugins made of the events of JVMs; set by the commands that know some.
+    #[arg(skip)]
+    pub observed: Vec<PluginTables>,
 }
 
 /// A column of the table.
@@ -270,7 +275,8 @@ impl TraceOutputs {
     /// all else is done.
     pub fn make(&self, traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
         let summary = Summary::of(traces, self.order());
-        let (tables, uncomputed) = self.reporters.add_to(results::of(traces));
+        let (mut tables, uncomputed) = self.reporters.add_to(results::of(traces));
+        tables.extend(plugin_tables::merged(&self.observed));
         let mut made = Files::default();
         self.write(traces, &summary, streamed, &mut made);
         self.write_results(&tables, &summary, &mut made);
@@ -317,7 +323,7 @@ impl TraceOutputs {
         layout: &Layout,
         text: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let has_methods = summary.methods > 0 || tables.is_empty();
+        let has_methods = summary.methods > 0 || (tables.is_empty() && self.observed.is_empty());
         if has_methods {
             table::write(summary, layout, text)?;
         }

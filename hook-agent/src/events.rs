@@ -8,7 +8,7 @@ use crate::ffi::handlers::Handlers;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live;
-use crate::ffi::observed::Observed;
+use crate::ffi::observed::{Observed, ObservedOfJvm};
 use crate::ffi::phases::{Live, OnLoad};
 use crate::ffi::refs::{Local, LocalRef};
 use crate::ffi::vm::Vm;
@@ -73,6 +73,10 @@ impl Handlers for Events {
 
     fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>) {
         with_agent(|agent| observe::observed(agent, jvm, thread, event));
+    }
+
+    fn observed_of_jvm(&self, jvmti: Jvmti, event: ObservedOfJvm) {
+        with_agent(|agent| observe::observed_of_jvm(agent, jvmti, event));
     }
 
     fn collection(&self, begins: bool) {

@@ -49,6 +49,8 @@ pub(crate) enum Code {
     Tests,
     /// The JVM's own events cannot be recorded.
     Observe,
+    /// A plugin is not told of the JVM's own events, or failed with them.
+    Observer,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
@@ -76,6 +78,7 @@ impl Code {
             Code::JacocoRemote => "H0417",
             Code::Tests => "H0418",
             Code::Observe => "H0419",
+            Code::Observer => "H0420",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Names of classes as the JVM passes them, and as they are displayed.
 
+use jvms::descriptor::FieldType;
 use jvms::modified_utf8::Utf8;
 use jvms::names::binary;
 use rewriter::ClassHeader;
@@ -31,9 +32,34 @@ pub(crate) fn decode(name: &[u8]) -> String {
     Utf8::new(name).to_str_lossless().into_owned()
 }
 
+/// `byte[]`, `com.acme.Store` of a signature.
+pub(crate) fn class_name(signature: &[u8]) -> String {
+    match FieldType::parse(signature) {
+        Ok(found) => found.to_java(binary),
+        // A hidden class: `Lcom/acme/Main$$Lambda.0x0001;`
+        Err(_) => binary(
+            decode(signature)
+                .trim_start_matches('L')
+                .trim_end_matches(';'),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_are_named_as_in_java() {
+        for (signature, expected) in [
+            ("[B", "byte[]"),
+            ("Lcom/acme/Store$Item;", "com.acme.Store$Item"),
+            ("[[Ljava/lang/String;", "java.lang.String[][]"),
+            ("La/B$$Lambda.0x01;", "a.B$$Lambda.0x01"),
+        ] {
+            assert_eq!(class_name(signature.as_bytes()), expected);
+        }
+    }
 
     #[test]
     fn names_are_decoded_from_modified_utf8() {

@@ -1,46 +1,54 @@
-//! What the JVM says of itself, recorded: samples of threads and allocations, contention, exceptions, collections.
+//! What the JVM says of itself, recorded or told to plugins: samples of threads and allocations, contention, exceptions,
+//! collections, and more.
 //!
-//! A recording has a JVM TI environment of its own, which goes with it and takes events, tags and capabilities along.
-//! Events are copied on the threads that cause them; a thread of the agent reads them, looks at the threads, and writes
-//! the file.
+//! Each recording, and each plugin, has a JVM TI environment of its own, which goes with it and takes events, tags and
+//! capabilities along. Events are copied on the threads that cause them; a thread of the agent reads them, looks at the
+//! threads, and writes the file.
 
+mod about;
 mod environment;
 mod events;
 mod file;
 mod frames;
 mod identity;
+mod inbox;
+mod plugin;
 mod reader;
 mod threads;
 
 pub(crate) use environment::equipped;
-pub(crate) use events::observed;
+pub(crate) use events::{observed, observed_of_jvm};
 
 use crate::agent::Agent;
-use crate::agent::observation::Running;
+use crate::agent::observation::{Listener, Running};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
+use crate::ffi::vm::Vm;
 use crate::ffi::{live, thread};
 use crate::messages::{self, Code};
 use file::File;
-use observations::Subscription;
+use host::Observer;
+use inbox::Inbox;
+use observations::{Subscription, Wish};
+use plugin::Listening;
 use reader::Reader;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use threads::Threads;
 
-/// The thread that records.
+/// The thread that records, and those of plugins.
 const THREAD: &str = "Classhook obs";
 /// How often events are read.
 const TURN: Duration = Duration::from_millis(20);
-/// How often the file is written while the recording goes on.
+/// How often the file is written while it goes on.
 const WRITE: Duration = Duration::from_secs(5);
 
 /// Records what the agent was started with, if anything.
 pub(crate) fn begin_prepared(agent: &'static Agent, jvm: Jvm<'_>) {
     let (Some(subscription), Some(jvmti)) = (
         agent.settings.observe.clone(),
-        agent.observation.take_prepared(),
+        agent.observation.take_prepared(Listener::Recording),
     ) else {
         return;
     };
@@ -64,31 +72,98 @@ pub(crate) fn begin(
     jvmti: Jvmti,
     subscription: Subscription,
 ) -> Result<PathBuf, String> {
-    let Some(running) = agent.observation.begin(jvmti, subscription) else {
-        jvmti.dispose();
-        return Err("another recording is under way in this JVM".to_owned());
-    };
-    let file = File::new(agent);
+    let (wishes, live) = (Wish::of_recording(&subscription), subscription.live);
+    let running = agent
+        .observation
+        .begin(Listener::Recording, jvmti, wishes, live)
+        .inspect_err(|_| jvmti.dispose())?;
+    let file = File::new(agent, Listener::Recording);
     let path = file.path().to_owned();
-    let begun = start(agent, jvm, running, file);
-    if begun.is_err() {
-        agent.observation.forget();
-        jvmti.dispose();
-    }
-    begun.map(|()| path)
+    start(agent, jvm, running, move |jvm, running| {
+        record(agent, jvm, running, subscription, &file)
+    })?;
+    Ok(path)
 }
 
+/// Lets the plugins in force listen, and those no more that are not.
+pub(crate) fn settle_plugins(agent: &'static Agent, jvm: Jvm<'_>) {
+    let current = agent.plugins.current();
+    let observers = current.map_or_else(Vec::new, |set| Observer::all(&set.pipeline));
+    let listeners = agent.observation.all().into_iter();
+    let (there, gone): (Vec<_>, Vec<_>) = listeners
+        .filter(|running| running.listener != Listener::Recording)
+        .partition(|running| observers.iter().any(|it| listener(it) == running.listener));
+    for running in gone {
+        report_end(&running, false);
+    }
+    for observer in observers {
+        if there
+            .iter()
+            .any(|running| running.listener == listener(&observer))
+        {
+            continue;
+        }
+        let plugin = observer.plugin().to_owned();
+        if let Err(cause) = listen(agent, jvm, observer) {
+            agent.failures.agent_failed();
+            messages::error(
+                Code::Observer,
+                format_args!(
+                    "plugin `{plugin}` is told nothing of the JVM: {cause}; exceptions are offered to agents that a JVM was started with"
+                ),
+            );
+        }
+    }
+}
+
+fn listener(observer: &Observer) -> Listener {
+    Listener::Plugin(observer.number())
+}
+
+/// A plugin begins to listen.
+fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(), String> {
+    let listener = listener(&observer);
+    let jvmti = match agent.observation.take_prepared(listener) {
+        Some(prepared) => prepared,
+        None => equipped(Vm::of(jvm.local), jvm.live, observer.wishes())?,
+    };
+    let wishes = observer.wishes().to_vec();
+    let running = agent
+        .observation
+        .begin(listener, jvmti, wishes, false)
+        .inspect_err(|_| jvmti.dispose())?;
+    let file = File::new(agent, listener);
+    start(agent, jvm, running, move |jvm, running| {
+        let listening = Listening::new(agent, observer, running, file);
+        tell(jvm, running, listening)
+    })
+}
+
+/// Starts the thread of one that listens; it is forgotten if that fails.
 fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
     running: Arc<Running>,
-    file: File,
+    body: impl FnOnce(Jvm<'_>, &Running) -> Result<(), String> + Send + 'static,
 ) -> Result<(), String> {
-    environment::enable(jvm.live, &running)?;
-    let thread = live::new_thread(jvm, THREAD)?;
-    let jvm = Jvm::new(running.jvmti, jvm.live, jvm.local);
-    thread::start(jvm, &thread, move |jvm| run(agent, jvm, &running, file))
-        .map_err(|error| error.to_string())
+    let jvmti = running.jvmti;
+    let begun = environment::enable(jvm.live, &running).and_then(|()| {
+        let thread = live::new_thread(jvm, THREAD)?;
+        let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
+        let running = Arc::clone(&running);
+        let run = move |jvm: Jvm<'_>| {
+            let outcome = body(jvm, &running);
+            running.jvmti.dispose();
+            agent.observation.forget(&running);
+            running.ended(outcome);
+        };
+        thread::start(jvm, &thread, run).map_err(|error| error.to_string())
+    });
+    if begun.is_err() {
+        agent.observation.forget(&running);
+        jvmti.dispose();
+    }
+    begun
 }
 
 /// Ends the recording that is under way, if any; its file is complete then.
@@ -96,52 +171,112 @@ fn start(
 /// # Errors
 ///
 /// Why the file is not complete.
-pub(crate) fn end(agent: &Agent) -> Result<(), String> {
-    stop(agent, false)
-}
-
-fn stop(agent: &Agent, dying: bool) -> Result<(), String> {
-    match agent.observation.running() {
-        Some(running) => running.stop(dying),
+pub(crate) fn end_recording(agent: &Agent) -> Result<(), String> {
+    match agent.observation.recording() {
+        Some(running) => running.stop(false),
         None => Ok(()),
     }
 }
 
-/// As [`end`], perhaps because the JVM ends; a failure is reported.
+/// As [`end_recording`]; a failure is reported.
+pub(crate) fn finish_recording(agent: &Agent) {
+    if let Some(running) = agent.observation.recording() {
+        report_end(&running, false);
+    }
+}
+
+/// Ends all that listen, perhaps because the JVM ends; a failure is reported.
 pub(crate) fn finish(agent: &Agent, dying: bool) {
-    if let Err(cause) = stop(agent, dying) {
-        messages::error(
+    for running in agent.observation.all() {
+        report_end(&running, dying);
+    }
+}
+
+fn report_end(running: &Running, dying: bool) {
+    if let Err(cause) = running.stop(dying) {
+        report_incomplete(running.listener, &cause);
+    }
+}
+
+fn report_incomplete(listener: Listener, cause: &str) {
+    match listener {
+        Listener::Recording => messages::error(
             Code::Observe,
             format_args!("the recording of the JVM's own events is incomplete: {cause}"),
-        );
+        ),
+        Listener::Plugin(_) => messages::error(
+            Code::Observer,
+            format_args!(
+                "the tables that a plugin made of the JVM's own events are incomplete: {cause}"
+            ),
+        ),
     }
 }
 
 /// The body of the thread that records.
-fn run(agent: &'static Agent, jvm: Jvm<'_>, running: &Running, mut file: File) {
-    let mut reader = Reader::new(agent, running);
-    let mut threads = Threads::new(jvm, &running.subscription);
+fn record(
+    agent: &'static Agent,
+    jvm: Jvm<'_>,
+    running: &Running,
+    subscription: Subscription,
+    file: &File,
+) -> Result<(), String> {
+    let mut reader = Reader::new(agent, subscription);
+    let mut inbox = Inbox::new(agent);
+    let mut threads = Threads::new(jvm, running);
     let mut write = Instant::now() + WRITE;
     loop {
-        let turn = Instant::now() + TURN;
-        let stops = running.pause(threads.due().map_or(turn, |due| due.min(turn)));
+        let stops = pause(running, &threads);
         threads.look(jvm, running, &mut reader);
-        reader.read(jvm, running);
+        inbox.read(jvm, running, usize::MAX, &mut reader);
         if stops {
             break;
         }
         if write <= Instant::now() {
             // Reported when it ends, if it is still so then.
-            let _ = file.write(reader.recorded(false));
+            let _ = file.write(reader.recorded(inbox.elapsed(), false));
             write = Instant::now() + WRITE;
         }
     }
     environment::disable(jvm.live, running);
     threads.finish(&mut reader);
-    reader.read(jvm, running);
+    inbox.read(jvm, running, usize::MAX, &mut reader);
     reader.count_live(jvm, running);
-    let outcome = file.write(reader.recorded(true));
-    running.jvmti.dispose();
-    agent.observation.forget();
-    running.ended(outcome);
+    file.write(reader.recorded(inbox.elapsed(), true))
+}
+
+/// The body of the thread of a plugin.
+fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(), String> {
+    environment::replay(jvm.live, running);
+    let mut threads = Threads::new(jvm, running);
+    let mut write = Instant::now() + WRITE;
+    loop {
+        let stops = pause(running, &threads);
+        threads.look(jvm, running, &mut listening);
+        listening.read(jvm, running);
+        if stops || listening.is_retired() {
+            break;
+        }
+        if write <= Instant::now() {
+            listening.write();
+            write = Instant::now() + WRITE;
+        }
+    }
+    environment::disable(jvm.live, running);
+    threads.finish(&mut listening);
+    let outcome = listening.finish(jvm, running);
+    match (outcome, listening.is_retired()) {
+        // Nobody waits for the end of one that was retired.
+        (Err(cause), true) => {
+            report_incomplete(running.listener, &cause);
+            Ok(())
+        }
+        (outcome, _) => outcome,
+    }
+}
+
+/// Waits for what is due next; whether it is to end.
+fn pause(running: &Running, threads: &Threads) -> bool {
+    let turn = Instant::now() + TURN;
+    running.pause(threads.due().map_or(turn, |due| due.min(turn)))
 }

@@ -1,7 +1,7 @@
 //! How the agent comes into a JVM and leaves it.
 
 use crate::agent::Agent;
-use crate::agent::observation::Observation;
+use crate::agent::observation::{Listener, Observation};
 use crate::ffi::callbacks::event_callbacks;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
@@ -15,6 +15,7 @@ use crate::{current, live_phase, observe};
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
+use observations::Wish;
 use probes::{Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -174,31 +175,32 @@ fn file_is_strict(file: &[u8]) -> bool {
 /// A JVM TI environment, the plugins and a snapshot; all of them or none.
 fn begin(vm: Vm, phase: impl OnLoadOrLive, config: Config) -> Result<&'static Agent, StartError> {
     let jvmti = environment(vm, phase)?;
-    let observer = observer(vm, phase, &config).inspect_err(|_| jvmti.dispose())?;
-    equip(jvmti, phase, config, observer).inspect_err(|_| {
+    let recording = recording(vm, phase, &config).inspect_err(|_| jvmti.dispose())?;
+    equip((vm, jvmti), phase, config, recording).inspect_err(|_| {
         jvmti.dispose();
-        observer.into_iter().for_each(Jvmti::dispose);
+        recording.into_iter().for_each(Jvmti::dispose);
     })
 }
 
 /// The environment of what is recorded from the start: some capabilities are given before the live phase only.
-fn observer(
+fn recording(
     vm: Vm,
     phase: impl OnLoadOrLive,
     config: &Config,
 ) -> Result<Option<Jvmti>, StartError> {
     let subscription = config.agent.observe.as_ref();
-    let equipped = subscription.map(|found| observe::equipped(Some(vm), phase, found));
+    let equipped =
+        subscription.map(|found| observe::equipped(Some(vm), phase, &Wish::of_recording(found)));
     equipped
         .transpose()
         .map_err(|cause| StartError::Agent(Code::Observe, cause))
 }
 
 fn equip(
-    jvmti: Jvmti,
+    (vm, jvmti): (Vm, Jvmti),
     phase: impl OnLoadOrLive,
     config: Config,
-    observer: Option<Jvmti>,
+    recording: Option<Jvmti>,
 ) -> Result<&'static Agent, StartError> {
     let refused = |what: &str, error: JvmtiError| {
         StartError::Agent(Code::Refused, format!("the JVM refuses {what}: {error}"))
@@ -224,7 +226,14 @@ fn equip(
     // Last, so that a start that fails leaves no snapshot behind.
     let meta = meta(jvmti, phase, &config);
     let recorder = open_snapshot(&meta, &config)?;
-    let observation = Observation::new(observer);
+    let recording = recording.map(|jvmti| (Listener::Recording, jvmti));
+    // What is not offered is told when the plugin is to listen.
+    let equipped = |(number, wishes): (u64, &[Wish])| {
+        let jvmti = observe::equipped(Some(vm), phase, wishes).ok()?;
+        Some((Listener::Plugin(number), jvmti))
+    };
+    let prepared = pipeline.wishes().filter_map(equipped).chain(recording);
+    let observation = Observation::new(prepared.collect());
     let agent = Agent::new(jvmti, config, pipeline, recorder, meta, observation);
     current::install(Box::new(agent)).map_err(|agent| {
         agent.snapshot.discard();

@@ -12,8 +12,63 @@ use crate::error::HostError;
 const OFFERED: &str = "0.1.0";
 /// The interface that a plugin must export.
 const EXPORTED: &str = "classhook:plugin/transformer";
-/// The interface that it may export besides.
+/// The interfaces that it may export besides.
 const REPORTER: &str = "classhook:plugin/reporter";
+const OBSERVER: &str = "classhook:plugin/observer";
+
+/// Functions of `jvm-events` that are capabilities of their own, with what each then is told.
+const SUBSCRIPTIONS: [(&str, &str, &str); 10] = [
+    (
+        "samples",
+        "observe-samples",
+        "is told which threads use CPU time, and where",
+    ),
+    (
+        "allocations",
+        "observe-allocations",
+        "is told what is allocated, and where",
+    ),
+    (
+        "monitors",
+        "observe-monitors",
+        "is told which threads wait for monitors, and where",
+    ),
+    (
+        "exceptions",
+        "observe-exceptions",
+        "is told what is thrown, and where",
+    ),
+    (
+        "collections",
+        "observe-collections",
+        "is told of garbage collections",
+    ),
+    (
+        "threads",
+        "observe-threads",
+        "is told which threads start and end",
+    ),
+    (
+        "classes",
+        "observe-classes",
+        "is told which classes are prepared",
+    ),
+    (
+        "compilations",
+        "observe-compilations",
+        "is told which methods are compiled",
+    ),
+    (
+        "natives",
+        "observe-natives",
+        "is told which native methods are bound",
+    ),
+    (
+        "exhaustion",
+        "observe-exhaustion",
+        "is told when memory or threads run out",
+    ),
+];
 
 /// An interface that a plugin may import.
 struct Ability {
@@ -22,7 +77,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 11] = [
+const ABILITIES: [Ability; 12] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -56,6 +111,10 @@ const ABILITIES: [Ability; 11] = [
         grant: None,
     },
     Ability {
+        interface: JVM_EVENTS,
+        grant: None,
+    },
+    Ability {
         interface: "classhook:plugin/probes",
         grant: Some(("probes", "sets probes in the classes you select")),
     },
@@ -74,6 +133,9 @@ const ABILITIES: [Ability; 11] = [
         )),
     },
 ];
+
+/// The interface whose functions are granted one by one.
+const JVM_EVENTS: &str = "classhook:plugin/jvm-events";
 
 /// The functions of an interface in `wit/plugin.wit`, as components name them.
 fn offered(interface: &str) -> impl Iterator<Item = &'static str> {
@@ -112,13 +174,20 @@ fn functions_of(wit: &str) -> Vec<(String, String)> {
     functions
 }
 
-/// What must be granted for an import, and what it then may do.
-pub fn grant_for(import: &str) -> Option<(&'static str, &'static str)> {
+/// What must be granted for these functions of an import, and what the plugin then may do.
+pub fn grants_for(import: &str, functions: &[String]) -> Vec<(&'static str, &'static str)> {
     let interface = import.split_once('@').map_or(import, |(name, _)| name);
+    if interface == JVM_EVENTS {
+        let asked = |(name, ..): &&(&str, _, _)| functions.iter().any(|it| it == name);
+        let subscriptions = SUBSCRIPTIONS.iter().filter(asked);
+        return subscriptions
+            .map(|(_, grant, what)| (*grant, *what))
+            .collect();
+    }
     let found = ABILITIES
         .iter()
         .find(|ability| ability.interface == interface);
-    found?.grant
+    found.and_then(|found| found.grant).into_iter().collect()
 }
 
 /// Compares what the component imports with what is offered and granted, and its exports with the role.
@@ -166,6 +235,19 @@ pub fn reporter(component: &Component, engine: &Engine) -> Option<String> {
     found.map(|(name, _)| name.to_owned())
 }
 
+/// The name of the interface with which a component observes the JVM, as it exports it; none if it does not.
+pub fn observer(component: &Component, engine: &Engine) -> Option<String> {
+    let world = component.component_type();
+    let mut exports = world.exports(engine);
+    let found = exports.find(|(name, _)| is_observer(name));
+    found.map(|(name, _)| name.to_owned())
+}
+
+/// Whether an exported interface is the one that observes the JVM.
+pub fn is_observer(name: &str) -> bool {
+    compatible(name, OBSERVER)
+}
+
 /// Whether an exported interface is the one that computes tables.
 pub fn is_reporter(name: &str) -> bool {
     compatible(name, REPORTER)
@@ -199,11 +281,11 @@ fn check_import(
     {
         return Err(unknown(plugin, import, Some(function)));
     }
-    match ability.grant {
-        Some((grant, reason)) if !plugin.grant.iter().any(|granted| granted == grant) => {
-            Err(not_granted(plugin, ability.interface, grant, reason))
-        }
-        _ => Ok(()),
+    let mut grants = grants_for(import, functions).into_iter();
+    let missing = grants.find(|(grant, _)| !plugin.grant.iter().any(|granted| granted == grant));
+    match missing {
+        Some((grant, reason)) => Err(not_granted(plugin, ability.interface, grant, reason)),
+        None => Ok(()),
     }
 }
 
@@ -298,7 +380,8 @@ mod tests {
             .iter()
             .flat_map(|ability| offered(ability.interface));
         assert_eq!(offered.count(), functions(imported));
-        assert_eq!(functions(exported), 3);
+        let (exported, observer) = exported.split_once("interface observer").expect("the role");
+        assert_eq!((functions(exported), functions(observer)), (3, 3));
         for (interface, function) in [
             ("host", "log-enabled"),
             ("class-file", "[method]class-view.name"),
@@ -322,8 +405,22 @@ mod tests {
 
     #[test]
     fn every_capability_can_be_granted() {
-        for (grant, _) in ABILITIES.iter().filter_map(|ability| ability.grant) {
+        let interfaces = ABILITIES.iter().filter_map(|ability| ability.grant);
+        let subscriptions = SUBSCRIPTIONS.iter().map(|(_, grant, what)| (*grant, *what));
+        for (grant, _) in interfaces.chain(subscriptions) {
             assert!(crate::config::CAPABILITIES.contains(&grant), "{grant}");
+        }
+    }
+
+    #[test]
+    fn every_subscription_is_a_capability_of_its_own() {
+        let names = observations::Group::ALL.map(observations::Group::name);
+        assert_eq!(SUBSCRIPTIONS.map(|(name, ..)| name), names);
+        for (name, grant, what) in SUBSCRIPTIONS {
+            assert_eq!(grant, format!("observe-{name}"));
+            let import = format!("{JVM_EVENTS}@0.1.0");
+            let functions = [name.to_owned(), "frames".to_owned()];
+            assert_eq!(grants_for(&import, &functions), [(grant, what)]);
         }
     }
 

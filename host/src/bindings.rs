@@ -1,6 +1,16 @@
 //! Generated from `wit/plugin.wit`; the host's side is in [`crate::imports`].
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
+/// What plugins import besides that observe the JVM.
+pub mod observing {
+    wasmtime::component::bindgen!({
+        path: "../wit/plugin.wit",
+        world: "observer-plugin",
+        imports: { default: trappable },
+        with: { "classhook:plugin/types": crate::bindings::classhook::plugin::types },
+    });
+}
+
 wasmtime::component::bindgen!({
     path: "../wit/plugin.wit",
     world: "transform-plugin",

@@ -58,8 +58,8 @@ mod tests {
             let plugin =
                 crate::plugin_description::describe(&config, &CompilerProcess::new(Vec::new()))
                     .unwrap();
-            let asked = plugin.imports.iter().filter_map(|import| import.grant);
-            let mut asked: Vec<&str> = asked.map(|(grant, _)| grant).collect();
+            let asked = plugin.imports.iter().flat_map(|import| &import.grants);
+            let mut asked: Vec<&str> = asked.map(|(grant, _)| *grant).collect();
             asked.sort_unstable();
             assert_eq!(asked, config.grant, "{name}");
         }

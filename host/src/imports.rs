@@ -4,6 +4,7 @@ mod class_file;
 mod convert;
 mod declarations;
 mod host;
+pub mod jvm_events;
 mod plans;
 mod probes;
 mod queries;

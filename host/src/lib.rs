@@ -29,6 +29,9 @@ mod journal;
 mod lent;
 mod log_budget;
 pub mod natives;
+pub mod observer;
+mod observer_call;
+mod observing;
 pub mod outcome;
 pub mod pipeline;
 mod placement;
@@ -58,6 +61,7 @@ pub use component::compile_ahead;
 pub use config::Config;
 pub use error::HostError;
 pub use explain::{Explained, Explanation};
+pub use observer::Observer;
 pub use outcome::{
     ClassRequest, Failure, Loader, MethodRemark, Outcome, PlanCounts, Summary, SwitchedOff,
 };

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use observations::Wish;
 use probes::ProbeTable;
 use rewriter::ClassFile;
 use smallvec::SmallVec;
@@ -23,6 +24,7 @@ use crate::error::HostError;
 use crate::journal::Journal;
 use crate::lent::LentMemory;
 use crate::natives;
+use crate::observing::Observing;
 use crate::outcome::{ClassRequest, Loader, Outcome, Summary, SwitchedOff};
 use crate::plugin::{Plugin, PluginState};
 use crate::prepared::{DoneClass, Prepared, PreparedClasses};
@@ -272,6 +274,30 @@ impl Pipeline {
     #[must_use]
     pub fn has_huge_methods(&self) -> bool {
         self.journal.has_huge_methods()
+    }
+
+    /// How plugins observe the JVM; those that are switched off or were retired are left out.
+    pub(crate) fn observing(&self) -> impl Iterator<Item = &Arc<Observing>> {
+        let plugins = self.plugins.iter();
+        let at_work = plugins.filter(|plugin| plugin.state() == PluginState::On);
+        let observing = at_work.filter_map(|plugin| plugin.observing.as_ref());
+        observing.filter(|observing| observing.retired().is_none())
+    }
+
+    /// The numbers of the plugins that observe the JVM ([`crate::Observer::number`]), and what they want to be told.
+    pub fn wishes(&self) -> impl Iterator<Item = (u64, &[Wish])> {
+        self.observing()
+            .map(|found| (found.number(), found.wishes()))
+    }
+
+    /// Runs `work` on a stack of its own while the clock of plugins goes.
+    ///
+    /// # Errors
+    /// The text of a panic, or of the failure to get a stack or the clock.
+    pub(crate) fn on_plugin_stack<T>(&self, work: impl FnOnce() -> T) -> Result<T, String> {
+        let running = self.ticker.run();
+        let _running = running.map_err(|error| format!("no thread for the clock: {error}"))?;
+        self.stacks.run(|_| work())
     }
 
     /// The names of the plugins, in the order in which their edits are applied.

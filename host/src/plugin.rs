@@ -10,6 +10,7 @@ use globs::Glob;
 use plan_rules::PlanRequest;
 use wasmtime::Engine;
 
+use crate::abilities;
 use crate::bindings::TransformPluginPre;
 use crate::class::TransformedClass;
 use crate::code_location::CodeLocation;
@@ -19,6 +20,7 @@ use crate::config::{LogLevel, PluginConfig, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance, shortened};
 use crate::log_budget::LogBudget;
+use crate::observing::Observing;
 use crate::outcome::{Loader, PlanCounts};
 use crate::plan_store::PlanStore;
 use crate::record::Record;
@@ -38,6 +40,8 @@ pub struct Plugin {
     pub structure: bool,
     /// What is asked of the calls of its spans.
     pub watch: Option<Arc<Program>>,
+    /// How it observes the JVM, if it does.
+    pub observing: Option<Arc<Observing>>,
     pre: TransformPluginPre<State>,
     config: String,
     level: LogLevel,
@@ -119,6 +123,13 @@ impl Plugin {
         let (first, selectors) = Instance::new(&pre, &config.name, &json, level, &log)
             .map_err(|fault| not_configured(config, file, fault))?;
         let own = parse_selection(&config.name, &selectors)?;
+        let observing = match abilities::observer(pre.instance_pre().component(), engine) {
+            None => None,
+            Some(interface) => {
+                let observing = Observing::new((&pre, interface), &config.name, &json, level, &log);
+                Some(observing.map_err(|fault| not_configured(config, file, fault))?)
+            }
+        };
         let plans = remembers.then(|| PlanStore::open(compilation.caches(), &digest, &json, level));
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
@@ -130,6 +141,7 @@ impl Plugin {
                 .watch
                 .as_ref()
                 .map(|watch| Arc::new(Program::of(watch))),
+            observing: observing.map(Arc::new),
             pre,
             config: json,
             level,

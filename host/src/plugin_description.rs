@@ -39,6 +39,13 @@ impl PluginDescription {
         let mut exports = self.exports.iter();
         exports.any(|export| abilities::is_reporter(&export.name))
     }
+
+    /// Whether it observes the JVM.
+    #[must_use]
+    pub fn observes(&self) -> bool {
+        let mut exports = self.exports.iter();
+        exports.any(|export| abilities::is_observer(&export.name))
+    }
 }
 
 /// An imported or exported interface.
@@ -48,8 +55,8 @@ pub struct Interface {
     pub name: String,
     /// Its functions, methods as `[method]resource.name`.
     pub functions: Vec<String>,
-    /// The capability that must be granted for it, and what that allows.
-    pub grant: Option<(&'static str, &'static str)>,
+    /// The capabilities that must be granted for it, and what each allows.
+    pub grants: Vec<(&'static str, &'static str)>,
 }
 
 /// Loads a plugin, within the limits of any, and says what it is; `compiler` compiles it if it is in no cache.
@@ -71,8 +78,8 @@ pub fn describe(
     let world = component.component_type();
     let interface = |name: &str, functions: Vec<String>| Interface {
         name: name.to_owned(),
+        grants: abilities::grants_for(name, &functions),
         functions,
-        grant: abilities::grant_for(name),
     };
     let imports = world
         .imports(&engine)

@@ -62,7 +62,25 @@ pub trait Recorded: Send + Sync {
     fn quantiles(&self, table: usize, rows: &[u32], of: &[f64]) -> Option<Vec<u64>>;
 }
 
-/// A call of a plugin's `report`.
+/// Nothing was recorded, or it is not the time to ask.
+pub struct NothingRecorded;
+
+impl Recorded for NothingRecorded {
+    fn tables(&self) -> Vec<RecordedTable> {
+        Vec::new()
+    }
+    fn sum(&self, _: usize, _: usize) -> Option<RecordedSum> {
+        None
+    }
+    fn event(&self, _: usize, _: usize) -> Option<RecordedEvent> {
+        None
+    }
+    fn quantiles(&self, _: usize, _: &[u32], _: &[f64]) -> Option<Vec<u64>> {
+        None
+    }
+}
+
+/// A call of a plugin's `report`, or of an observer's `on-results`.
 pub struct ReportCall {
     /// What was recorded.
     pub recorded: Arc<dyn Recorded>,

@@ -13,6 +13,7 @@ use wasmtime::{ResourceLimiter, UpdateDeadline};
 use crate::class::Call;
 use crate::config::LogLevel;
 use crate::log_budget::{LogBudget, Room, left_out};
+use crate::observer_call::ObserverCall;
 use crate::recorded::ReportCall;
 
 /// Most handles of an instance at once, `method-view`s included: as many as two classes can have methods.
@@ -45,6 +46,8 @@ pub struct State {
     pub call: Option<Call>,
     /// The call of `report` that is going on.
     pub report: Option<ReportCall>,
+    /// What an observer is told, and wants to be.
+    pub observer: Option<ObserverCall>,
     /// Counts the calls, so that handles of an earlier class are recognised.
     pub round: u16,
     /// CPU time of the thread that a call may take.
@@ -77,6 +80,7 @@ impl State {
             plugin: plugin.to_owned(),
             call: None,
             report: None,
+            observer: None,
             deadline: DEADLINE,
             round: 0,
             out_of_time: false,
@@ -124,6 +128,13 @@ impl State {
         found.ok_or_else(|| {
             wasmtime::Error::msg("what was recorded was asked for outside of `report`")
         })
+    }
+
+    /// What an observer is told.
+    pub fn observer(&mut self) -> wasmtime::Result<&mut ObserverCall> {
+        self.expect_memory()?;
+        let found = self.observer.as_mut();
+        found.ok_or_else(|| wasmtime::Error::msg("events were asked for outside of `observer`"))
     }
 
     /// Expects the plugin to be within its memory, what the host keeps for it included.

@@ -7,17 +7,26 @@
 //! | [`recorded`] | what was observed: the content of a `.observed` file |
 //! | [`stacks`] | call stacks as a tree, each frame below the one that called it |
 //! | [`recorder`] | what comes in from the JVM, added up |
+//! | [`group`], [`wish`] | what a plugin may be told, and wants to be |
+//! | [`batch`] | events as plugins get them |
+//! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
 //! | [`selection`] | a part of what was recorded: of some threads, of some classes |
 //!
 //! The command subscribes, the agent records, `trace` makes reports of it; this crate knows no JVM.
 #![forbid(unsafe_code)]
 
+pub mod batch;
+pub mod group;
 pub mod recorded;
 pub mod recorder;
 pub mod selection;
 pub mod stacks;
 pub mod subscription;
+pub mod tables;
+pub mod wish;
 
+pub use group::Group;
 pub use recorded::Recorded;
 pub use recorder::Recorder;
 pub use subscription::Subscription;
+pub use wish::Wish;

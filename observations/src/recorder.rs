@@ -68,11 +68,11 @@ impl Recorder {
 
     /// The number of a place; `resolve` is asked once for each.
     pub fn frame(&mut self, place: Place, resolve: impl FnOnce() -> Frame) -> u32 {
-        let stacks = &mut self.stacks;
+        let (builder, stacks) = (&mut self.stacks, &mut self.recorded.stacks);
         *self
             .frames
             .entry(place)
-            .or_insert_with(|| stacks.frame(resolve()))
+            .or_insert_with(|| builder.frame(stacks, resolve()))
     }
 
     /// The node of a stack, whose innermost place comes first.
@@ -84,7 +84,7 @@ impl Recorder {
         let frames = places.iter();
         let frames = frames.map(|place| self.frame(*place, || resolve(*place)));
         let frames: Vec<u32> = frames.collect();
-        self.stacks.node(&frames)
+        self.stacks.node(&mut self.recorded.stacks, &frames)
     }
 
     /// The threads were looked at; so many looks before were left out, as it was too late for them.
@@ -146,14 +146,8 @@ impl Recorder {
         }
     }
 
-    /// How many of the objects of a size are sampled: the JVM looks, for each thread, at the object with which a number of
-    /// bytes is reached that is drawn from an exponential distribution (JVM TI, SampledObjectAlloc).
     fn share(&self, size: u64) -> f64 {
-        match self.recorded.subscription.allocations {
-            None | Some(0) => 1.0,
-            Some(interval) => -(-(size as f64) / f64::from(interval)).exp_m1(),
-        }
-        .max(f64::MIN_POSITIVE)
+        share(self.recorded.subscription.allocations.unwrap_or(0), size)
     }
 
     /// A thread waited to enter a monitor.
@@ -215,11 +209,22 @@ impl Recorder {
     /// What was recorded so far.
     #[must_use]
     pub fn recorded(&mut self, duration_ns: u64, complete: bool) -> &Recorded {
-        self.recorded.stacks.clone_from(self.stacks.stacks());
         self.recorded.duration_ns = duration_ns;
         self.recorded.complete = complete;
         &self.recorded
     }
+}
+
+/// How many of the objects of a size are sampled, if a thread allocates so many bytes between two samples on average: the
+/// JVM looks, for each thread, at the object with which a number of bytes is reached that is drawn from an exponential
+/// distribution (JVM TI, SampledObjectAlloc).
+#[must_use]
+pub fn share(interval: u32, size: u64) -> f64 {
+    match interval {
+        0 => 1.0,
+        interval => -(-(size as f64) / f64::from(interval)).exp_m1(),
+    }
+    .max(f64::MIN_POSITIVE)
 }
 
 /// The number of a name, which is added if it is new.

@@ -61,20 +61,22 @@ mod tests {
 
     #[test]
     fn rows_of_a_thread_and_a_package_are_kept() {
-        let mut builder = StackBuilder::default();
+        let (mut builder, mut stacks) = (StackBuilder::default(), Stacks::default());
         let frame = |class: &str| Frame {
             class: class.to_owned(),
             ..Frame::default()
         };
-        let [jdk, acme] = ["java/util/List", "com/acme/A"].map(|class| builder.frame(frame(class)));
-        let nodes = [builder.node(&[jdk, acme]), builder.node(&[jdk]), None];
+        let [jdk, acme] =
+            ["java/util/List", "com/acme/A"].map(|class| builder.frame(&mut stacks, frame(class)));
+        let mut node = |frames: &[u32]| builder.node(&mut stacks, frames);
+        let nodes = [node(&[jdk, acme]), node(&[jdk]), None];
         let row = |thread, node| Cpu {
             thread,
             node,
             ..Cpu::default()
         };
         let recorded = Recorded {
-            stacks: builder.stacks().clone(),
+            stacks,
             threads: vec!["main".to_owned(), "other".to_owned()],
             cpu: (0..2)
                 .flat_map(|thread| nodes.map(|node| row(thread, node)))

@@ -46,22 +46,25 @@ pub struct Stacks {
     pub cut: u64,
 }
 
-/// Adds stacks to a tree.
+/// Adds stacks to a tree, always to the same one.
 #[derive(Debug, Default)]
 pub struct StackBuilder {
-    stacks: Stacks,
+    frames: HashMap<Frame, u32>,
     nodes: HashMap<Node, u32>,
 }
 
 impl StackBuilder {
-    /// Adds a frame; the caller keeps its place.
-    pub fn frame(&mut self, frame: Frame) -> u32 {
-        self.stacks.frames.push(frame);
-        index(self.stacks.frames.len() - 1)
+    /// The place of a frame, which is added if it is new: two bytecode indices of one line are one frame.
+    pub fn frame(&mut self, stacks: &mut Stacks, frame: Frame) -> u32 {
+        let frames = &mut stacks.frames;
+        *self.frames.entry(frame).or_insert_with_key(|frame| {
+            frames.push(frame.clone());
+            index(frames.len() - 1)
+        })
     }
 
     /// The node of the innermost of these frames, given as places from the innermost outwards; none without a frame.
-    pub fn node(&mut self, frames: &[u32]) -> Option<u32> {
+    pub fn node(&mut self, stacks: &mut Stacks, frames: &[u32]) -> Option<u32> {
         let mut caller = None;
         for frame in frames.iter().rev() {
             let node = Node {
@@ -69,8 +72,8 @@ impl StackBuilder {
                 frame: *frame,
             };
             let known = self.nodes.get(&node).copied();
-            let Some(found) = known.or_else(|| self.add(node)) else {
-                self.stacks.cut += 1;
+            let Some(found) = known.or_else(|| self.add(stacks, node)) else {
+                stacks.cut += 1;
                 break;
             };
             caller = Some(found);
@@ -78,20 +81,14 @@ impl StackBuilder {
         caller
     }
 
-    fn add(&mut self, node: Node) -> Option<u32> {
-        if self.stacks.nodes.len() >= MOST_NODES {
+    fn add(&mut self, stacks: &mut Stacks, node: Node) -> Option<u32> {
+        if stacks.nodes.len() >= MOST_NODES {
             return None;
         }
-        self.stacks.nodes.push(node);
-        let added = index(self.stacks.nodes.len() - 1);
+        stacks.nodes.push(node);
+        let added = index(stacks.nodes.len() - 1);
         self.nodes.insert(node, added);
         Some(added)
-    }
-
-    /// The tree so far.
-    #[must_use]
-    pub fn stacks(&self) -> &Stacks {
-        &self.stacks
     }
 }
 
@@ -136,13 +133,15 @@ mod tests {
 
     #[test]
     fn stacks_share_their_callers() {
-        let mut builder = StackBuilder::default();
-        let [main, a, b] = ["main", "a", "b"].map(|name| builder.frame(frame(name)));
-        let one = builder.node(&[a, main]);
-        let two = builder.node(&[b, a, main]);
-        assert_eq!(builder.node(&[a, main]), one);
-        assert_eq!(builder.node(&[]), None);
-        let stacks = builder.stacks();
+        let (mut builder, mut stacks) = (StackBuilder::default(), Stacks::default());
+        let mut frame = |name| builder.frame(&mut stacks, frame(name));
+        let [main, a, b] = ["main", "a", "b"].map(&mut frame);
+        assert_eq!(frame("a"), a);
+        let mut node = |frames: &[u32]| builder.node(&mut stacks, frames);
+        let one = node(&[a, main]);
+        let two = node(&[b, a, main]);
+        assert_eq!(node(&[a, main]), one);
+        assert_eq!(node(&[]), None);
         assert_eq!(stacks.nodes.len(), 3);
         let names = |node| stacks.path(node).map(|frame| frame.method.as_str());
         assert_eq!(names(two).collect::<Vec<_>>(), ["b", "a", "main"]);

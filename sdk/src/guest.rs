@@ -1,18 +1,22 @@
 //! What [`crate::export!`] calls: the plugin's side of a call from the host.
 
+use serde::de::DeserializeOwned;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
 use crate::bindings::classhook::plugin::{class_file, host, plans};
 use crate::class::Class;
 use crate::error::Error;
+pub use crate::imports::HostNames;
 use crate::imports::HostRecorded;
+use crate::observer::{Batch, Observer, Subscriptions};
 use crate::plan::Plan;
 use crate::reporter::{Recorded, Report, Reporter};
 use crate::transformer::Transformer;
 
 /// Makes a [`Transformer`] the plugin that this crate exports; with `, reporter` behind it one that is a
-/// [`crate::Reporter`], too. Does nothing
+/// [`crate::Reporter`], too, with `, observer: TYPE` one that observes with an [`Observer`]; `observer: TYPE` alone
+/// one that sees no class. Does nothing
 /// outside WebAssembly, so the same crate can be tested natively.
 #[macro_export]
 macro_rules! export {
@@ -29,6 +33,60 @@ macro_rules! export {
 
             $crate::reporting::export_report_plugin!(Component with_types_in $crate::reporting);
         });
+    };
+    ($transformer:ty, observer: $observer:ty) => {
+        $crate::export!(@component $transformer, {});
+        $crate::export!(@observer $observer);
+    };
+    (observer: $observer:ty) => {
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            struct Component;
+
+            impl $crate::bindings::exports::classhook::plugin::transformer::Guest for Component {
+                fn configure(config: ::std::string::String) -> ::std::result::Result<::std::vec::Vec<::std::string::String>, ::std::string::String> {
+                    $crate::guest::no_classes::<$observer>(&config)
+                }
+
+                fn transform(
+                    _: &$crate::bindings::classhook::plugin::class_file::ClassView,
+                    _: &$crate::bindings::classhook::plugin::plans::Plan,
+                ) -> ::std::result::Result<(), ::std::string::String> {
+                    ::std::result::Result::Ok(())
+                }
+            }
+
+            $crate::bindings::export_transform_plugin!(Component with_types_in $crate::bindings);
+        };
+        $crate::export!(@observer $observer);
+    };
+    (@observer $observer:ty) => {
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            struct Component;
+
+            ::std::thread_local! {
+                static OBSERVER: ::std::cell::RefCell<::std::option::Option<$observer>> = const { ::std::cell::RefCell::new(::std::option::Option::None) };
+            }
+
+            impl $crate::observing::exports::classhook::plugin::observer::Guest for Component {
+                fn configure(config: ::std::string::String) -> ::std::result::Result<(), ::std::string::String> {
+                    let observer = $crate::guest::observer::<$observer>(&config)?;
+                    OBSERVER.with_borrow_mut(|cell| *cell = ::std::option::Option::Some(observer));
+                    ::std::result::Result::Ok(())
+                }
+
+                fn on_events(generation: u32, events: ::std::vec::Vec<u64>, lost: u64) -> ::std::result::Result<(), ::std::string::String> {
+                    OBSERVER.with_borrow_mut(|cell| $crate::guest::events(cell.as_mut(), generation, &events, lost))
+                }
+
+                fn on_results(_: ::std::string::String) -> ::std::result::Result<(), ::std::string::String> {
+                    OBSERVER.with_borrow_mut(|cell| $crate::guest::results(cell.as_mut()))
+                }
+            }
+
+            $crate::observing::export_observer_plugin!(Component with_types_in $crate::observing);
+        };
     };
     (@component $transformer:ty, { $($reporter:tt)* }) => {
         #[cfg(target_family = "wasm")]
@@ -66,9 +124,14 @@ macro_rules! export {
 /// # Errors
 /// The text for the user when the configuration does not fit.
 pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
+    tell_panics();
+    parse::<T>(config).map_err(|error| error.to_string())
+}
+
+/// The text of a panic is logged, so that the host can tell it.
+fn tell_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| std::panic::set_hook(Box::new(|info| host::log(0, &panic_text(info)))));
-    parse::<T>(config).map_err(|error| error.to_string())
 }
 
 /// An instance from a configuration as JSON. What is wrong with a value begins with its path: `rule[1].what: …`.
@@ -76,15 +139,26 @@ pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
 /// # Errors
 /// When the configuration does not fit [`Transformer::Config`], or [`Transformer::new`] refuses it.
 pub fn parse<T: Transformer>(config: &str) -> Result<T, Error> {
+    T::new(settings(config)?)
+}
+
+/// The same of an observer.
+///
+/// # Errors
+/// When the configuration does not fit [`Observer::Config`], or [`Observer::new`] refuses it.
+pub fn parse_observer<T: Observer>(config: &str) -> Result<T, Error> {
+    T::new(settings(config)?)
+}
+
+fn settings<C: DeserializeOwned>(config: &str) -> Result<C, Error> {
     let mut json = serde_json::Deserializer::from_str(config);
-    let config = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, text) = (error.path().to_string(), without_position(error.inner()));
         Error::Message(match path.as_str() {
             "." => text,
             path => format!("{path}: {text}"),
         })
-    })?;
-    T::new(config)
+    })
 }
 
 /// The text of an error without its place in the JSON, which the user never sees.
@@ -107,6 +181,56 @@ pub fn transform<T: Transformer>(
     instance
         .transform(&Class::new(of), &mut Plan::new(to))
         .map_err(|error| error.to_string())
+}
+
+/// An observer from its configuration as JSON, which has subscribed.
+///
+/// # Errors
+/// As [`parse_observer`], and if a subscription is refused.
+pub fn observer<T: Observer>(config: &str) -> Result<T, String> {
+    tell_panics();
+    let subscribed = |observer: T| {
+        observer.subscribe(&mut Subscriptions::host())?;
+        Ok(observer)
+    };
+    let observer = parse_observer::<T>(config).and_then(subscribed);
+    observer.map_err(|error| error.to_string())
+}
+
+/// A plugin that observes and selects no class refuses a configuration as it does when it is to observe.
+///
+/// # Errors
+/// As [`parse_observer`].
+pub fn no_classes<T: Observer>(config: &str) -> Result<Vec<String>, String> {
+    tell_panics();
+    let observer = parse_observer::<T>(config).map_err(|error| error.to_string())?;
+    drop(observer);
+    Ok(vec!["!**".to_owned()])
+}
+
+/// Hands a configured observer some events.
+///
+/// # Errors
+/// The text of the plugin's error.
+pub fn events<T: Observer>(
+    observer: Option<&mut T>,
+    generation: u32,
+    words: &[u64],
+    lost: u64,
+) -> Result<(), String> {
+    let observer = observer.ok_or("there were events before configure")?;
+    let batch = Batch::new(generation, words, lost, &HostNames);
+    observer.observe(&batch).map_err(|error| error.to_string())
+}
+
+/// Has a configured observer make its tables.
+///
+/// # Errors
+/// The text of the plugin's error.
+pub fn results<T: Observer>(observer: Option<&mut T>) -> Result<(), String> {
+    let observer = observer.ok_or("tables were asked for before configure")?;
+    let reported = observer.report(&mut Report::new(&HostRecorded));
+    reported.map_err(|error| error.to_string())
 }
 
 /// Has a configured instance compute its tables.

@@ -6,12 +6,15 @@ use crate::bindings::classhook::plugin::{
 use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
 use crate::event::{Event, EventValue};
+use crate::observing::classhook::plugin::jvm_events;
 use crate::snippet::{Part, Snippet};
-use crate::source::{ClassSide, ClassSource, MethodSource, PlanSink, RecordedSource, Side};
+use crate::source::{
+    ClassSide, ClassSource, EventNames, MethodSource, PlanSink, RecordedSource, Side,
+};
 use crate::table::{Kind, Table};
 use crate::wit::{
-    Column, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary,
-    Place, RecordedEvent, RecordedTable, Site, Sum,
+    Column, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodInfo,
+    MethodSummary, Place, RecordedEvent, RecordedTable, Site, Sum,
 };
 
 impl ClassSource for class_file::ClassView {
@@ -266,4 +269,19 @@ pub(crate) fn annotation_of(annotation: &Annotation) -> structure::Annotation {
         }
     }
     resource
+}
+
+/// The names of the events of the host.
+pub struct HostNames;
+
+impl EventNames for HostNames {
+    fn name(&self, id: u32) -> Option<String> {
+        jvm_events::name(id)
+    }
+    fn frames(&self, stack: u32) -> Vec<u64> {
+        jvm_events::frames(stack)
+    }
+    fn method(&self, id: u32) -> Option<MethodInfo> {
+        jvm_events::method(id)
+    }
 }

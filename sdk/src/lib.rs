@@ -52,11 +52,15 @@ pub mod declared;
 pub mod edit;
 mod error;
 mod event;
+mod filter;
 #[doc(hidden)]
 pub mod guest;
 mod imports;
 pub mod log;
 mod numbers;
+mod observer;
+#[doc(hidden)]
+pub mod observing;
 pub mod pattern;
 pub mod plan;
 pub mod prelude;
@@ -74,9 +78,11 @@ pub use capture::Capture;
 pub use class::{Allocation, Call, Class, Method, MethodView};
 pub use error::{Error, Result};
 pub use event::{Event, EventValue};
+pub use filter::Filter;
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};
 pub use numbers::{CodeView, RawCode};
+pub use observer::{Batch, JvmEvent, Observer, StackFrame, Subscriptions, What};
 pub use plan::Plan;
 pub use reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use snippet::Snippet;

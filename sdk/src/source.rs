@@ -5,11 +5,12 @@
 use crate::capture::Capture;
 use crate::edit::Edit;
 use crate::event::Event;
+use crate::filter::Filter;
 use crate::table::Table;
 use crate::wit::{
     Component, DynamicFound, Enclosing, Failure, FieldSummary, Found, FoundAnnotation, Handler,
-    InnerClass, Instruction, Jump, Line, MemberRef, MethodSummary, Parameter, Place, ProbeId,
-    RecordedEvent, RecordedTable, Site, Sum,
+    InnerClass, Instruction, Jump, Line, MemberRef, MethodInfo, MethodSummary, Parameter, Place,
+    ProbeId, RecordedEvent, RecordedTable, Site, Sum,
 };
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
@@ -141,4 +142,21 @@ pub trait RecordedSource {
     fn events(&self, table: u32, start: u32) -> Vec<RecordedEvent>;
     fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Failure>;
     fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Failure>;
+}
+
+/// What the numbers of events lead to; see the interface `jvm-events` in `wit/plugin.wit`.
+#[allow(missing_docs, reason = "documented in wit/plugin.wit")]
+pub trait EventNames {
+    fn name(&self, id: u32) -> Option<String>;
+    fn frames(&self, stack: u32) -> Vec<u64>;
+    fn method(&self, id: u32) -> Option<MethodInfo>;
+}
+
+/// Where subscriptions go outside of WebAssembly.
+pub trait SubscriptionSink {
+    /// A subscription to what the function `name` of `jvm-events` stands for.
+    ///
+    /// # Errors
+    /// If it is refused.
+    fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Failure>;
 }

@@ -16,3 +16,4 @@ pub use crate::bindings::classhook::plugin::results::Column;
 pub use crate::bindings::classhook::plugin::structure::{Element, EnumConstant};
 pub use crate::bindings::classhook::plugin::types::{Constant, Failure, ProbeId, Site};
 pub use crate::numbers::{At, Covered, Instruction, Line, Place};
+pub use crate::observing::classhook::plugin::jvm_events::MethodInfo;

@@ -1,4 +1,5 @@
 //! What JVMs say of themselves: programs that know their own numbers, and JVMs that are running.
 
+mod plugins;
 mod recording;
 mod running_jvm;

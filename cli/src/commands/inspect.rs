@@ -125,11 +125,10 @@ pub(super) fn plugin_text(plugin: &PluginDescription) -> String {
 fn interfaces(title: &str, all: &[Interface], text: &mut String) {
     let _ = writeln!(text, "  {title}:");
     for interface in all {
-        let grant = match interface.grant {
-            Some((grant, what)) => format!("  (capability `{grant}`: {what})"),
-            None => String::new(),
-        };
-        let _ = writeln!(text, "    {}{grant}", name(&interface.name));
+        let grants = interface.grants.iter();
+        let grants = grants.map(|(grant, what)| format!("  (capability `{grant}`: {what})"));
+        let grants: Vec<String> = grants.collect();
+        let _ = writeln!(text, "    {}{}", name(&interface.name), grants.join(""));
         for function in &interface.functions {
             let _ = writeln!(text, "      {}", name(function));
         }

@@ -18,6 +18,7 @@ use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
+use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
 use crate::reporters::ReportPlugins;
 use crate::requirements::{Requirements, Rules, Verdict};
@@ -88,16 +89,19 @@ impl Report {
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
         let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
+        let (events, files) = split(files, Kind::Events);
+        let (tables, files) = split(files, Kind::Tables);
         let trace = TraceOutputs {
             beside,
             reporters: self.reporters.find()?,
+            observed: plugin_tables::read(&tables, &mut warnings)?,
             ..self.trace.clone()
         };
-        let (events, files) = split(files);
-        if let (true, Some(option)) = (events.is_empty(), self.of_traces()) {
+        let has_none = events.is_empty() && tables.is_empty();
+        if let (true, Some(option)) = (has_none, self.of_traces()) {
             return Err(nothing_traced(option));
         }
-        if !events.is_empty() {
+        if !has_none {
             let traces = traces::read(&events, &filter, &mut damaged, &mut warnings)?;
             let has_report = self.outputs.any() || material.diff.is_some();
             if !has_report && !files.iter().any(|path| holds_coverage(path)) {
@@ -157,10 +161,10 @@ fn both(first: Result<u8, Problem>, last: Result<u8, Problem>) -> Result<u8, Pro
     }
 }
 
-/// Event files, and what may hold coverage, or cannot be read at all.
-fn split(files: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let is_events = |path: &PathBuf| matches!(run_files::kind(path), Ok(Kind::Events));
-    files.into_iter().partition(is_events)
+/// Files of this kind, and others, which may hold coverage, or cannot be read at all.
+fn split(files: Vec<PathBuf>, wanted: Kind) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let is_it = |path: &PathBuf| run_files::kind(path).is_ok_and(|kind| kind == wanted);
+    files.into_iter().partition(is_it)
 }
 
 /// Every JVM leaves a snapshot, also one that was only traced.

@@ -91,7 +91,7 @@ impl ExecutionDataStore {
             };
             match kind {
                 Kind::Snapshot => snapshots.push(path),
-                Kind::Events => {} // no coverage in there
+                Kind::Events | Kind::Tables => {} // no coverage in there
                 Kind::Exec => {
                     let read = exec_files::read(path);
                     let Some((sessions, data)) = damaged.unless_damaged(path, read, warnings)?

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use observations::tables;
 use probes::events::{self, Trace};
 use probes::format::MAGIC;
 use probes::{Meta, Snapshot, SnapshotError};
@@ -19,14 +20,16 @@ pub enum Kind {
     Snapshot,
     /// The agent's event file: what was traced.
     Events,
+    /// What a plugin made of events of the JVM.
+    Tables,
     /// Written by JaCoCo.
     Exec,
 }
 
 /// What the names of these files end in.
-const EXTENSIONS: [&str; 3] = ["hook", "events", "exec"];
+const EXTENSIONS: [&str; 4] = ["hook", "events", tables::EXTENSION, "exec"];
 
-/// The files that the user named: files as they are, of folders those that end in `.hook`, `.events` and `.exec`.
+/// The files that the user named: files as they are, of folders those that end in `.hook`, `.events`, `.tables` and `.exec`.
 ///
 /// # Errors
 /// If a path cannot be read, or a folder holds no file of a run (`H0610`).
@@ -100,6 +103,7 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
         [0x01, 0xC0, 0xC0, ..] => Ok(Kind::Exec),
         start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also one that its writer never got to fill
         start if events::MAGIC.starts_with(start) => Ok(Kind::Events),
+        start if tables::MAGIC.starts_with(start) => Ok(Kind::Tables),
         _ => Err(Problem::user(
             "H0611",
             format!(

@@ -43,7 +43,6 @@ pub fn record(
     subscription: &Subscription,
     time: Option<Duration>,
 ) -> Result<Visited, Problem> {
-    let keeps = settings.output.is_some();
     let passing = PassingFolder::in_jvm(pid, &mut settings)?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
     agent.lease(Some(OBSERVATION), time.map(|time| time + LATE))?;
@@ -66,7 +65,7 @@ pub fn record(
         (Err(_), Err(problem)) => return Err(problem.clone()),
         (Err(problem), Ok(_)) => return Err(problem),
     };
-    if is_guest && !keeps {
+    if is_guest {
         let _ = fs::remove_file(&file); // the agent was there before, and keeps nothing of this command
     }
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
@@ -143,9 +142,12 @@ fn observe(
 
 /// A refusal with what to do about it.
 fn explained(problem: Problem, subscription: &Subscription) -> Problem {
-    let from_the_start = subscription.exceptions && problem.to_string().contains("exception");
-    match from_the_start {
-        true => problem.with("help", "a JVM gives exceptions to agents that it was started with: classhook profile --exceptions -- java …"),
+    let text = problem.to_string();
+    if subscription.exceptions && text.contains("exception") {
+        return problem.with("help", "a JVM gives exceptions to agents that it was started with: classhook profile --exceptions -- java …");
+    }
+    match text.contains("another recording") {
+        true => problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --alloc, --monitor and --gc go together in one"),
         false => problem,
     }
 }

@@ -1,10 +1,10 @@
-//! What a recording of the JVM's own events shares with the threads of the application.
+//! What recordings of the JVM's own events, and plugins that are told of them, share with the threads of the application.
 
-use crate::ffi::jvmti::{Jvmti, StackFrame};
-use observations::Subscription;
-use std::collections::HashMap;
+use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
+use observations::{Group, Wish};
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Most frames of events that wait to be read, 16 bytes each; an event counts as one more.
@@ -18,25 +18,39 @@ const COLLECTIONS: usize = 256;
 /// How long the end of a recording is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The recording that is under way, if any.
+/// Who listens: a recording, and plugins.
 #[derive(Debug)]
 pub(crate) struct Observation {
-    running: Mutex<Option<Arc<Running>>>,
-    /// An environment that was equipped before the live phase.
-    prepared: Mutex<Option<Jvmti>>,
-    /// How many recordings there were.
+    running: RwLock<Vec<Arc<Running>>>,
+    /// Environments that were equipped before the live phase.
+    prepared: Mutex<Vec<(Listener, Jvmti)>>,
+    /// How many recordings there were, and how many plugins that listened.
     pub recordings: AtomicU64,
+    pub listeners: AtomicU64,
     /// Garbage collections.
     pub collections: Collections,
 }
 
-/// One recording.
+/// Who it is that listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// A recording.
+    Recording,
+    /// A plugin, by its number ([`host::Observer::number`]).
+    Plugin(u64),
+}
+
+/// One that listens.
 #[derive(Debug)]
 pub(crate) struct Running {
+    /// Who it is.
+    pub listener: Listener,
     /// The environment that gets the events.
     pub jvmti: Jvmti,
-    /// What is recorded.
-    pub subscription: Subscription,
+    /// What it is told.
+    pub wishes: Vec<Wish>,
+    /// Whether sampled objects are followed to the end.
+    pub live: bool,
     queue: Mutex<Queue>,
     /// Since when threads wait for a monitor, by their tags.
     waits: Mutex<HashMap<i64, Instant>>,
@@ -49,7 +63,7 @@ pub(crate) struct Running {
 /// Events that wait to be read.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    pub events: Vec<Event>,
+    pub events: VecDeque<Event>,
     /// Their frames, and they themselves.
     length: usize,
     /// Events for which there was no room.
@@ -65,7 +79,23 @@ impl Queue {
             return;
         }
         self.length += event.frames.len() + 1;
-        self.events.push(event);
+        self.events.push_back(event);
+    }
+
+    /// The first `most` events, and what was lost so far.
+    fn take(&mut self, most: usize) -> Self {
+        if self.events.len() <= most {
+            return std::mem::take(self);
+        }
+        let events: VecDeque<Event> = self.events.drain(..most).collect();
+        let taken = events.iter().map(|event| event.frames.len() + 1);
+        self.length -= taken.sum::<usize>();
+        Self {
+            events,
+            length: 0,
+            lost: std::mem::take(&mut self.lost),
+            untracked: std::mem::take(&mut self.untracked),
+        }
     }
 }
 
@@ -73,6 +103,8 @@ impl Queue {
 #[derive(Debug)]
 pub(crate) struct Event {
     pub kind: Kind,
+    /// When it came, in the time of [`Collections`].
+    pub at: u64,
     /// The name of the thread.
     pub thread: String,
     /// The signature of the class that it concerns (JVM TI, GetClassSignature).
@@ -92,6 +124,20 @@ pub(crate) enum Kind {
     Entered(u64),
     /// `Object.wait` took so many nanoseconds.
     Waited(u64),
+    /// The thread has started.
+    ThreadStarted { is_virtual: bool },
+    /// The thread ends.
+    ThreadEnded { is_virtual: bool },
+    /// A class is prepared.
+    ClassPrepared,
+    /// Machine code of a method is there.
+    CodeMade { method: MethodId, bytes: u64 },
+    /// It is gone.
+    CodeGone { method: MethodId },
+    /// A native method is bound.
+    NativeBound { method: MethodId },
+    /// The JVM has no memory or thread to give.
+    Exhausted { flags: u64, text: String },
 }
 
 #[derive(Debug, Default)]
@@ -104,36 +150,86 @@ struct State {
 }
 
 impl Observation {
-    /// Nothing is recorded; `prepared` is an environment that was equipped before the live phase.
-    pub fn new(prepared: Option<Jvmti>) -> Self {
+    /// Nobody listens; `prepared` are environments that were equipped before the live phase.
+    pub fn new(prepared: Vec<(Listener, Jvmti)>) -> Self {
         Self {
-            running: Mutex::new(None),
+            running: RwLock::default(),
             prepared: Mutex::new(prepared),
             recordings: AtomicU64::new(0),
+            listeners: AtomicU64::new(0),
             collections: Collections::new(),
         }
     }
 
-    /// The environment that was equipped before the live phase, once.
-    pub fn take_prepared(&self) -> Option<Jvmti> {
-        lock(&self.prepared).take()
+    /// The environment that was equipped for it before the live phase, once.
+    pub fn take_prepared(&self, listener: Listener) -> Option<Jvmti> {
+        let mut prepared = lock(&self.prepared);
+        let at = prepared.iter().position(|(of, _)| *of == listener)?;
+        Some(prepared.swap_remove(at).1)
+    }
+
+    /// All that listen.
+    pub fn all(&self) -> Vec<Arc<Running>> {
+        self.read(|running| running.to_vec())
     }
 
     /// The recording that is under way.
-    pub fn running(&self) -> Option<Arc<Running>> {
-        lock(&self.running).clone()
+    pub fn recording(&self) -> Option<Arc<Running>> {
+        self.find(|running| running.listener == Listener::Recording)
     }
 
-    /// Begins a recording; none if another is under way.
-    pub fn begin(&self, jvmti: Jvmti, subscription: Subscription) -> Option<Arc<Running>> {
-        let mut running = lock(&self.running);
-        if running.is_some() {
-            return None;
+    /// Whose environment this is.
+    pub fn of(&self, jvmti: Jvmti) -> Option<Arc<Running>> {
+        self.find(|running| running.jvmti == jvmti)
+    }
+
+    fn find(&self, is_it: impl Fn(&Running) -> bool) -> Option<Arc<Running>> {
+        self.read(|running| running.iter().find(|one| is_it(one)).cloned())
+    }
+
+    fn read<T>(&self, body: impl FnOnce(&[Arc<Running>]) -> T) -> T {
+        body(&self.running.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// One begins to listen.
+    ///
+    /// # Errors
+    ///
+    /// If it listens already, or another has allocations sampled at another interval, of which the JVM has one.
+    pub fn begin(
+        &self,
+        listener: Listener,
+        jvmti: Jvmti,
+        wishes: Vec<Wish>,
+        live: bool,
+    ) -> Result<Arc<Running>, String> {
+        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+        if running.iter().any(|other| other.listener == listener) {
+            return Err("another recording is under way in this JVM".to_owned());
         }
-        self.recordings.fetch_add(1, Ordering::Relaxed);
+        let sampled = |wishes: &[Wish]| {
+            let mut wishes = wishes.iter();
+            let found = wishes.find(|wish| wish.group == Group::Allocations);
+            found.map(|wish| wish.bytes)
+        };
+        let mut others = running.iter().filter_map(|other| sampled(&other.wishes));
+        if let (Some(bytes), Some(other)) = (sampled(&wishes), others.next())
+            && bytes != other
+        {
+            return Err(format!(
+                "allocations are sampled each {other} bytes for another recording or plugin already, and a JVM has one interval, not another of {bytes}"
+            ));
+        }
+        let count = match listener {
+            Listener::Recording => &self.recordings,
+            Listener::Plugin(_) => &self.listeners,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
         let begun = Arc::new(Running {
+            listener,
             jvmti,
-            subscription,
+            wishes,
+            live,
             queue: Mutex::default(),
             waits: Mutex::default(),
             objects: AtomicI64::new(1),
@@ -141,13 +237,14 @@ impl Observation {
             state: Mutex::default(),
             changed: Condvar::new(),
         });
-        *running = Some(Arc::clone(&begun));
-        Some(begun)
+        running.push(Arc::clone(&begun));
+        Ok(begun)
     }
 
-    /// There is no recording any more.
-    pub fn forget(&self) {
-        *lock(&self.running) = None;
+    /// It listens no more.
+    pub fn forget(&self, gone: &Running) {
+        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|one| one.listener != gone.listener);
     }
 }
 
@@ -157,9 +254,14 @@ impl Running {
         lock(&self.queue).push(event);
     }
 
-    /// What came since the last time.
-    pub fn take(&self) -> Queue {
-        std::mem::take(&mut lock(&self.queue))
+    /// What came since the last time, at most so many events.
+    pub fn take(&self, most: usize) -> Queue {
+        lock(&self.queue).take(most)
+    }
+
+    /// What it wants of a group, if it wants anything.
+    pub fn wish(&self, group: Group) -> Option<&Wish> {
+        self.wishes.iter().find(|wish| wish.group == group)
     }
 
     /// A tag for a sampled object; none if no more are followed.
@@ -302,12 +404,18 @@ mod tests {
         for _ in 0..=QUEUE {
             queue.push(Event {
                 kind: Kind::Waited(1),
+                at: 0,
                 thread: String::new(),
                 class: Vec::new(),
                 frames: Vec::new(),
             });
         }
         assert_eq!((queue.events.len(), queue.lost), (QUEUE, 1));
+        let first = queue.take(10);
+        assert_eq!((first.events.len(), first.lost), (10, 1));
+        assert_eq!((queue.length, queue.lost), (QUEUE - 10, 0));
+        let rest = queue.take(QUEUE);
+        assert_eq!((rest.events.len(), queue.length), (QUEUE - 10, 0));
     }
 
     #[test]

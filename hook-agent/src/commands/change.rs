@@ -1,7 +1,7 @@
 //! `enable`, `disable` and `reload`: other plugins, or other settings of those that are there.
 
 use super::context::Context;
-use super::refusals::{current, failures, known, not_configured};
+use super::refusals::{self, failures, known, not_configured};
 use super::status;
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -9,7 +9,7 @@ use crate::agent::plugins::PluginSet;
 use crate::loaded::{self, Loaded};
 use crate::plugin_compiler::PluginCompiler;
 use crate::retransform::{self, Report};
-use crate::{messages, structural_edits};
+use crate::{current, messages, observe, structural_edits};
 use control::Refusal;
 use control::message::Change;
 use host::{CodeLocation, Config, Pipeline, PluginState};
@@ -23,7 +23,7 @@ pub(super) fn enable(
     options: Option<&str>,
     cache: Option<PathBuf>,
 ) -> Result<Change, Refusal> {
-    let set = current(context.agent)?;
+    let set = refusals::current(context.agent)?;
     let is_known = set.pipeline.plugins().any(|name| name == plugin);
     if !is_known || options.is_some() {
         let mut config = set.config.clone();
@@ -51,7 +51,7 @@ pub(super) fn enable(
 /// Takes a plugin's edits out of all classes.
 pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refusal> {
     known(context.agent, plugin)?;
-    let set = current(context.agent)?;
+    let set = refusals::current(context.agent)?;
     set.pipeline.enable(plugin, false);
     renew(context.agent, set);
     Ok(settled(context, |edits| holds(edits, plugin), |_, _| false))
@@ -88,7 +88,7 @@ fn add(
         }
     }
     let pipeline = pipeline_of(&config)?;
-    let set = current(context.agent)?;
+    let set = refusals::current(context.agent)?;
     for (name, state) in set.pipeline.plugins().zip(set.pipeline.states()) {
         match state {
             _ if names.iter().any(|added| added == name) => {}
@@ -100,7 +100,7 @@ fn add(
     }
     drop(set);
     exchange(context, config, pipeline);
-    let set = current(context.agent)?;
+    let set = refusals::current(context.agent)?;
     let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
         let mut names = names.iter();
         names.any(|name| {
@@ -146,7 +146,7 @@ fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
     let pipeline = pipeline_of(&config)?;
     exchange(context, config, pipeline);
     let agent = context.agent;
-    let revision = current(agent)?.revision;
+    let revision = refusals::current(agent)?.revision;
     let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
         let now = agent.plugins.current();
         now.is_some_and(|now| {
@@ -188,6 +188,9 @@ fn settled(
     wants: impl Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
 ) -> Change {
     let Context { agent, jvm } = context;
+    if let Some(agent) = current::get() {
+        observe::settle_plugins(agent, jvm);
+    }
     let wanted = |class: &Loaded<'_>| retransform::is_wanted(agent, jvm, class, &wants);
     let before = failed_plugins(agent).len();
     let Report {

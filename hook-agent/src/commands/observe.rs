@@ -6,7 +6,7 @@ use crate::messages::Code;
 use crate::{current, observe};
 use control::Refusal;
 use control::message::Observation;
-use observations::Subscription;
+use observations::{Subscription, Wish};
 use std::path::PathBuf;
 
 /// Begins a recording.
@@ -19,7 +19,8 @@ pub(super) fn observe(context: Context<'_>, subscription: &str) -> Result<Observ
     let subscription = Subscription::parse(subscription).map_err(refused)?;
     let agent = current::get().ok_or_else(super::refusals::leaving)?;
     let vm = Vm::of(jvm.local);
-    let environment = observe::equipped(vm, jvm.live, &subscription).map_err(refused)?;
+    let environment =
+        observe::equipped(vm, jvm.live, &Wish::of_recording(&subscription)).map_err(refused)?;
     let file = observe::begin(agent, jvm, environment, subscription).map_err(refused)?;
     Ok(answer(file))
 }
@@ -30,10 +31,10 @@ pub(super) fn observe(context: Context<'_>, subscription: &str) -> Result<Observ
 ///
 /// If there is none, or its file is not complete.
 pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
-    if context.agent.observation.running().is_none() {
+    if context.agent.observation.recording().is_none() {
         return Err(refused("no recording is under way in this JVM".to_owned()));
     }
-    observe::end(context.agent).map_err(refused)
+    observe::end_recording(context.agent).map_err(refused)
 }
 
 fn answer(file: PathBuf) -> Observation {

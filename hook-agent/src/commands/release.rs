@@ -16,7 +16,7 @@ use control::message::{NO_PLUGIN, OBSERVATION, PluginState, Released};
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
     context.agent.end_visit(plugin);
     if plugin == OBSERVATION {
-        observe::finish(context.agent, false);
+        observe::finish_recording(context.agent);
     }
     if is_needed(context.agent, plugin) {
         // An agent that came for a request alone has no plugin of that name.

@@ -8,7 +8,7 @@
 use super::class_file_load::ClassFileLoad;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
-use super::observed::Observed;
+use super::observed::{Observed, ObservedOfJvm};
 use super::phases::{Live, OnLoad};
 use super::refs::{Local, LocalRef};
 use super::vm::Vm;
@@ -43,6 +43,9 @@ pub(crate) trait Handlers: Sync {
 
     /// An event of an environment that observes, on the thread that does it.
     fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>);
+
+    /// An event of an environment that observes, which is of no thread of Java: what runs Java code must not be called.
+    fn observed_of_jvm(&self, jvmti: Jvmti, event: ObservedOfJvm);
 
     /// A garbage collection begins or ends, and the program stands still: the JVM must not be called.
     fn collection(&self, begins: bool);

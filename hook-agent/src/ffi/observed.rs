@@ -1,6 +1,6 @@
 //! The events that are observed on the threads that cause them.
 
-use super::jvmti::StackFrame;
+use super::jvmti::{MethodId, StackFrame};
 use super::refs::LocalRef;
 
 /// What a thread does.
@@ -22,6 +22,25 @@ pub(crate) enum Observed<'a> {
     Waits,
     /// It has entered the monitor of an object for which it waited.
     Entered { object: LocalRef<'a> },
+    /// It has started.
+    Starts { is_virtual: bool },
+    /// It ends.
+    Ends { is_virtual: bool },
+    /// It has prepared a class.
+    Prepared { class: LocalRef<'a> },
+    /// It has bound a native method to its code.
+    Bound { method: MethodId },
     /// It has waited in `Object.wait` of an object.
     Waited { object: LocalRef<'a> },
+}
+
+/// What the JVM says on any of its threads, perhaps its own.
+#[derive(Debug)]
+pub(crate) enum ObservedOfJvm {
+    /// There is machine code of a method, of so many bytes.
+    CodeMade { method: MethodId, bytes: u64 },
+    /// It is gone, and perhaps the method's class.
+    CodeGone { method: MethodId },
+    /// It has no memory or thread to give.
+    Exhausted { flags: u64, text: String },
 }

@@ -6,16 +6,27 @@ use super::guard::guard;
 use super::handlers;
 use super::jvm::Jvm;
 use super::jvmti::{Jvmti, MethodId, StackFrame};
-use super::observed::Observed;
+use super::observed::{Observed, ObservedOfJvm};
 use super::phases::Live;
 use super::refs::Local;
 use super::table::{JvmtiEnv, ObserverCallbacks};
-use jni_sys::{JNIEnv, jclass, jmethodID, jobject};
+use crate::names::decode;
+use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
 /// The callbacks of every event that can be observed.
 pub(crate) fn observer_callbacks() -> ObserverCallbacks {
     ObserverCallbacks {
+        ThreadStart: Some(thread_start),
+        ThreadEnd: Some(thread_end),
+        VirtualThreadStart: Some(virtual_thread_start),
+        VirtualThreadEnd: Some(virtual_thread_end),
+        ClassPrepare: Some(class_prepare),
+        NativeMethodBind: Some(native_method_bind),
+        CompiledMethodLoad: Some(compiled_method_load),
+        CompiledMethodUnload: Some(compiled_method_unload),
+        ResourceExhausted: Some(resource_exhausted),
         Exception: Some(exception),
         MonitorWait: Some(monitor_wait),
         MonitorWaited: Some(monitor_waited),
@@ -128,6 +139,113 @@ unsafe extern "system" fn sampled_object_alloc(
             size: size.cast_unsigned(),
         })
     });
+}
+
+unsafe extern "system" fn thread_start(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    let is_virtual = false;
+    hand_over(jvmti, jni, thread, |_| {
+        Some(Observed::Starts { is_virtual })
+    });
+}
+
+unsafe extern "system" fn thread_end(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    let is_virtual = false;
+    hand_over(jvmti, jni, thread, |_| Some(Observed::Ends { is_virtual }));
+}
+
+unsafe extern "system" fn virtual_thread_start(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+) {
+    let is_virtual = true;
+    hand_over(jvmti, jni, thread, |_| {
+        Some(Observed::Starts { is_virtual })
+    });
+}
+
+unsafe extern "system" fn virtual_thread_end(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+) {
+    let is_virtual = true;
+    hand_over(jvmti, jni, thread, |_| Some(Observed::Ends { is_virtual }));
+}
+
+unsafe extern "system" fn class_prepare(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    class: jclass,
+) {
+    hand_over(jvmti, jni, thread, |local| {
+        let class = local.borrow(class)?;
+        Some(Observed::Prepared { class })
+    });
+}
+
+unsafe extern "system" fn native_method_bind(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+    _: *mut c_void,
+    _: *mut *mut c_void,
+) {
+    hand_over(jvmti, jni, thread, |_| {
+        let method = MethodId::new(method)?;
+        Some(Observed::Bound { method })
+    });
+}
+
+unsafe extern "system" fn compiled_method_load(
+    jvmti: *mut JvmtiEnv,
+    method: jmethodID,
+    code_size: jint,
+    _: *const c_void,
+    _: jint,
+    _: *const c_void,
+    _: *const c_void,
+) {
+    let bytes = u64::try_from(code_size).unwrap_or(0);
+    let made = |method| ObservedOfJvm::CodeMade { method, bytes };
+    of_jvm(jvmti, MethodId::new(method).map(made));
+}
+
+unsafe extern "system" fn compiled_method_unload(
+    jvmti: *mut JvmtiEnv,
+    method: jmethodID,
+    _: *const c_void,
+) {
+    let gone = |method| ObservedOfJvm::CodeGone { method };
+    of_jvm(jvmti, MethodId::new(method).map(gone));
+}
+
+unsafe extern "system" fn resource_exhausted(
+    jvmti: *mut JvmtiEnv,
+    _: *mut JNIEnv,
+    flags: jint,
+    _: *const c_void,
+    description: *const c_char,
+) {
+    let text = match description.is_null() {
+        true => String::new(),
+        // SAFETY: the JVM passes a NUL-terminated text, valid during the callback.
+        false => decode(unsafe { CStr::from_ptr(description) }.to_bytes()),
+    };
+    let flags = u64::from(flags.cast_unsigned());
+    of_jvm(jvmti, Some(ObservedOfJvm::Exhausted { flags, text }));
+}
+
+/// Hands over what is of no thread of Java.
+fn of_jvm(jvmti: *mut JvmtiEnv, event: Option<ObservedOfJvm>) {
+    let (Some(handlers), Some(jvmti), Some(event)) =
+        (handlers::get(), Jvmti::from_callback(jvmti), event)
+    else {
+        return;
+    };
+    guard((), || handlers.observed_of_jvm(jvmti, event));
 }
 
 unsafe extern "system" fn garbage_collection_start(_: *mut JvmtiEnv) {

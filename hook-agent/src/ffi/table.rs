@@ -212,7 +212,8 @@ pub(crate) struct JvmtiInterface {
     /// 122
     pub SetEventCallbacks:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const EventCallbacks, jint) -> jint>,
-    _123: Slot,
+    /// 123
+    pub GenerateEvents: Option<unsafe extern "system" fn(*mut JvmtiEnv, jint) -> jint>,
     /// 124
     pub GetExtensionFunctions: Option<
         unsafe extern "system" fn(
@@ -405,14 +406,63 @@ pub(crate) type SampledObjectAlloc = unsafe extern "system" fn(
     size: i64,
 );
 
+/// `jvmtiEventThreadStart`, `…ThreadEnd`, `…VirtualThreadStart` and `…VirtualThreadEnd`.
+pub(crate) type ThreadEvent =
+    unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject);
+/// `jvmtiEventNativeMethodBind`.
+pub(crate) type NativeMethodBind = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+    address: *mut c_void,
+    new_address: *mut *mut c_void,
+);
+/// `jvmtiEventCompiledMethodLoad`.
+pub(crate) type CompiledMethodLoad = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    method: jmethodID,
+    code_size: jint,
+    code: *const c_void,
+    map_length: jint,
+    map: *const c_void,
+    compile_info: *const c_void,
+);
+/// `jvmtiEventCompiledMethodUnload`.
+pub(crate) type CompiledMethodUnload =
+    unsafe extern "system" fn(jvmti: *mut JvmtiEnv, method: jmethodID, code: *const c_void);
+/// `jvmtiEventResourceExhausted`.
+pub(crate) type ResourceExhausted = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    flags: jint,
+    reserved: *const c_void,
+    description: *const c_char,
+);
+
 /// `jvmtiEventCallbacks` of an environment that observes: the events of [`EventCallbacks`] are not among them.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct ObserverCallbacks {
-    pub _50_57: [Option<unsafe extern "system" fn()>; 8],
+    pub _50_51: [Option<unsafe extern "system" fn()>; 2],
+    /// 52
+    pub ThreadStart: Option<ThreadEvent>,
+    /// 53
+    pub ThreadEnd: Option<ThreadEvent>,
+    pub _54_55: [Option<unsafe extern "system" fn()>; 2],
+    /// 56
+    pub ClassPrepare: Option<ClassPrepare>,
+    pub _57: Option<unsafe extern "system" fn()>,
     /// 58
     pub Exception: Option<Exception>,
-    pub _59_72: [Option<unsafe extern "system" fn()>; 14],
+    pub _59_66: [Option<unsafe extern "system" fn()>; 8],
+    /// 67
+    pub NativeMethodBind: Option<NativeMethodBind>,
+    /// 68
+    pub CompiledMethodLoad: Option<CompiledMethodLoad>,
+    /// 69
+    pub CompiledMethodUnload: Option<CompiledMethodUnload>,
+    pub _70_72: [Option<unsafe extern "system" fn()>; 3],
     /// 73
     pub MonitorWait: Option<MonitorWait>,
     /// 74
@@ -421,7 +471,9 @@ pub(crate) struct ObserverCallbacks {
     pub MonitorContendedEnter: Option<MonitorContended>,
     /// 76
     pub MonitorContendedEntered: Option<MonitorContended>,
-    pub _77_80: [Option<unsafe extern "system" fn()>; 4],
+    pub _77_79: [Option<unsafe extern "system" fn()>; 3],
+    /// 80
+    pub ResourceExhausted: Option<ResourceExhausted>,
     /// 81
     pub GarbageCollectionStart: Option<GarbageCollection>,
     /// 82
@@ -429,6 +481,10 @@ pub(crate) struct ObserverCallbacks {
     pub _83_85: [Option<unsafe extern "system" fn()>; 3],
     /// 86
     pub SampledObjectAlloc: Option<SampledObjectAlloc>,
+    /// 87; from JDK 21 on.
+    pub VirtualThreadStart: Option<ThreadEvent>,
+    /// 88
+    pub VirtualThreadEnd: Option<ThreadEvent>,
 }
 
 /// An event, by its number.
@@ -441,6 +497,14 @@ impl Event {
     pub const CLASS_FILE_LOAD_HOOK: Event = Event(54);
     pub const CLASS_PREPARE: Event = Event(56);
     pub const DATA_DUMP_REQUEST: Event = Event(71);
+    pub const THREAD_START: Event = Event(52);
+    pub const THREAD_END: Event = Event(53);
+    pub const NATIVE_METHOD_BIND: Event = Event(67);
+    pub const COMPILED_METHOD_LOAD: Event = Event(68);
+    pub const COMPILED_METHOD_UNLOAD: Event = Event(69);
+    pub const RESOURCE_EXHAUSTED: Event = Event(80);
+    pub const VIRTUAL_THREAD_START: Event = Event(87);
+    pub const VIRTUAL_THREAD_END: Event = Event(88);
     pub const EXCEPTION: Event = Event(58);
     pub const MONITOR_WAIT: Event = Event(73);
     pub const MONITOR_WAITED: Event = Event(74);
@@ -471,6 +535,14 @@ pub(crate) const CAN_GET_LINE_NUMBERS: u32 = 12;
 pub(crate) const CAN_GENERATE_EXCEPTION_EVENTS: u32 = 17;
 /// `can_get_thread_cpu_time`, bit 23.
 pub(crate) const CAN_GET_THREAD_CPU_TIME: u32 = 23;
+/// `can_generate_compiled_method_load_events`, bit 27.
+pub(crate) const CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS: u32 = 27;
+/// `can_generate_native_method_bind_events`, bit 30.
+pub(crate) const CAN_GENERATE_NATIVE_METHOD_BIND_EVENTS: u32 = 30;
+/// `can_generate_resource_exhaustion_heap_events`, bit 39.
+pub(crate) const CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS: u32 = 39;
+/// `can_generate_resource_exhaustion_threads_events`, bit 40.
+pub(crate) const CAN_GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: u32 = 40;
 /// `can_generate_monitor_events`, bit 28.
 pub(crate) const CAN_GENERATE_MONITOR_EVENTS: u32 = 28;
 /// `can_generate_garbage_collection_events`, bit 31.

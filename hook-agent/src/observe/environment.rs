@@ -7,7 +7,7 @@ use crate::ffi::observer::observer_callbacks;
 use crate::ffi::phases::{Live, OnLoadOrLive};
 use crate::ffi::table::{self, Capabilities, Event};
 use crate::ffi::vm::Vm;
-use observations::Subscription;
+use observations::{Group, Wish};
 
 /// A capability with its name.
 type Named = (u32, &'static str);
@@ -35,7 +35,26 @@ const COLLECTIONS: Named = (
     "can_generate_garbage_collection_events",
 );
 
-/// An environment with what a subscription takes.
+const COMPILATIONS: Named = (
+    table::CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS,
+    "can_generate_compiled_method_load_events",
+);
+const NATIVES: Named = (
+    table::CAN_GENERATE_NATIVE_METHOD_BIND_EVENTS,
+    "can_generate_native_method_bind_events",
+);
+const EXHAUSTION: [Named; 2] = [
+    (
+        table::CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS,
+        "can_generate_resource_exhaustion_heap_events",
+    ),
+    (
+        table::CAN_GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
+        "can_generate_resource_exhaustion_threads_events",
+    ),
+];
+
+/// An environment with what these wishes take.
 ///
 /// # Errors
 ///
@@ -43,22 +62,18 @@ const COLLECTIONS: Named = (
 pub(crate) fn equipped(
     vm: Option<Vm>,
     phase: impl OnLoadOrLive,
-    subscription: &Subscription,
+    wishes: &[Wish],
 ) -> Result<Jvmti, String> {
     let jvmti = vm.and_then(Vm::jvmti);
     let jvmti = jvmti.ok_or("the JVM gives no environment of JVM TI")?;
-    equip(jvmti, phase, subscription).inspect_err(|_| jvmti.dispose())?;
+    equip(jvmti, phase, wishes).inspect_err(|_| jvmti.dispose())?;
     Ok(jvmti)
 }
 
-fn equip(
-    jvmti: Jvmti,
-    phase: impl OnLoadOrLive,
-    subscription: &Subscription,
-) -> Result<(), String> {
-    for (bit, name) in needed(subscription) {
+fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), String> {
+    for (bit, name) in wishes.iter().flat_map(|wish| needed(wish.group)) {
         jvmti
-            .add_capabilities(phase, Capabilities::only(bit))
+            .add_capabilities(phase, Capabilities::only(*bit))
             .map_err(|error| format!("the JVM refuses {name}: {error}"))?;
     }
     // What is not offered is told without it: files and lines, what virtual threads do.
@@ -74,64 +89,80 @@ fn equip(
         .map_err(|error| format!("the JVM refuses the callbacks: {error}"))
 }
 
-/// The capabilities without which a subscription cannot be met.
-fn needed(subscription: &Subscription) -> Vec<Named> {
-    let needed: [(bool, &[Named]); 5] = [
-        (subscription.cpu.is_some(), &[TAGS, CPU]),
-        (subscription.allocations.is_some(), &[TAGS, ALLOCATIONS]),
-        (subscription.monitors, &[TAGS, MONITORS]),
-        (subscription.exceptions, &[EXCEPTIONS]),
-        (subscription.collections, &[COLLECTIONS]),
-    ];
-    let needed = needed.iter().filter(|(is_on, _)| *is_on);
-    needed.flat_map(|(_, named)| *named).copied().collect()
+/// The capabilities without which events of a group do not come.
+fn needed(group: Group) -> &'static [Named] {
+    match group {
+        Group::Samples => &[TAGS, CPU],
+        Group::Allocations => &[TAGS, ALLOCATIONS],
+        Group::Monitors => &[TAGS, MONITORS],
+        Group::Exceptions => &[EXCEPTIONS],
+        Group::Collections => &[COLLECTIONS],
+        Group::Threads | Group::Classes => &[],
+        Group::Compilations => &[COMPILATIONS],
+        Group::Natives => &[NATIVES],
+        Group::Exhaustion => &EXHAUSTION,
+    }
 }
 
-/// The events of a subscription.
-fn events(subscription: &Subscription) -> Vec<Event> {
-    let events: [(bool, &[Event]); 4] = [
-        (
-            subscription.allocations.is_some(),
-            &[Event::SAMPLED_OBJECT_ALLOC],
-        ),
-        (
-            subscription.monitors,
-            &[
-                Event::MONITOR_CONTENDED_ENTER,
-                Event::MONITOR_CONTENDED_ENTERED,
-                Event::MONITOR_WAIT,
-                Event::MONITOR_WAITED,
-            ],
-        ),
-        (subscription.exceptions, &[Event::EXCEPTION]),
-        (
-            subscription.collections,
-            &[
-                Event::GARBAGE_COLLECTION_START,
-                Event::GARBAGE_COLLECTION_FINISH,
-            ],
-        ),
-    ];
-    let events = events.iter().filter(|(is_on, _)| *is_on);
-    events.flat_map(|(_, events)| *events).copied().collect()
+/// The events of a group.
+fn events(group: Group) -> &'static [Event] {
+    match group {
+        Group::Samples => &[],
+        Group::Allocations => &[Event::SAMPLED_OBJECT_ALLOC],
+        Group::Monitors => &[
+            Event::MONITOR_CONTENDED_ENTER,
+            Event::MONITOR_CONTENDED_ENTERED,
+            Event::MONITOR_WAIT,
+            Event::MONITOR_WAITED,
+        ],
+        Group::Exceptions => &[Event::EXCEPTION],
+        Group::Collections => &[
+            Event::GARBAGE_COLLECTION_START,
+            Event::GARBAGE_COLLECTION_FINISH,
+        ],
+        Group::Threads => &[Event::THREAD_START, Event::THREAD_END],
+        Group::Classes => &[Event::CLASS_PREPARE],
+        Group::Compilations => &[Event::COMPILED_METHOD_LOAD, Event::COMPILED_METHOD_UNLOAD],
+        Group::Natives => &[Event::NATIVE_METHOD_BIND],
+        Group::Exhaustion => &[Event::RESOURCE_EXHAUSTED],
+    }
 }
+
+/// Events of threads that only JVMs with virtual ones have.
+const VIRTUAL: [Event; 2] = [Event::VIRTUAL_THREAD_START, Event::VIRTUAL_THREAD_END];
 
 /// Lets the events come.
 pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     let refused = |error: JvmtiError| format!("the JVM refuses an event: {error}");
-    if let Some(bytes) = running.subscription.allocations {
-        let set = running.jvmti.set_heap_sampling_interval(live, bytes);
+    let jvmti = running.jvmti;
+    if let Some(wish) = running.wish(Group::Allocations) {
+        let set = jvmti.set_heap_sampling_interval(live, wish.bytes);
         set.map_err(refused)?;
     }
-    let mut events = events(&running.subscription).into_iter();
-    events
-        .try_for_each(|event| running.jvmti.set_event(live, event, true))
-        .map_err(refused)
+    let mut all = running.wishes.iter().flat_map(|wish| events(wish.group));
+    all.try_for_each(|event| jvmti.set_event(live, *event, true))
+        .map_err(refused)?;
+    if running.wish(Group::Threads).is_some() {
+        for event in VIRTUAL {
+            let _ = jvmti.set_event(live, event, true); // a JVM without them
+        }
+    }
+    Ok(())
+}
+
+/// Has what is there already told as if it came now.
+pub(super) fn replay(live: Live, running: &Running) {
+    if running.wish(Group::Compilations).is_some() {
+        let _ = running
+            .jvmti
+            .generate_events(live, Event::COMPILED_METHOD_LOAD);
+    }
 }
 
 /// Lets no more events come.
 pub(super) fn disable(live: Live, running: &Running) {
-    for event in events(&running.subscription) {
-        let _ = running.jvmti.set_event(live, event, false);
+    let all = running.wishes.iter().flat_map(|wish| events(wish.group));
+    for event in all.chain(&VIRTUAL) {
+        let _ = running.jvmti.set_event(live, *event, false);
     }
 }

@@ -4,17 +4,17 @@ use super::identity::{is_ours, thread_tag};
 use crate::agent::Agent;
 use crate::agent::observation::{Event, Kind, Running};
 use crate::ffi::jvm::Jvm;
-use crate::ffi::observed::Observed;
+use crate::ffi::jvmti::Jvmti;
+use crate::ffi::observed::{Observed, ObservedOfJvm};
 use crate::ffi::refs::LocalRef;
+use crate::names::class_name;
+use observations::Group;
 
-/// An event of the environment of a recording.
+/// An event of the environment of one that listens.
 pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>) {
-    let Some(running) = agent.observation.running() else {
+    let Some(running) = agent.observation.of(jvm.jvmti) else {
         return;
     };
-    if running.jvmti != jvm.jvmti {
-        return;
-    }
     let noted = match event {
         Observed::Waits => {
             let tag = thread_tag(jvm, &running, thread);
@@ -26,38 +26,95 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
             size,
         } => {
             let tag = followed(jvm, &running, &object);
-            Some((Kind::Allocated { size, tag }, class))
+            Some((Kind::Allocated { size, tag }, Some(class)))
         }
         Observed::Throws { exception, caught } => {
             let class = jvm.local.object_class(&exception);
-            class.map(|class| (Kind::Threw { caught }, class))
+            class.map(|class| (Kind::Threw { caught }, Some(class)))
         }
         Observed::Entered { object } => waited(jvm, &running, thread, &object, Kind::Entered),
         Observed::Waited { object } => waited(jvm, &running, thread, &object, Kind::Waited),
+        Observed::Starts { is_virtual } => Some((Kind::ThreadStarted { is_virtual }, None)),
+        Observed::Ends { is_virtual } => Some((Kind::ThreadEnded { is_virtual }, None)),
+        Observed::Prepared { class } => Some((Kind::ClassPrepared, Some(class))),
+        Observed::Bound { method } => Some((Kind::NativeBound { method }, None)),
     };
     if let Some((kind, class)) = noted {
-        push(jvm, &running, thread, kind, &class);
+        push(agent, jvm, &running, (thread, kind, class));
     }
 }
 
-fn push(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>, kind: Kind, class: &LocalRef<'_>) {
-    let Jvm { jvmti, live, local } = jvm;
-    let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-    if is_ours(&name) {
+/// An event that is of no thread of Java.
+pub(crate) fn observed_of_jvm(agent: &Agent, jvmti: Jvmti, event: ObservedOfJvm) {
+    let Some(running) = agent.observation.of(jvmti) else {
         return;
-    }
-    let frames = jvmti.stack(live, None, running.subscription.depth);
+    };
+    let kind = match event {
+        ObservedOfJvm::CodeMade { method, bytes } => Kind::CodeMade { method, bytes },
+        ObservedOfJvm::CodeGone { method } => Kind::CodeGone { method },
+        ObservedOfJvm::Exhausted { flags, text } => {
+            agent.signal.flush(); // before the JVM perhaps ends
+            Kind::Exhausted { flags, text }
+        }
+    };
     running.push(Event {
         kind,
+        at: agent.observation.collections.now(),
+        thread: String::new(),
+        class: Vec::new(),
+        frames: Vec::new(),
+    });
+}
+
+fn push(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    running: &Running,
+    (thread, kind, class): (&LocalRef<'_>, Kind, Option<LocalRef<'_>>),
+) {
+    let Jvm { jvmti, live, local } = jvm;
+    let Some(wish) = running.wish(group(&kind)) else {
+        return;
+    };
+    let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
+    if is_ours(&name) || !wish.takes_thread(&name) {
+        return;
+    }
+    let class = class.and_then(|class| jvmti.class_signature(&class).ok());
+    let class = class.unwrap_or_default();
+    if !class.is_empty() && !wish.takes_all_classes() && !wish.takes_class(&class_name(&class)) {
+        return;
+    }
+    let frames = match wish.frames {
+        0 => None,
+        most => jvmti.stack(live, None, most).ok(),
+    };
+    running.push(Event {
+        kind,
+        at: agent.observation.collections.now(),
         thread: name,
-        class: jvmti.class_signature(class).unwrap_or_default(),
+        class,
         frames: frames.unwrap_or_default(),
     });
 }
 
+/// What somebody subscribes to who is told of it.
+pub(super) fn group(kind: &Kind) -> Group {
+    match kind {
+        Kind::Allocated { .. } => Group::Allocations,
+        Kind::Threw { .. } => Group::Exceptions,
+        Kind::Entered(_) | Kind::Waited(_) => Group::Monitors,
+        Kind::ThreadStarted { .. } | Kind::ThreadEnded { .. } => Group::Threads,
+        Kind::ClassPrepared => Group::Classes,
+        Kind::CodeMade { .. } | Kind::CodeGone { .. } => Group::Compilations,
+        Kind::NativeBound { .. } => Group::Natives,
+        Kind::Exhausted { .. } => Group::Exhaustion,
+    }
+}
+
 /// The tag by which a sampled object is found at the end, if that is asked for.
 fn followed(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option<i64> {
-    if !running.subscription.live {
+    if !running.live {
         return None;
     }
     let tag = running.object_tag()?;
@@ -65,14 +122,17 @@ fn followed(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option<i6
     Some(tag)
 }
 
-/// The kind of an event that ends a wait, with the class of the monitor.
+/// The kind of an event that ends a wait, with the class of the monitor; none if it was too short.
 fn waited<'a>(
     jvm: Jvm<'a>,
     running: &Running,
     thread: &LocalRef<'_>,
     object: &LocalRef<'_>,
     kind: impl FnOnce(u64) -> Kind,
-) -> Option<(Kind, LocalRef<'a>)> {
+) -> Option<(Kind, Option<LocalRef<'a>>)> {
     let nanos = running.wait_ends(thread_tag(jvm, running, thread)?)?;
-    Some((kind(nanos), jvm.local.object_class(object)?))
+    if nanos < running.wish(Group::Monitors)?.at_least {
+        return None;
+    }
+    Some((kind(nanos), Some(jvm.local.object_class(object)?)))
 }

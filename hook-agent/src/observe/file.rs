@@ -1,27 +1,32 @@
-//! The file of a recording, beside the snapshot: written anew as a whole each time.
+//! The file of one that listens, beside the snapshot: written anew as a whole each time.
 
 use crate::agent::Agent;
-use observations::Recorded;
-use observations::recorded::EXTENSION;
+use crate::agent::observation::Listener;
+use observations::{recorded, tables};
+use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Where a recording is written.
+/// Where it is written.
 pub(super) struct File {
     path: PathBuf,
 }
 
 impl File {
-    /// A name that no earlier recording of this agent had.
-    pub fn new(agent: &Agent) -> Self {
-        let snapshot = agent.snapshot.path();
-        let extension = match agent.observation.recordings.load(Ordering::Relaxed) {
-            ..2 => EXTENSION.to_owned(),
-            number => format!("{number}.{EXTENSION}"),
+    /// A name that no earlier file of this agent had.
+    pub fn new(agent: &Agent, listener: Listener) -> Self {
+        let observation = &agent.observation;
+        let (number, extension) = match listener {
+            Listener::Recording => (&observation.recordings, recorded::EXTENSION),
+            Listener::Plugin(_) => (&observation.listeners, tables::EXTENSION),
+        };
+        let extension = match number.load(Ordering::Relaxed) {
+            ..2 => extension.to_owned(),
+            number => format!("{number}.{extension}"),
         };
         Self {
-            path: snapshot.with_extension(extension),
+            path: agent.snapshot.path().with_extension(extension),
         }
     }
 
@@ -29,10 +34,10 @@ impl File {
         &self.path
     }
 
-    /// Writes what was recorded: a new file, which then takes the place of the former.
-    pub fn write(&mut self, recorded: &Recorded) -> Result<(), String> {
-        let beside = self.path.with_extension("observed.new");
-        let content = serde_json::to_vec(recorded).map_err(|error| error.to_string())?;
+    /// Writes the content: a new file, which then takes the place of the former.
+    pub fn write(&self, content: &impl Serialize) -> Result<(), String> {
+        let beside = self.path.with_added_extension("new");
+        let content = serde_json::to_vec(content).map_err(|error| error.to_string())?;
         let written = fs::write(&beside, content).and_then(|()| fs::rename(&beside, &self.path));
         written.map_err(|error| {
             let _ = fs::remove_file(&beside);

@@ -66,6 +66,11 @@ impl Method {
     }
 }
 
+/// What distinguishes a frame from all others.
+pub(super) fn place(frame: &StackFrame) -> (u64, i64) {
+    (frame.method.number(), frame.location)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

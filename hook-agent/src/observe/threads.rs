@@ -1,17 +1,28 @@
 //! Looks at the threads that use CPU time.
 
 use super::identity::{is_ours, thread_tag};
-use super::reader::Reader;
 use crate::agent::observation::Running;
 use crate::ffi::jvm::Jvm;
-use crate::ffi::jvmti::VirtualThreadOf;
+use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
 use crate::ffi::refs::LocalRef;
-use observations::Subscription;
+use observations::Group;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// Threads for which there is room among the local references of one look.
 const CAPACITY: i32 = 4096;
+
+/// Takes what is seen of threads.
+pub(super) trait Sightings {
+    /// Whether a thread of this name is looked at.
+    fn wants(&self, thread: &str) -> bool;
+    /// The threads are looked at; so many looks before were left out, as it was too late for them.
+    fn turn(&mut self, late: u64);
+    /// A thread is seen, which has used CPU time.
+    fn seen(&mut self, jvm: Jvm<'_>, thread: &str, frames: &[StackFrame], nanos: u64);
+    /// A thread used CPU time, and was not seen running.
+    fn unseen(&mut self, thread: &str, nanos: u64);
+}
 
 /// The threads that were seen.
 #[derive(Debug)]
@@ -27,8 +38,8 @@ pub(super) struct Threads {
 
 #[derive(Debug)]
 struct Thread {
-    /// Its number in the recording; none for one of the agent.
-    number: Option<u32>,
+    /// Its name; none for one of the agent, and one that is not wanted.
+    name: Option<String>,
     cpu_ns: u64,
     /// What it used while it was not seen running.
     unseen_ns: u64,
@@ -37,9 +48,9 @@ struct Thread {
 }
 
 impl Threads {
-    pub fn new(jvm: Jvm<'_>, subscription: &Subscription) -> Self {
+    pub fn new(jvm: Jvm<'_>, running: &Running) -> Self {
         Self {
-            interval: subscription.cpu,
+            interval: running.wish(Group::Samples).map(|wish| wish.interval),
             due: Instant::now(),
             known: HashMap::new(),
             looks: 0,
@@ -54,7 +65,7 @@ impl Threads {
     }
 
     /// Looks at them, if it is time.
-    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         let now = Instant::now();
         let Some(interval) = self.interval.filter(|_| self.due <= now) else {
             return;
@@ -62,21 +73,22 @@ impl Threads {
         let late = now.duration_since(self.due).as_nanos() / interval.as_nanos().max(1);
         let late = u32::try_from(late).unwrap_or(u32::MAX);
         self.due += interval * (late + 1);
-        reader.recorder.turn(u64::from(late));
+        sink.turn(u64::from(late));
         self.looks += 1;
-        jvm.with_frame(CAPACITY, |jvm| self.visit(jvm, running, reader));
+        jvm.with_frame(CAPACITY, |jvm| self.visit(jvm, running, sink));
         let look = self.looks;
         let gone = self.known.extract_if(|_, thread| thread.look != look);
-        gone.for_each(|(_, thread)| thread.leave(reader));
+        gone.for_each(|(_, thread)| thread.leave(sink));
         self.last = now;
     }
 
-    fn visit(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+    fn visit(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         let Ok(threads) = jvm.jvmti.all_threads(jvm.live, jvm.local) else {
             return;
         };
+        let depth = running.wish(Group::Samples).map_or(0, |wish| wish.frames);
         for thread in &threads {
-            let Some((number, nanos)) = self.used(jvm, running, thread, reader) else {
+            let Some((tag, nanos)) = self.used(jvm, running, thread, sink) else {
                 continue;
             };
             let function = self.virtual_thread;
@@ -84,32 +96,35 @@ impl Threads {
                 jvm.jvmti
                     .virtual_thread(jvm.live, jvm.local, function, thread)
             });
-            let (number, shown) = match &within {
-                None => (number, thread),
-                Some(within) => (name_of(jvm, within, reader), within),
+            let shown = within.as_ref().unwrap_or(thread);
+            let Some(known) = self.known.get_mut(&tag) else {
+                continue;
             };
             // What it used before it began to wait was used elsewhere than where it waits.
             if !jvm.jvmti.is_runnable(jvm.live, shown) {
-                self.put_off(jvm, thread, nanos);
+                known.unseen_ns += nanos;
                 continue;
             }
-            let depth = running.subscription.depth;
             // A thread that has ended meanwhile has no stack.
-            if let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), depth) {
-                let node = reader.node(jvm, &frames);
-                reader.recorder.cpu(number, node, nanos);
-            }
+            let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), depth) else {
+                continue;
+            };
+            let name = match &within {
+                None => known.name.clone(),
+                Some(within) => jvm.jvmti.thread_name(jvm.live, jvm.local, within),
+            };
+            sink.seen(jvm, &name.unwrap_or_default(), &frames, nanos);
         }
     }
 
-    /// The number of a thread and the CPU time that it used since the last look; none if it used none.
+    /// The tag of a thread and the CPU time that it used since the last look; none if it used none, or is not looked at.
     fn used(
         &mut self,
         jvm: Jvm<'_>,
         running: &Running,
         thread: &LocalRef<'_>,
-        reader: &mut Reader,
-    ) -> Option<(u32, u64)> {
+        sink: &mut impl Sightings,
+    ) -> Option<(i64, u64)> {
         let tag = thread_tag(jvm, running, thread)?;
         let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, thread).ok()?;
         let is_first = self.looks == 1;
@@ -119,7 +134,7 @@ impl Threads {
             let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread);
             let name = name.unwrap_or_default();
             Thread {
-                number: (!is_ours(&name)).then(|| reader.thread(&name)),
+                name: Some(name).filter(|name| !is_ours(name) && sink.wants(name)),
                 // What a thread used before the recording began is not of it.
                 cpu_ns: if is_first {
                     cpu_ns
@@ -132,38 +147,23 @@ impl Threads {
         });
         known.look = self.looks;
         let used = cpu_ns.saturating_sub(std::mem::replace(&mut known.cpu_ns, cpu_ns));
-        let number = known.number.filter(|_| used > 0)?;
-        Some((number, used + std::mem::take(&mut known.unseen_ns)))
-    }
-
-    /// Keeps what a thread used until it is seen running.
-    fn put_off(&mut self, jvm: Jvm<'_>, thread: &LocalRef<'_>, nanos: u64) {
-        let tag = jvm.jvmti.tag(jvm.live, thread);
-        let known = tag.ok().and_then(|tag| self.known.get_mut(&tag));
-        if let Some(known) = known {
-            known.unseen_ns += nanos;
-        }
+        (used > 0 && known.name.is_some())
+            .then(|| (tag, used + std::mem::take(&mut known.unseen_ns)))
     }
 
     /// What threads used that were not seen running since.
-    pub fn finish(&mut self, reader: &mut Reader) {
+    pub fn finish(&mut self, sink: &mut impl Sightings) {
         self.known
             .drain()
-            .for_each(|(_, thread)| thread.leave(reader));
+            .for_each(|(_, thread)| thread.leave(sink));
     }
 }
 
 impl Thread {
     /// It is not there any more.
-    fn leave(self, reader: &mut Reader) {
-        if let Some(number) = self.number.filter(|_| self.unseen_ns > 0) {
-            reader.recorder.unseen(number, self.unseen_ns);
+    fn leave(self, sink: &mut impl Sightings) {
+        if let Some(name) = self.name.filter(|_| self.unseen_ns > 0) {
+            sink.unseen(&name, self.unseen_ns);
         }
     }
-}
-
-/// The number of a thread under its name.
-fn name_of(jvm: Jvm<'_>, thread: &LocalRef<'_>, reader: &mut Reader) -> u32 {
-    let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread);
-    reader.thread(&name.unwrap_or_default())
 }

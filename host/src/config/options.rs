@@ -30,7 +30,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      For the plugins named by plugin=, else for all
   grant=A;B          capabilities: probes, rewrite, structure (members and names),
                      boot (classes of the JDK's innermost loaders), natives
-                     (native methods as spans). For the plugins named by
+                     (native methods as spans), observe-samples and others
+                     (what the JVM itself tells). For the plugins named by
                      plugin=, else for all
   settings=JSON      what the plugins named by plugin=, else all, are configured
                      with: their [plugin.config] as JSON

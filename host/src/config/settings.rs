@@ -146,7 +146,23 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 5] = ["probes", "rewrite", "structure", "boot", "natives"];
+pub const CAPABILITIES: [&str; 15] = [
+    "probes",
+    "rewrite",
+    "structure",
+    "boot",
+    "natives",
+    "observe-samples",
+    "observe-allocations",
+    "observe-monitors",
+    "observe-exceptions",
+    "observe-collections",
+    "observe-threads",
+    "observe-classes",
+    "observe-compilations",
+    "observe-natives",
+    "observe-exhaustion",
+];
 
 impl Default for Agent {
     fn default() -> Self {

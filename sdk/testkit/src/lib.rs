@@ -47,6 +47,7 @@ mod class;
 mod declared;
 mod edits;
 pub mod java;
+mod observed;
 mod plan;
 mod report;
 
@@ -59,6 +60,7 @@ use plan_rules::{CheckedClass, PlanRequest};
 use rewriter::{Action, CheckScratch, ClassFile, EditPlan, Part, ProbeStorage, Scratch, counter};
 
 use class::NativeClass;
+pub use observed::{Observed, observe, subscriptions};
 use plan::PlanRecord;
 pub use report::{Recording, Reported};
 
@@ -66,6 +68,14 @@ pub use report::{Recording, Reported};
 pub struct Harness<T> {
     config: String,
     plugin: PhantomData<T>,
+}
+
+/// A configuration in TOML as the JSON that a plugin gets.
+fn json(config: &str) -> String {
+    let table: toml::Table = toml::from_str(config)
+        .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
+    serde_json::to_string(&table)
+        .unwrap_or_else(|error| panic!("the configuration has no JSON: {error}"))
 }
 
 impl<T: Transformer> Default for Harness<T> {
@@ -82,12 +92,8 @@ impl<T: Transformer> Harness<T> {
     /// When it is not valid TOML, or the plugin refuses it.
     #[must_use]
     pub fn new(config: &str) -> Self {
-        let table: toml::Table = toml::from_str(config)
-            .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
-        let config = serde_json::to_string(&table)
-            .unwrap_or_else(|error| panic!("the configuration has no JSON: {error}"));
         let harness = Self {
-            config,
+            config: json(config),
             plugin: PhantomData,
         };
         if let Err(error) = harness.plugin() {
@@ -104,10 +110,7 @@ impl<T: Transformer> Harness<T> {
     /// # Panics
     /// When it is not valid TOML.
     pub fn try_config(config: &str) -> Result<(), Error> {
-        let table: toml::Table = toml::from_str(config)
-            .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
-        let config = serde_json::to_string(&table).unwrap_or_default();
-        classhook_sdk::guest::parse::<T>(&config).map(drop)
+        classhook_sdk::guest::parse::<T>(&json(config)).map(drop)
     }
 
     fn plugin(&self) -> Result<T, Error> {

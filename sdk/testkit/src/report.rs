@@ -140,9 +140,25 @@ fn columns(table: &Table) -> Vec<Column> {
 const PAGE: usize = 2;
 
 /// A report that is made of a recording.
-struct Making<'r> {
+pub(crate) struct Making<'r> {
     recording: &'r Recording,
     computed: RefCell<ComputedTables>,
+}
+
+impl<'r> Making<'r> {
+    pub fn new(recording: &'r Recording) -> Self {
+        Self {
+            recording,
+            computed: RefCell::default(),
+        }
+    }
+
+    pub fn reported(self, result: Result<(), Error>) -> Reported {
+        Reported {
+            error: result.err(),
+            tables: self.computed.into_inner().into_tables(),
+        }
+    }
 }
 
 impl RecordedSource for Making<'_> {
@@ -207,15 +223,9 @@ impl<T: Reporter> Harness<T> {
         let plugin = self
             .plugin()
             .unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"));
-        let making = Making {
-            recording,
-            computed: RefCell::default(),
-        };
+        let making = Making::new(recording);
         let reported = plugin.report(&Recorded::new(&making), &mut Report::new(&making));
-        Reported {
-            error: reported.err(),
-            tables: making.computed.into_inner().into_tables(),
-        }
+        making.reported(reported)
     }
 }
 

@@ -128,8 +128,12 @@ fn guide_leads_from_nothing_to_a_plugin_that_counts() {
 
 #[test]
 fn code_of_the_guide_is_that_of_an_example() {
-    let source = workspace::root().join("examples/plugins/allocations/src/lib.rs");
     for block in blocks("docs/plugins.md", "rust") {
-        assert_holds(&source, &block);
+        let example = match block.contains("Subscriptions") {
+            true => "stalls",
+            false => "allocations",
+        };
+        let source = format!("examples/plugins/{example}/src/lib.rs");
+        assert_holds(&workspace::root().join(source), &block);
     }
 }

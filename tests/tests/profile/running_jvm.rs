@@ -92,7 +92,8 @@ fn agent_that_is_there_records_for_a_while_and_goes_on() {
     let (mut first, _told) = begun(&["profile", &pid, "--monitor"]);
     classhook(&["profile", &pid, "--gc", "--for", "1s"])
         .assert_exit(2)
-        .assert_stderr("another recording is under way");
+        .assert_stderr("another recording is under way")
+        .assert_stderr("wait for the end of the other");
     classhook(&["profile", &pid, "--gc", "-o", "elsewhere"])
         .assert_exit(2)
         .assert_stderr("error[H0608]");

@@ -35,7 +35,7 @@ const LAYERS: [Layer; 25] = [
     },
     Layer {
         name: "observations",
-        product: &["jvms"],
+        product: &["jvms", "globs"],
         tests: &[],
     },
     Layer {

@@ -40,7 +40,7 @@ pub struct Add {
     /// The plugin's name [default: the file's, without .wasm, or the repository's]
     #[arg(long, value_name = "NAME", requires = "source")]
     pub name: Option<String>,
-    /// Capability granted to the plugin (probes, rewrite, structure, boot, natives), or several with commas; may be repeated
+    /// Capability granted to the plugin (probes, rewrite, structure, boot, natives, observe-samples …), or several with commas; may be repeated
     #[arg(long, value_name = "CAPABILITY", requires = "source", value_delimiter = ',', value_parser = PossibleValuesParser::new(CAPABILITIES))]
     pub grant: Vec<String>,
     /// Refuse whatever would change classhook.lock or what is granted, as in a build on a server
@@ -267,7 +267,7 @@ fn check_granted(
     granted: &[String],
     words: &str,
 ) -> Result<(), Problem> {
-    let grants = plugin.imports.iter().filter_map(|import| import.grant);
+    let grants = plugin.imports.iter().flat_map(|import| &import.grants);
     let missing: Vec<_> = grants
         .filter(|(grant, _)| !granted.iter().any(|it| it == grant))
         .collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use host::config::PluginConfig;
 use host::{Config, Pipeline};
+use observations::tables::PluginTables;
 use probes::events::Trace;
 
 use super::ready::Ready;
@@ -18,6 +19,7 @@ use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::watched::Watched;
 use crate::plugin_project::{PluginSource, needed};
+use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
 use crate::reporters::Reporters;
 use crate::show::{all_but_last, complain, say};
@@ -147,8 +149,12 @@ impl Run {
             code
         })?;
         let mut warnings = Warnings::default();
-        let shown = traces::of_run(&run, &checked.output, &mut warnings)
-            .and_then(|traces| self.show(traces, warnings, ready));
+        let name = &ready.description.name;
+        let observed = plugin_tables::of_run((&run, name), &checked.output, &mut warnings);
+        let shown = observed.and_then(|observed| {
+            let traces = traces::of_run(&run, &checked.output, &mut warnings)?;
+            self.show((traces, observed), warnings, ready)
+        });
         match shown {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -167,7 +173,8 @@ impl Run {
         reloading: Option<Reloading<'_>>,
     ) -> Result<u8, Problem> {
         let mut visit = AttachedPlugin::begin(pid, &ready.visitor, &ready.settings, &run_id())?;
-        if visit.instrumented() == 0 {
+        let observes = ready.description.observes();
+        if visit.instrumented() == 0 && !observes {
             let help = "classes that are loaded from now on are, if they are selected";
             complain(
                 Warning::new("H0650", "no class that is loaded is changed").with("help", help),
@@ -178,7 +185,7 @@ impl Run {
             None => visit.wait("visiting", self.time, &|| false)?,
         }
         let mut ended = visit.end();
-        if ended.instrumented == Some(0) {
+        if ended.instrumented == Some(0) && !observes {
             return Err(Problem::user("H0650", "no class was changed")
                 .with(
                     "expected",
@@ -192,8 +199,10 @@ impl Run {
                 ));
         }
         let mut warnings = Warnings::default();
+        let name = &ready.description.name;
+        let observed = plugin_tables::beside(&ended.snapshot, name, &mut warnings)?;
         let traces = traces::of_visit(&ended, &mut warnings)?;
-        let shown = self.show(traces, warnings, ready);
+        let shown = self.show((traces, observed), warnings, ready);
         let unanswered = ended.unanswered.take();
         let code = match (shown, unanswered) {
             (Ok(code), None) => code,
@@ -208,7 +217,7 @@ impl Run {
     /// What the plugin recorded; other plugins may have been at work, too. The exit code.
     fn show(
         &self,
-        mut traces: Vec<Trace>,
+        (mut traces, observed): (Vec<Trace>, Vec<PluginTables>),
         warnings: Warnings,
         ready: &Ready,
     ) -> Result<u8, Problem> {
@@ -222,8 +231,9 @@ impl Run {
             traces::retain(trace, |span| span.plugin == plugin.name);
         }
         traces.retain(|trace| !trace.spans.is_empty() || !trace.places.is_empty());
-        if !traces.is_empty() {
+        if !traces.is_empty() || !observed.is_empty() {
             let outputs = TraceOutputs {
+                observed,
                 reporters: ready.reporters.clone(),
                 ..self.outputs.clone()
             };

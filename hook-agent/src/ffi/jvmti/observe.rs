@@ -4,7 +4,7 @@ use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
-    ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
+    Event, ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
     ObserverCallbacks, THREAD_STATE_RUNNABLE,
 };
 use jni_sys::{jint, jobject};
@@ -70,6 +70,11 @@ impl Jvmti {
     ) -> Result<(), JvmtiError> {
         let size = jint::try_from(size_of::<ObserverCallbacks>()).unwrap_or(0);
         call!(self.SetEventCallbacks(std::ptr::from_ref(callbacks).cast(), size))
+    }
+
+    /// Has the JVM send an event for each thing that is there already, on this thread.
+    pub fn generate_events(self, _: Live, event: Event) -> Result<(), JvmtiError> {
+        call!(self.GenerateEvents(event.0))
     }
 
     /// The CPU time of a thread, in nanoseconds.

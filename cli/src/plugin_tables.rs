@@ -1,0 +1,212 @@
+//! The tables that plugins made of the events of a JVM: the files that the agent left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use observations::tables::PluginTables;
+use probes::events::Column;
+use trace::results::{ComputedTable, Table};
+
+use crate::inputs::run_files::{self, Kind};
+use crate::problem::Problem;
+use crate::warnings::{Warning, Warnings};
+
+/// Reads files; what is missing in them goes to `warnings`.
+///
+/// # Errors
+/// If one cannot be read, or is damaged or of another version (`H0611`).
+pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTables>, Problem> {
+    let mut all = Vec::new();
+    for path in files {
+        let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+        let read = PluginTables::parse(&content).map_err(|cause| {
+            let message = format!("{} holds no whole tables", path.display());
+            Problem::user("H0611", message).with("found", cause)
+        })?;
+        all.push(read);
+    }
+    all.sort_by_key(|one| (one.plugin.clone(), one.start_ms, one.jvm.pid));
+    warnings.extend(all.iter().filter_map(missing));
+    Ok(all)
+}
+
+/// What the plugin made in the JVMs of one run.
+///
+/// # Errors
+/// As [`read`], or if the folder cannot be read.
+pub fn of_run(
+    (run, plugin): (&str, &str),
+    folder: &Path,
+    warnings: &mut Warnings,
+) -> Result<Vec<PluginTables>, Problem> {
+    let files = match folder.is_dir() {
+        true => run_files::in_folder(folder)?,
+        false => Vec::new(),
+    };
+    // Of another run, or another plugin: what they lack is not missing here.
+    let mut others = Warnings::default();
+    let mut all = read(&only_tables(files), &mut others)?;
+    all.retain(|one| one.jvm.run == run && one.plugin == plugin);
+    warnings.extend(all.iter().filter_map(missing));
+    Ok(all)
+}
+
+/// What the plugin made in the JVM that writes this snapshot.
+///
+/// # Errors
+/// As [`of_run`].
+pub fn beside(
+    snapshot: &Path,
+    plugin: &str,
+    warnings: &mut Warnings,
+) -> Result<Vec<PluginTables>, Problem> {
+    let folder = snapshot.parent().unwrap_or(Path::new("."));
+    let mut files = run_files::in_folder(folder)?;
+    // Named like the snapshot, but for the extension; an agent that stays may write several.
+    let stem = snapshot.file_stem().unwrap_or_default().to_os_string();
+    let begin = [stem.as_encoded_bytes(), b"."].concat();
+    let name = |path: &PathBuf| {
+        path.file_name()
+            .map(|name| name.as_encoded_bytes().to_vec())
+    };
+    files.retain(|path| name(path).is_some_and(|name| name.starts_with(&begin)));
+    let mut others = Warnings::default();
+    let mut all = read(&only_tables(files), &mut others)?;
+    all.retain(|one| one.plugin == plugin);
+    // An agent that was there before may have left others of this plugin: the last are meant.
+    let last = all.pop();
+    warnings.extend(last.iter().filter_map(missing));
+    Ok(last.into_iter().collect())
+}
+
+fn only_tables(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.retain(|path| run_files::kind(path).is_ok_and(|kind| kind == Kind::Tables));
+    files
+}
+
+/// The tables of all JVMs; those of the same plugin, name and columns are one.
+#[must_use]
+pub fn merged(all: &[PluginTables]) -> Vec<Table> {
+    let mut merged: Vec<ComputedTable> = Vec::new();
+    for (plugin, table) in all
+        .iter()
+        .flat_map(|one| one.made.iter().map(|table| (&one.plugin, table)))
+    {
+        let columns = table.columns.iter().cloned();
+        let columns: Vec<Column> = columns.map(|(name, kind)| Column { name, kind }).collect();
+        let is_it = |known: &&mut ComputedTable| {
+            known.plugin == *plugin && known.name == table.name && known.columns == columns
+        };
+        let rows = table.rows.iter().cloned();
+        match merged.iter_mut().find(is_it) {
+            Some(known) => known.rows.extend(rows),
+            None => merged.push(ComputedTable {
+                plugin: plugin.clone(),
+                name: table.name.clone(),
+                columns,
+                rows: rows.collect(),
+            }),
+        }
+    }
+    merged.into_iter().map(Table::Computed).collect()
+}
+
+/// The warning about what the tables of a JVM lack.
+fn missing(tables: &PluginTables) -> Option<Warning> {
+    let PluginTables {
+        plugin,
+        jvm,
+        lost,
+        cause,
+        ..
+    } = tables;
+    if tables.complete && *lost == 0 && cause.is_none() {
+        return None;
+    }
+    let what = match tables.retired {
+        true => "was told nothing any more from some time on",
+        false => "was not told all",
+    };
+    let message = format!("the plugin `{plugin}` {what} of the JVM {}", jvm.pid);
+    let mut warning = Warning::new("H0665", message);
+    if *lost > 0 {
+        let found = format!(
+            "{} events, and {lost} that it was not handed",
+            tables.events
+        );
+        warning = warning.with("found", found);
+    }
+    if !tables.complete {
+        warning = warning.with(
+            "cause",
+            "the JVM was killed, or runs still; the tables are those of a few seconds before",
+        );
+    }
+    if let Some(cause) = cause {
+        warning = warning.with("cause", cause);
+    }
+    Some(warning.of_missing())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observations::tables::Table as Made;
+
+    fn of(plugin: &str, rows: &[&str]) -> PluginTables {
+        let row = |cell: &&str| vec![(*cell).to_owned()];
+        PluginTables {
+            plugin: plugin.to_owned(),
+            complete: true,
+            made: vec![Made {
+                name: "t".to_owned(),
+                columns: vec![("a".to_owned(), "text".to_owned())],
+                rows: rows.iter().map(row).collect(),
+            }],
+            ..PluginTables::default()
+        }
+    }
+
+    #[test]
+    fn tables_of_several_jvms_are_one() {
+        let all = [of("p", &["x"]), of("p", &["y", "z"]), of("q", &["x"])];
+        let tables = merged(&all);
+        let rows = tables.iter().map(|table| match table {
+            Table::Computed(table) => table.rows.len(),
+            _ => 0,
+        });
+        assert_eq!(rows.collect::<Vec<_>>(), [3, 1]);
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        assert!(missing(&of("p", &[])).is_none());
+        for (tables, said) in [
+            (
+                PluginTables {
+                    lost: 7,
+                    ..of("p", &[])
+                },
+                "7 that it was not handed",
+            ),
+            (
+                PluginTables {
+                    complete: false,
+                    ..of("p", &[])
+                },
+                "was killed",
+            ),
+            (
+                PluginTables {
+                    retired: true,
+                    cause: Some("it trapped".to_owned()),
+                    ..of("p", &[])
+                },
+                "nothing any more",
+            ),
+        ] {
+            let warning = missing(&tables).expect("a warning");
+            assert!(warning.to_string().contains(said), "{warning}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What makes threads stand still: monitors that others hold, and garbage collections.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use classhook_sdk::prelude::*;
+use classhook_sdk::{Batch, Filter, JvmEvent, Observer, Subscriptions, What};
+
+/// Where threads waited to enter monitors, those that cost most first.
+const MONITORS: Table = Table {
+    name: "monitors",
+    columns: &[
+        ("monitor", Kind::Class),
+        ("method", Kind::Method),
+        ("line", Kind::Line),
+        ("waits", Kind::Integer),
+        ("total", Kind::Duration),
+        ("longest", Kind::Duration),
+    ],
+};
+
+/// Garbage collections that stopped all threads.
+const PAUSES: Table = Table {
+    name: "pauses",
+    columns: &[
+        ("collections", Kind::Integer),
+        ("total", Kind::Duration),
+        ("longest", Kind::Duration),
+    ],
+};
+
+/// What is too short to matter is left out.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Settings {
+    at_least_ms: u64,
+}
+
+/// How often, and how long in all and at most, in nanoseconds.
+#[derive(Default, Clone, Copy)]
+struct Stalls {
+    count: u64,
+    total: u64,
+    longest: u64,
+}
+
+impl Stalls {
+    fn add(&mut self, nanos: u64) {
+        self.count += 1;
+        self.total += nanos;
+        self.longest = self.longest.max(nanos);
+    }
+
+    fn cells(self) -> [String; 3] {
+        [self.count, self.total, self.longest].map(|number| number.to_string())
+    }
+}
+
+/// Adds up what it is told.
+pub struct Watch {
+    settings: Settings,
+    monitors: HashMap<[String; 3], Stalls>,
+    pauses: Stalls,
+}
+
+impl Observer for Watch {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        Ok(Self {
+            settings,
+            monitors: HashMap::new(),
+            pauses: Stalls::default(),
+        })
+    }
+
+    fn subscribe(&self, to: &mut Subscriptions<'_>) -> Result {
+        let at_least = Duration::from_millis(self.settings.at_least_ms);
+        to.monitors(&Filter::default().at_least(at_least).frames(1))?;
+        to.collections(&Filter::default().at_least(at_least))
+    }
+
+    fn observe(&mut self, batch: &Batch<'_>) -> Result {
+        for event in batch.events() {
+            match event.what() {
+                What::Entered { nanos } => {
+                    self.monitors.entry(place(&event)).or_default().add(nanos);
+                }
+                What::Collection { nanos, .. } => self.pauses.add(nanos),
+                _ => {} // Object.wait is meant to stand still
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, report: &mut Report<'_>) -> Result {
+        let mut monitors: Vec<_> = self.monitors.iter().collect();
+        monitors.sort_by_key(|(place, stalls)| (std::cmp::Reverse(stalls.total), *place));
+        let rows = monitors.into_iter();
+        report.add(
+            &MONITORS,
+            rows.map(|(place, stalls)| [&place[..], &stalls.cells()].concat()),
+        )?;
+        report.add(&PAUSES, [self.pauses.cells()])
+    }
+}
+
+/// The class of a monitor, and where a thread waited for it.
+fn place(event: &JvmEvent<'_>) -> [String; 3] {
+    let frame = event.stack().into_iter().next();
+    let line = frame.as_ref().and_then(|frame| frame.line).unwrap_or(0);
+    let method = frame.map_or_else(String::new, |frame| {
+        let class = frame.method.class.replace('/', ".");
+        format!("{class}.{}", frame.method.name)
+    });
+    [event.class().to_string(), method, line.to_string()]
+}
+
+classhook_sdk::export!(observer: Watch);

@@ -1,0 +1,365 @@
+//! A plugin that is told of events, on a thread of the agent.
+
+use super::about;
+use super::events::group;
+use super::file::File;
+use super::frames::{Methods, place};
+use super::inbox::{Inbox, Sink};
+use super::threads::Sightings;
+use crate::agent::Agent;
+use crate::agent::observation::{Event, Kind, Running};
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::{MethodId, StackFrame};
+use crate::messages::{self, Code};
+use crate::names::class_name;
+use host::Observer;
+use host::observer::Failed;
+use observations::batch::{Event as Told, Kind as ToldKind, MOST_EVENTS, Names, WORDS};
+use observations::recorded::Collection;
+use observations::stacks::Frame;
+use observations::tables::{PluginTables, VERSION};
+use observations::{Group, Wish};
+use std::time::{Duration, Instant};
+
+/// How long a plugin rests after a call, as a multiple of the CPU time that the call took: it has a fifth of a core.
+const REST: u32 = 4;
+/// How long what has come is handed over after the end.
+const LAST: Duration = Duration::from_secs(2);
+
+/// Most samples that wait while a plugin rests.
+const MOST_SAMPLES: usize = 4 * MOST_EVENTS;
+
+/// A plugin, and what it is told next.
+pub(super) struct Listening {
+    agent: &'static Agent,
+    observer: Observer,
+    wishes: Vec<Wish>,
+    names: Names,
+    methods: Methods,
+    /// Events to hand over.
+    waiting: Vec<u64>,
+    /// How many were lost that the plugin was not told of.
+    lost: u64,
+    /// When the plugin may be called again.
+    rested: Instant,
+    /// Whether it was handed anything since it made its tables.
+    any_news: bool,
+    inbox: Inbox,
+    tables: PluginTables,
+    file: File,
+}
+
+impl Listening {
+    pub fn new(agent: &'static Agent, observer: Observer, running: &Running, file: File) -> Self {
+        let tables = PluginTables {
+            version: VERSION,
+            jvm: about::jvm_of(agent),
+            start_ms: about::now_ms(),
+            plugin: observer.plugin().to_owned(),
+            ..PluginTables::default()
+        };
+        Self {
+            agent,
+            observer,
+            wishes: running.wishes.clone(),
+            names: Names::default(),
+            methods: Methods::default(),
+            waiting: Vec::new(),
+            lost: 0,
+            rested: Instant::now(),
+            any_news: false,
+            inbox: Inbox::new(agent),
+            tables,
+            file,
+        }
+    }
+
+    /// Whether it is told nothing any more.
+    pub fn is_retired(&self) -> bool {
+        self.tables.retired
+    }
+
+    /// Reads what came, and hands it over, unless the plugin rests.
+    pub fn read(&mut self, jvm: Jvm<'_>, running: &Running) {
+        if Instant::now() < self.rested || self.is_retired() {
+            return;
+        }
+        self.take(jvm, running);
+        self.hand_over();
+    }
+
+    /// After the last event: hands over what is there, within some time, and writes the tables.
+    pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running) -> Result<(), String> {
+        let until = Instant::now() + LAST;
+        while self.take(jvm, running) && !self.is_retired() && Instant::now() < until {
+            self.hand_over();
+        }
+        let left = running.take(usize::MAX);
+        let waiting = self.waiting.len() / WORDS;
+        self.lost += left.lost + (left.events.len() + waiting) as u64;
+        self.waiting.clear();
+        if !self.is_retired() {
+            if self.lost > 0 {
+                self.call(&[]);
+            }
+            self.make_tables(true);
+        }
+        self.tables.lost += std::mem::take(&mut self.lost);
+        self.tables.complete = true;
+        self.file.write(&self.tables)
+    }
+
+    /// Has the plugin make its tables, if it was handed anything since the last time, and writes them.
+    pub fn write(&mut self) {
+        if !self.any_news || self.is_retired() || Instant::now() < self.rested {
+            return;
+        }
+        self.make_tables(false);
+        // Reported when it ends, if it is still so then.
+        let _ = self.file.write(&self.tables);
+    }
+
+    fn make_tables(&mut self, is_end: bool) {
+        let (time, made) = self.observer.on_results(&mut self.names, is_end);
+        self.rest(time);
+        self.any_news = false;
+        match made {
+            Err(failed) => self.failed(failed, "it made no tables"),
+            Ok(made) => self.tables.made = made,
+        }
+    }
+
+    /// Takes events out of the inbox; whether any are to be handed over.
+    fn take(&mut self, jvm: Jvm<'_>, running: &Running) -> bool {
+        // The generation may end now: nothing waits that has numbers of it.
+        if self.waiting.is_empty() {
+            self.names.renew();
+        }
+        let mut inbox = self.inbox;
+        inbox.read(jvm, running, MOST_EVENTS, self);
+        self.inbox = inbox;
+        !self.waiting.is_empty()
+    }
+
+    fn hand_over(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        for batch in waiting.chunks(MOST_EVENTS * WORDS) {
+            match self.is_retired() {
+                true => self.lost += (batch.len() / WORDS) as u64,
+                false => self.call(batch),
+            }
+        }
+        waiting.clear();
+        self.waiting = waiting;
+    }
+
+    fn call(&mut self, batch: &[u64]) {
+        let events = (batch.len() / WORDS) as u64;
+        let lost = std::mem::take(&mut self.lost);
+        let (time, outcome) = self.observer.on_events(&mut self.names, batch, lost);
+        self.rest(time);
+        self.any_news = true;
+        match outcome {
+            Ok(()) => {
+                self.tables.events += events;
+                self.tables.lost += lost;
+            }
+            Err(failed) => {
+                self.lost += lost + events;
+                self.failed(failed, &format!("it lost {events} events"));
+            }
+        }
+    }
+
+    fn rest(&mut self, time: Duration) {
+        self.rested = Instant::now() + time * REST;
+    }
+
+    fn failed(&mut self, failed: Failed, consequence: &str) {
+        let Failed { fault, retired } = failed;
+        let plugin = self.observer.plugin();
+        let what = match retired {
+            true => "and is told nothing any more",
+            false => consequence,
+        };
+        // Each cause once, and that it is the end.
+        if retired || self.tables.cause.as_ref() != Some(&fault.cause) {
+            messages::warning(
+                Code::Observer,
+                format_args!(
+                    "plugin `{plugin}` failed with events of the JVM ({}: {}), {what}",
+                    fault.code, fault.cause
+                ),
+            );
+        }
+        if retired {
+            self.agent.failures.agent_failed();
+        }
+        self.tables.cause = Some(fault.cause);
+        self.tables.retired |= retired;
+    }
+
+    fn wish(&self, group: Group) -> Option<&Wish> {
+        self.wishes.iter().find(|wish| wish.group == group)
+    }
+
+    fn tell(&mut self, event: Told) {
+        self.waiting.extend(event.words());
+    }
+
+    fn sample(&mut self, thread: &str, stack: u32, nanos: u64) {
+        if self.waiting.len() >= MOST_SAMPLES * WORDS {
+            self.lost += 1; // the plugin rests
+            return;
+        }
+        let event = Told {
+            kind: ToldKind::Sample,
+            thread: self.names.text(thread),
+            nanos: self.inbox.elapsed(),
+            class: 0,
+            stack,
+            values: [nanos, 0],
+        };
+        self.tell(event);
+    }
+
+    fn stack(&mut self, jvm: Jvm<'_>, frames: &[StackFrame]) -> u32 {
+        let methods = &mut self.methods;
+        let places: Vec<(u64, i64)> = frames.iter().map(place).collect();
+        self.names.stack(&places, |wanted| {
+            let frame = frames.iter().find(|frame| place(frame) == wanted);
+            frame.map_or_else(Frame::default, |frame| methods.frame(jvm, *frame))
+        })
+    }
+
+    /// The number of a method, if those of its class are wanted.
+    fn method(&mut self, jvm: Jvm<'_>, group: Group, method: MethodId) -> Option<u32> {
+        let frame = self.methods.frame(
+            jvm,
+            StackFrame {
+                method,
+                location: 0,
+            },
+        );
+        let wanted = self.wish(group)?.takes_class(&frame.class);
+        wanted.then(|| self.names.method(&frame))
+    }
+
+    /// What an event is, and its numbers; none if it is not wanted.
+    fn told(&mut self, jvm: Jvm<'_>, kind: Kind) -> Option<(ToldKind, [u64; 2])> {
+        let group = group(&kind);
+        let told = match kind {
+            Kind::Allocated { size, .. } => {
+                let interval = self.wish(group)?.bytes;
+                let stands_for = size as f64 / observations::recorder::share(interval, size);
+                (ToldKind::Allocation, [size, stands_for.round() as u64])
+            }
+            Kind::Threw { caught } => {
+                let caught = caught.map(|frame| self.methods.frame(jvm, frame));
+                let place = caught.map(|frame| {
+                    let line = u64::from(frame.line.max(0).cast_unsigned());
+                    [u64::from(self.names.method(&frame)), line]
+                });
+                (ToldKind::Exception, place.unwrap_or_default())
+            }
+            Kind::Entered(nanos) => (ToldKind::Entered, [nanos, 0]),
+            Kind::Waited(nanos) => (ToldKind::Waited, [nanos, 0]),
+            Kind::ThreadStarted { is_virtual } => {
+                (ToldKind::ThreadStarted, [u64::from(is_virtual), 0])
+            }
+            Kind::ThreadEnded { is_virtual } => (ToldKind::ThreadEnded, [u64::from(is_virtual), 0]),
+            Kind::ClassPrepared => (ToldKind::ClassPrepared, [0, 0]),
+            Kind::CodeMade { method, bytes } => {
+                let method = self.method(jvm, group, method)?;
+                (ToldKind::CodeMade, [u64::from(method), bytes])
+            }
+            Kind::CodeGone { method } => {
+                let method = self.method(jvm, group, method)?;
+                (ToldKind::CodeGone, [u64::from(method), 0])
+            }
+            Kind::NativeBound { method } => {
+                let method = self.method(jvm, group, method)?;
+                (ToldKind::NativeBound, [u64::from(method), 0])
+            }
+            Kind::Exhausted { flags, text } => {
+                let text = self.names.text(&text);
+                (ToldKind::Exhausted, [flags, u64::from(text)])
+            }
+        };
+        Some(told)
+    }
+}
+
+impl Sightings for Listening {
+    fn wants(&self, thread: &str) -> bool {
+        let wish = self.wish(Group::Samples);
+        wish.is_some_and(|wish| wish.takes_thread(thread))
+    }
+
+    fn turn(&mut self, _: u64) {}
+
+    fn seen(&mut self, jvm: Jvm<'_>, thread: &str, frames: &[StackFrame], nanos: u64) {
+        let Some(wish) = self.wishes.iter().find(|wish| wish.group == Group::Samples) else {
+            return;
+        };
+        let methods = &mut self.methods;
+        let mut classes = frames.iter().map(|frame| methods.frame(jvm, *frame).class);
+        if wish.takes_all_classes() || classes.any(|class| wish.takes_class(&class)) {
+            let stack = self.stack(jvm, frames);
+            self.sample(thread, stack, nanos);
+        }
+    }
+
+    fn unseen(&mut self, thread: &str, nanos: u64) {
+        let wish = self.wish(Group::Samples);
+        if wish.is_some_and(Wish::takes_all_classes) {
+            self.sample(thread, 0, nanos);
+        }
+    }
+}
+
+impl Sink for Listening {
+    fn event(&mut self, jvm: Jvm<'_>, event: Event) {
+        let Some((kind, values)) = self.told(jvm, event.kind) else {
+            return;
+        };
+        let class = match event.class.is_empty() {
+            true => 0,
+            false => self.names.text(&class_name(&event.class)),
+        };
+        let event = Told {
+            kind,
+            thread: self.names.text(&event.thread),
+            nanos: self.inbox.since_begin(event.at),
+            class,
+            stack: self.stack(jvm, &event.frames),
+            values,
+        };
+        self.tell(event);
+    }
+
+    fn collections(&mut self, collections: Vec<Collection>, after: Option<(u64, u64)>) {
+        let at_least = self
+            .wish(Group::Collections)
+            .map_or(0, |wish| wish.at_least);
+        let last = collections.len().saturating_sub(1);
+        for (index, collection) in collections.into_iter().enumerate() {
+            if collection.duration_ns < at_least {
+                continue;
+            }
+            let used = after.filter(|_| index == last).map_or(0, |(used, _)| used);
+            self.tell(Told {
+                kind: ToldKind::Collection,
+                thread: 0,
+                nanos: collection.start_ns,
+                class: 0,
+                stack: 0,
+                values: [collection.duration_ns, used],
+            });
+        }
+    }
+
+    fn lost(&mut self, events: u64, _: u64) {
+        self.lost += events;
+    }
+}

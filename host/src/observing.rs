@@ -1,0 +1,222 @@
+//! How a plugin observes the JVM: its instances, each of which subscribes when it is made.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use observations::Wish;
+use observations::batch::Names;
+use observations::tables::Table;
+use plan_rules::ComputedTables;
+use wasmtime::Store;
+use wasmtime::component::{ComponentExportIndex, Instance};
+
+use crate::bindings::TransformPluginPre;
+use crate::config::LogLevel;
+use crate::instance::{Fault, explain, new_store};
+use crate::log_budget::LogBudget;
+use crate::observer_call::ObserverCall;
+use crate::recorded::{NothingRecorded, ReportCall};
+use crate::state::State;
+
+/// What a function of an observer gives.
+type Outcome = (Result<(), String>,);
+/// An instance with the functions that are called later; else the text of its error.
+type Configured = Result<(Instance, [ComponentExportIndex; 2]), String>;
+
+/// How a plugin observes, for as many instances as there will be.
+pub(crate) struct Observing {
+    /// What distinguishes it from all others of the process.
+    number: u64,
+    name: String,
+    pre: TransformPluginPre<State>,
+    interface: String,
+    config: String,
+    level: LogLevel,
+    log: Arc<LogBudget>,
+    wishes: Vec<Wish>,
+    /// Why it observes no more.
+    retired: Mutex<Option<String>>,
+}
+
+impl Observing {
+    /// Configures a first instance, so that what is wrong is told when the plugin is loaded.
+    pub fn new(
+        (pre, interface): (&TransformPluginPre<State>, String),
+        name: &str,
+        config: &str,
+        level: LogLevel,
+        log: &Arc<LogBudget>,
+    ) -> Result<Self, Fault> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        let mut observing = Self {
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            name: name.to_owned(),
+            pre: pre.clone(),
+            interface,
+            config: config.to_owned(),
+            level,
+            log: Arc::clone(log),
+            wishes: Vec::new(),
+            retired: Mutex::default(),
+        };
+        observing.wishes = Live::new(&observing)?.1;
+        Ok(observing)
+    }
+
+    /// The plugin.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What distinguishes it from all others of the process.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// What it wants to be told.
+    pub fn wishes(&self) -> &[Wish] {
+        &self.wishes
+    }
+
+    /// Why it observes no more, if it was retired.
+    pub fn retired(&self) -> Option<String> {
+        let retired = self.retired.lock();
+        retired.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// It observes no more.
+    pub fn retire(&self, cause: String) {
+        let retired = self.retired.lock();
+        *retired.unwrap_or_else(PoisonError::into_inner) = Some(cause);
+    }
+}
+
+/// An instance at work.
+pub(crate) struct Live {
+    store: Store<State>,
+    instance: Instance,
+    on_events: ComponentExportIndex,
+    on_results: ComponentExportIndex,
+    trapped: bool,
+}
+
+impl Live {
+    /// A new instance, configured, with what it subscribed to.
+    pub fn new(observing: &Observing) -> Result<(Self, Vec<Wish>), Fault> {
+        let Observing {
+            name, level, log, ..
+        } = observing;
+        let mut store = new_store(observing.pre.engine(), name, *level, log);
+        store.data_mut().observer = Some(ObserverCall {
+            configures: true,
+            ..ObserverCall::default()
+        });
+        let made = Self::configured(&mut store, observing);
+        let state = store.data_mut();
+        let (instance, [on_events, on_results]) = match made {
+            Err(error) => return Err(explain(&error, state)),
+            Ok(Err(text)) => return Err(Fault::new("H0111", text)),
+            Ok(Ok(made)) => made,
+        };
+        state.flush();
+        let observer = state.observer.get_or_insert_default();
+        observer.configures = false;
+        let wishes = std::mem::take(&mut observer.wishes);
+        let live = Self {
+            store,
+            instance,
+            on_events,
+            on_results,
+            trapped: false,
+        };
+        Ok((live, wishes))
+    }
+
+    /// A new instance, configured, with the functions that are called later; else the text of its error.
+    fn configured(store: &mut Store<State>, observing: &Observing) -> wasmtime::Result<Configured> {
+        let instance = observing.pre.instance_pre().instantiate(&mut *store)?;
+        let interface = &observing.interface;
+        let mut function = |name| {
+            let exported = instance.get_export_index(&mut *store, None, interface);
+            let found = instance.get_export_index(&mut *store, exported.as_ref(), name);
+            let missing = || format!("it exports {interface} without `{name}`");
+            found.ok_or_else(|| wasmtime::Error::msg(missing()))
+        };
+        let configure = function("configure")?;
+        let functions = [function("on-events")?, function("on-results")?];
+        let configure = instance.get_typed_func::<(&str,), Outcome>(&mut *store, configure)?;
+        let (answer,) = configure.call(&mut *store, (&observing.config,))?;
+        Ok(answer.map(|()| (instance, functions)))
+    }
+
+    /// CPU time that the last call has taken.
+    pub fn time(&self) -> Duration {
+        self.store.data().time()
+    }
+
+    /// Whether it cannot be called any more.
+    pub fn has_trapped(&self) -> bool {
+        self.trapped
+    }
+
+    /// Hands it events.
+    pub fn on_events(&mut self, names: &mut Names, events: &[u64], lost: u64) -> Result<(), Fault> {
+        let generation = names.generation;
+        self.call_with(names, |live| {
+            let (store, instance) = (&mut live.store, live.instance);
+            let function = instance
+                .get_typed_func::<(u32, &[u64], u64), Outcome>(&mut *store, live.on_events)?;
+            function.call(store, (generation, events, lost))
+        })
+    }
+
+    /// The tables that it makes now.
+    pub fn on_results(&mut self, names: &mut Names, is_end: bool) -> Result<Vec<Table>, Fault> {
+        self.store.data_mut().report = Some(ReportCall {
+            recorded: Arc::new(NothingRecorded),
+            computed: ComputedTables::default(),
+        });
+        let outcome = self.call_with(names, |live| {
+            let (store, instance) = (&mut live.store, live.instance);
+            let reason = if is_end { "end" } else { "interval" };
+            let function =
+                instance.get_typed_func::<(&str,), Outcome>(&mut *store, live.on_results)?;
+            function.call(store, (reason,))
+        });
+        let report = self.store.data_mut().report.take();
+        let table = |table: plan_rules::ComputedTable| Table {
+            name: table.name,
+            columns: table.columns,
+            rows: table.rows,
+        };
+        let made = report.map(|report| report.computed.into_tables());
+        outcome.map(|()| made.into_iter().flatten().map(table).collect())
+    }
+
+    /// A call within the limits of any, while the plugin may ask for `names`.
+    fn call_with(
+        &mut self,
+        names: &mut Names,
+        call: impl FnOnce(&mut Self) -> wasmtime::Result<Outcome>,
+    ) -> Result<(), Fault> {
+        let state = self.store.data_mut();
+        state.begin(None);
+        let observer = state.observer.get_or_insert_default();
+        observer.names = std::mem::take(names);
+        self.store.set_epoch_deadline(1);
+        let called = call(self);
+        let state = self.store.data_mut();
+        *names = std::mem::take(&mut state.observer.get_or_insert_default().names);
+        let result = match called {
+            Ok((Ok(()),)) => Ok(()),
+            Ok((Err(text),)) => Err(Fault::new("H0316", format!("it returned an error: {text}"))),
+            Err(error) => {
+                self.trapped = true;
+                Err(explain(&error, state))
+            }
+        };
+        self.store.data_mut().flush();
+        result
+    }
+}

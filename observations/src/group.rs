@@ -1,0 +1,59 @@
+//! Kinds of events that belong together: what a plugin subscribes to with one function, and is granted.
+
+/// Events that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Threads that used CPU time.
+    Samples,
+    /// Sampled allocations.
+    Allocations,
+    /// Waits for monitors.
+    Monitors,
+    /// What is thrown.
+    Exceptions,
+    /// Garbage collections.
+    Collections,
+    /// Threads that start and end.
+    Threads,
+    /// Classes that are prepared.
+    Classes,
+    /// Machine code of methods.
+    Compilations,
+    /// Native methods that are bound.
+    Natives,
+    /// Memory or threads that the JVM does not have.
+    Exhaustion,
+}
+
+impl Group {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Samples,
+        Self::Allocations,
+        Self::Monitors,
+        Self::Exceptions,
+        Self::Collections,
+        Self::Threads,
+        Self::Classes,
+        Self::Compilations,
+        Self::Natives,
+        Self::Exhaustion,
+    ];
+
+    /// The function that subscribes, in `wit/plugin.wit`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Allocations => "allocations",
+            Self::Monitors => "monitors",
+            Self::Exceptions => "exceptions",
+            Self::Collections => "collections",
+            Self::Threads => "threads",
+            Self::Classes => "classes",
+            Self::Compilations => "compilations",
+            Self::Natives => "natives",
+            Self::Exhaustion => "exhaustion",
+        }
+    }
+}

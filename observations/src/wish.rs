@@ -1,0 +1,227 @@
+//! What a plugin wants to be told.
+
+use crate::group::Group;
+use crate::subscription::{DEEPEST, SHORTEST_INTERVAL, Subscription};
+use globs::Glob;
+use std::time::Duration;
+
+/// Most patterns of one wish, and longest of them.
+const MAX_PATTERNS: usize = 256;
+const MAX_PATTERN: usize = 1 << 10;
+/// The time between two looks at the threads unless it is said.
+const EVERY: Duration = Duration::from_millis(10);
+/// Longest time between two looks.
+const SELDOM: Duration = Duration::from_secs(3600);
+/// Bytes that a thread allocates between two samples unless it is said.
+const BYTES: u32 = 512 << 10;
+
+/// Which events of a group are wanted, in the plugin's words (`filter` of `wit/plugin.wit`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Patterns of classes.
+    pub classes: Vec<String>,
+    /// Patterns of names of threads.
+    pub threads: Vec<String>,
+    /// Nanoseconds.
+    pub at_least: u64,
+    /// Nanoseconds or bytes.
+    pub every: Option<u64>,
+    /// Innermost frames of stacks.
+    pub frames: u32,
+}
+
+/// Events of a group that are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// The group.
+    pub group: Group,
+    /// Fewer nanoseconds are not told.
+    pub at_least: u64,
+    /// The innermost frames that are kept.
+    pub frames: usize,
+    /// Of samples.
+    pub interval: Duration,
+    /// Of allocations.
+    pub bytes: u32,
+    classes: Vec<Glob>,
+    threads: Vec<Glob>,
+}
+
+impl Wish {
+    /// All events of a group, without stacks.
+    #[must_use]
+    pub fn all(group: Group) -> Self {
+        Self {
+            group,
+            at_least: 0,
+            frames: 0,
+            interval: EVERY,
+            bytes: BYTES,
+            classes: Vec::new(),
+            threads: Vec::new(),
+        }
+    }
+
+    /// What a recording is made of: all events of its groups.
+    #[must_use]
+    pub fn of_recording(subscription: &Subscription) -> Vec<Self> {
+        let wanted = [
+            (subscription.cpu.is_some(), Group::Samples),
+            (subscription.allocations.is_some(), Group::Allocations),
+            (subscription.monitors, Group::Monitors),
+            (subscription.exceptions, Group::Exceptions),
+            (subscription.collections, Group::Collections),
+        ];
+        let wanted = wanted.into_iter().filter(|(is_on, _)| *is_on);
+        let wish = |(_, group)| {
+            let mut wish = Self::all(group);
+            wish.frames = subscription.depth;
+            wish.interval = subscription.cpu.unwrap_or(wish.interval);
+            wish.bytes = subscription.allocations.unwrap_or(wish.bytes);
+            wish
+        };
+        wanted.map(wish).collect()
+    }
+
+    /// What is wanted of a group.
+    ///
+    /// # Errors
+    /// What was expected, and what was found.
+    pub fn new(group: Group, filter: &Filter) -> Result<Self, String> {
+        let of_time = matches!(group, Group::Monitors | Group::Collections);
+        let of_rate = matches!(group, Group::Samples | Group::Allocations);
+        let name = group.name();
+        if filter.at_least > 0 && !of_time {
+            return Err(format!(
+                "expected `at-least` with monitors and collections alone, found {} with {name}",
+                filter.at_least
+            ));
+        }
+        if filter.every.is_some() && !of_rate {
+            let cause = "expected `every` with samples and allocations alone";
+            return Err(format!("{cause}, found it with {name}"));
+        }
+        if filter.frames as usize > DEEPEST {
+            let found = filter.frames;
+            return Err(format!("expected at most {DEEPEST} frames, found {found}"));
+        }
+        let mut wish = Self {
+            at_least: filter.at_least,
+            frames: filter.frames as usize,
+            classes: patterns(&filter.classes, Glob::of_class)?,
+            threads: patterns(&filter.threads, Glob::of_path)?,
+            ..Self::all(group)
+        };
+        match filter.every {
+            Some(every) if group == Group::Samples => wish.interval = looks(every)?,
+            Some(every) => wish.bytes = sampled(every)?,
+            None => {}
+        }
+        Ok(wish)
+    }
+
+    /// Whether events of a thread of this name are wanted.
+    #[must_use]
+    pub fn takes_thread(&self, name: &str) -> bool {
+        self.threads.is_empty() || self.threads.iter().any(|glob| glob.matches(name))
+    }
+
+    /// Whether all classes are wanted.
+    #[must_use]
+    pub fn takes_all_classes(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Whether events of a class of this name, with dots or slashes, are wanted.
+    #[must_use]
+    pub fn takes_class(&self, name: &str) -> bool {
+        if self.classes.is_empty() {
+            return true;
+        }
+        let name = name.replace('.', "/");
+        self.classes.iter().any(|glob| glob.matches(&name))
+    }
+}
+
+fn looks(nanos: u64) -> Result<Duration, String> {
+    let interval = Duration::from_nanos(nanos);
+    match (SHORTEST_INTERVAL..=SELDOM).contains(&interval) {
+        true => Ok(interval),
+        false => Err(format!(
+            "expected from 1,000,000 nanoseconds to an hour between two looks at the threads, found {nanos}"
+        )),
+    }
+}
+
+fn sampled(bytes: u64) -> Result<u32, String> {
+    let found = u32::try_from(bytes).ok();
+    let found = found.filter(|bytes| *bytes <= i32::MAX as u32);
+    found.ok_or_else(|| format!("expected less than 2 GiB between two samples, found {bytes}"))
+}
+
+fn patterns(texts: &[String], glob: fn(&str) -> Glob) -> Result<Vec<Glob>, String> {
+    if texts.len() > MAX_PATTERNS {
+        let found = texts.len();
+        return Err(format!(
+            "expected at most {MAX_PATTERNS} patterns, found {found}"
+        ));
+    }
+    let pattern = |text: &String| {
+        if text.is_empty() || text.len() > MAX_PATTERN || text.contains("***") {
+            let start = text.chars().take(80).collect::<String>();
+            return Err(format!("expected a pattern of a name, found `{start}`"));
+        }
+        Ok(glob(text))
+    };
+    texts.iter().map(pattern).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_take_classes_and_threads() {
+        let filter = Filter {
+            classes: vec!["com.acme.**".to_owned(), "byte[]".to_owned()],
+            threads: vec!["http-*".to_owned()],
+            ..Filter::default()
+        };
+        let wish = Wish::new(Group::Allocations, &filter).unwrap();
+        let classes = ["com.acme.a.B", "com/acme/B", "byte[]", "com.other.B"];
+        let taken = classes.map(|name| wish.takes_class(name));
+        assert_eq!(taken, [true, true, true, false]);
+        assert!(wish.takes_thread("http-1") && !wish.takes_thread("main"));
+        let all = Wish::new(Group::Samples, &Filter::default()).unwrap();
+        assert!(all.takes_class("x") && all.takes_thread("") && all.takes_all_classes());
+        assert_eq!((all.interval, all.bytes), (EVERY, BYTES));
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        let refused = |group, filter: Filter| Wish::new(group, &filter).unwrap_err();
+        let every = |every| Filter {
+            every: Some(every),
+            ..Filter::default()
+        };
+        assert!(refused(Group::Samples, every(999_999)).contains("999999"));
+        assert!(refused(Group::Allocations, every(1 << 31)).contains("2 GiB"));
+        assert!(refused(Group::Classes, every(1)).contains("with classes"));
+        let at_least = Filter {
+            at_least: 1,
+            ..Filter::default()
+        };
+        assert!(refused(Group::Exceptions, at_least).contains("monitors and collections"));
+        let frames = Filter {
+            frames: 2049,
+            ..Filter::default()
+        };
+        assert!(refused(Group::Samples, frames).contains("2048 frames"));
+        let classes = Filter {
+            classes: vec!["a***".to_owned()],
+            ..Filter::default()
+        };
+        assert!(refused(Group::Classes, classes).contains("`a***`"));
+        assert!(Wish::new(Group::Allocations, &every(0)).is_ok());
+    }
+}

@@ -1,0 +1,12 @@
+//! Generated from `wit/plugin.wit`: what a plugin imports and exports besides that observes the JVM.
+#![allow(missing_docs, unsafe_code, clippy::all, reason = "generated code")]
+
+wit_bindgen::generate!({
+    path: "../wit/plugin.wit",
+    world: "observer-plugin",
+    additional_derives: [PartialEq],
+    pub_export_macro: true,
+    export_macro_name: "export_observer_plugin",
+    default_bindings_module: "classhook_sdk::observing",
+    with: { "classhook:plugin/types@0.1.0": crate::bindings::classhook::plugin::types },
+});

@@ -1,0 +1,167 @@
+//! What an observer makes of events, without a JVM.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use classhook_sdk::source::{EventNames, SubscriptionSink};
+use classhook_sdk::wit::{Failure, MethodInfo};
+use classhook_sdk::{Batch, Error, Filter, Observer, Report, Subscriptions, What};
+
+use crate::report::{Making, Recording, Reported};
+
+/// Events as a JVM tells them: those that are added first are first.
+///
+/// ```
+/// use classhook_sdk::What;
+/// use classhook_testkit::Observed;
+///
+/// let observed = Observed::default()
+///     .event("main", "com.acme.Gate", What::Entered { nanos: 5 }, &[("com/acme/Store", "find", 7)]);
+/// ```
+#[derive(Debug, Default)]
+pub struct Observed {
+    words: Vec<u64>,
+    names: Names,
+}
+
+/// What the numbers of the events lead to.
+#[derive(Debug, Default)]
+struct Names {
+    texts: Vec<String>,
+    methods: Vec<MethodInfo>,
+    stacks: Vec<Vec<u64>>,
+}
+
+fn added<T>(values: &mut Vec<T>, value: T) -> u32 {
+    values.push(value);
+    u32::try_from(values.len()).expect("fewer")
+}
+
+fn found<T: Clone>(values: &[T], id: u32) -> Option<T> {
+    values.get(id.checked_sub(1)? as usize).cloned()
+}
+
+impl EventNames for Names {
+    fn name(&self, id: u32) -> Option<String> {
+        found(&self.texts, id)
+    }
+    fn frames(&self, stack: u32) -> Vec<u64> {
+        found(&self.stacks, stack).unwrap_or_default()
+    }
+    fn method(&self, id: u32) -> Option<MethodInfo> {
+        found(&self.methods, id)
+    }
+}
+
+impl Observed {
+    /// An event of this thread and class, a microsecond behind the one before, with the innermost frames of its stack:
+    /// class, method and line. What is of a method is of the first of these instead, and has no stack.
+    #[must_use]
+    pub fn event(
+        mut self,
+        thread: &str,
+        class: &str,
+        what: What,
+        frames: &[(&str, &str, u32)],
+    ) -> Self {
+        let nanos = 200 * self.words.len() as u64;
+        let names = &mut self.names;
+        let mut text = |text: &str| match text {
+            "" => 0,
+            text => u64::from(added(&mut names.texts, text.to_owned())),
+        };
+        let (thread, class) = (text(thread), text(class));
+        let mut frame = |(class, name, line): &(&str, &str, u32)| {
+            let method = MethodInfo {
+                class: (*class).to_owned(),
+                name: (*name).to_owned(),
+                descriptor: "()V".to_owned(),
+                source_file: String::new(),
+            };
+            u64::from(added(&mut names.methods, method)) | u64::from(*line) << 32
+        };
+        let frames: Vec<u64> = frames.iter().map(&mut frame).collect();
+        let (kind, values, of_method) = numbers(what);
+        let method = frames.first().map_or(0, |frame| frame & 0xFFFF_FFFF);
+        let stack = match frames.is_empty() || of_method {
+            true => 0,
+            false => u64::from(added(&mut names.stacks, frames)),
+        };
+        let first = if of_method { method } else { values[0] };
+        let words = [
+            kind | thread << 32,
+            nanos,
+            class | stack << 32,
+            first,
+            values[1],
+        ];
+        self.words.extend(words);
+        self
+    }
+}
+
+/// The number of what an event is, its own numbers, and whether the first of these is a method.
+fn numbers(what: What) -> (u64, [u64; 2], bool) {
+    match what {
+        What::Sample { cpu } => (1, [cpu, 0], false),
+        What::Allocation { bytes, stands_for } => (2, [bytes, stands_for], false),
+        What::Entered { nanos } => (3, [nanos, 0], false),
+        What::Waited { nanos } => (4, [nanos, 0], false),
+        What::Exception { line } => (5, [0, u64::from(line)], true),
+        What::Collection { nanos, used } => (6, [nanos, used], false),
+        What::ThreadStarted { is_virtual } => (7, [u64::from(is_virtual), 0], false),
+        What::ThreadEnded { is_virtual } => (8, [u64::from(is_virtual), 0], false),
+        What::ClassPrepared => (9, [0, 0], false),
+        What::CodeMade { bytes } => (10, [0, bytes], true),
+        What::CodeGone => (11, [0, 0], true),
+        What::NativeBound => (12, [0, 0], true),
+        What::Exhausted { flags } => (13, [flags, 0], false),
+        What::Other(kind) => (u64::from(kind), [0, 0], false),
+        _ => unreachable!("the kit is of the same version as the SDK"),
+    }
+}
+
+#[derive(Default)]
+struct Sink(RefCell<HashMap<String, Filter>>);
+
+impl SubscriptionSink for Sink {
+    fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Failure> {
+        self.0.borrow_mut().insert(name.to_owned(), filter.clone());
+        Ok(())
+    }
+}
+
+/// What an observer subscribes to: functions of `jvm-events` with their filters.
+///
+/// # Errors
+/// The plugin's own.
+///
+/// # Panics
+/// As [`observe`].
+pub fn subscriptions<T: Observer>(config: &str) -> Result<HashMap<String, Filter>, Error> {
+    let sink = Sink::default();
+    observer::<T>(config).subscribe(&mut Subscriptions::native(&sink))?;
+    Ok(sink.0.into_inner())
+}
+
+/// What an observer, with a configuration in TOML, makes of these events; they come one by one, so that one that
+/// forgets what came before is found out.
+///
+/// # Panics
+/// When the configuration is not valid TOML, or the plugin refuses it.
+#[must_use]
+pub fn observe<T: Observer>(config: &str, observed: &Observed) -> Reported {
+    let mut observer = observer::<T>(config);
+    let recording = Recording::default();
+    let making = Making::new(&recording);
+    let mut batches = observed.words.chunks(5);
+    let result = batches
+        .try_for_each(|words| observer.observe(&Batch::new(0, words, 0, &observed.names)))
+        .and_then(|()| observer.report(&mut Report::new(&making)));
+    making.reported(result)
+}
+
+fn observer<T: Observer>(config: &str) -> T {
+    let made = classhook_sdk::guest::parse_observer(&crate::json(config));
+    made.unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"))
+}

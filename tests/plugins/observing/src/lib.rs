@@ -1,0 +1,189 @@
+//! Counts what it is told of the JVM, or misbehaves with it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use classhook_sdk::prelude::*;
+use classhook_sdk::{Batch, Filter, JvmEvent, Observer, Subscriptions, What};
+
+const EVENTS: Table = Table {
+    name: "events",
+    columns: &[
+        ("what", Kind::Text),
+        ("thread", Kind::Text),
+        ("class", Kind::Class),
+        ("method", Kind::Method),
+        ("line", Kind::Line),
+        ("count", Kind::Integer),
+        ("total", Kind::Integer),
+    ],
+};
+
+/// What it is told, and does.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    kinds: Vec<String>,
+    classes: Vec<String>,
+    threads: Vec<String>,
+    at_least_ms: u64,
+    bytes: Option<u64>,
+    frames: u32,
+    deed: String,
+}
+
+/// Counts by what an event is, its thread, class, and innermost frame or method.
+#[derive(Default)]
+pub struct Observing {
+    settings: Settings,
+    counts: BTreeMap<[String; 5], [u64; 2]>,
+    lost: u64,
+    /// Of the first event.
+    early: Option<(u32, u32)>,
+}
+
+impl Observer for Observing {
+    type Config = Settings;
+
+    fn new(settings: Settings) -> Result<Self> {
+        Ok(Self {
+            settings,
+            ..Self::default()
+        })
+    }
+
+    fn subscribe(&self, to: &mut Subscriptions<'_>) -> Result {
+        let Settings {
+            kinds,
+            classes,
+            threads,
+            at_least_ms,
+            bytes,
+            frames,
+            ..
+        } = &self.settings;
+        for kind in kinds {
+            let mut filter = Filter::default().frames(*frames);
+            filter = classes.iter().fold(filter, |filter, it| filter.class(it));
+            filter = threads.iter().fold(filter, |filter, it| filter.thread(it));
+            match kind.as_str() {
+                "samples" => to.samples(&filter)?,
+                "allocations" => to.allocations(&match bytes {
+                    Some(bytes) => filter.bytes(*bytes),
+                    None => filter,
+                })?,
+                "monitors" => {
+                    to.monitors(&filter.at_least(Duration::from_millis(*at_least_ms)))?;
+                }
+                "exceptions" => to.exceptions(&filter)?,
+                "collections" => to.collections(&filter)?,
+                "threads" => to.threads(&filter)?,
+                "classes" => to.classes(&filter)?,
+                "compilations" => to.compilations(&filter)?,
+                "natives" => to.natives(&filter)?,
+                "exhaustion" => to.exhaustion(&filter)?,
+                other => return Err(format!("there is no kind {other}").into()),
+            }
+        }
+        Ok(())
+    }
+
+    #[allow(
+        clippy::panic,
+        clippy::infinite_loop,
+        clippy::empty_loop,
+        reason = "what a plugin may do wrong"
+    )]
+    fn observe(&mut self, batch: &Batch<'_>) -> Result {
+        match self.settings.deed.as_str() {
+            "loop" => loop {
+                std::hint::black_box(0);
+            },
+            "trap" => panic!("on purpose"),
+            "fail" => return Err("failed on purpose".into()),
+            "flood" => (0..100_000).for_each(|_| classhook_sdk::log::info("flood")),
+            "allocate" => drop(std::hint::black_box(vec![1_u8; 128 << 20])),
+            _ => {}
+        }
+        self.lost += batch.lost();
+        for event in batch.events() {
+            let first = *self
+                .early
+                .get_or_insert((batch.generation(), event.stack_id()));
+            if self.settings.deed == "hold" && first.0 != batch.generation() {
+                // What it held leads nowhere now.
+                let words = [1, 0, u64::from(first.1) << 32, 0, 0];
+                let held = Batch::new(first.0, &words, 0, &classhook_sdk::guest::HostNames);
+                let frames = held
+                    .events()
+                    .map(|event| event.stack().len())
+                    .sum::<usize>();
+                return match frames {
+                    0 => Err("a number of a generation that has ended leads nowhere".into()),
+                    _ => Ok(()),
+                };
+            }
+            self.count(&event);
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, report: &mut Report<'_>) -> Result {
+        if self.settings.deed == "trap-late" {
+            panic!("on purpose, late");
+        }
+        let lost = [
+            ["lost", "", "", "", "0"].map(str::to_owned).to_vec(),
+            vec![self.lost.to_string(), "0".to_owned()],
+        ];
+        let counts = self.counts.iter().map(|(key, numbers)| {
+            let numbers = numbers.iter().map(u64::to_string);
+            key.iter().cloned().chain(numbers).collect::<Vec<_>>()
+        });
+        let rows: Vec<Vec<String>> = counts.chain([lost.concat()]).collect();
+        report.add(&EVENTS, rows)
+    }
+}
+
+impl Observing {
+    fn count(&mut self, event: &JvmEvent<'_>) {
+        let (what, number) = match event.what() {
+            What::Sample { cpu } => ("sample", cpu),
+            What::Allocation { stands_for, .. } => ("allocation", stands_for),
+            What::Entered { nanos } => ("entered", nanos),
+            What::Waited { nanos } => ("waited", nanos),
+            What::Exception { .. } => ("exception", 0),
+            What::Collection { nanos, .. } => ("collection", nanos),
+            What::ThreadStarted { is_virtual } => ("started", u64::from(is_virtual)),
+            What::ThreadEnded { is_virtual } => ("ended", u64::from(is_virtual)),
+            What::ClassPrepared => ("prepared", 0),
+            What::CodeMade { bytes } => ("compiled", bytes),
+            What::CodeGone => ("discarded", 0),
+            What::NativeBound => ("bound", 0),
+            What::Exhausted { flags } => ("exhausted", flags),
+            _ => ("other", 0),
+        };
+        let frame = event.stack().into_iter().next();
+        let line = frame.as_ref().and_then(|frame| frame.line).unwrap_or(0);
+        let method = event.method().or_else(|| frame.map(|frame| frame.method));
+        let method = method.map_or_else(String::new, |method| {
+            format!("{}.{}", method.class.replace('/', "."), method.name)
+        });
+        let class = match event.text().as_ref() {
+            "" => event.class().to_string(),
+            text => text.to_owned(),
+        };
+        let key = [
+            what.to_owned(),
+            event.thread().to_string(),
+            class,
+            method,
+            line.to_string(),
+        ];
+        let numbers = self.counts.entry(key).or_default();
+        numbers[0] += 1;
+        numbers[1] += number;
+    }
+}
+
+classhook_sdk::export!(observer: Observing);

@@ -1,0 +1,212 @@
+//! Plugins that are told what the JVM knows, of a program that knows its own numbers.
+
+use crate::support::command::{LATE, assert_no_agent, begun, classhook};
+use e2e_tests::java::Run;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::{javac, scratch, workspace};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The component of a plugin of the tests.
+fn observing() -> String {
+    let component = workspace::target("bundled/tests/observing.wasm");
+    component.to_string_lossy().into_owned()
+}
+
+/// The program with the plugin, granted what it subscribes to.
+fn told(jdk: &Jdk, folder: &Path, settings: &Value, files: &[&str], java: &[&str]) -> Run {
+    let source = workspace::test_file("java/profile/Told.java");
+    let classes = javac::compile(jdk, &[&source], folder, &["--release", "11"]);
+    let (program, output) = (jdk.tool("java"), folder.join("out"));
+    let texts = [&program, &classes, &output].map(|path| path.to_string_lossy());
+    let [program, classes, output] = texts.each_ref().map(AsRef::as_ref);
+    let (plugin, settings) = (observing(), settings.to_string());
+    let plugin = ["plugin", "run", &plugin, "--plugin-settings", &settings];
+    let command = ["--", program, "-Xcheck:jni"];
+    let options = [&plugin[..], &["-o", output], files, &GRANTS, &command, java];
+    classhook(&[&options.concat()[..], &["-cp", classes, "Told"]].concat())
+}
+
+/// Everything that the plugin may subscribe to.
+const GRANTS: [&str; 20] = [
+    "--grant",
+    "observe-samples",
+    "--grant",
+    "observe-allocations",
+    "--grant",
+    "observe-monitors",
+    "--grant",
+    "observe-exceptions",
+    "--grant",
+    "observe-collections",
+    "--grant",
+    "observe-threads",
+    "--grant",
+    "observe-classes",
+    "--grant",
+    "observe-compilations",
+    "--grant",
+    "observe-natives",
+    "--grant",
+    "observe-exhaustion",
+];
+
+fn read(file: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let row = |line| serde_json::from_str::<Value>(line).expect("a JSON object")["row"].take();
+    text.lines().map(row).collect()
+}
+
+/// The sum of a number over the rows of this kind of event whose class and thread begin so.
+fn sum(rows: &[Value], what: &str, class: &str, thread: &str, key: &str) -> u64 {
+    let begins = |row: &Value, key: &str, start: &str| {
+        row[key]
+            .as_str()
+            .is_some_and(|text| text.starts_with(start))
+    };
+    let is_it = |row: &&Value| {
+        row["what"] == what && begins(row, "class", class) && begins(row, "thread", thread)
+    };
+    let numbers = rows.iter().filter(is_it).map(|row| row[key].as_u64());
+    numbers.map(|number| number.expect("a number")).sum()
+}
+
+#[test]
+fn plugin_is_told_the_numbers_that_the_program_knows() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let settings = json!({
+            "kinds": ["samples", "allocations", "monitors", "exceptions", "collections", "threads",
+                "classes", "compilations", "natives", "exhaustion"],
+            "classes": ["Told", "Told$*", "long[][]"],
+            "bytes": 0,
+            "frames": 1,
+        });
+        let file = folder.path().join("rows.jsonl");
+        let path = file.to_string_lossy();
+        let files = ["--results-json-lines", &path];
+        let run = told(&jdk, folder.path(), &settings, &files, &["-Xbatch"]);
+        run.assert_success();
+        let rows = read(&file);
+        let line = run.stdout.lines().find(|line| line.starts_with("arrays "));
+        let blocked = line.and_then(|line| line.rsplit(' ').next()?.parse().ok());
+        let blocked: u64 = blocked.unwrap_or_else(|| panic!("{}", run.report()));
+        let count = |what, class, thread| sum(&rows, what, class, thread, "count");
+        let total = |what, class, thread| sum(&rows, what, class, thread, "total");
+        assert_eq!(count("allocation", "long[][]", "main"), 20_000, "{jdk}");
+        assert_eq!(count("exception", "Told$Oops", "main"), 500, "{jdk}");
+        assert_eq!(count("exception", "Told$Caught", "main"), 500, "{jdk}");
+        assert_eq!(count("entered", "Told$Gate", "blocked"), 4, "{jdk}");
+        assert!(total("entered", "Told$Gate", "blocked") >= blocked, "{jdk}");
+        assert_eq!(count("waited", "Told$Gate", "main"), 2, "{jdk}");
+        assert!(total("waited", "Told$Gate", "main") >= 40_000_000, "{jdk}");
+        for what in ["started", "ended"] {
+            assert_eq!(count(what, "", "blocked"), 4, "{what}, {jdk}");
+            assert_eq!(count(what, "", "spinner"), 1, "{what}, {jdk}");
+        }
+        for class in ["Told", "Told$Oops", "Told$Caught", "Told$Gate"] {
+            let is_it = |row: &&Value| row["what"] == "prepared" && row["class"] == class;
+            assert_eq!(rows.iter().filter(is_it).count(), 1, "{class}, {jdk}");
+        }
+        assert_eq!(count("prepared", "java.", ""), 0, "not asked for, {jdk}");
+        assert!(count("collection", "", "") >= 1, "System.gc, {jdk}");
+        let of_spin = |what: &str| {
+            let is_it = |row: &&Value| row["what"] == what && row["method"] == "Told.spin";
+            rows.iter().filter(is_it).count()
+        };
+        assert!(of_spin("compiled") > 0, "{jdk}: {}", run.report());
+        assert!(of_spin("sample") > 0, "{jdk}: {}", run.report());
+        let thrower = |row: &&Value| row["what"] == "exception" && row["method"] == "Told.thrower";
+        assert_eq!(
+            rows.iter().filter(thrower).count(),
+            2,
+            "where they are caught, {jdk}"
+        );
+        assert_eq!(count("lost", "", ""), 0, "{jdk}");
+        let again = classhook(&["report", &folder.path().join("out").to_string_lossy()]);
+        again.assert_success();
+        assert!(
+            again.stdout.contains("observing: events"),
+            "{}",
+            again.report()
+        );
+    }
+}
+
+#[test]
+fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
+    let folder = scratch();
+    let settings = json!({"kinds": ["threads", "exceptions"], "deed": "loop"});
+    let run = told(&jdks::newest(), folder.path(), &settings, &[], &[]);
+    run.assert_exit(3)
+        .assert_stderr("more than 250 ms of CPU time")
+        .assert_stderr("is told nothing any more")
+        .assert_stderr("warning[H0420]")
+        .assert_stderr("warning[H0665]");
+    assert!(run.stdout.contains("arrays 20000"), "{}", run.report());
+}
+
+/// What a JVM gives to agents of its start alone is refused, with its cause; all else comes, and nothing is left behind.
+#[test]
+fn plugin_visits_a_running_jvm() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let mut running = Servant::start(&jdk, &LATE);
+    let pid = running.pid().to_string();
+    let rows = folder.path().join("rows.jsonl");
+    let lines = rows.to_string_lossy();
+    let plugin = observing();
+    let settings = json!({"kinds": ["samples", "threads", "compilations"], "frames": 1});
+    let settings = settings.to_string();
+    let words = [
+        "plugin",
+        "run",
+        &plugin,
+        &pid,
+        "--plugin-settings",
+        &settings,
+    ];
+    let output = folder.path().join("out");
+    let output = output.to_string_lossy();
+    let words = [
+        &words[..],
+        &GRANTS,
+        &["-o", &output, "--results-json-lines", &lines],
+    ]
+    .concat();
+    let (mut command, _told) = begun(&words);
+    assert_eq!(running.ask("spin"), "spinning");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
+    assert!(command.wait().expect("an end").success());
+    assert_no_agent(&pid);
+    let rows = read(&rows);
+    let spun = |row: &&Value| {
+        let method = row["method"].as_str().unwrap_or_default();
+        row["what"] == "sample" && method.starts_with("Servant.lambda$spin$")
+    };
+    assert!(rows.iter().any(|row| spun(&row)), "{rows:?}");
+    assert!(
+        sum(&rows, "compiled", "", "", "count") > 0,
+        "those made before"
+    );
+    let settings = json!({"kinds": ["exceptions"]}).to_string();
+    let words = [
+        "plugin",
+        "run",
+        &plugin,
+        &pid,
+        "--plugin-settings",
+        &settings,
+        "--for",
+        "1s",
+    ];
+    classhook(&[&words[..], &GRANTS, &["-o", &output]].concat())
+        .assert_stderr("H0420")
+        .assert_stderr("can_generate_exception_events");
+    assert_no_agent(&pid);
+    assert_eq!(running.ask("rest"), "resting");
+    assert_eq!(running.end().code, Some(0));
+}
