@@ -61,10 +61,15 @@ impl PassingFolder {
         Ok(Some(Self { ours, _tmp, theirs }))
     }
 
-    /// Leaves it, because an agent stays that records there.
-    pub fn keep(self) {
+    /// It is not deleted, because somebody records there who does not answer now.
+    pub fn leave(&mut self) {
         let _ = fs::write(self.ours.path().join(KEPT), "");
-        let _ = self.ours.keep();
+        self.ours.disable_cleanup(true);
+    }
+
+    /// Leaves it, because an agent stays that records there.
+    pub fn keep(mut self) {
+        self.leave();
         let path = show::path(&self.theirs);
         say(format_args!("the agent goes on recording in {path}"));
     }

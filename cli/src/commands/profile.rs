@@ -1,13 +1,14 @@
 //! `classhook profile`: what a JVM says of itself, in a command or in a running JVM.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use control::message::NO_PLUGIN;
 use observations::Subscription;
+use observations::recorded::EXTENSION;
 
 use super::trace::{Meanwhile, Trace, What};
 use crate::args::{EventFiles, Settings};
@@ -42,7 +43,8 @@ Examples:
   classhook profile 4711 --alloc sites --live --for 1m
   classhook profile --cpu samples --monitor --exceptions --gc -- java -jar app.jar
   classhook profile 4711 --cpu samples --only 'com.acme.**' --thread 'http-*' --for 10s
-  classhook profile 4711 --heap dump=app.hprof";
+  classhook profile 4711 --heap dump=app.hprof
+  classhook profile kept/classhook-4711-1795482802605-8d26ad37.observed --flame-graph cpu.svg";
 
 /// Shows what a JVM says of itself.
 #[derive(Debug, Args)]
@@ -63,12 +65,43 @@ pub struct Profile {
     /// How long a running JVM is observed: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
     #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
     pub time: Option<Duration>,
-    /// A running JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
-    pub pid: Option<i32>,
+    /// A running JVM's process id, which `classhook ps` lists; or a recording that was kept (.observed), to be shown again
+    #[arg(
+        id = "pid",
+        value_name = "PID|FILE",
+        conflicts_with = "command",
+        required_unless_present = "command"
+    )]
+    pub of: Option<Of>,
     /// The command and its arguments, behind `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Of {
+    /// A running JVM, by its process id.
+    Jvm(i32),
+    /// A recording.
+    File(PathBuf),
+}
+
+impl FromStr for Of {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let path = Path::new(text);
+        match text.parse() {
+            Ok(pid) if pid > 0 => Ok(Self::Jvm(pid)),
+            Err(_) if path.extension().is_some_and(|it| it == EXTENSION) => {
+                Ok(Self::File(path.to_owned()))
+            }
+            _ => Err(format!(
+                "expected a process id, which `classhook ps` lists, or a recording that ends in .{EXTENSION}"
+            )),
+        }
+    }
 }
 
 /// What is recorded over some time.
@@ -173,20 +206,45 @@ impl Profile {
     /// # Errors
     /// If options, agent, command or JVM are wrong, or what was recorded cannot be read or shown.
     pub fn run(&self) -> Result<u8, Problem> {
+        if let Some(Of::File(file)) = &self.of {
+            return self.again(file);
+        }
         if self.kinds.cpu == Some(Cpu::Times) {
             return self.times();
         }
         let subscription = self.kinds.subscription();
         self.check(subscription.is_some())?;
         let report = self.outputs.report()?;
-        if let Some(pid) = self.pid {
+        let pid = self.pid();
+        if let Some(pid) = pid {
             self.moment(pid)?;
         }
-        match (subscription, self.pid) {
+        match (subscription, pid) {
             (None, _) => Ok(0),
             (Some(subscription), Some(pid)) => self.visit(pid, &subscription, &report),
             (Some(subscription), None) => self.start(&subscription, &report),
         }
+    }
+
+    /// The running JVM that is observed, if it is one.
+    fn pid(&self) -> Option<i32> {
+        match self.of {
+            Some(Of::Jvm(pid)) => Some(pid),
+            _ => None,
+        }
+    }
+
+    /// Shows a recording once more.
+    fn again(&self, file: &Path) -> Result<u8, Problem> {
+        let records = self.kinds.subscription().is_some() || self.kinds.cpu.is_some();
+        let asks = self.moment.threads || self.moment.heap.is_some() || self.kinds.live;
+        if records || asks || self.time.is_some() || self.output.is_some() {
+            let message = "nothing is recorded where a recording is shown again";
+            return Err(Problem::user("H0663", message)
+                .with("help", "leave out all but the file, and --only, --thread, --top, --frames and output files"));
+        }
+        let report = self.outputs.report()?;
+        report.make(vec![recorded::read(file)?], None)
     }
 
     /// Sums up the calls of methods, which is a trace.
@@ -216,7 +274,7 @@ impl Profile {
             event_files: EventFiles::default(),
             settings: self.settings(),
             time: self.time,
-            pid: self.pid,
+            pid: self.pid(),
             command: self.command.clone(),
         };
         trace.run()
@@ -230,7 +288,7 @@ impl Profile {
                 .with("expected", "--cpu samples, --alloc sites, --monitor, --exceptions, --gc, --threads or --heap")
                 .with("help", "for example: classhook profile 4711 --cpu samples --for 30s"));
         }
-        if asks && self.pid.is_none() {
+        if asks && self.pid().is_none() {
             return Err(Problem::user(
                 "H0663",
                 "--threads and --heap are asked of a JVM that is running",
@@ -376,6 +434,11 @@ mod tests {
         }
         assert_eq!("histogram".parse(), Ok(Heap::Histogram));
         assert_eq!("dump=a=b".parse(), Ok(Heap::Dump("a=b".into())));
+        assert_eq!("4711".parse(), Ok(Of::Jvm(4711)));
+        assert_eq!("a.observed".parse(), Ok(Of::File("a.observed".into())));
+        for wrong in ["0", "-1", "app", "app.hook"] {
+            assert!(wrong.parse::<Of>().is_err(), "{wrong}");
+        }
         assert!("dump=".parse::<Heap>().is_err() && "path".parse::<Heap>().is_err());
     }
 }

@@ -15,6 +15,7 @@ use crate::args::Settings;
 use crate::checked_options::CheckedOptions;
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
+use crate::show;
 use crate::until::{Interrupt, Until};
 
 /// After this time a recording ends although this command is there but does not end it.
@@ -43,7 +44,7 @@ pub fn record(
     subscription: &Subscription,
     time: Option<Duration>,
 ) -> Result<Visited, Problem> {
-    let passing = PassingFolder::in_jvm(pid, &mut settings)?;
+    let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
     agent.lease(Some(OBSERVATION), time.map(|time| time + LATE))?;
     let mut interrupt = Interrupt::new()?;
@@ -59,13 +60,17 @@ pub fn record(
     if released.is_err() {
         await_end(pid); // which completes the recording
     }
+    let goes_on = released.is_err() && is_alive(pid);
+    if let (Some(passing), true) = (&mut passing, goes_on) {
+        passing.leave();
+    }
     let recorded = match (recorded::read(&file), &released) {
         (Ok(recorded), _) => recorded,
-        (Err(_), Err(_)) if !is_alive(pid) => return Err(killed(pid)),
-        (Err(_), Err(problem)) => return Err(problem.clone()),
+        (Err(_), Err(problem)) if goes_on => return Err(later(problem.clone(), &file)),
+        (Err(_), Err(_)) => return Err(killed(pid)),
         (Err(problem), Ok(_)) => return Err(problem),
     };
-    if is_guest {
+    if is_guest && !goes_on {
         let _ = fs::remove_file(&file); // the agent was there before, and keeps nothing of this command
     }
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
@@ -75,8 +80,8 @@ pub fn record(
         recordings: vec![recorded],
         unanswered: released
             .err()
-            .filter(|_| is_alive(pid))
-            .map(Problem::partly),
+            .filter(|_| goes_on)
+            .map(|problem| later(Problem::partly(problem), &file)),
     })
 }
 
@@ -84,12 +89,22 @@ fn is_alive(pid: i32) -> bool {
     Process::read(pid).is_ok_and(|process| process.is_alive())
 }
 
-/// Waits for the end of a JVM that has closed the connection.
+/// Waits for the end of a JVM that has closed the connection; not of one that is stopped, and so does nothing.
 fn await_end(pid: i32) {
     let begun = Instant::now();
-    while is_alive(pid) && begun.elapsed() < END_OF_A_JVM {
+    let is_ending = || Process::read(pid).is_ok_and(|it| it.is_alive() && !it.is_stopped());
+    while is_ending() && begun.elapsed() < END_OF_A_JVM {
         std::thread::sleep(TURN);
     }
+}
+
+/// A JVM that does not answer, but may complete its recording when it does.
+fn later(problem: Problem, file: &Path) -> Problem {
+    let file = show::path(file);
+    let note = format!(
+        "the agent completes the recording when the JVM goes on; `classhook profile {file}` shows it then"
+    );
+    problem.with("note", note)
 }
 
 /// A JVM that ended before its recording was written.

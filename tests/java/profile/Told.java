@@ -64,6 +64,23 @@ public class Told {
         return begun;
     }
 
+    /** Has a native method bound that nothing else needs, asks for more memory than any JVM has, and runs a virtual thread. */
+    static void rare() throws Exception {
+        sink = java.util.TimeZone.getDefault();
+        try {
+            sink = new int[Integer.MAX_VALUE];
+        } catch (OutOfMemoryError e) {
+            sink = e;
+        }
+        try {
+            Runnable nothing = () -> {};
+            Object started = Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, nothing);
+            ((Thread) started).join();
+        } catch (NoSuchMethodException before21) {
+            sink = before21;
+        }
+    }
+
     static long spin(long turns) {
         long x = 1;
         for (long i = 0; i < turns; i++) {
@@ -89,6 +106,7 @@ public class Told {
             waited.wait(20);
         }
         System.gc();
+        rare();
         Thread spinner = new Thread(() -> {
             long until = System.nanoTime() + 500_000_000L;
             while (System.nanoTime() < until) {

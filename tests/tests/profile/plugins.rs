@@ -80,7 +80,7 @@ fn plugin_is_told_the_numbers_that_the_program_knows() {
         let settings = json!({
             "kinds": ["samples", "allocations", "monitors", "exceptions", "collections", "threads",
                 "classes", "compilations", "natives", "exhaustion"],
-            "classes": ["Told", "Told$*", "long[][]"],
+            "classes": ["Told", "Told$*", "long[][]", "java.util.TimeZone"],
             "bytes": 0,
             "frames": 1,
         });
@@ -110,14 +110,24 @@ fn plugin_is_told_the_numbers_that_the_program_knows() {
             let is_it = |row: &&Value| row["what"] == "prepared" && row["class"] == class;
             assert_eq!(rows.iter().filter(is_it).count(), 1, "{class}, {jdk}");
         }
-        assert_eq!(count("prepared", "java.", ""), 0, "not asked for, {jdk}");
+        assert_eq!(
+            count("prepared", "java.lang.", ""),
+            0,
+            "not asked for, {jdk}"
+        );
         assert!(count("collection", "", "") >= 1, "System.gc, {jdk}");
-        let of_spin = |what: &str| {
-            let is_it = |row: &&Value| row["what"] == what && row["method"] == "Told.spin";
+        let of = |what: &str, method: &str| {
+            let is_it = |row: &&Value| row["what"] == what && row["method"] == method;
             rows.iter().filter(is_it).count()
         };
-        assert!(of_spin("compiled") > 0, "{jdk}: {}", run.report());
-        assert!(of_spin("sample") > 0, "{jdk}: {}", run.report());
+        assert!(of("compiled", "Told.spin") > 0, "{jdk}: {}", run.report());
+        assert!(of("sample", "Told.spin") > 0, "{jdk}: {}", run.report());
+        let native = "java.util.TimeZone.getSystemTimeZoneID";
+        assert_eq!(of("bound", native), 1, "{jdk}: {rows:?}");
+        assert_eq!(count("exhausted", "", ""), 1, "{jdk}: {rows:?}");
+        let virtual_threads = u64::from(jdk.feature >= 21);
+        assert_eq!(total("started", "", ""), virtual_threads, "{jdk}");
+        assert_eq!(total("ended", "", ""), virtual_threads, "{jdk}");
         let thrower = |row: &&Value| row["what"] == "exception" && row["method"] == "Told.thrower";
         assert_eq!(
             rows.iter().filter(thrower).count(),

@@ -142,6 +142,8 @@ fn part_of_a_recording_is_asked_for_and_files_are_written() {
             &folded,
             "--pprof",
             &pprof,
+            "-o",
+            &folder.path().join("kept").to_string_lossy(),
         ],
     );
     run.assert_success();
@@ -153,6 +155,14 @@ fn part_of_a_recording_is_asked_for_and_files_are_written() {
     assert!(lines.contains(";Told.spin "), "{lines}");
     let drawn = std::fs::read_to_string(&*svg).expect("the file");
     assert!(drawn.contains("<svg") && drawn.contains("Told.spin"));
+    let kept = javac::files_with_extension(&folder.path().join("kept"), "observed");
+    let kept = kept[0].to_string_lossy();
+    let again = classhook(&["profile", &kept, "--only", "Told", "--thread", "spinner"]);
+    again.assert_success();
+    assert!(again.stdout.contains("Told.spin"), "{}", again.report());
+    classhook(&["profile", &kept, "--gc"])
+        .assert_exit(2)
+        .assert_stderr("error[H0663]");
     let packed = std::fs::read(&*pprof).expect("the file");
     assert_eq!(packed[..2], [0x1F, 0x8B]);
     let none = told(

@@ -119,3 +119,24 @@ fn recording_of_a_killed_command_ends_by_itself_and_the_agent_leaves() {
     assert_no_agent(&pid);
     assert_eq!(running.end().code, Some(0));
 }
+
+/// A JVM that is stopped answers nothing, and what it recorded is not lost.
+#[test]
+fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
+    let running = Servant::start(&jdks::newest(), &LATE);
+    let pid = running.pid().to_string();
+    let jvm = Pid::from_raw(running.pid()).expect("a process");
+    let (mut command, told) = begun(&["profile", &pid, "--gc"]);
+    kill_process(jvm, Signal::STOP).expect("it runs");
+    kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
+    let told = std::io::read_to_string(told).expect("text");
+    assert!(!command.wait().expect("an end").success(), "{told}");
+    kill_process(jvm, Signal::CONT).expect("it is stopped");
+    let mut words = told.split('`');
+    let file = words.find_map(|word| word.strip_prefix("classhook profile "));
+    let file = file.unwrap_or_else(|| panic!("{told}"));
+    while classhook(&["status", &pid]).status.success() {}
+    assert_no_agent(&pid);
+    classhook(&["profile", file]).assert_success();
+    assert_eq!(running.end().code, Some(0));
+}
