@@ -26,13 +26,9 @@ const CRATES: [&str; 7] = [
     "sdk/testkit",
 ];
 
-/// What is taken as it is.
-const FILES: [&str; 4] = [
-    "Cargo.lock",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-    "wit/plugin.wit",
-];
+/// What is taken as it is, of the SDK for Rust and of all.
+const LOCK: &str = "Cargo.lock";
+const COMMON: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "wit/plugin.wit"];
 
 /// The parts of a manifest that building the crate for a plugin does not need.
 const LEFT_OUT: [&str; 5] = [
@@ -77,8 +73,9 @@ fn main() -> Result<()> {
     let out = variable("OUT_DIR").unwrap_or_default();
     let rust = archive("RUST", &rust(&root)?, &out)?;
     let c = archive("C", &c(&root)?, &out)?;
-    let python = archive("PYTHON", &with_interface(&root, PYTHON)?, &out)?;
-    std::fs::write(out.join("sdk.rs"), rust + &c + &python)?;
+    let python = archive("PYTHON", &sources(&root, PYTHON)?, &out)?;
+    let common = archive("COMMON", &files(&root, &COMMON)?, &out)?;
+    std::fs::write(out.join("sdk.rs"), rust + &c + &python + &common)?;
     std::fs::write(
         out.join("nothing.wasm"),
         nothing::component(&root.join(WIT), WORLD)?,
@@ -105,28 +102,29 @@ fn archive(name: &str, packed: &[Packed], out: &Path) -> io::Result<String> {
 
 fn rust(root: &Path) -> io::Result<Vec<Packed>> {
     let mut packed = vec![("Cargo.toml".to_owned(), workspace(root)?.into_bytes())];
-    for name in FILES {
-        packed.push((name.to_owned(), read(&root.join(name))?));
-    }
+    packed.extend(files(root, &[LOCK])?);
     for name in CRATES {
         add_crate(root, name, &mut packed)?;
     }
     Ok(packed)
 }
 
-/// An SDK's sources, with the interface that they are written for.
-fn with_interface(root: &Path, sources: &str) -> io::Result<Vec<Packed>> {
+/// Files as they are.
+fn files(root: &Path, names: &[&str]) -> io::Result<Vec<Packed>> {
+    let file = |name: &&str| Ok(((*name).to_owned(), read(&root.join(name))?));
+    names.iter().map(file).collect()
+}
+
+/// An SDK's sources.
+fn sources(root: &Path, sources: &str) -> io::Result<Vec<Packed>> {
     let mut packed = Vec::new();
     println!("cargo::rerun-if-changed={}", root.join(sources).display());
     add_sources(&root.join(sources), "", &mut packed)?;
-    for name in ["LICENSE-APACHE", "LICENSE-MIT", "wit/plugin.wit"] {
-        packed.push((name.to_owned(), read(&root.join(name))?));
-    }
     Ok(packed)
 }
 
 fn c(root: &Path) -> Result<Vec<Packed>> {
-    let mut packed = with_interface(root, C)?;
+    let mut packed = sources(root, C)?;
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(root.join(WIT))?;
     let world = resolve.select_world(&[package], Some(WORLD))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::read::DeflateDecoder;
 
-// RUST, C and PYTHON.
+// RUST, C and PYTHON, and COMMON, which belongs to each.
 include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
 
 /// The versions of crates of the registry that the SDK for Rust was tested with.
@@ -27,7 +27,7 @@ impl Archive {
     /// # Errors
     /// If something cannot be written.
     pub fn unpack(&self, project: &Path, folder: &str) -> io::Result<()> {
-        for (path, contents) in self.files()? {
+        for (path, contents) in self.files()?.into_iter().chain(COMMON.files()?) {
             let file = match path {
                 LOCK => project.join(LOCK),
                 path => project.join(folder).join(path),
@@ -105,7 +105,8 @@ mod tests {
         assert_eq!(text("report.h"), source("sdk/c/report.h"));
         assert!(text("report_type.h").contains("component-type:report"));
         assert_eq!(text("include/string.h"), source("sdk/c/include/string.h"));
-        assert_eq!(text("wit/plugin.wit"), source("wit/plugin.wit"));
+        let common = COMMON.files().unwrap();
+        assert!(common.iter().any(|(path, _)| *path == "wit/plugin.wit"));
         let python = PYTHON.files().unwrap();
         assert!(python.iter().any(|(path, _)| *path == "classhook_sdk.py"));
         let object = files.iter().find(|(path, _)| path.ends_with(".o"));
