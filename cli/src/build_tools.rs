@@ -154,26 +154,10 @@ impl Build {
         LANGUAGES.iter().flat_map(of_language).collect()
     }
 
-    /// What is said of the classes that are reported.
+    /// The tool's name.
     #[must_use]
-    pub fn told(&self, classes: &[String]) -> String {
-        let tool = self.tool.name();
-        match classes {
-            [] => format!(
-                "{tool}: no folder with the project's classes is there, so what was loaded is reported, but for {tool} \
-                 itself; --classes names the classes to report"
-            ),
-            [first, rest @ ..] => {
-                let more = match rest.len() {
-                    0 => String::new(),
-                    count => format!(" and {count} more places"),
-                };
-                format!(
-                    "{tool}: the classes in {first}{more} are reported, tests and {tool} itself are not; --classes names \
-                     others"
-                )
-            }
-        }
+    pub fn tool(&self) -> &'static str {
+        self.tool.name()
     }
 
     /// What to do if no JVM of the build had the agent.
@@ -189,6 +173,27 @@ impl Build {
             Tool::Bazel => {
                 "Bazel hands no variables on to tests: add --test_env=JAVA_TOOL_OPTIONS, --cache_test_results=no and --sandbox_writable_path= with the output folder"
             }
+        }
+    }
+}
+
+/// What is said of the classes that are reported of a build with this tool.
+#[must_use]
+pub fn told(tool: &str, classes: &[String]) -> String {
+    match classes {
+        [] => format!(
+            "{tool}: no folder with the project's classes is there, so what was loaded is reported, but for {tool} \
+             itself; --classes names the classes to report"
+        ),
+        [first, rest @ ..] => {
+            let more = match rest.len() {
+                0 => String::new(),
+                count => format!(" and {count} more places"),
+            };
+            format!(
+                "{tool}: the classes in {first}{more} are reported, tests and {tool} itself are not; --classes names \
+                 others"
+            )
         }
     }
 }

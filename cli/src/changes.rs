@@ -14,11 +14,13 @@ pub mod unified;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use coverage::model::{BundleCoverage, SourceFileCoverage};
 use coverage::report::changed::Changed;
 
 use crate::inputs::sources::Sources;
+use crate::show;
 use crate::warnings::{Warning, Warnings};
 use git::Changes;
 use lines::LineSet;
@@ -36,13 +38,15 @@ pub struct Measured {
     pub is_partial: bool,
 }
 
-/// What of these bundles, each with its sources, is changed; `name` is that of the report.
+/// What of these bundles, each with its sources, is changed; `name` is that of the report, `began` when the last run
+/// began of those that were recorded.
 #[must_use]
 pub fn of_bundles(
     name: &str,
     changes: &Changes,
     bundles: &[BundleCoverage],
     sources: &[Sources],
+    began: Option<SystemTime>,
     warnings: &mut Warnings,
 ) -> Measured {
     let mut measured = Measured {
@@ -62,6 +66,16 @@ pub fn of_bundles(
             &mut used,
             warnings,
         );
+    }
+    let is_newer = |path: &&&PathBuf| began.is_some_and(|began| changes.is_newer(path, began));
+    let newer: Vec<String> = used
+        .iter()
+        .filter(is_newer)
+        .map(|path| show::path(path))
+        .collect();
+    if !newer.is_empty() {
+        measured.is_partial = true;
+        warnings.add(changed_since(&newer));
     }
     let notes = [not_reported(changes, &used), without_lines(bundles)];
     measured.changed.notes = notes.into_iter().flatten().collect();
@@ -120,6 +134,16 @@ fn unclear(name: &str, paths: &[&PathBuf]) -> Warning {
     )
     .with("found", paths.join("\n"))
     .with("help", "name the folders of the sources with --sources")
+}
+
+fn changed_since(names: &[String]) -> Warning {
+    Warning::new("H0654", "sources were changed after what ran had begun")
+        .with("found", some(names))
+        .with(
+            "note",
+            "what is said of their lines may be that of other lines",
+        )
+        .with("help", "build and run it again")
 }
 
 /// Changed source files that belong to no class of the report.

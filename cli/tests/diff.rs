@@ -116,6 +116,45 @@ total                          33%  1 of 3                   -
 }
 
 #[test]
+fn sources_that_were_changed_after_the_run_are_named() {
+    let bank = repository();
+    let class = bank.class("bank/Account");
+    let check = with("check", &["main", "--fail-under", "line=10"]);
+    let begun = |start_ms: u64| {
+        fs::remove_dir_all(bank.path("out")).unwrap();
+        let meta = Meta {
+            pid: 1,
+            start_ms,
+            ..Meta::default()
+        };
+        snapshot(&bank.path("out"), meta, true, &[(&class, Hits::All)]);
+    };
+    begun(1_000_000_000_000);
+    let before = ran(&bank, &check);
+    assert_eq!(before.code, Some(3), "{}", before.error);
+    assert!(before.error.contains("H0654"), "{}", before.error);
+    assert!(
+        before.error.contains("src/bank/Account.java"),
+        "{}",
+        before.error
+    );
+    begun(100_000_000_000_000);
+    ran(&bank, &check).well();
+    // what is committed may have been written by a checkout
+    begun(1_000_000_000_000);
+    git(&bank, &["commit", "-q", "-a", "-m", "second"]);
+    let committed = ran(
+        &bank,
+        &with("check", &["HEAD~1", "--fail-under", "line=10"]),
+    );
+    assert!(
+        !committed.error.contains("Account.java"),
+        "{}",
+        committed.error
+    );
+}
+
+#[test]
 fn rules_are_about_the_changed_lines() {
     let bank = repository();
     let short = ran(

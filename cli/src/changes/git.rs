@@ -1,10 +1,12 @@
 //! What git says is changed.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::SystemTime;
 
 use super::lines::{ChangedLines, LineSet, is_source};
 use super::unified::{self, FileEdit};
@@ -37,6 +39,8 @@ pub struct Changes {
     pub root: PathBuf,
     /// Its lines that were added or changed.
     pub lines: ChangedLines,
+    /// Files of the working folder that are not as HEAD has them, if these are compared.
+    pub uncommitted: BTreeSet<PathBuf>,
 }
 
 /// What is compared.
@@ -82,11 +86,8 @@ impl Edits {
             }));
         }
         let words = ["diff", "--name-only", "-z", "--no-renames", &revision, "--"];
-        let names = succeeded(&words, Some(&root))?;
-        let names = names
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        let others = names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec())));
+        let listed = succeeded(&words, Some(&root))?;
+        let others = names(&listed);
         let mut one = LineSet::default();
         one.add(1, 1);
         let old = files.iter().filter_map(|file| file.old.clone());
@@ -95,6 +96,7 @@ impl Edits {
             before: Changes {
                 range: range.to_owned(),
                 lines: old.map(|path| (path, one.clone())).collect(),
+                uncommitted: BTreeSet::new(),
                 root,
             },
             files,
@@ -149,14 +151,27 @@ impl Changes {
             ..
         } = Difference::read(range)?;
         let mut lines = unified::parse(&diff).map_err(unread)?;
+        let mut uncommitted = BTreeSet::new();
         if with_unknown {
             add_unknown_files(&root, &mut lines)?;
+            let words = ["diff", "--name-only", "-z", "--no-renames", "HEAD", "--"];
+            uncommitted.extend(names(&succeeded(&words, Some(&root))?));
+            uncommitted.extend(unknown_files(&root)?);
         }
         Ok(Self {
             range: range.to_owned(),
             root,
             lines,
+            uncommitted,
         })
+    }
+
+    /// Whether a file was written since then and is not committed, so that what ran then may have had another text. A
+    /// file that is committed may have been written by git.
+    #[must_use]
+    pub fn is_newer(&self, path: &Path, then: SystemTime) -> bool {
+        let written = std::fs::metadata(self.root.join(path)).and_then(|file| file.modified());
+        self.uncommitted.contains(path) && written.is_ok_and(|written| written > then)
     }
 }
 
@@ -210,15 +225,9 @@ fn check(revision: &str, range: &str) -> Result<(), Problem> {
     ))
 }
 
-/// Adds all lines of the files that git does not know and is not told to ignore.
+/// Adds all lines of the sources that git does not know.
 fn add_unknown_files(root: &Path, lines: &mut ChangedLines) -> Result<(), Problem> {
-    let words = ["ls-files", "--others", "--exclude-standard", "-z"];
-    let listed = succeeded(&words, Some(root))?;
-    for name in listed
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
-    {
-        let path = PathBuf::from(OsString::from_vec(name.to_vec()));
+    for path in unknown_files(root)? {
         if !is_source(&path) {
             continue;
         }
@@ -230,6 +239,19 @@ fn add_unknown_files(root: &Path, lines: &mut ChangedLines) -> Result<(), Proble
         lines.insert(path, all);
     }
     Ok(())
+}
+
+/// The files that git does not know and is not told to ignore.
+fn unknown_files(root: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let words = ["ls-files", "--others", "--exclude-standard", "-z"];
+    Ok(names(&succeeded(&words, Some(root))?).collect())
+}
+
+/// Names of files as git lists them with `-z`.
+fn names(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let names = listed.split(|byte| *byte == 0);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
 }
 
 fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> {

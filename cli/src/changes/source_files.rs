@@ -124,6 +124,7 @@ mod tests {
                 .iter()
                 .map(|path| (PathBuf::from(path), LineSet::default()))
                 .collect(),
+            uncommitted: std::collections::BTreeSet::new(),
         };
         let path = |path: &str| changes.lines.get_key_value(Path::new(path)).unwrap().0;
         let empty = LineSet::default();

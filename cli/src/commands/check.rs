@@ -5,6 +5,7 @@ use clap::Args;
 use super::report::{self, Job};
 use crate::args::{Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
+use crate::inputs::project_classes;
 use crate::inputs::run_files;
 use crate::problem::Problem;
 use crate::requirements::Rules;
@@ -57,13 +58,12 @@ impl Check {
                 "--fail-under and rules, such as line=80,branch=70, or --rules and a file",
             ));
         }
-        self.recorded.check()?;
         let Recorded {
             files,
             select,
             material,
             carry_over,
-        } = &self.recorded;
+        } = &project_classes::recorded(&self.recorded)?;
         let outputs = Outputs {
             name: self.name.clone(),
             ..Outputs::default()

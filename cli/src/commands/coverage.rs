@@ -11,11 +11,12 @@ use super::dump;
 use super::report::{self, Job};
 use crate::args::{Material, OnError, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
-use crate::build_tools::Build;
+use crate::build_tools::{self, Build};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::class_files;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::LINES;
+use crate::inputs::project_classes;
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
@@ -198,14 +199,13 @@ impl Coverage {
     /// What the report is made from: of a build that is not told otherwise, the project's own classes and sources.
     fn material(&self, build: Option<&Build>) -> Material {
         let mut material = self.material.clone();
-        let Some(build) = build else { return material };
-        let select = &self.settings.plugins().select;
-        if !material.modules.is_empty() {
+        let Some(build) = build.filter(|_| material.modules.is_empty()) else {
             return material;
-        }
+        };
+        let select = &self.settings.plugins().select;
         if material.classes.is_empty() && !selects_location(select) {
             material.classes = build.classes();
-            say(build.told(&material.classes));
+            say(build_tools::told(build.tool(), &material.classes));
         }
         if material.sources.is_empty() {
             material.sources = build.sources();
@@ -229,6 +229,10 @@ impl Coverage {
                 )
                 .with("help", help));
         }
+        let material = self.material(build);
+        if let Some(build) = build.filter(|_| !self.material.has_classes()) {
+            project_classes::keep(output, build.tool(), &material)?;
+        }
         let mut outputs = self.outputs.clone();
         if !outputs.any() {
             outputs.html = Some(output.join("html"));
@@ -237,7 +241,7 @@ impl Coverage {
             files,
             filter: &Filter::new(&self.settings.plugins().select)?,
             carry_over: false, // one run has one version
-            material: &self.material(build),
+            material: &material,
             outputs: &outputs,
             requirements: &self.rules.read()?,
             summary: true,

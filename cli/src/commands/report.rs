@@ -16,6 +16,7 @@ use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
+use crate::inputs::project_classes;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::plugin_tables;
@@ -75,13 +76,12 @@ impl Report {
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check(&self.trace.files())?;
-        self.recorded.check()?;
         let Recorded {
             files,
             select,
             material,
             carry_over,
-        } = &self.recorded;
+        } = &project_classes::recorded(&self.recorded)?;
         let requirements = self.rules.read()?;
         let files = run_files::find(files)?;
         let filter = Filter::of_report(select, material.has_classes())?;
@@ -231,8 +231,9 @@ pub(super) fn make(
     let analysed = analysis::analyse_all(&parts, &recorded, job.filter, job.carry_over, warnings)?;
     let all = analysed.bundles.as_slice();
     warn_of_failures(&recorded, all, job.material, warnings);
+    let began = recorded.last_began();
     let measured =
-        changes.map(|changes| changes::of_bundles(title, &changes, all, &sources, warnings));
+        changes.map(|changes| changes::of_bundles(title, &changes, all, &sources, began, warnings));
     let is_unclear = measured
         .as_ref()
         .is_some_and(|measured| measured.is_partial);

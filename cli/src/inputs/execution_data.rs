@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coverage::report::{ExecutionData, Session};
 use probes::{ClassBytes, Incomplete, Merged, Meta, TestHits, Unselected};
@@ -273,6 +274,16 @@ impl ExecutionDataStore {
     #[must_use]
     pub fn ids_of(&self, name: &str) -> &[u64] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// When the last of the runs began, if that is known.
+    #[must_use]
+    pub fn last_began(&self) -> Option<SystemTime> {
+        let starts = self.sessions.iter().map(|session| session.start_ms);
+        let last = u64::try_from(starts.max()?)
+            .ok()
+            .filter(|start| *start > 0)?;
+        UNIX_EPOCH.checked_add(Duration::from_millis(last))
     }
 
     /// What could not be recorded, a sentence for each session of which something is missing.

@@ -1,0 +1,172 @@
+//! Which classes are a project's own, as `classhook coverage -- mvn test` found them: kept beside the snapshots, so that
+//! later reports of the folder are about the same classes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Material, Recorded};
+use crate::build_tools;
+use crate::checked_options::absolute;
+use crate::outputs::atomic;
+use crate::problem::Problem;
+use crate::show::{path, say};
+
+/// The file's name in the output folder.
+const FILE: &str = "classhook-project.json";
+/// The version of its form.
+const VERSION: u32 = 1;
+
+/// What the file holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct Project {
+    version: u32,
+    /// The build tool's name.
+    tool: String,
+    /// Folders and jars, absolute.
+    classes: Vec<String>,
+    /// Folders, absolute.
+    sources: Vec<PathBuf>,
+}
+
+/// Keeps the classes and sources that a build was found to have; without any, forgets those of the build before.
+///
+/// # Errors
+/// If the file cannot be written (`H0620`).
+pub fn keep(output: &Path, tool: &str, material: &Material) -> Result<(), Problem> {
+    let file = output.join(FILE);
+    if material.classes.is_empty() {
+        return match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Problem::unwritable(&file, &error))
+            }
+            _ => Ok(()),
+        };
+    }
+    let classes = material.classes.iter();
+    let classes = classes.map(|place| Ok(absolute(Path::new(place))?.display().to_string()));
+    let sources = material.sources.iter().map(|folder| absolute(folder));
+    let project = Project {
+        version: VERSION,
+        tool: tool.to_owned(),
+        classes: classes.collect::<Result<_, Problem>>()?,
+        sources: sources.collect::<Result<_, _>>()?,
+    };
+    atomic::file(&file, &|out| {
+        serde_json::to_writer_pretty(&mut *out, &project)?;
+        writeln!(out)
+    })
+}
+
+/// What is reported of what runs left, with the project's classes.
+///
+/// # Errors
+/// If what was kept cannot be read (`H0611`, `H0612`); as [`Recorded::check`].
+pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
+    let recorded = Recorded {
+        material: of_folders(&recorded.files, &recorded.material)?,
+        ..recorded.clone()
+    };
+    recorded.check()?;
+    Ok(recorded)
+}
+
+/// Of a folder in which a build was recorded, the project's own classes, unless something else is named.
+fn of_folders(paths: &[PathBuf], material: &Material) -> Result<Material, Problem> {
+    let mut material = material.clone();
+    if material.has_classes() {
+        return Ok(material);
+    }
+    let mut sources = Vec::new();
+    for folder in paths.iter().filter(|path| path.is_dir()) {
+        let Some(project) = read(&folder.join(FILE))? else {
+            continue;
+        };
+        let told = build_tools::told(&project.tool, &project.classes);
+        say(format_args!(
+            "{told}; {}/*.hook is all that ran",
+            path(folder)
+        ));
+        material.classes.extend(project.classes);
+        sources.extend(project.sources);
+    }
+    if material.sources.is_empty() {
+        material.sources = sources;
+    }
+    Ok(material)
+}
+
+fn read(file: &Path) -> Result<Option<Project>, Problem> {
+    let bytes = match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.map_err(|error| Problem::unreadable(file, &error))?,
+    };
+    let project = serde_json::from_slice::<Project>(&bytes).map_err(|error| error.to_string());
+    let project = project.and_then(|project| match project.version {
+        VERSION => Ok(project),
+        other => Err(format!("version {other}")),
+    });
+    project.map(Some).map_err(|found| {
+        let message = format!("{} does not say which classes are reported", path(file));
+        Problem::user("H0611", message)
+            .with(
+                "expected",
+                format!("what `classhook coverage` writes, of version {VERSION}"),
+            )
+            .with("found", found)
+            .with(
+                "help",
+                "remove the file, or name the classes with --classes",
+            )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn material(classes: &[&str]) -> Material {
+        Material {
+            classes: classes.iter().map(|place| (*place).to_owned()).collect(),
+            sources: vec!["src".into()],
+            ..Material::default()
+        }
+    }
+
+    #[test]
+    fn later_reports_of_a_folder_are_about_the_project_that_was_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().to_owned()];
+        let all = Material::default();
+        assert!(!of_folders(&paths, &all).unwrap().has_classes());
+        keep(folder.path(), "Maven", &material(&["/a/classes", "b.jar"])).unwrap();
+        let here = std::env::current_dir().unwrap();
+        let found = of_folders(&paths, &all).unwrap();
+        let jar = here.join("b.jar").display().to_string();
+        assert_eq!(found.classes, ["/a/classes".to_owned(), jar]);
+        assert_eq!(found.sources, [here.join("src")]);
+
+        let named = of_folders(&paths, &material(&["other"])).unwrap();
+        assert_eq!(named.classes, ["other"]);
+        let files = [folder.path().join("a.hook")];
+        assert!(!of_folders(&files, &all).unwrap().has_classes());
+        keep(folder.path(), "Maven", &material(&[])).unwrap();
+        assert!(!of_folders(&paths, &all).unwrap().has_classes());
+    }
+
+    #[test]
+    fn damaged_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for text in [
+            "",
+            "{}",
+            r#"{"version":2,"tool":"","classes":[],"sources":[]}"#,
+        ] {
+            fs::write(folder.path().join(FILE), text).unwrap();
+            let problem = of_folders(&[folder.path().to_owned()], &Material::default());
+            assert_eq!(problem.unwrap_err().code(), "H0611", "{text}");
+        }
+    }
+}
