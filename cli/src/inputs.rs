@@ -8,6 +8,5 @@ pub mod exec_files;
 pub mod execution_data;
 pub mod jrt;
 pub mod named_classes;
-pub mod project_classes;
 pub mod run_files;
 pub mod sources;

@@ -58,6 +58,7 @@ pub mod precompiled;
 pub mod problem;
 pub mod profile;
 pub mod progress;
+pub mod project_classes;
 pub mod reporters;
 pub mod requirements;
 pub mod rules;
