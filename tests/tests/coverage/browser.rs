@@ -68,15 +68,23 @@ fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
     }
     browser.wait("searchable");
 
-    // By keyboard alone: find a class, open it, and from there its source.
+    // By keyboard alone: find a class and open it; from there a method's lines.
     browser.press("/", "/");
     browser.type_text("hashmap");
     let first = browser.value("document.querySelector('#found a span').textContent");
     assert_eq!(first, "java.util.HashMap");
     browser.press("Enter", "\r");
-    browser.wait("location.href.endsWith('/pkg/java.util/class-HashMap.html') && document.readyState === 'complete'");
-    let source = browser.value("document.querySelector('.under a').href");
-    browser.open(source.as_str().expect("a link"));
+    browser.wait("location.href.endsWith('/pkg/java.util/src-HashMap.java.html#c-HashMap') && document.readyState === 'complete'");
+    let shown =
+        "[...document.querySelectorAll('details.class[open] section')].map((one) => one.id)";
+    assert_eq!(
+        browser.value(shown),
+        json!(["c-HashMap"]),
+        "of its file only this class is open"
+    );
+    let to_line = "(() => { const link = document.querySelector('#c-HashMap tbody a'); link.click(); \
+                   return document.querySelector(location.hash).closest('.lines') !== null; })()";
+    assert_eq!(browser.value(to_line), true);
 
     let background = "getComputedStyle(document.body).backgroundColor";
     let dark =
