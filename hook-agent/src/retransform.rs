@@ -249,14 +249,21 @@ fn fetch_originals<'c>(agent: &Agent, jvm: Jvm<'_>, classes: impl Iterator<Item 
         return; // no plugin will ask for them
     }
     let bytes = originals::fetch(jvm, classes);
-    let arrays = bytes / BYTES_PER_PROBE / probes::ARRAY_LENGTH;
-    let arrays = u16::try_from(arrays).unwrap_or(probes::MAX_ARRAYS);
+    let arrays = arrays_for(bytes, agent.table.untouched());
     if let Err((code, text)) = probe_arrays::define(jvm, arrays) {
         messages::warning(
             code,
             format_args!("{text}; some classes may stay unchanged"),
         );
     }
+}
+
+/// How many arrays the probes of classes of so many bytes may need besides those that have been defined and are not in use,
+/// as after an agent that has left.
+fn arrays_for(bytes: usize, untouched: u16) -> u16 {
+    let arrays = bytes / BYTES_PER_PROBE / probes::ARRAY_LENGTH;
+    let arrays = u16::try_from(arrays).unwrap_or(probes::MAX_ARRAYS);
+    arrays.saturating_sub(untouched)
 }
 
 /// Whether a loaded class can be changed and is wanted; `wants` is given whether it has a location.
@@ -329,6 +336,15 @@ fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&Selected], report: &mut Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_that_another_agent_left_are_used_before_more_are_defined() {
+        let bytes = 120 * BYTES_PER_PROBE * probes::ARRAY_LENGTH;
+        assert_eq!(arrays_for(bytes, 0), 120);
+        assert_eq!(arrays_for(bytes, 105), 15);
+        assert_eq!(arrays_for(bytes, 121), 0);
+        assert_eq!(arrays_for(usize::MAX, 0), probes::MAX_ARRAYS);
+    }
 
     #[test]
     fn batches_grow_while_they_are_quick_and_shrink_when_they_are_slow() {

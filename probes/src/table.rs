@@ -160,12 +160,20 @@ impl ProbeTable {
         u16::try_from(self.state().used.len()).unwrap_or(MAX_ARRAYS)
     }
 
+    /// Arrays of which no element is in use.
+    #[must_use]
+    pub fn untouched(&self) -> u16 {
+        let state = self.state();
+        let untouched = state.used.iter().filter(|used| **used == 0).count();
+        u16::try_from(untouched).unwrap_or(MAX_ARRAYS)
+    }
+
     /// Whether another array should be defined now: fewer than [`ARRAYS_AHEAD`] are untouched, or a
     /// class was refused for lack of room.
     #[must_use]
     pub fn wants_arrays(&self) -> bool {
         let state = self.state();
-        state.can_grow() && (state.refused || state.untouched() < ARRAYS_AHEAD.into())
+        state.can_grow() && (state.refused || state.ahead() < ARRAYS_AHEAD.into())
     }
 
     /// Whether it is better to wait for another array than to go on: fewer than half of
@@ -173,7 +181,7 @@ impl ProbeTable {
     #[must_use]
     pub fn is_short(&self) -> bool {
         let state = self.state();
-        state.can_grow() && state.untouched() < usize::from(ARRAYS_AHEAD / 2)
+        state.can_grow() && state.ahead() < usize::from(ARRAYS_AHEAD / 2)
     }
 
     /// Elements in use at the front of `array`, 0 for an array that is not defined.
@@ -332,8 +340,8 @@ impl State {
         self.used.len() < usize::from(MAX_ARRAYS)
     }
 
-    /// Arrays of which no element is in use; they are always the last ones but for large classes.
-    fn untouched(&self) -> usize {
+    /// Arrays of which no element is in use, among the last ones; they are always these but for large classes.
+    fn ahead(&self) -> usize {
         let newest = self.used.iter().rev().take(2 * usize::from(ARRAYS_AHEAD));
         newest.filter(|used| **used == 0).count()
     }
