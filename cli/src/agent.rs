@@ -461,8 +461,8 @@ fn absent(process: &Process) -> Problem {
     let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));
     if process.maps(AGENT_LIBRARY) {
         return problem
-            .with("found", format!("{AGENT_LIBRARY} is loaded, so an agent is or was there"))
-            .with("help", format!("it was started with control=off, has left (then `classhook attach {pid}` brings it back), or has told on the JVM's standard error why it does not listen"));
+            .with("found", format!("{AGENT_LIBRARY} is loaded: an agent was there and has left, as after every visit"))
+            .with("help", format!("`classhook attach {pid}` brings it back; if that says that one is there, it was started with control=off, or has told on the JVM's standard error why it does not listen"));
     }
     problem.with(
         "help",

@@ -379,6 +379,10 @@ fn no_match(found: &Found, class: &ClassDescription, ids: &[u64]) -> Warning {
     Warning::new("H0622", message)
         .with("expected", format!("id {}", listed.join(" or ")))
         .with("found", format!("id {:016x} in {}", class.id, found.origin))
+        .with(
+            "cause",
+            "it was compiled anew, or another agent, as JaCoCo's, changed it when it was loaded",
+        )
         .with("note", "the report shows it as not executed")
         .with(
             "help",

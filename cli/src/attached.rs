@@ -254,10 +254,12 @@ impl AttachedPlugin {
             is_partial: false,
             unanswered: None,
         };
-        if let Err(problem) = self.leave(&mut ended) {
+        if let Err(problem) = self.leave(&mut ended)
+            && self.goes_on()
+        {
             if self.is_there() {
                 ended.unanswered = Some(remaining(&self.plugin, problem).partly());
-            } else if self.has_left_the_jvm() {
+            } else {
                 complain(left_before(self.pid));
                 ended.is_partial = true;
             }
@@ -266,8 +268,8 @@ impl AttachedPlugin {
         ended
     }
 
-    /// Whether the JVM goes on without the agent. One that ends has its process for a moment more.
-    fn has_left_the_jvm(&self) -> bool {
+    /// Whether the JVM goes on. One that ends has its process for a moment more.
+    fn goes_on(&self) -> bool {
         let begun = Instant::now();
         while self.is_alive() && begun.elapsed() < END_OF_A_JVM {
             std::thread::sleep(TURN);
@@ -277,7 +279,7 @@ impl AttachedPlugin {
 
     /// Whether the agent is still in the JVM.
     fn is_there(&self) -> bool {
-        self.is_alive() && matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
+        matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
     }
 
     fn leave(&mut self, ended: &mut Ended) -> Result<(), Problem> {

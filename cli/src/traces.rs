@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use observations::tables::PluginTables;
-use probes::events::{SpanInfo, Trace};
+use probes::events::{SpanInfo, SpanMode, Trace};
 use trace::numbers::counted;
 use trace::stacks::Stacks;
 use trace::summary::{Gap, Order, Summary};
@@ -518,7 +518,12 @@ fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
     if traces.iter().any(has_some) {
         return Ok(());
     }
-    Err(without_calls(path))
+    let keeps_calls = |span: &SpanInfo| span.mode == SpanMode::Events;
+    let mut spans = traces.iter().flat_map(|trace| trace.spans.values());
+    Err(match spans.all(keeps_calls) {
+        true => without_any_call(path),
+        false => without_calls(path),
+    })
 }
 
 /// As [`has_calls`], of what shows events, too.
@@ -528,6 +533,14 @@ fn has_calls_or_events(traces: &[Trace], path: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     has_calls(traces, path)
+}
+
+fn without_any_call(path: &Path) -> Problem {
+    let message = format!("{} shows calls, and none was recorded", path.display());
+    Problem::user("H0636", message).with(
+        "help",
+        "the methods were not called meanwhile: record for longer, or methods that are called",
+    )
 }
 
 fn without_calls(path: &Path) -> Problem {
