@@ -79,7 +79,7 @@ impl Edits {
         files.retain(|file| path(file).is_some_and(|path| is_source(&path)));
         if with_unknown {
             let mut unknown = ChangedLines::new();
-            add_unknown_files(&root, &mut unknown)?;
+            add_files(&root, &unknown_files(&root)?, &mut unknown);
             files.extend(unknown.into_keys().map(|path| FileEdit {
                 new: Some(path),
                 ..FileEdit::default()
@@ -153,10 +153,11 @@ impl Changes {
         let mut lines = unified::parse(&diff).map_err(unread)?;
         let mut uncommitted = BTreeSet::new();
         if with_unknown {
-            add_unknown_files(&root, &mut lines)?;
+            let unknown = unknown_files(&root)?;
+            add_files(&root, &unknown, &mut lines);
             let words = ["diff", "--name-only", "-z", "--no-renames", "HEAD", "--"];
             uncommitted.extend(names(&succeeded(&words, Some(&root))?));
-            uncommitted.extend(unknown_files(&root)?);
+            uncommitted.extend(unknown);
         }
         Ok(Self {
             range: range.to_owned(),
@@ -225,20 +226,16 @@ fn check(revision: &str, range: &str) -> Result<(), Problem> {
     ))
 }
 
-/// Adds all lines of the sources that git does not know.
-fn add_unknown_files(root: &Path, lines: &mut ChangedLines) -> Result<(), Problem> {
-    for path in unknown_files(root)? {
-        if !is_source(&path) {
-            continue;
-        }
+/// Adds all lines of those of these files that are sources.
+fn add_files(root: &Path, files: &[PathBuf], lines: &mut ChangedLines) {
+    for path in files.iter().filter(|path| is_source(path)) {
         // A file that cannot be read has no lines that a class could have.
-        let text = std::fs::read(root.join(&path)).unwrap_or_default();
+        let text = std::fs::read(root.join(path)).unwrap_or_default();
         let count = text.split(|byte| *byte == b'\n').count();
         let mut all = LineSet::default();
         all.add(1, u32::try_from(count).unwrap_or(u32::MAX));
-        lines.insert(path, all);
+        lines.insert(path.clone(), all);
     }
-    Ok(())
 }
 
 /// The files that git does not know and is not told to ignore.
