@@ -1,7 +1,10 @@
 //! Packs the SDKs for `classhook plugin new`. That for Rust: the sources of the crates that plugins and their tests are
 //! built of, and the versions of what these take from the registry. That for C: its sources, and the bindings that are
 //! generated of the interface, so that nobody needs the generator. That for Python: a module, and the interface.
+//! And has the linker fold functions.
 
+#[path = "build/folding.rs"]
+mod folding;
 #[path = "build/nothing.rs"]
 mod nothing;
 
@@ -71,6 +74,7 @@ fn main() -> Result<()> {
         .unwrap_or_default()
         .join("..");
     let out = variable("OUT_DIR").unwrap_or_default();
+    folding::ask_for_it(&out)?;
     let rust = archive("RUST", &rust(&root)?, &out)?;
     let c = archive("C", &c(&root)?, &out)?;
     let python = archive("PYTHON", &sources(&root, PYTHON)?, &out)?;
