@@ -197,3 +197,34 @@ fn virtual_threads_load_and_hit() {
         }
     }
 }
+
+/// As the JVM itself logs it: the live phase begins, the helper class is there, and only then classes come to the agent.
+#[test]
+fn no_class_comes_to_the_agent_before_the_live_phase_and_its_helper_class() {
+    let folder = scratch();
+    let log = folder.path().join("jvm.log");
+    java(&jdks::newest())
+        .option("-XX:TraceJVMTI=ec")
+        .option(format!(
+            "-Xlog:jvmti=trace,class+load=info:file={}",
+            log.display()
+        ))
+        .coverage(folder.path())
+        .main("Life")
+        .argument("end")
+        .run()
+        .assert_success();
+    let text = std::fs::read_to_string(&log).expect("a log");
+    let first = |what: &str| {
+        let at = text.lines().position(|line| line.contains(what));
+        at.unwrap_or_else(|| panic!("`{what}` is not in the log of the JVM"))
+    };
+    let live = first("# VM live");
+    let helper = first(" java.lang.$Classhook ");
+    let hook = first("# user enabled event ClassFileLoadHook");
+    let life = first(" Life source:");
+    assert!(
+        live < helper && helper < hook && hook < life,
+        "{live}, {helper}, {hook}, {life}"
+    );
+}
