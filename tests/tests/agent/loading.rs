@@ -216,7 +216,9 @@ fn no_class_comes_to_the_agent_before_the_live_phase_and_its_helper_class() {
         .assert_success();
     let text = std::fs::read_to_string(&log).expect("a log");
     let first = |what: &str| {
-        let at = text.lines().position(|line| line.contains(what));
+        let at = text
+            .lines()
+            .position(|line| format!("{line} ").contains(what));
         at.unwrap_or_else(|| panic!("`{what}` is not in the log of the JVM"))
     };
     let live = first("# VM live");
