@@ -9,6 +9,7 @@ use crate::spans::runtime;
 use probes::ProbeRange;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 /// The JVM's arrays, by number; an array is added before the table knows of it.
 static ARRAYS: RwLock<Vec<ProbeArray>> = RwLock::new(Vec::new());
@@ -126,6 +127,10 @@ fn hit<'a>(array: &'a [i8], range: &ProbeRange) -> impl Iterator<Item = u16> + u
     hit.map(|(_, index)| index)
 }
 
+/// How long all arrays are watched, one after the other, and each of them at most.
+const WATCHED: Duration = Duration::from_micros(2_000);
+const WATCHED_EACH: Duration = Duration::from_micros(200);
+
 /// Calls `stored` with array and index of each element that is `known` to be set and is set again within a short time:
 /// see [`arrays::watch_array`].
 ///
@@ -138,12 +143,15 @@ pub(crate) fn watch(
     mut stored: impl FnMut(u16, usize),
 ) -> Result<(), String> {
     let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
-    for (array, number) in all.iter().zip(0..) {
-        let known = known(number);
-        if known.iter().all(|byte| *byte == 0) {
-            continue;
-        }
-        arrays::watch_array(jvm, array, &known, |index| stored(number, index))
+    let known: Vec<_> = (0..)
+        .zip(all.iter())
+        .map(|(number, array)| (number, array, known(number)))
+        .filter(|(_, _, known)| known.iter().any(|byte| *byte != 0))
+        .collect();
+    let arrays = u32::try_from(known.len()).unwrap_or(u32::MAX).max(1);
+    let window = WATCHED_EACH.min(WATCHED / arrays);
+    for (number, array, known) in known {
+        arrays::watch_array(jvm, array, &known, window, |index| stored(number, index))
             .map_err(|cause| format!("array {number} cannot be watched: {cause}"))?;
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Takes probes out of hot code once it is on record that they were hit: such a probe costs time and can tell nothing more.
 //!
-//! From time to time the agent thread watches which of these probes are hit again within microseconds. Classes that have
-//! such a probe are retransformed, and their hit probes are left out of them ([`probes::ProbeTable::spend`]). What was hit
-//! is on record before, so nothing is lost, also not for methods that go on running their old code.
+//! From time to time the agent thread watches for some microseconds which of these probes are hit again. Classes whose
+//! probes are, again and again, are retransformed, and their hit probes are left out of them
+//! ([`probes::ProbeTable::spend`]). What was hit is on record before, so nothing is lost, also not for methods that go on
+//! running their old code.
 
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -22,12 +23,13 @@ const LAST_PAUSE: Duration = Duration::from_secs(30);
 /// The longest pause between two retransformations of one class: it becomes four times as long each time.
 const LONGEST_CLASS_PAUSE: Duration = Duration::from_secs(3_600);
 /// How often the probes are watched, once in each turn of the agent thread.
-const WATCHES: u32 = 32;
-/// So often of these a hot probe is hit; its thread need not have been running at each.
-const HOT: u8 = 3;
+const WATCHES: u32 = u32::BITS;
+/// In so many of these some probe of a hot class is hit; its thread need not have been running at each.
+const HOT: u32 = 3;
 
-/// How often each probe, by array and index, was hit again that is known to have been hit.
-type Heat = HashMap<(u16, usize), u8>;
+/// When each probe, by array and index, was hit again that is known to have been hit: a bit for each time that the probes
+/// were watched.
+type Heat = HashMap<(u16, usize), u32>;
 
 /// When the agent thread looks for hot classes, and what it did before.
 #[derive(Debug)]
@@ -75,7 +77,7 @@ impl SelfRemoval {
         if !agent.settings.self_remove || agent.tests.are_used() || !self.next.is_due() {
             return;
         }
-        if let Err(cause) = watch(agent, jvm, &mut self.heat) {
+        if let Err(cause) = self.watch(agent, jvm) {
             messages::debug(cause);
         }
         self.watched += 1;
@@ -112,16 +114,24 @@ impl SelfRemoval {
         classes
     }
 
-    /// The internal names of classes with a hot probe, whose hit probes are spent from now on.
+    /// Notes which probes are hit again of those that are known to have been hit.
+    fn watch(&mut self, agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
+        // Nobody reads or clears the arrays meanwhile.
+        let _exclusive = agent.snapshot.exclusive();
+        let known = |array| agent.snapshot.known(array);
+        probe_arrays::watch(jvm, known, |array, index| {
+            *self.heat.entry((array, index)).or_default() |= 1 << self.watched;
+        })
+    }
+
+    /// The internal names of hot classes, whose hit probes are spent from now on.
     fn spend(&mut self, agent: &Agent) -> HashSet<String> {
-        self.heat.retain(|_, times| *times >= HOT);
         let mut hot = HashSet::new();
         if self.heat.is_empty() || process::is_debugged() {
             return hot;
         }
         for (class, range) in agent.table.class_ranges() {
-            let is_hot = indices(&range).any(|index| self.heat.contains_key(&(range.array, index)));
-            if is_hot && self.may_change(&class) && spend_hit(agent, &range) > 0 {
+            if self.is_hot(&range) && self.may_change(&class) && spend_hit(agent, &range) > 0 {
                 hot.insert(class);
             }
         }
@@ -134,20 +144,17 @@ impl SelfRemoval {
         hot
     }
 
+    /// Whether probes of a class were hit often enough, be it another one each time: large programs go through much code
+    /// in turn.
+    fn is_hot(&self, range: &ProbeRange) -> bool {
+        let seen = indices(range).filter_map(|index| self.heat.get(&(range.array, index)));
+        seen.fold(0, |all, times| all | times).count_ones() >= HOT
+    }
+
     fn may_change(&self, class: &str) -> bool {
         let attempt = self.classes.get(class);
         attempt.is_none_or(|attempt| attempt.is_due())
     }
-}
-
-/// Notes which probes are hit again of those that are known to have been hit.
-fn watch(agent: &Agent, jvm: Jvm<'_>, heat: &mut Heat) -> Result<(), String> {
-    // Nobody reads or clears the arrays meanwhile.
-    let _exclusive = agent.snapshot.exclusive();
-    let known = |array| agent.snapshot.known(array);
-    probe_arrays::watch(jvm, known, |array, index| {
-        *heat.entry((array, index)).or_default() += 1;
-    })
 }
 
 /// Says of the hit probes of a class that they are spent; of how many that was not known.
@@ -176,5 +183,34 @@ pub(crate) fn put_back(agent: &Agent, jvm: Jvm<'_>, ranges: &[ProbeRange]) {
             Code::Retransform,
             format_args!("{class} lacks the probes that were hit before: {error}"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a class with the probes 10 to 19 of array 1 is hot when these were hit, by array, index and number of the
+    /// time they were watched.
+    fn is_hot(hits: &[(u16, usize, u32)]) -> bool {
+        let mut removal = SelfRemoval::new();
+        for (array, index, watched) in hits {
+            *removal.heat.entry((*array, *index)).or_default() |= 1 << watched;
+        }
+        let (array, base, count) = (1, 10, 10);
+        removal.is_hot(&ProbeRange { array, base, count })
+    }
+
+    #[test]
+    fn class_is_hot_whose_probes_are_hit_in_turn() {
+        assert!(is_hot(&[(1, 10, 0), (1, 10, 1), (1, 10, 31)]));
+        assert!(is_hot(&[(1, 10, 0), (1, 15, 1), (1, 19, 2)]));
+    }
+
+    #[test]
+    fn class_is_not_hot_whose_probes_are_hit_at_few_moments() {
+        assert!(!is_hot(&[(1, 10, 0), (1, 10, 1)]));
+        assert!(!is_hot(&[(1, 10, 7), (1, 11, 7), (1, 12, 7), (1, 13, 8)]));
+        assert!(!is_hot(&[(1, 9, 0), (1, 20, 1), (2, 10, 2), (1, 10, 3)]));
     }
 }

@@ -105,11 +105,8 @@ pub(crate) fn take_elements(
     Ok(())
 }
 
-/// How long an array is watched.
-const WINDOW: Duration = Duration::from_micros(20);
-
-/// Calls `stored` with each element that is not zero in `known` and that is stored again within twenty microseconds;
-/// what is known stays in the array.
+/// Calls `stored` with each element that is not zero in `known` and that is stored again within `window`; what is known
+/// stays in the array. Meanwhile the JVM may not move objects.
 ///
 /// # Errors
 ///
@@ -118,6 +115,7 @@ pub(crate) fn watch_array(
     jvm: Jvm<'_>,
     array: &ProbeArray,
     known: &[i8],
+    window: Duration,
     mut stored: impl FnMut(usize),
 ) -> std::result::Result<(), String> {
     let elements = CriticalElements::of(jvm, array)?;
@@ -128,7 +126,7 @@ pub(crate) fn watch_array(
     };
     watched().for_each(|(_, (_, element))| element.store(0, Ordering::Relaxed));
     let begun = Instant::now();
-    while begun.elapsed() < WINDOW {
+    while begun.elapsed() < window {
         std::hint::spin_loop();
     }
     for (index, (byte, element)) in watched() {
