@@ -53,13 +53,14 @@ const WIT: &str = "wit";
 const C: &str = "sdk/c";
 const PYTHON: &str = "sdk/python";
 /// The interfaces whose names begin those of C; longer ones would begin with the package's.
-const INTERFACES: [&str; 12] = [
+const INTERFACES: [&str; 13] = [
     "class-file",
     "declarations",
     "host",
     "plans",
     "probes",
     "queries",
+    "raw",
     "recorded",
     "results",
     "rewrite",

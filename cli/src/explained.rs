@@ -32,7 +32,7 @@ impl ExplainedClass<'_> {
         };
         format!(
             "// {edits} edits, {} of the class itself, {notes} notes, {} methods left alone; {before} bytes, {after}; {:.3} ms",
-            self.explanation.class_edits.len(),
+            self.explanation.class_edits.len() + usize::from(self.explanation.replaced.is_some()),
             self.explanation.skipped.len(),
             self.time.as_secs_f64() * 1e3
         )
@@ -66,6 +66,7 @@ impl ExplainedClass<'_> {
             "bytes_before": self.class.bytes().len(),
             "bytes_after": (!self.bytes.is_empty()).then_some(self.bytes.len()),
             "class_edits": self.explanation.class_edits.len(),
+            "replaced_by": self.explanation.replaced.as_ref().map(|(by, _)| by),
             "edits": self.edits().map(remark).collect::<Vec<_>>(),
             "notes": self.notes().map(remark).collect::<Vec<_>>(),
             "left_alone": skipped

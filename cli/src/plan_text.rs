@@ -10,6 +10,10 @@ pub fn plan_text(class: &ClassFile<'_>, explanation: &Explanation) -> String {
     let class_edits = explanation.class_edits.iter();
     let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
     let mut text = String::new();
+    if let Some((by, bytes)) = &explanation.replaced {
+        let by = escape::line(by);
+        text = format!("+ {by}: another class file, of {bytes} bytes\n");
+    }
     let skipped = &explanation.skipped;
     let written = print::plan(class, &class_edits, &remarks, skipped, &mut text);
     debug_assert!(written.is_ok(), "a string takes everything");

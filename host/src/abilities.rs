@@ -77,7 +77,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 12] = [
+const ABILITIES: [Ability; 13] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -130,6 +130,13 @@ const ABILITIES: [Ability; 12] = [
         grant: Some((
             "structure",
             "adds members, interfaces, annotations and attributes to the classes you select, and renames members and types",
+        )),
+    },
+    Ability {
+        interface: "classhook:plugin/raw",
+        grant: Some((
+            "raw",
+            "replaces the whole class files of the classes you select",
         )),
     },
 ];
@@ -394,6 +401,7 @@ mod tests {
             ("probes", "[constructor]capture"),
             ("probes", "hit"),
             ("structure", "rename-type"),
+            ("raw", "replace"),
         ] {
             let interface = format!("classhook:plugin/{interface}");
             assert!(

@@ -19,6 +19,8 @@ pub struct Explanation {
     pub asked: Vec<String>,
     /// Edits of the class itself, with the names of the plugins.
     pub class_edits: Vec<(String, ClassEdit)>,
+    /// The plugin that gives the class another class file, and that file's bytes.
+    pub replaced: Option<(String, usize)>,
     /// What else they asked for and noted, each plugin's in its own order; then what is worth knowing
     /// about the result.
     pub remarks: Vec<Explained>,
@@ -69,6 +71,9 @@ impl Observer for Explanation {
     fn planned(&mut self, planned: &PlannedClass) {
         for PluginRequest { plugin, request } in &planned.requests {
             self.asked.push(plugin.name.clone());
+            if let Some(bytes) = &request.replacement {
+                self.replaced = Some((plugin.name.clone(), bytes.len()));
+            }
             let class_edits = request.plan.class_edits().iter();
             self.class_edits
                 .extend(class_edits.map(|edit| (plugin.name.clone(), edit.clone())));

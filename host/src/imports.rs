@@ -8,6 +8,7 @@ pub mod jvm_events;
 mod plans;
 mod probes;
 mod queries;
+mod raw;
 mod recorded;
 mod results;
 mod rewrite;

@@ -76,6 +76,28 @@ impl PlannedClass {
         requests.for_each(|asked| memory.take_request(asked.request));
     }
 
+    /// The class file that is to take the place of the class, and the plugin that asks for it.
+    ///
+    /// # Errors
+    /// If there are two, or members and names are to be changed as well: a class file has the shape that it was read with.
+    pub(crate) fn replacement(&self) -> Result<Option<(&str, &[u8])>, Trouble> {
+        let mut all = self.requests.iter().filter_map(|asked| {
+            let bytes = asked.request.replacement.as_deref()?;
+            Some((asked.plugin.name.as_str(), bytes))
+        });
+        let (first, second) = (all.next(), all.next());
+        let conflict = |text| Err(Trouble::of_class("H0304", text));
+        match (first, second) {
+            (Some((by, _)), Some((other, _))) => {
+                conflict(format!("both {by} and {other} give it another class file"))
+            }
+            (Some((by, _)), None) if self.structural_edits().next().is_some() => conflict(format!(
+                "{by} gives it another class file, and its members or names are changed as well"
+            )),
+            (first, _) => Ok(first),
+        }
+    }
+
     /// The structural edits that the plugins ask for: all edits of the class itself but new bodies of methods.
     pub(crate) fn structural_edits(&self) -> impl Iterator<Item = &ClassEdit> {
         let plans = self.requests.iter().map(|asked| &asked.request.plan);

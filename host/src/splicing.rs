@@ -1,5 +1,6 @@
 //! From what the plugins ask for to new bytes, checked.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage};
@@ -8,6 +9,7 @@ use crate::placement::{MergedPlan, ProbeArray};
 use crate::requests::PlannedClass;
 use crate::stack::ScratchBuffers;
 use crate::storage::Storage;
+use crate::structural_edits::with_prefixed_natives;
 use crate::trouble::Trouble;
 use crate::{natives, placement};
 
@@ -40,6 +42,36 @@ impl Spliced {
             spent: self.spent,
         }
     }
+}
+
+/// The class file that a plugin gives a class, in the place of `bytes`: with the natives in front that the JVM knows, and
+/// of the same shape.
+fn replaced(
+    planned: &PlannedClass,
+    bytes: &[u8],
+    (by, replacement): (&str, &[u8]),
+    checks: bool,
+) -> Result<Vec<u8>, Trouble> {
+    let trouble = |error: &dyn std::fmt::Display| Trouble {
+        plugin: by.to_owned(),
+        ..Trouble::of_class(
+            "H0317",
+            format!("its class file cannot take the place of the class: {error}"),
+        )
+    };
+    let original = planned.class.class();
+    if checks {
+        // What comes from the plan cache was checked by another process.
+        rewriter::check_replacement(original, replacement).map_err(|error| trouble(&error))?;
+    }
+    if original.bytes() == bytes {
+        return Ok(replacement.to_vec());
+    }
+    let replaced = with_prefixed_natives(replacement, bytes).into_owned();
+    let both = ClassFile::read(bytes).and_then(|there| Ok((there, ClassFile::read(&replaced)?)));
+    let (there, class) = both.map_err(|error| trouble(&error))?;
+    rewriter::check_shape(&there, &class).map_err(|error| trouble(&error))?;
+    Ok(replaced)
 }
 
 /// Gives the probes their indices and splices; `out` stays empty if there is nothing to do. A plugin whose edits do not
@@ -79,6 +111,12 @@ fn apply_all(
     out: &mut Vec<u8>,
 ) -> Result<Spliced, Trouble> {
     out.clear();
+    let replacement = planned.replacement()?;
+    let base = match replacement {
+        None => Cow::Borrowed(bytes),
+        Some(found) => Cow::Owned(replaced(planned, bytes, found, buffers.self_check)?),
+    };
+    let bytes = &*base;
     let original = &planned.class;
     let spans = match storage {
         Storage::Shared(table) => Some(table.spans()),
@@ -113,13 +151,22 @@ fn apply_all(
     let (mut plan, refused) = rewriter::transfer(&plan, original.class(), &handed_over);
     let mut skipped: Vec<_> = refused
         .into_iter()
-        .map(|(method, reason)| (method, reason.to_string()))
+        .map(|(method, reason)| match replacement {
+            None => (method, reason.to_string()),
+            Some((by, _)) => (
+                method,
+                format!("plugin `{by}` gave it other code: {reason}"),
+            ),
+        })
         .collect();
     skipped.extend(natives(&mut plan, &handed_over));
     let mut spliced = Spliced::default();
     if !plan.is_empty() {
         let index = |method| index_of(original.class(), &handed_over, method);
         spliced = splice(&handed_over, &plan, &storage, buffers, out)?.renumbered(index);
+    }
+    if out.is_empty() && replacement.is_some() {
+        out.extend_from_slice(bytes);
     }
     spliced.skipped.extend(skipped);
     spliced.skipped.extend(left_alone);

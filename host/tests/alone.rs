@@ -23,7 +23,7 @@ fn plugin(name: &str, component: &str, config: serde_json::Value) -> PluginConfi
     assert!(path.exists(), "run `cargo xtask plugins` first");
     PluginConfig {
         name: name.to_owned(),
-        grant: ["probes", "rewrite", "structure"]
+        grant: ["probes", "rewrite", "structure", "raw"]
             .map(str::to_owned)
             .to_vec(),
         config,
@@ -136,6 +136,89 @@ fn of_two_plugins_that_want_the_same_the_first_has_it() {
         &table(),
     );
     assert_eq!(out, expected);
+}
+
+fn code_of(bytes: &[u8], name: &str) -> Vec<u8> {
+    let class = rewriter::ClassFile::read(bytes).expect("a class");
+    let mut methods = class.methods();
+    let method = methods.find(|it| it.name() == name).expect("a method");
+    let code = method.code().expect("readable").expect("code");
+    code.bytes().to_vec()
+}
+
+/// The plugin gives `both` other code; what others want of that method has no place any more.
+#[test]
+fn edits_of_others_are_made_in_the_methods_that_a_new_class_file_has_as_they_were() {
+    let (alone, replaced, _) = transform(vec![asking("one", "replace")], &table());
+    assert_eq!(alone, Outcome::Changed);
+    assert_eq!(
+        code_of(&replaced, "both")[0],
+        code_of(NATIVES, "both")[0] + 1
+    );
+    for plugins in [["one", "two"], ["two", "one"]] {
+        let all = plugins.map(|name| asking(name, if name == "one" { "replace" } else { "hits" }));
+        let (outcome, out, by, summary) = transform_and_sum_up(all.to_vec(), &table());
+        assert_eq!(outcome, Outcome::Changed);
+        assert_eq!(by, plugins);
+        assert_eq!(code_of(&out, "both"), code_of(&replaced, "both"));
+        assert_ne!(code_of(&out, "<init>"), code_of(&replaced, "<init>"));
+        let told = summary.skipped.iter();
+        let told: Vec<_> = told
+            .map(|it| (it.method.as_str(), it.text.as_str()))
+            .collect();
+        let text = "plugin `one` gave it other code: the code handed over differs at bci 0";
+        assert_eq!(told, [("both()I", text)]);
+    }
+    let (outcome, own, _) = transform(vec![asking("one", "replace-and-hits")], &table());
+    assert_eq!(outcome, Outcome::Changed);
+    assert_eq!(code_of(&own, "both"), code_of(&replaced, "both"));
+}
+
+#[test]
+fn a_class_has_one_new_class_file_and_no_new_members_with_it() {
+    for other in ["replace", "structure"] {
+        let all = vec![
+            asking("one", "replace"),
+            asking("two", other),
+            asking("good", "hits"),
+        ];
+        let (outcome, _, by) = transform(all, &table());
+        assert_eq!(told(&outcome), [("two", "H0304")], "{other}");
+        assert!(outcome.is_changed());
+        assert_eq!(by, ["one", "good"]);
+    }
+}
+
+/// The class file that a plugin was shown is another than the JVM has.
+#[test]
+fn a_new_class_file_of_another_shape_than_the_jvm_has_is_refused() {
+    let (_, with_field, _) = transform(vec![asking("one", "structure")], &table());
+    let mut config = Config {
+        plugins: vec![asking("one", "replace")],
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Off;
+    let pipeline = Pipeline::new(&config, &compiler()).expect("plugins");
+    let loaded = |bytes, retransforming| ClassRequest {
+        name: b"Natives",
+        loader: &Loader::App,
+        location: CodeLocation::Unread,
+        bytes,
+        original: Some(NATIVES),
+        retransforming,
+    };
+    let mut out = Vec::new();
+    let outcome = pipeline.transform(&loaded(NATIVES, true), &table(), &mut out);
+    assert_eq!(outcome, Outcome::Changed);
+    let again = pipeline.transform(&loaded(NATIVES, true), &table(), &mut out);
+    assert_eq!(again, Outcome::Changed);
+    let outcome = pipeline.transform(&loaded(&with_field, false), &table(), &mut out);
+    assert_eq!(told(&outcome), [("one", "H0317")]);
+    let cause = &outcome.failures()[0].cause;
+    assert!(
+        cause.contains("expected the interfaces of the class"),
+        "{cause}"
+    );
 }
 
 /// Code stands around an instruction once.

@@ -52,7 +52,7 @@ impl Folder {
 
     /// Loads what is there.
     fn load_again(&self, change: impl FnOnce(&mut PluginConfig)) -> Result<Pipeline, HostError> {
-        let grant = ["probes", "rewrite", "structure", "natives", "boot"];
+        let grant = ["probes", "rewrite", "structure", "raw", "natives", "boot"];
         let mut plugin = PluginConfig {
             grant: grant.map(str::to_owned).to_vec(),
             ..PluginConfig::file(self.plugin())
@@ -166,7 +166,7 @@ fn wrong_done_anywhere_is_stopped_with_its_cause() {
 
 #[test]
 fn wrong_results_arguments_handles_and_amounts_are_stopped_with_their_cause() {
-    check(&cases::elsewhere(), 105);
+    check(&cases::elsewhere(), 120);
 }
 
 /// What loading came to, and the first class; never a panic, and never long.
@@ -441,7 +441,7 @@ fn memory_that_grows_slowly_over_many_classes_is_given_back() {
     std::fs::write(folder.plugin(), wasm).unwrap();
     let mut config = Config {
         plugins: vec![PluginConfig {
-            grant: ["probes", "rewrite", "structure"]
+            grant: ["probes", "rewrite", "structure", "raw"]
                 .map(str::to_owned)
                 .to_vec(),
             ..PluginConfig::file(folder.plugin())

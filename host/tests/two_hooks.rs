@@ -14,18 +14,25 @@ use rewriter::ClassFile;
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
 
-fn pipeline(plugin: &str, config: serde_json::Value) -> Pipeline {
+fn component(plugin: &str, config: serde_json::Value) -> PluginConfig {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(format!("../target/bundled/tests/{plugin}.wasm"));
     assert!(path.exists(), "run `cargo xtask plugins` first");
-    let grant = ["probes", "rewrite", "structure", "natives"];
-    let plugin = PluginConfig {
+    let grant = ["probes", "rewrite", "structure", "raw", "natives"];
+    PluginConfig {
         grant: grant.map(str::to_owned).to_vec(),
         config,
         ..PluginConfig::file(path)
-    };
+    }
+}
+
+fn pipeline(plugin: &str, config: serde_json::Value) -> Pipeline {
+    pipeline_of(vec![component(plugin, config)])
+}
+
+fn pipeline_of(plugins: Vec<PluginConfig>) -> Pipeline {
     let mut config = Config {
-        plugins: vec![plugin],
+        plugins,
         ..Config::default()
     };
     config.agent.log = LogLevel::Off;
@@ -120,6 +127,26 @@ fn native_methods_are_prefixed_and_their_spans_come_with_the_second_hook() {
     assert_eq!((calls(&kept), calls(&out)), (0, 4));
     let again = asking("spans");
     assert_eq!(through_the_second(&again, &table, &kept), out);
+}
+
+#[test]
+fn a_new_class_file_comes_with_the_second_hook_and_native_methods_stay_prefixed() {
+    let plugin = |request: &str| PluginConfig {
+        name: request.to_owned(),
+        ..component("requests", serde_json::json!({ "request": request }))
+    };
+    let pipeline = pipeline_of(vec![plugin("spans"), plugin("replace")]);
+    let table = table();
+    let (kept, out) = through_both(&pipeline, &table);
+    assert_eq!(members(&kept), members(&out));
+    assert!(members(&kept).contains(&"$$classhook$$_twice".to_owned()));
+    let pushes = |bytes: &[u8]| {
+        let class = ClassFile::read(bytes).expect("a class");
+        let both = class.methods().find(|it| it.name() == "both").expect("it");
+        let code = both.code().expect("readable").expect("code");
+        code.bytes()[0]
+    };
+    assert_eq!((pushes(&kept), pushes(&out)), (0x04, 0x05));
 }
 
 #[test]

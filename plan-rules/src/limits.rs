@@ -8,6 +8,8 @@ pub const MAX_CLASS_EDITS: usize = 1 << 11;
 pub const MAX_TAG_BYTES: usize = 1 << 20;
 /// Most bytes of code and structure, before they are spliced.
 pub const MAX_CODE_BYTES: usize = 4 << 20;
+/// Most bytes of a class file that takes the place of another.
+pub const MAX_CLASS_BYTES: usize = 16 << 20;
 /// Most insertion points handed out.
 pub const MAX_SITES: usize = 1 << 20;
 /// Most notes kept.

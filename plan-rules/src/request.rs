@@ -15,6 +15,8 @@ use crate::row::Row;
 pub struct PlanRequest {
     /// Hits are numbered from 0, and so are counts.
     pub plan: EditPlan,
+    /// Another class file, into which everything else is spliced.
+    pub replacement: Option<Vec<u8>>,
     /// How many hits.
     pub hits: u32,
     /// How many counts.
@@ -34,7 +36,8 @@ impl PlanRequest {
     #[must_use]
     pub fn edits(&self) -> usize {
         let plan = self.plan.edits().len() + self.plan.class_edits().len();
-        plan + self.spans.as_slice().len() + self.events.len()
+        let recorded = self.spans.as_slice().len() + self.events.len();
+        plan + recorded + usize::from(self.replacement.is_some())
     }
 
     /// Forgets everything and keeps the memory of its edits.
@@ -79,6 +82,7 @@ impl Stored for PlanRequest {
     fn put(&self, out: &mut Vec<u8>) {
         let Self {
             plan,
+            replacement,
             hits,
             counts,
             spans,
@@ -87,6 +91,7 @@ impl Stored for PlanRequest {
             notes,
         } = self;
         plan.put(out);
+        replacement.put(out);
         hits.put(out);
         counts.put(out);
         spans.put(out);
@@ -98,6 +103,7 @@ impl Stored for PlanRequest {
     fn take(from: &mut &[u8]) -> Option<Self> {
         Some(Self {
             plan: Stored::take(from)?,
+            replacement: Stored::take(from)?,
             hits: Stored::take(from)?,
             counts: Stored::take(from)?,
             spans: Stored::take(from)?,

@@ -16,8 +16,8 @@ use crate::attributes::is_predefined;
 use crate::class::{CheckedClass, Checker};
 use crate::event::{EventRequest, EventValues, Step};
 use crate::limits::{
-    EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS, MAX_NOTE_BYTES,
-    MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
+    EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS,
+    MAX_NOTE_BYTES, MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
 };
 use crate::numbers;
 use crate::points::{InsertionPoints, instruction_at};
@@ -25,6 +25,10 @@ use crate::refusal::RefusedRequest;
 use crate::request::{Note, PlanRequest, ProbeKind};
 use crate::row::Row;
 use crate::snippet::{SnippetBuilder, text_of};
+
+/// Why a class is not edited and replaced.
+const BOTH: &str =
+    "a class that gets another class file keeps its members and names: ask for one of the two";
 
 /// What becomes of a request.
 type Answer<T = ()> = Result<T, RefusedRequest>;
@@ -103,7 +107,8 @@ impl Transformation {
         let notes: usize =
             notes.iter().map(|note| note.text.len()).sum::<usize>() + notes.len() * EDIT_BYTES;
         let edits = (self.request.edits() + tags.len()) * EDIT_BYTES;
-        self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes
+        let class = self.request.replacement.as_ref().map_or(0, Vec::len);
+        self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes + class
     }
 
     /// The last refusal.
@@ -647,6 +652,36 @@ impl Transformation {
         self.edit_class(edit, bytes)
     }
 
+    /// Asks for another class file in the place of the class.
+    ///
+    /// # Errors
+    /// When it is not sound, not of the class or has another shape, is too long, or there is one already.
+    pub fn replace_class(&mut self, bytes: Vec<u8>) -> Answer {
+        if bytes.len() > MAX_CLASS_BYTES {
+            let message = format!(
+                "expected a class file of at most {MAX_CLASS_BYTES} bytes, found {}",
+                bytes.len()
+            );
+            return Err(self.refuse(RefusedRequest::limit(message, None)));
+        }
+        if self.request.replacement.is_some() {
+            return Err(self.refuse_unsuitable(&"the class is replaced already"));
+        }
+        let mut edits = self.request.plan.class_edits().iter();
+        if edits.any(|edit| !matches!(edit, ClassEdit::ReplaceBody { .. })) {
+            return Err(self.refuse_unsuitable(&BOTH));
+        }
+        if self.class().bytes() == bytes {
+            return Ok(());
+        }
+        if let Err(error) = rewriter::check_replacement(self.class(), &bytes) {
+            let cause = format!("the class file cannot take the place of the class: {error}");
+            return Err(self.refuse_unsuitable(&cause));
+        }
+        self.request.replacement = Some(bytes);
+        Ok(())
+    }
+
     /// Keeps a note about an insertion point, up to a limit; gives what was kept.
     pub fn note(&mut self, token: u64, mut text: String) -> Option<&Note> {
         let point = self.point(token)?;
@@ -660,6 +695,10 @@ impl Transformation {
 
     fn edit_class(&mut self, edit: ClassEdit, bytes: usize) -> Answer {
         self.expect_room(1, 0)?;
+        let in_code = matches!(edit, ClassEdit::ReplaceBody { .. });
+        if self.request.replacement.is_some() && !in_code {
+            return Err(self.refuse_unsuitable(&BOTH));
+        }
         if self.request.plan.class_edits().len() == MAX_CLASS_EDITS {
             let message = format!("expected at most {MAX_CLASS_EDITS} edits of the class itself");
             let help = "add fewer members, each with more in it";

@@ -59,7 +59,9 @@ pub use plan::{
     Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,
 };
 pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle};
-pub use self_check::{CheckScratch, check_splice};
+pub use self_check::{
+    CheckScratch, ReplacementError, check_replacement, check_shape, check_splice,
+};
 pub use snippet::{Label, MemberName, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
 pub use storage::ProbeStorage;

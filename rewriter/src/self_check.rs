@@ -15,11 +15,17 @@ mod method;
 mod mismatch;
 mod near;
 mod new_names;
+mod replaced;
 mod retyped;
 mod snippet;
 mod structure;
 mod tables;
+mod unsound;
 mod walk;
+mod whole;
+mod whole_types;
 
 pub use class::check_splice;
 pub use method::CheckScratch;
+pub use replaced::{check_replacement, check_shape};
+pub use unsound::ReplacementError;

@@ -13,6 +13,7 @@ use crate::declared::{self, Found};
 use crate::error;
 use crate::numbers::{CodeView, RawCode};
 use crate::queries;
+use crate::raw;
 use crate::source::{ClassSource, MethodSource};
 use crate::wit::{
     self, Annotated, Component, DynamicFound, Enclosing, Failure, FieldSummary, Handler,
@@ -108,6 +109,12 @@ impl<'a> Class<'a> {
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<Vec<u8>> {
         self.source.attribute(name)
+    }
+
+    /// The class file (capability `raw`): what [`crate::Plan::replace_class`] is made of.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        raw::bytes(self.source)
     }
 
     /// The text that a constant pool entry holds (JVMS 4.4.7) or, of a class, names.

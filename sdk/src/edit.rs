@@ -144,6 +144,7 @@ pub enum Edit<'e> {
     Around(&'e [Site], &'e Snippet),
     Change(&'e [Site], Change),
     Body(u16, &'e Snippet),
+    Class(&'e [u8]),
     AddField(&'e Field),
     AddMethod(u16, &'e str, &'e str, Option<&'e Snippet>),
     AddInterface(&'e str),

@@ -1,6 +1,6 @@
 //! What a plugin can do to a class.
 
-use crate::bindings::classhook::plugin::{probes, rewrite, structure};
+use crate::bindings::classhook::plugin::{probes, raw, rewrite, structure};
 use crate::capture::Capture;
 use crate::class::MethodView;
 use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
@@ -298,6 +298,31 @@ impl<'a> Plan<'a> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::remove(plan, at, value),
             Side::Native(plan) => plan.edit(&Edit::Change(at, Change::Remove(value.cloned()))),
+        }
+    }
+
+    /// Gives the class another class file (capability `raw`): of the same shape, as a loaded class must keep it, and as
+    /// the JVM takes it, as far as one class file says. Other edits, of any plugin, are made in each method whose code is
+    /// the same in both.
+    ///
+    /// ```
+    /// use classhook_sdk::prelude::*;
+    ///
+    /// /// The lowest version of class files that has stack map frames.
+    /// fn as_java_7(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    ///     let mut bytes = class.bytes();
+    ///     bytes[7] = bytes[7].min(51);
+    ///     Ok(plan.replace_class(&bytes)?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When it is no class file, another class's, of another shape or a newer version, or not sound; when there is one
+    /// already, and beside edits of what the class is.
+    pub fn replace_class(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        match self.sink.side() {
+            Side::Host(plan) => raw::replace(plan, bytes),
+            Side::Native(plan) => plan.edit(&Edit::Class(bytes)),
         }
     }
 

@@ -51,13 +51,14 @@ pub enum ClassSide<'a> {
     Native(&'a dyn NativeClass),
 }
 
-/// The interfaces `declarations` and `queries` outside of WebAssembly; see `wit/plugin.wit` for each method.
+/// The interfaces `declarations` and `queries`, and what `raw` says, outside of WebAssembly; see `wit/plugin.wit` for each method.
 #[allow(
     missing_docs,
     clippy::missing_errors_doc,
     reason = "documented in wit/plugin.wit"
 )]
 pub trait NativeClass {
+    fn bytes(&self) -> Vec<u8>;
     fn annotations(&self, kinds: &[String]) -> Vec<FoundAnnotation>;
     fn inner_classes(&self) -> Vec<InnerClass>;
     fn enclosing_method(&self) -> Option<Enclosing>;

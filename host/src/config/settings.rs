@@ -146,10 +146,11 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 15] = [
+pub const CAPABILITIES: [&str; 16] = [
     "probes",
     "rewrite",
     "structure",
+    "raw",
     "boot",
     "natives",
     "observe-samples",

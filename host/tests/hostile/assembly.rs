@@ -290,6 +290,7 @@ fn assemble(text: &str, names: &[String], first_type: usize, code: &mut Vec<u8>)
             "loop" => b"\x03\x40",
             "if" => b"\x04\x40",
             "end" => b"\x0b",
+            "else" => b"\x05",
             "return" => b"\x0f",
             "drop" => b"\x1a",
             "i32.load" => b"\x28\x02\x00",

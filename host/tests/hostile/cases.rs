@@ -403,8 +403,94 @@ const HANDLES: [Row; 15] = [
     ),
 ];
 
+/// Whole class files; what is refused is an answer.
+const CLASS_FILES: [Row; 12] = [
+    (
+        "class file that is text",
+        "local.get 1 i32.const 1024 i32.const 64 i32.const 256 call replace DONE",
+        Fine,
+    ),
+    (
+        "class file of nothing",
+        "local.get 1 i32.const 0 i32.const 0 i32.const 256 call replace DONE",
+        Fine,
+    ),
+    (
+        "class file of all memory",
+        "local.get 1 i32.const 0 i32.const 2097152 i32.const 256 call replace DONE",
+        Fine,
+    ),
+    (
+        "class file beyond memory",
+        "local.get 1 i32.const 1024 i32.const 2097152 i32.const 256 call replace",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "class file without end",
+        "local.get 1 i32.const 1024 i32.const -1 i32.const 256 call replace",
+        Fails("H0311", "out of bounds"),
+    ),
+    (
+        "class file for a class",
+        "local.get 0 i32.const 1024 i32.const 64 i32.const 256 call replace",
+        Fails("H0311", "handle"),
+    ),
+    (
+        "class file of a plan",
+        "local.get 1 i32.const 256 call bytes",
+        Fails("H0311", "handle"),
+    ),
+    (
+        "class file that is cut",
+        "local.get 0 i32.const 256 call bytes \
+         local.get 1 i32.const 256 i32.load i32.const 260 i32.load i32.const 1 i32.sub i32.const 256 call replace DONE",
+        Fine,
+    ),
+    (
+        "class file that goes on",
+        "local.get 0 i32.const 256 call bytes \
+         local.get 1 i32.const 256 i32.load i32.const 260 i32.load i32.const 1 i32.add i32.const 256 call replace DONE",
+        Fine,
+    ),
+    (
+        // Its version becomes 0.
+        "class file of a version that there is not",
+        "local.get 0 i32.const 256 call bytes i32.const 256 i32.load i32.const 4 i32.add i32.const 0 i32.store \
+         local.get 1 i32.const 256 i32.load i32.const 260 i32.load i32.const 256 call replace DONE",
+        Fine,
+    ),
+    (
+        // The first class leaves its file behind.
+        "class file of the class before",
+        "global.get 0 if local.get 1 i32.const 65536 global.get 0 i32.const 256 call replace else \
+         local.get 0 i32.const 256 call bytes i32.const 260 i32.load global.set 0 end DONE",
+        Fine,
+    ),
+    (
+        "class file as it was, twice",
+        "local.get 0 i32.const 256 call bytes i32.const 256 i32.load local.set 2 i32.const 260 i32.load local.set 3 \
+         local.get 1 local.get 2 local.get 3 i32.const 256 call replace local.get 1 local.get 2 local.get 3 i32.const 256 call replace DONE",
+        Fine,
+    ),
+];
+
 /// More than anybody needs: a million times `AGAIN`.
-const FLOODS: [Row; 27] = [
+const FLOODS: [Row; 30] = [
+    (
+        "class files",
+        "local.get 0 i32.const 256 call bytes",
+        Bounded,
+    ),
+    (
+        "class files that are none",
+        "local.get 1 i32.const 1024 i32.const 64 i32.const 256 call replace",
+        Bounded,
+    ),
+    (
+        "class files of 2 MiB",
+        "local.get 1 i32.const 0 i32.const 2097152 i32.const 256 call replace",
+        Bounded,
+    ),
     (
         "lines",
         "i32.const 1 i32.const 1024 i32.const 32 call log",
@@ -688,7 +774,8 @@ pub fn elsewhere() -> Vec<Case> {
         assembly: Assembly::new(&[(Transform, &format!("{GIVEN_UP} {code}"))]),
         expected,
     });
-    let arguments = ARGUMENTS.map(|(name, code, expected)| {
+    let arguments = ARGUMENTS.into_iter().chain(CLASS_FILES);
+    let arguments = arguments.map(|(name, code, expected)| {
         let tail = if code.ends_with("DONE") { "" } else { "DONE" };
         let code = format!("{code} {tail}").replace("DONE", DONE);
         (name, code, expected)
@@ -708,7 +795,7 @@ pub fn elsewhere() -> Vec<Case> {
         );
         (name, again, expected)
     });
-    let transforming = arguments.into_iter().chain(handles).chain(floods);
+    let transforming = arguments.chain(handles).chain(floods);
     let transforming = transforming.map(|(name, code, expected)| Case {
         name: name.to_owned(),
         assembly: Assembly::new(&[(Transform, &code)]),

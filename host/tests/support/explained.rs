@@ -13,8 +13,10 @@ pub fn explained(explanation: &Explanation) -> Vec<String> {
         }
         Explained::Note { .. } => None,
     });
-    class_edits
-        .map(|(_, edit)| edit.to_string())
+    let replaced = explanation.replaced.iter();
+    replaced
+        .map(|(_, bytes)| format!("another class file of {bytes} bytes"))
+        .chain(class_edits.map(|(_, edit)| edit.to_string()))
         .chain(remarks)
         .collect()
 }

@@ -25,14 +25,39 @@ const SHOWN: usize = 80;
 
 /// Expects the entries behind the old pool to name classes and members as they can be called.
 pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
+    // A frame that was added names what is on the stack.
+    from(before.pool().count(), after, |name| {
+        is_typed_with(before, name)
+    })
+}
+
+/// The same of all entries, and of the members' names.
+pub(super) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
+    from(1, class, |_| false)?;
+    let mut all = declared(class);
+    all.try_for_each(|(found, receiver)| {
+        let initializer = found.0.as_bytes() == b"<clinit>";
+        if initializer {
+            Ok(())
+        } else {
+            member(class.major_version(), found, receiver)
+        }
+    })
+}
+
+/// The entries from this index on; `known` is asked about names that no class can have.
+fn from(
+    first: u16,
+    after: &ClassFile<'_>,
+    known: impl Fn(Utf8<'_>) -> bool,
+) -> Result<(), SelfCheckError> {
     let (pool, major) = (after.pool(), after.major_version());
-    for index in (before.pool().count()..pool.count()).map(PoolIndex) {
+    for index in (first..pool.count()).map(PoolIndex) {
         match pool.tag(index) {
             Some(constant_tag::CLASS) => {
                 let name = pool.class_name(index).unwrap_or_default();
                 let fits = is_class_or_array(name.as_bytes()) && suits(major, name);
-                // A frame that was added names what is on the stack.
-                if !fits && !is_typed_with(before, name) {
+                if !fits && !known(name) {
                     return Err(bad("class", name));
                 }
             }

@@ -17,6 +17,7 @@ mod oracles;
 mod plans;
 mod program;
 mod random;
+mod replaced;
 mod samples;
 mod schema;
 mod snippets;

@@ -68,6 +68,10 @@ fn all<T, U>(found: Vec<T>, of: impl Fn(T) -> U) -> Vec<U> {
 }
 
 impl Source for NativeClass<'_, '_> {
+    fn bytes(&self) -> Vec<u8> {
+        self.class.bytes().to_vec()
+    }
+
     fn annotations(&self, kinds: &[String]) -> Vec<FoundAnnotation> {
         self.declared(|class| {
             let found = declared::annotations(class, kinds)?;

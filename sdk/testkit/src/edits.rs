@@ -199,6 +199,12 @@ impl State {
                 let body = code_of(asked, code)?;
                 self.edit_class(|asked| asked.replace_body(MethodIndex(*method), &body))
             }
+            Edit::Class(bytes) => {
+                asked.replace_class(bytes.to_vec())?;
+                let line = format!("another class file of {} bytes", bytes.len());
+                self.say(&line, b"");
+                Ok(())
+            }
             Edit::AddField(field) => {
                 let field = NewField {
                     flags: field.access_flags,

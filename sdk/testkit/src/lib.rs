@@ -260,7 +260,18 @@ impl Transformed {
             field: "hits",
         };
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-        let plan = self.with_counters();
+        let mut plan = self.with_counters();
+        let replacement = self.request.replacement.as_deref();
+        let class = match replacement.map(ClassFile::read) {
+            None => class,
+            Some(replaced) => {
+                let replaced = replaced.unwrap_or_else(|error| panic!("no class: {error}"));
+                let (carried, refused) = rewriter::transfer(&plan, &class, &replaced);
+                assert!(refused.is_empty(), "edits of replaced code: {refused:?}");
+                plan = carried;
+                replaced
+            }
+        };
         let report = rewriter::splice(&class, &plan, &storage, &mut scratch, &mut out);
         let report = report.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));
         assert!(

@@ -136,7 +136,8 @@ impl Tally {
             self.failed += 1;
         } else if outcome.is_changed() {
             self.changed += 1;
-            self.edits += edits.count() + explanation.class_edits.len();
+            let replaced = usize::from(explanation.replaced.is_some());
+            self.edits += edits.count() + explanation.class_edits.len() + replaced;
         } else if explanation.asked.is_empty() {
             self.not_selected += 1;
         } else {

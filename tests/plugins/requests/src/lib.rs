@@ -82,6 +82,49 @@ pub const REQUESTS: &[Request] = &[
     ("annotation", annotation),
     ("attributes", attributes),
     ("type-name", type_name),
+    ("replace", |class, plan| {
+        replace(class, plan, &other_file(class))
+    }),
+    ("replace-and-hits", |class, plan| {
+        hits(class, plan)?;
+        replace(class, plan, &other_file(class))
+    }),
+    ("replace-with-nothing", |class, plan| {
+        replace(class, plan, b"")
+    }),
+    ("replace-with-a-part", |class, plan| {
+        let bytes = class.bytes();
+        replace(class, plan, &bytes[..bytes.len() / 2])
+    }),
+    ("replace-with-a-newer-version", |class, plan| {
+        let mut bytes = class.bytes();
+        bytes[7] += 1;
+        replace(class, plan, &bytes)
+    }),
+    ("replace-with-another-class", |class, plan| {
+        replace(class, plan, &renamed(class))
+    }),
+    ("replace-with-much", |class, plan| {
+        let mut bytes = class.bytes();
+        bytes.resize(17 << 20, 0);
+        replace(class, plan, &bytes)
+    }),
+    ("replace-with-code-that-does-not-fit", |class, plan| {
+        // iconst_1 becomes aconst_null.
+        replace(class, plan, &patched(class, 1))
+    }),
+    ("replace-twice", |class, plan| {
+        replace(class, plan, &other_file(class))?;
+        replace(class, plan, &other_file(class))
+    }),
+    ("replace-and-structure", |class, plan| {
+        replace(class, plan, &other_file(class))?;
+        structure(class, plan)
+    }),
+    ("structure-and-replace", |class, plan| {
+        structure(class, plan)?;
+        replace(class, plan, &other_file(class))
+    }),
     ("go-on-when-refused", go_on_when_refused),
     ("forged-site", forged_site),
     ("no-instruction", no_instruction),
@@ -298,6 +341,39 @@ fn attributes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn type_name(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(plan.rename_type("java/lang/Object", "com/acme/Object")?)
+}
+
+fn replace(_: &Class<'_>, plan: &mut Plan<'_>, bytes: &[u8]) -> Result {
+    Ok(plan.replace_class(bytes)?)
+}
+
+/// The class file in which the method `both` begins with another instruction.
+fn patched(class: &Class<'_>, opcode: u8) -> Vec<u8> {
+    let mut bytes = class.bytes();
+    // iconst_1, invokestatic
+    let at = bytes
+        .windows(2)
+        .position(|code| code == [0x04, INVOKESTATIC]);
+    if let Some(first) = at.and_then(|at| bytes.get_mut(at)) {
+        *first = opcode;
+    }
+    bytes
+}
+
+/// The class file in which `both` calls with 2.
+fn other_file(class: &Class<'_>) -> Vec<u8> {
+    patched(class, 0x05)
+}
+
+/// The class file under a name with another last letter.
+fn renamed(class: &Class<'_>) -> Vec<u8> {
+    let (name, mut bytes) = (class.name(), class.bytes());
+    let entry = [&[1, 0, name.len() as u8], name.as_bytes()].concat();
+    let at = bytes.windows(entry.len()).position(|found| found == entry);
+    if let Some(last) = at.and_then(|at| bytes.get_mut(at + entry.len() - 1)) {
+        *last = b'Z';
+    }
+    bytes
 }
 
 fn own_name(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {

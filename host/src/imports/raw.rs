@@ -1,0 +1,19 @@
+//! The interface `raw`: whole class files.
+
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+use super::convert::{Answer, answer};
+use crate::bindings::classhook::plugin::raw::Host;
+use crate::handles::{ClassHandle, PlanHandle};
+use crate::state::State;
+
+impl Host for State {
+    fn bytes(&mut self, _: Resource<ClassHandle>) -> Result<Vec<u8>> {
+        Ok(self.transformation()?.class().bytes().to_vec())
+    }
+
+    fn replace(&mut self, _: Resource<PlanHandle>, bytes: Vec<u8>) -> Answer {
+        answer(self.transformation()?.replace_class(bytes))
+    }
+}

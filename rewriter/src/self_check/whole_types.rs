@@ -1,0 +1,193 @@
+//! The types of a method's local variables and operand stack on all ways through it, by its own stack map frames
+//! (JVMS 4.10.1). What only other classes say, whether one is a subclass of another, is taken on trust.
+
+use std::collections::BTreeMap;
+
+use crate::arithmetic::Exact;
+use crate::class::{ClassFile, Code, Instruction, Method};
+use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
+use crate::self_check::followed::Followed;
+use crate::self_check::machine::{Machine, Source};
+use crate::self_check::unsound::Wrong;
+use crate::typing::{Class, Origin, Type};
+use jvms::descriptor::FieldType;
+use jvms::opcode::*;
+
+/// Most types in the frames of one method, and most handlers that cover an instruction, over all of them.
+const MOST_TYPES: usize = 1 << 22;
+const MOST_COVERED: usize = 1 << 22;
+
+const FRAMES: &str = "stack map frames that can be read";
+const FITS: &str = "types that fit the stack map frame";
+const CODE: &str = "code whose types fit";
+
+/// The frames of one method, by bci.
+type Frames<'t> = BTreeMap<u32, Machine<'t>>;
+
+/// Expects the types of code that has stack map frames to fit; `starts` says where instructions begin.
+pub(super) fn check(
+    class: &ClassFile<'_>,
+    method: &Method<'_, '_>,
+    code: &Code<'_, '_>,
+    starts: &[bool],
+) -> Result<(), Wrong> {
+    let mut attributes = code.attributes();
+    let table = attributes.find(|found| found.name == "StackMapTable");
+    let version = class.major_version();
+    let framed = version >= FRAMES_REQUIRED_SINCE || version >= FRAMES_SINCE && table.is_some();
+    if !framed {
+        return Ok(());
+    }
+    let limits = (code.max_locals(), code.max_stack());
+    let followed = Followed::of(
+        class,
+        method.index(),
+        table.as_ref(),
+        limits,
+        Origin::Method,
+    );
+    let (mut followed, entry) = followed.ok_or((0, FRAMES))?;
+    let (mut frames, mut size) = (Frames::new(), 0_usize);
+    while let Some(at) = followed.at() {
+        let begins = starts.get(at as usize).copied().unwrap_or(false);
+        let mut types = Machine::default();
+        let read = followed.write(&mut types).filter(|()| begins);
+        read.ok_or((at, FRAMES))?;
+        size = size.plus(types.locals.len()).plus(types.stack.len());
+        if size > MOST_TYPES {
+            return Err((at, "fewer stack map frames"));
+        }
+        frames.insert(at, types);
+        followed.advance().ok_or((at, FRAMES))?;
+    }
+    let descriptor = method.descriptor().as_bytes();
+    let result = descriptor.iter().rposition(|byte| *byte == b')');
+    let result = result.and_then(|close| descriptor.get(close.plus(1)..));
+    let result = result
+        .and_then(|result| FieldType::parse(result).ok())
+        .map(Type::of);
+    let source = Source {
+        pool: class.pool(),
+        code: code.bytes(),
+        this: Class::named(class.this_class().as_bytes()),
+        origin: Origin::Method,
+    };
+    let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
+    let ways = Ways {
+        source,
+        code,
+        frames: &frames,
+        result,
+        constructor,
+    };
+    ways.follow(entry)
+}
+
+struct Ways<'w, 'c, 't> {
+    source: Source<'w, 't>,
+    code: &'w Code<'c, 't>,
+    frames: &'w Frames<'t>,
+    /// What the method returns.
+    result: Option<Type<'t>>,
+    constructor: bool,
+}
+
+impl<'t> Ways<'_, '_, 't> {
+    /// Once over the code.
+    fn follow(&self, mut machine: Machine<'t>) -> Result<(), Wrong> {
+        let (mut live, mut end, mut covered) = (true, 0, 0_usize);
+        for found in self.code.instructions().map_while(Result::ok) {
+            let at = u32::from(found.bci.0);
+            if let Some(frame) = self.frames.get(&at) {
+                if live && !fits(&machine, frame) {
+                    return Err((at, FITS));
+                }
+                machine.clone_from(frame);
+                live = true;
+            }
+            // Nothing leads there: the verifier wants a frame.
+            if !live {
+                return Err((at, "a stack map frame behind what does not go on"));
+            }
+            self.handlers(at, &machine, &mut covered)?;
+            self.returned(&found, &machine).ok_or((at, CODE))?;
+            machine.step(&self.source, &found).ok_or((at, CODE))?;
+            if machine.stack.len() > usize::from(self.code.max_stack()) {
+                return Err((at, "an operand stack within max_stack"));
+            }
+            if matches!(found.opcode, ISTORE..=ASTORE_3) {
+                self.handlers(at, &machine, &mut covered)?;
+            }
+            let switched = found.switch();
+            let targets = switched.iter().flat_map(|switch| switch.targets());
+            for target in targets.chain(found.branch_target()) {
+                let frame = self.frames.get(&u32::from(target.0));
+                let met = frame.is_some_and(|frame| fits(&machine, frame));
+                met.then_some(()).ok_or((at, FITS))?;
+            }
+            live = falls_through(found.opcode);
+            end = found.next();
+        }
+        if live {
+            return Err((end, "code that ends with a return, throw or jump"));
+        }
+        Ok(())
+    }
+
+    /// What an instruction takes that its number does not say: what the method returns, and the variable of `iinc`.
+    fn returned(&self, found: &Instruction<'_>, machine: &Machine<'t>) -> Option<()> {
+        let suits = match found.opcode {
+            IINC => machine.local(usize::from(found.local()?)) == Type::Int,
+            RETURN => {
+                let made = !machine.locals.contains(&Type::UninitializedThis);
+                self.result.is_none() && (!self.constructor || made)
+            }
+            IRETURN..=ARETURN => match (self.result?, machine.clone().pop()?) {
+                (Type::Object(_), given) => given.is_reference() && !given.is_uninitialized(),
+                (wanted, given) => wanted == given,
+            },
+            _ => true,
+        };
+        suits.then_some(())
+    }
+
+    /// Expects the frames of the handlers that cover an instruction to hold there.
+    fn handlers(&self, at: u32, machine: &Machine<'t>, covered: &mut usize) -> Result<(), Wrong> {
+        for row in self.code.exception_table() {
+            *covered = covered.plus(1);
+            if *covered > MOST_COVERED {
+                return Err((at, "fewer exception handlers"));
+            }
+            if !(u32::from(row.start.0)..u32::from(row.end)).contains(&at) {
+                continue;
+            }
+            let frame = self.frames.get(&u32::from(row.handler.0));
+            let met = frame.is_some_and(|frame| {
+                matches!(frame.stack.as_slice(), [Type::Object(_)]) && same_locals(machine, frame)
+            });
+            met.then_some(())
+                .ok_or((at, "types that fit the frame of the exception handler"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether what holds is what a frame says, or more.
+fn fits<'t>(found: &Machine<'t>, frame: &Machine<'t>) -> bool {
+    let mut stack = found.stack.iter().zip(&frame.stack);
+    found.stack.len() == frame.stack.len()
+        && stack.all(|(found, wanted)| is_a(*found, *wanted))
+        && same_locals(found, frame)
+}
+
+fn same_locals<'t>(found: &Machine<'t>, frame: &Machine<'t>) -> bool {
+    let mut wanted = frame.locals.iter().enumerate();
+    wanted.all(|(slot, wanted)| *wanted == Type::Top || is_a(found.local(slot), *wanted))
+}
+
+fn is_a(found: Type<'_>, wanted: Type<'_>) -> bool {
+    match (found, wanted) {
+        (Type::Null | Type::Object(_), Type::Object(_)) => true,
+        (found, wanted) => found == wanted,
+    }
+}

@@ -1,0 +1,11 @@
+//! Whole class files: the function of the host is called from here alone.
+
+use crate::bindings::classhook::plugin::raw as host;
+use crate::source::{ClassSide, ClassSource};
+
+pub(crate) fn bytes(of: &dyn ClassSource) -> Vec<u8> {
+    match of.side() {
+        ClassSide::Host(view) => host::bytes(view),
+        ClassSide::Native(class) => class.bytes(),
+    }
+}
