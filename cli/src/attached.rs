@@ -135,7 +135,7 @@ impl AttachedPlugin {
         }
         let begun = progress::follow(&mut agent, &mut interrupt)
             .map_err(|problem| remaining(plugin, problem))?;
-        Ok(Self {
+        Self {
             snapshot: agent.path(&status.snapshot),
             agent,
             pid,
@@ -147,7 +147,18 @@ impl AttachedPlugin {
             since,
             before,
             output: checked.output,
-        })
+        }
+        .unless_stopped()
+    }
+
+    /// Ends at once what a signal has stopped before all classes were changed.
+    fn unless_stopped(self) -> Result<Self, Problem> {
+        if !self.interrupt.has_stopped() {
+            return Ok(self);
+        }
+        let changed = self.instrumented();
+        let unanswered = self.end().unanswered;
+        Err(unanswered.unwrap_or_else(|| Problem::stopped_visit(changed)))
     }
 
     /// The JVM's process.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use host::HostError;
+use trace::numbers::counted;
 
 /// The exit code of a command whose answer is not the whole: something that was asked for could not be had.
 pub const PARTIAL: u8 = 3;
@@ -53,6 +54,17 @@ impl Problem {
         let error = HostError::new("H0645", "interrupted between two batches of classes")
             .with("found", "the classes after that are as they were before")
             .with("help", "`classhook status` tells how many are changed; the same command again, or `classhook off`, brings them in line");
+        Self { exit: 130, error }
+    }
+
+    /// Somebody asked the command to stop before all classes of a JVM that it visits were changed; it ends as a shell
+    /// expects, with 130.
+    #[must_use]
+    pub fn stopped_visit(changed: usize) -> Self {
+        let changed = format!("{} had been changed", counted(changed, "class"));
+        let error = HostError::new("H0645", "interrupted before all classes were changed")
+            .with("found", changed)
+            .with("note", "the JVM's classes are as they were before");
         Self { exit: 130, error }
     }
 

@@ -2,14 +2,14 @@
 
 use std::io::IsTerminal;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use control::Request;
 use control::message::{Progress, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use trace::numbers::counted;
+use trace::numbers::{counted, thousands};
 
 use crate::agent::Agent;
 use crate::args::Target;
@@ -21,6 +21,8 @@ use crate::until::Interrupt;
 const MANY: usize = 2_000;
 /// How often the agent is asked how far it is.
 const TURN: Duration = Duration::from_millis(50);
+/// How often it is told where there is no terminal.
+const LINE: Duration = Duration::from_secs(3);
 
 /// Asks for a change, and shows how far it is until the answer comes. A signal stops it between two batches of classes;
 /// the answer then tells of those that were changed.
@@ -107,34 +109,50 @@ impl Followed {
         let stops = status.progress.is_some() && interrupt.came();
         if stops && !std::mem::replace(&mut self.cancelled, true) {
             agent.ask(&Request::Cancel)?;
+            interrupt.stop();
         }
         Ok(status)
     }
 }
 
-/// Classes done and left, on a terminal; what many classes mean for the program, everywhere.
+/// Classes done and left, as a bar on a terminal and as lines elsewhere; what many classes mean for the program.
 struct Bar {
     bar: Option<ProgressBar>,
+    lines: Lines,
     /// Whether it is still to be said what many classes mean; not if they are restored.
     warns: bool,
 }
 
 impl Bar {
     fn new(warns: bool) -> Self {
-        Self { bar: None, warns }
+        Self {
+            bar: None,
+            lines: Lines {
+                what: if warns { "changed" } else { "restored" },
+                last: Instant::now(),
+            },
+            warns,
+        }
     }
 
     fn show(&mut self, progress: Option<Progress>) {
-        let Some(Progress { done, total }) = progress else {
+        let Some(progress) = progress else {
             return;
         };
+        let Progress { done, total } = progress;
         if total >= MANY && std::mem::take(&mut self.warns) {
             say(format_args!(
                 "{} are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer",
                 counted(total, "class")
             ));
         }
-        if total == 0 || !std::io::stderr().is_terminal() {
+        if total == 0 {
+            return;
+        }
+        if !std::io::stderr().is_terminal() {
+            if let Some(line) = self.lines.next(progress, Instant::now()) {
+                say(line);
+            }
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
@@ -147,10 +165,55 @@ impl Bar {
     }
 }
 
+/// Lines that tell every few seconds how far a change is.
+struct Lines {
+    what: &'static str,
+    last: Instant,
+}
+
+impl Lines {
+    fn next(&mut self, progress: Progress, now: Instant) -> Option<String> {
+        if now.saturating_duration_since(self.last) < LINE {
+            return None;
+        }
+        self.last = now;
+        let Progress { done, total } = progress;
+        let done = thousands(done.try_into().unwrap_or(u64::MAX));
+        Some(format!(
+            "{done} of {} are {}",
+            counted(total, "class"),
+            self.what
+        ))
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_without_a_terminal_is_a_line_every_few_seconds() {
+        let begun = Instant::now();
+        let mut lines = Lines {
+            what: "changed",
+            last: begun,
+        };
+        let mut next = |done, seconds| {
+            let progress = Progress { done, total: 6_500 };
+            lines.next(progress, begun + Duration::from_secs(seconds))
+        };
+        assert_eq!(next(64, 1), None);
+        let line = next(1_024, 3).expect("it is time");
+        assert_eq!(line, "1,024 of 6,500 classes are changed");
+        assert_eq!(next(2_048, 5), None);
+        assert!(next(4_096, 6).is_some());
     }
 }

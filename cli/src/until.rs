@@ -17,6 +17,7 @@ const TURN: Duration = Duration::from_millis(50);
 pub struct Interrupt {
     signals: Signals,
     came: bool,
+    stopped: bool,
 }
 
 impl Interrupt {
@@ -31,6 +32,7 @@ impl Interrupt {
         Ok(Self {
             signals,
             came: false,
+            stopped: false,
         })
     }
 
@@ -38,6 +40,17 @@ impl Interrupt {
     pub fn came(&mut self) -> bool {
         self.came |= self.signals.pending().next().is_some();
         self.came
+    }
+
+    /// One that has come has stopped a change of classes.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Whether one has stopped a change of classes.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Fails if one has come while classes were changed.

@@ -40,6 +40,7 @@
 
 mod agent;
 mod agent_thread;
+mod batches;
 mod class_hook;
 mod collected;
 mod commands;

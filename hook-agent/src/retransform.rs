@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::agent::code_sources::FoundLocation;
 use crate::agent::instrumented::Edits;
 use crate::agent::loaders::LoaderId;
+use crate::batches::Batches;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
@@ -17,15 +18,8 @@ use crate::{collected, originals, probe_arrays};
 use host::CodeLocation;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// Classes of one retransformation: the JVM pauses once for each, the longer the more classes there are.
-const BATCH: RangeInclusive<usize> = 16..=1024;
-/// Classes of the first one.
-const FIRST_BATCH: usize = 64;
-/// How long one retransformation is to take; the pause is a part of it.
-const BATCH_TIME: Duration = Duration::from_millis(100);
 /// How often classes that are being loaded are waited for, and how long each time.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -184,9 +178,8 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
         );
         return report;
     };
-    agent.work.add(selected.len());
-    let (mut rest, mut size) = (selected.as_slice(), FIRST_BATCH);
-    while let Some((batch, others)) = rest.split_at_checked(size.min(rest.len()))
+    let (mut rest, mut batches) = (selected.as_slice(), Batches::new());
+    while let Some((batch, others)) = rest.split_at_checked(batches.size().min(rest.len()))
         && !batch.is_empty()
         && !agent.work.is_cancelled()
     {
@@ -194,7 +187,9 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
         let classes: Vec<&Selected> = batch.iter().collect();
         retransform(agent, jvm, &classes, &mut report);
         agent.work.advance(batch.len());
-        size = next_batch(size, begun.elapsed());
+        let time = begun.elapsed();
+        messages::debug(format_args!("{} classes in {time:?}", batch.len()));
+        batches.took(batch.len(), time);
         rest = others;
     }
     originals::clear(jvm);
@@ -202,18 +197,6 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
         jvm.local.release(class.class);
     }
     report
-}
-
-/// How many classes the next batch has, after one that took so long.
-fn next_batch(size: usize, time: Duration) -> usize {
-    let next = if time > BATCH_TIME * 2 {
-        size / 2
-    } else if time < BATCH_TIME / 2 {
-        size * 2
-    } else {
-        size
-    };
-    next.clamp(*BATCH.start(), *BATCH.end())
 }
 
 /// The classes to be retransformed, their class files fetched; leaves no local reference behind.
@@ -225,12 +208,15 @@ fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Ve
         return Vec::new();
     }
     messages::info(format_args!("{} classes are loaded already", picked.len()));
+    agent.work.add(picked.len());
     let held: Vec<Option<Edits>> = picked
         .iter()
         .map(|class| agent.instrumented.find(&class.name, class.loader_id))
         .collect();
     // Of a class that was instrumented before, the JVM hands over bytes that the hook has received already.
     let unknown = picked.iter().zip(&held).filter(|(_, held)| held.is_none());
+    // Their loaders may take seconds for thousands of them.
+    let unknown = unknown.take_while(|_| !agent.work.is_cancelled());
     fetch_originals(agent, jvm, unknown.map(|(class, _)| class));
     let selected = picked.into_iter().zip(held).filter_map(|(class, edits)| {
         Some(Selected {
@@ -344,14 +330,5 @@ mod tests {
         assert_eq!(arrays_for(bytes, 105), 15);
         assert_eq!(arrays_for(bytes, 121), 0);
         assert_eq!(arrays_for(usize::MAX, 0), probes::MAX_ARRAYS);
-    }
-
-    #[test]
-    fn batches_grow_while_they_are_quick_and_shrink_when_they_are_slow() {
-        let sizes =
-            |time| std::iter::successors(Some(64), move |size| Some(next_batch(*size, time)));
-        assert_eq!(sizes(Duration::from_millis(1)).nth(9), Some(1024));
-        assert_eq!(sizes(Duration::from_secs(1)).nth(9), Some(16));
-        assert_eq!(sizes(BATCH_TIME).nth(9), Some(64));
     }
 }

@@ -605,26 +605,31 @@ fn long_change_tells_how_far_it_is_and_stops_when_it_is_told_to() {
         let pid = servant.pid().to_string();
         let output = folder.path().to_string_lossy();
         classhook(&["attach", &pid, "--plugin", "none", "--output", &output]).assert_success();
-        let words = [
-            "enable", &pid, "coverage", "--select", "**", "--grant", "probes",
-        ];
-        let enable = Java::program(e2e_tests::workspace::classhook())
-            .arguments(&words)
-            .arguments(&["--grant", "boot"])
-            .spawn();
-        let enable_pid = rustix::process::Pid::from_child(&enable);
         let mut channel = channel(servant.pid());
-        let mut progress = || {
-            let status = channel.ask(&control::Request::Status).expect("an answer");
-            let number = |name: &str| status["progress"][name].as_u64().unwrap_or(0);
-            (number("done"), number("total"))
+        let mut interrupted = |words: &[&str], signal| {
+            let change = Java::program(e2e_tests::workspace::classhook())
+                .arguments(words)
+                .arguments(&["--select", "**", "--grant", "probes", "--grant", "boot"])
+                .spawn();
+            let change_pid = rustix::process::Pid::from_child(&change);
+            let mut status = || channel.ask(&control::Request::Status).expect("an answer");
+            wait_until("progress", || {
+                status()["progress"]["done"].as_u64() > Some(0)
+            });
+            kill_process(change_pid, signal).expect("it runs");
+            let ended = change.wait_with_output().expect("an end");
+            let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert_eq!(ended.status.code(), Some(130), "{errors}");
+            assert!(errors.contains("H0645"), "{errors}");
+            let changed = status()["plugins"][0]["changed"].as_u64();
+            (errors, changed)
         };
-        wait_until("progress", || progress().0 > 0);
-        kill_process(enable_pid, Signal::INT).expect("it runs");
-        let ended = enable.wait_with_output().expect("an end");
-        let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(130), "{errors}");
-        assert!(errors.contains("H0645"), "{errors}");
+        let (errors, changed) = interrupted(&["coverage", &pid], Signal::TERM);
+        assert!(errors.contains("classes had been changed\n"), "{errors}");
+        assert!(!errors.contains("measuring"), "{errors}");
+        assert_eq!(changed.unwrap_or_default(), 0, "all are restored");
+        let (_, changed) = interrupted(&["enable", &pid, "coverage"], Signal::INT);
+        assert!(changed > Some(0), "they stay");
         assert_eq!(servant.ask("steps a"), "sum 1");
         let off = json(&["off", &pid]);
         assert!(off["restored"].as_u64() > Some(0), "{off}");
