@@ -164,12 +164,23 @@ impl Verdict {
         let message = match (self.short.len(), self.violations.len()) {
             (0, 0) => return Ok(()),
             (count, 0) => {
-                format!("coverage falls short of what --fail-under asks for, {count} times")
+                format!(
+                    "coverage falls short of what --fail-under asks for, {}",
+                    times(count)
+                )
             }
             (short, violations) => {
-                format!("coverage breaks the rules, {} times", short + violations)
+                format!("coverage breaks the rules, {}", times(short + violations))
             }
         };
         Err(Problem::short("H0673", message))
+    }
+}
+
+/// How often, in words.
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
     }
 }

@@ -157,7 +157,7 @@ pub fn of_run(run: &str, folder: &Path, warnings: &mut Warnings) -> Result<Vec<T
 /// If the files cannot be read.
 pub fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<Trace>, Problem> {
     let mut traces = Vec::new();
-    for path in beside(&ended.snapshot)? {
+    for path in event_files(&ended.snapshot)? {
         let mut warned = Warnings::default();
         if let Some(trace) = run_files::read_events(&path, &mut warned)? {
             // An agent that goes on has not completed its file, and need not.
@@ -176,7 +176,7 @@ pub fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<Trace>, Pr
 /// If the files cannot be read.
 pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
     let mut methods = Vec::new();
-    for path in beside(snapshot)? {
+    for path in event_files(snapshot)? {
         let trace = run_files::read_events(&path, &mut Warnings::default())?;
         methods.extend(
             trace
@@ -187,8 +187,11 @@ pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
     Ok(methods)
 }
 
-/// The event file of the JVM that writes a snapshot.
-fn beside(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
+/// The event files of the JVM that writes a snapshot.
+///
+/// # Errors
+/// If the folder or a file of it cannot be read.
+pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
     let jvm = run_files::jvm_of(snapshot);

@@ -47,6 +47,8 @@ pub struct Patched {
     pub classes: Vec<ClassOutcome>,
     /// The JVM compiles with C1 alone, and calls through reflection and method handles may go on in former code.
     pub quick_compiler: bool,
+    /// Where the change is logged, as the JVM sees the file; empty if nothing was changed.
+    pub log: String,
 }
 
 /// What came of one class in one loader.

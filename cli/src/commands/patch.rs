@@ -212,6 +212,9 @@ impl Patch {
         for class in &patched.classes {
             text.push_str(&line(class));
         }
+        if !patched.log.is_empty() {
+            text.push_str(&format!("log: {}\n", patched.log));
+        }
         text
     }
 }

@@ -18,7 +18,7 @@ use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
-use crate::show::{all_but_last, complain};
+use crate::show::{self, all_but_last, complain, say};
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
 use crate::until;
@@ -323,6 +323,12 @@ impl Trace {
         let mut warnings = Warnings::default();
         let traces = traces::of_visit(&ended, &mut warnings)?;
         let code = self.show(traces, warnings, streamed)?;
+        for file in traces::event_files(&ended.snapshot)? {
+            let file = show::path(&file);
+            say(format_args!(
+                "{file} stays; `classhook report {file}` shows it again"
+            ));
+        }
         Ok(if ended.is_partial { PARTIAL } else { code })
     }
 

@@ -421,7 +421,14 @@ impl Change<'_> {
     ) -> Result<Patched, Refusal> {
         let classes = target::release(self.jvm, targets);
         let ids = changed?;
+        let log = match ids.is_empty() {
+            true => String::new(),
+            false => audit::file(&self.agent.settings.output)
+                .display()
+                .to_string(),
+        };
         Ok(Patched {
+            log,
             quick_compiler: !ids.is_empty() && self.has_quick_compiler_alone(),
             ids,
             classes,
