@@ -1,5 +1,6 @@
 //! What JVMs say of themselves: recorded by the agent, or asked of the JVM.
 
+pub mod heap_paths;
 pub mod outputs;
 pub mod recorded;
 pub mod snapshots;

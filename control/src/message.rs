@@ -98,6 +98,11 @@ pub enum Request {
     },
     /// End that, and complete the file; answered by null.
     EndObservation,
+    /// Find what holds the instances of a class; answered by [`HeapPaths`].
+    HeapPaths {
+        /// Its name as in Java: `com.acme.Order`, `byte[]`.
+        class: String,
+    },
     /// Let [`Request::Release`] be carried out when this connection ends; answered by null.
     Lease {
         /// The plugin to be released; without one, the lease is given back.
@@ -300,6 +305,36 @@ pub struct Dump {
 pub struct Observation {
     /// The file, as the JVM's process sees it.
     pub file: String,
+}
+
+/// What holds instances of a class.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HeapPaths {
+    /// Instances that were looked at.
+    pub instances: u64,
+    /// Whether there are others.
+    pub more: bool,
+    /// Instances for which no path was found.
+    pub without_path: u64,
+    /// Whether the search ended before it was through, for its limits of memory, length and time.
+    pub cut: bool,
+    /// How often the heap was gone through.
+    pub passes: u32,
+    /// How long the program stood still for it, in milliseconds.
+    pub still_ms: u64,
+    /// The paths, those of most instances first.
+    pub paths: Vec<HeapPath>,
+}
+
+/// How instances are held.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HeapPath {
+    /// How many are.
+    pub instances: u64,
+    /// From the root to one of them.
+    pub steps: Vec<String>,
 }
 
 /// What was forgotten.

@@ -99,6 +99,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         }
         Request::Observe { subscription } => value(observe::observe(context, &subscription)?),
         Request::EndObservation => value(observe::end(context)?),
+        Request::HeapPaths { class } => value(observe::heap_paths(context, &class)?),
         Request::Lease { .. } => Ok(Value::Null), // the server keeps it
     }
 }

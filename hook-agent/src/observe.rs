@@ -12,12 +12,14 @@ mod file;
 mod frames;
 mod identity;
 mod inbox;
+mod paths;
 mod plugin;
 mod reader;
 mod threads;
 
 pub(crate) use environment::equipped;
 pub(crate) use events::{observed, observed_of_jvm};
+pub(crate) use paths::paths;
 
 use crate::agent::Agent;
 use crate::agent::observation::{Listener, Running};

@@ -9,6 +9,8 @@
 //! | [`recorder`] | what comes in from the JVM, added up |
 //! | [`group`], [`wish`] | what a plugin may be told, and wants to be |
 //! | [`batch`] | events as plugins get them |
+//! | [`merged`] | what several JVMs did, as if it were one |
+//! | [`paths`] | why objects stay in the heap |
 //! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
 //! | [`selection`] | a part of what was recorded: of some threads, of some classes |
 //!
@@ -17,6 +19,8 @@
 
 pub mod batch;
 pub mod group;
+pub mod merged;
+pub mod paths;
 pub mod recorded;
 pub mod recorder;
 pub mod selection;

@@ -67,18 +67,20 @@ impl StackBuilder {
     pub fn node(&mut self, stacks: &mut Stacks, frames: &[u32]) -> Option<u32> {
         let mut caller = None;
         for frame in frames.iter().rev() {
-            let node = Node {
-                caller,
-                frame: *frame,
-            };
-            let known = self.nodes.get(&node).copied();
-            let Some(found) = known.or_else(|| self.add(stacks, node)) else {
+            let Some(found) = self.below(stacks, caller, *frame) else {
                 stacks.cut += 1;
                 break;
             };
             caller = Some(found);
         }
         caller
+    }
+
+    /// The node of a frame below that of its caller; none if there is no room.
+    pub fn below(&mut self, stacks: &mut Stacks, caller: Option<u32>, frame: u32) -> Option<u32> {
+        let node = Node { caller, frame };
+        let known = self.nodes.get(&node).copied();
+        known.or_else(|| self.add(stacks, node))
     }
 
     fn add(&mut self, stacks: &mut Stacks, node: Node) -> Option<u32> {

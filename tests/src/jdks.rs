@@ -112,7 +112,14 @@ pub fn main_two() -> Vec<Jdk> {
         .collect()
 }
 
-/// Of these the one that a test of this name runs on today, where what it proves needs one; with
+/// Those, and 21, which need not have a compiler: what JVMs of these releases tell of themselves differs.
+pub fn main_three() -> Vec<Jdk> {
+    let mut three = main_two();
+    three.extend(release(21));
+    three
+}
+
+/// Of the two the one that a test of this name runs on today, where what it proves needs one; with
 /// [`rotation::everything`] both.
 pub fn main_in_turn(name: &str) -> Vec<Jdk> {
     let mut two = main_two();

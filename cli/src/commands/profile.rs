@@ -16,7 +16,7 @@ use crate::checked_options::{CheckedOptions, run_id};
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
 use crate::profile::outputs::{ProfileOutputs, Report};
-use crate::profile::{recorded, snapshots, visit};
+use crate::profile::{heap_paths, recorded, snapshots, visit};
 use crate::show::complain;
 use crate::traces::TraceOutputs;
 use crate::until;
@@ -37,6 +37,7 @@ At one moment, of a running JVM, from the JVM itself and without an agent:
   --threads           all threads with states, stacks, monitors and deadlocks
   --heap histogram    objects and bytes of each class; with --live of those alone that can be reached
   --heap dump=FILE    everything, as an HPROF file for VisualVM, Eclipse MAT and others
+  --heap path=CLASS   what holds instances of a class: paths from the roots; an agent does this, and leaves again
 
 Examples:
   classhook profile 4711 --cpu samples --for 30s --flame-graph cpu.svg
@@ -158,8 +159,8 @@ pub struct Moment {
     /// All threads with their stacks, monitors and deadlocks
     #[arg(long, requires = "pid")]
     pub threads: bool,
-    /// The heap: histogram, or dump=FILE
-    #[arg(long, value_name = "histogram|dump=FILE", requires = "pid")]
+    /// The heap: histogram, dump=FILE, or path=CLASS
+    #[arg(long, value_name = "histogram|dump=FILE|path=CLASS", requires = "pid")]
     pub heap: Option<Heap>,
 }
 
@@ -170,16 +171,19 @@ pub enum Heap {
     Histogram,
     /// Everything, to this file.
     Dump(PathBuf),
+    /// What holds the instances of a class.
+    Path(String),
 }
 
 impl FromStr for Heap {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.strip_prefix("dump=")) {
-            ("histogram", _) => Ok(Self::Histogram),
-            (_, Some(file)) if !file.is_empty() => Ok(Self::Dump(file.into())),
-            _ => Err("expected `histogram` or `dump=FILE`, such as `dump=app.hprof`".to_owned()),
+        match text.split_once('=') {
+            None if text == "histogram" => Ok(Self::Histogram),
+            Some(("dump", file)) if !file.is_empty() => Ok(Self::Dump(file.into())),
+            Some(("path", class)) if !class.is_empty() => Ok(Self::Path(class.to_owned())),
+            _ => Err("expected `histogram`, `dump=FILE` or `path=CLASS`, such as `dump=app.hprof` or `path=com.acme.Order`".to_owned()),
         }
     }
 }
@@ -311,7 +315,9 @@ impl Profile {
                 "add --cpu samples, --alloc sites, --monitor, --exceptions or --gc",
             ));
         }
-        let uses_live = self.kinds.alloc.is_some() || self.moment.heap.is_some();
+        let of_heap = self.moment.heap.as_ref();
+        let uses_live = self.kinds.alloc.is_some()
+            || of_heap.is_some_and(|heap| !matches!(heap, Heap::Path(_)));
         if self.kinds.live && !uses_live {
             return Err(Problem::user("H0663", "--live is of the heap").with(
                 "help",
@@ -329,6 +335,7 @@ impl Profile {
             None => Ok(()),
             Some(Heap::Histogram) => snapshots::histogram(pid, self.kinds.live, self.outputs.top),
             Some(Heap::Dump(file)) => snapshots::dump(pid, file, self.kinds.live),
+            Some(Heap::Path(class)) => heap_paths::show(pid, class, self.outputs.top),
         }
     }
 
@@ -434,11 +441,14 @@ mod tests {
         }
         assert_eq!("histogram".parse(), Ok(Heap::Histogram));
         assert_eq!("dump=a=b".parse(), Ok(Heap::Dump("a=b".into())));
+        assert_eq!("path=a.B[]".parse(), Ok(Heap::Path("a.B[]".into())));
         assert_eq!("4711".parse(), Ok(Of::Jvm(4711)));
         assert_eq!("a.observed".parse(), Ok(Of::File("a.observed".into())));
         for wrong in ["0", "-1", "app", "app.hook"] {
             assert!(wrong.parse::<Of>().is_err(), "{wrong}");
         }
-        assert!("dump=".parse::<Heap>().is_err() && "path".parse::<Heap>().is_err());
+        for wrong in ["dump=", "path", "path=", "histogram=x"] {
+            assert!(wrong.parse::<Heap>().is_err(), "{wrong}");
+        }
     }
 }

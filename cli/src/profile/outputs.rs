@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use globs::Glob;
 use observations::Recorded;
+use observations::merged::merged;
 use observations::selection::Selection;
 use trace::flame::{self, Labels};
 use trace::names::command;
@@ -182,14 +183,7 @@ impl Report<'_> {
             rows: self.outputs.top,
             frames: self.outputs.frames,
         };
-        let mut text = String::new();
-        for recorded in recordings {
-            if recordings.len() > 1 {
-                let line = command(&recorded.jvm.command);
-                text.push_str(&format!("JVM {} {line}\n", recorded.jvm.pid));
-            }
-            text.push_str(&table::text(recorded, layout));
-        }
+        let mut text = tables(recordings, layout);
         for path in &files.written {
             text.push_str(&format!("wrote {}\n", show::path(path)));
         }
@@ -197,6 +191,24 @@ impl Report<'_> {
         let is_taken = paths.any(|(_, path)| path.as_deref().is_some_and(is_stdout));
         show::show_beside(is_taken, &text)
     }
+}
+
+/// The tables; of several JVMs one of each kind.
+fn tables(recordings: &[Recorded], layout: Layout) -> String {
+    if let [recorded] = recordings {
+        return table::text(recorded, layout);
+    }
+    let count = recordings.len();
+    let mut text = format!("{count} JVMs, whose numbers are added up:\n");
+    for recorded in recordings {
+        let line = command(&recorded.jvm.command);
+        text.push_str(&format!("  {} {line}\n", recorded.jvm.pid));
+    }
+    text.push_str(&table::text(&merged(recordings), layout));
+    for recorded in recordings {
+        text.push_str(&table::missing(recorded));
+    }
+    text
 }
 
 /// Something was recorded, and nothing of it is asked for.
@@ -214,4 +226,44 @@ fn nothing_to_draw(path: &std::path::Path) -> Problem {
         path.display()
     );
     Problem::partial("H0610", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observations::Subscription;
+    use observations::recorded::{Collection, Jvm, VERSION};
+
+    #[test]
+    fn several_jvms_have_one_table_and_each_says_what_it_lacks() {
+        let recording = |pid, complete| Recorded {
+            version: VERSION,
+            jvm: Jvm {
+                pid,
+                command: format!("java Main{pid}"),
+                ..Jvm::default()
+            },
+            subscription: Subscription {
+                collections: true,
+                ..Subscription::default()
+            },
+            collections: vec![Collection::default()],
+            complete,
+            ..Recorded::default()
+        };
+        let layout = Layout { rows: 9, frames: 9 };
+        let text = tables(&[recording(7, true), recording(8, false)], layout);
+        assert!(
+            text.starts_with(
+                "2 JVMs, whose numbers are added up:\n  7 java Main7\n  8 java Main8\n"
+            ),
+            "{text}"
+        );
+        assert_eq!(
+            text.matches("GARBAGE COLLECTIONS: 2 collections").count(),
+            1
+        );
+        assert_eq!(text.matches("incomplete: ").count(), 1);
+        assert!(text.contains("JVM 8 did not end"), "{text}");
+    }
 }

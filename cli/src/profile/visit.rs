@@ -8,6 +8,7 @@ use attach::Process;
 use control::Request;
 use control::message::{NO_PLUGIN, OBSERVATION, Observation, Released};
 use observations::{Recorded, Subscription};
+use serde::de::DeserializeOwned;
 
 use super::recorded;
 use crate::agent::{self, Agent};
@@ -111,6 +112,28 @@ fn later(problem: Problem, file: &Path) -> Problem {
 fn killed(pid: i32) -> Problem {
     let message = format!("nothing was recorded of {pid}: the JVM was killed");
     Problem::partial("H0610", message).with("found", "a recording is written every 5 seconds")
+}
+
+/// Asks the agent in the JVM `pid` something; one that is loaded for it leaves again.
+///
+/// # Errors
+/// If the JVM cannot be reached, or the agent refuses.
+pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Problem> {
+    let mut settings = Settings::default();
+    let passing = PassingFolder::in_jvm(pid, &mut settings)?;
+    let (mut agent, is_guest) = enter(pid, &settings)?;
+    if is_guest {
+        return agent.ask_patiently(request);
+    }
+    agent.lease(Some(OBSERVATION), None)?;
+    let answer = agent.ask_patiently(request);
+    let released = agent.ask_patiently::<Released>(&Request::Release {
+        plugin: OBSERVATION.to_owned(),
+    });
+    if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
+        passing.keep();
+    }
+    answer.and_then(|answer| released.map(|_| answer))
 }
 
 /// The agent in the JVM, which is loaded if it is not there; whether it was.

@@ -1,11 +1,11 @@
-//! `observe` and `end-observation`: a recording of the JVM's own events.
+//! `observe` and `end-observation`, a recording of the JVM's own events; `heap-paths`, why objects stay.
 
 use super::context::Context;
 use crate::ffi::vm::Vm;
 use crate::messages::Code;
 use crate::{current, observe};
 use control::Refusal;
-use control::message::Observation;
+use control::message::{HeapPaths, Observation};
 use observations::{Subscription, Wish};
 use std::path::PathBuf;
 
@@ -35,6 +35,16 @@ pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
         return Err(refused("no recording is under way in this JVM".to_owned()));
     }
     observe::end_recording(context.agent).map_err(refused)
+}
+
+/// What holds the instances of a class.
+///
+/// # Errors
+///
+/// If there is no such class, or the JVM does not follow its references.
+pub(super) fn heap_paths(context: Context<'_>, class: &str) -> Result<HeapPaths, Refusal> {
+    let found = observe::paths(context.agent, context.jvm, class);
+    found.map_err(|cause| Refusal::new("H0664", cause))
 }
 
 fn answer(file: PathBuf) -> Observation {

@@ -3,7 +3,7 @@
 //! They are listed by JVM TI, which runs no Java code; JNI's `GetFieldID` may initialise the class.
 
 use super::jvmti::Jvmti;
-use super::refs::{FieldId, Local, LocalRef, WeakRef, jni};
+use super::refs::{FieldId, Local, LocalRef, WeakRef};
 use crate::names::decode;
 use jvms::access_flags::ACC_STATIC;
 use std::sync::OnceLock;
@@ -101,16 +101,12 @@ fn search(jvmti: Jvmti, local: Local<'_>, class: &LocalRef<'_>, name: &str) -> O
     if let Some(field) = declared(class) {
         return Some(field);
     }
-    let mut above = superclass(local, class);
+    let mut above = local.superclass(class);
     while let Some(class) = above {
         if let Some(field) = declared(&class) {
             return Some(field);
         }
-        above = superclass(local, &class);
+        above = local.superclass(&class);
     }
     None
-}
-
-fn superclass<'a>(local: Local<'a>, class: &LocalRef<'_>) -> Option<LocalRef<'a>> {
-    local.adopt(jni!(local, v1_1.GetSuperclass, class.as_raw()))
 }

@@ -37,9 +37,11 @@ macro_rules! call {
     }};
 }
 
+mod heap;
 mod methods;
 mod observe;
 
+pub(crate) use heap::{Holder, Holds, Referral, Root, Told};
 pub(crate) use methods::{MethodId, StackFrame};
 pub(crate) use observe::VirtualThreadOf;
 

@@ -149,6 +149,16 @@ impl<'a> Local<'a> {
         self.adopt(jni!(self, v1_1.GetObjectClass, object.as_raw()))
     }
 
+    /// The class above a class; none above `Object` and interfaces.
+    pub fn superclass(self, class: &LocalRef<'_>) -> Option<LocalRef<'a>> {
+        self.adopt(jni!(self, v1_1.GetSuperclass, class.as_raw()))
+    }
+
+    /// Whether objects of a class are of the other one, too.
+    pub fn is_assignable(self, class: &LocalRef<'_>, to: &LocalRef<'_>) -> bool {
+        jni!(self, v1_1.IsAssignableFrom, class.as_raw(), to.as_raw())
+    }
+
     /// A class of java.base by its internal name; a failure leaves no exception behind.
     pub fn find_class(self, name: &CStr) -> Option<LocalRef<'a>> {
         let class = self.adopt(jni!(self, v1_1.FindClass, name.as_ptr()));

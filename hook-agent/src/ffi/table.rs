@@ -105,7 +105,11 @@ pub(crate) struct JvmtiInterface {
     pub GetClassFields: Option<
         unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jfieldID) -> jint,
     >,
-    _54_56: [Slot; 3],
+    /// 54
+    pub GetImplementedInterfaces: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jclass) -> jint,
+    >,
+    _55_56: [Slot; 2],
     /// 57
     pub GetClassLoader:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jobject) -> jint>,
@@ -186,7 +190,18 @@ pub(crate) struct JvmtiInterface {
     pub SetTag: Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, i64) -> jint>,
     /// 108
     pub ForceGarbageCollection: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
-    _109_114: [Slot; 6],
+    _109_113: [Slot; 5],
+    /// 114
+    pub GetObjectsWithTags: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jint,
+            *const i64,
+            *mut jint,
+            *mut *mut jobject,
+            *mut *mut i64,
+        ) -> jint,
+    >,
     /// 115
     pub FollowReferences: Option<
         unsafe extern "system" fn(
@@ -312,6 +327,20 @@ pub(crate) const THREAD_STATE_RUNNABLE: jint = 0x4;
 
 /// `JVMTI_HEAP_FILTER_UNTAGGED`.
 pub(crate) const HEAP_FILTER_UNTAGGED: jint = 0x8;
+/// `JVMTI_HEAP_FILTER_CLASS_UNTAGGED`.
+pub(crate) const HEAP_FILTER_CLASS_UNTAGGED: jint = 0x20;
+
+/// `jvmtiHeapReferenceInfoStackLocal`; that of a local reference of JNI ends behind `method`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct LocalReferenceInfo {
+    pub thread_tag: i64,
+    pub _thread_id: i64,
+    pub _depth: jint,
+    pub method: jmethodID,
+    pub location: i64,
+    pub slot: jint,
+}
 
 /// `jvmtiEventClassFileLoadHook`.
 pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(

@@ -70,6 +70,21 @@ pub(crate) fn equipped(
     Ok(jvmti)
 }
 
+/// An environment that gives tags to objects.
+///
+/// # Errors
+///
+/// As [`equipped`].
+pub(super) fn tagging(vm: Option<Vm>, phase: impl OnLoadOrLive) -> Result<Jvmti, String> {
+    let jvmti = equipped(vm, phase, &[])?;
+    let (bit, name) = TAGS;
+    let added = jvmti.add_capabilities(phase, Capabilities::only(bit));
+    added
+        .map_err(|error| format!("the JVM refuses {name}: {error}"))
+        .inspect_err(|_| jvmti.dispose())?;
+    Ok(jvmti)
+}
+
 fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), String> {
     for (bit, name) in wishes.iter().flat_map(|wish| needed(wish.group)) {
         jvmti

@@ -23,7 +23,7 @@ const ALL: [&str; 10] = [
 
 fn told(jdk: &Jdk, folder: &Path, options: &[&str]) -> Run {
     let source = workspace::test_file("java/profile/Told.java");
-    let classes = javac::compile(jdk, &[&source], folder, &["--release", "11"]);
+    let classes = javac::compile(&jdks::newest(), &[&source], folder, &["--release", "11"]);
     let (program, classes) = (jdk.tool("java"), classes.to_string_lossy().into_owned());
     let program = program.to_string_lossy();
     let command = ["--", &program, "-Xcheck:jni", "-cp", &classes, "Told"];
@@ -53,7 +53,7 @@ fn sum(rows: &[Value], kind: &str, class: &str, method: &str, key: &str) -> f64 
 
 #[test]
 fn numbers_of_a_recording_are_those_that_the_program_knows() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_three() {
         let folder = scratch();
         let file = folder.path().join("rows.jsonl");
         let path = file.to_string_lossy();

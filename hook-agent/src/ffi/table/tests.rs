@@ -161,6 +161,8 @@ fn function_slots_match_every_jvmti_header() {
             AddCapabilities,
             RetransformClasses,
             GetSourceFileName,
+            GetImplementedInterfaces,
+            GetObjectsWithTags,
             GetExtensionFunctions,
             GetThreadState,
             FollowReferences,

@@ -1,0 +1,104 @@
+//! What holds the instances of a class in the heap of a running JVM.
+
+use std::fmt::Write;
+
+use control::Request;
+use control::message::HeapPaths;
+use trace::names::printable;
+use trace::numbers::thousands;
+
+use super::visit;
+use crate::problem::Problem;
+use crate::show;
+
+/// Prints paths from roots to instances of a class.
+///
+/// # Errors
+/// If the JVM cannot be reached, or has no such class (`H0664`).
+pub fn show(pid: i32, class: &str, most: usize) -> Result<(), Problem> {
+    let found: HeapPaths = visit::ask(
+        pid,
+        &Request::HeapPaths {
+            class: class.to_owned(),
+        },
+    )
+    .map_err(|problem| match problem.code() {
+        "H0664" => problem.with(
+            "help",
+            "name one class as `--heap histogram` does: com.acme.Order, com.acme.Order$Line, byte[]",
+        ),
+        _ => problem,
+    })?;
+    show::show(&text(class, &found, most))
+}
+
+fn text(class: &str, found: &HeapPaths, most: usize) -> String {
+    let class = printable(class);
+    let count = thousands(found.instances);
+    let of = match found.more {
+        true => format!("the first {count} instances of {class} that were met"),
+        false => format!("{count} instances of {class}"),
+    };
+    let mut text = String::new();
+    for path in found.paths.iter().take(most) {
+        let _ = writeln!(text, "{} of {of}:", thousands(path.instances));
+        for step in &path.steps {
+            let _ = writeln!(text, "  {}", printable(step));
+        }
+        text.push('\n');
+    }
+    if let Some(more) = found.paths.len().checked_sub(most).filter(|more| *more > 0) {
+        let _ = writeln!(
+            text,
+            "… and {} more kinds of paths\n",
+            thousands(more as u64)
+        );
+    }
+    if found.without_path > 0 {
+        let why = match found.cut {
+            true => "no path was found before the search reached its limits",
+            false => "only soft, weak, phantom references or finalizers lead to them",
+        };
+        let _ = writeln!(text, "{} of {of}: {why}\n", thousands(found.without_path));
+    }
+    if found.instances == 0 {
+        let _ = writeln!(text, "no root leads to an instance of {class}\n");
+    }
+    let (ms, passes) = (thousands(found.still_ms), found.passes);
+    let _ = writeln!(
+        text,
+        "the program stood still for {ms} ms, in {passes} passes"
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::message::HeapPath;
+
+    #[test]
+    fn paths_are_shown_with_what_is_missing() {
+        let path = |instances, root: &str| HeapPath {
+            instances,
+            steps: vec![root.to_owned(), "a.B".to_owned()],
+        };
+        let found = HeapPaths {
+            instances: 1000,
+            more: true,
+            without_path: 2,
+            cut: true,
+            passes: 100,
+            still_ms: 1234,
+            paths: vec![path(997, "static A.\u{202e}x"), path(1, "static A.y")],
+        };
+        let text = text("a.B", &found, 1);
+        assert_eq!(
+            text,
+            "997 of the first 1,000 instances of a.B that were met:\n  static A.\\u{202e}x\n  a.B\n\n\
+             … and 1 more kinds of paths\n\n\
+             2 of the first 1,000 instances of a.B that were met: no path was found before the search reached its limits\n\n\
+             the program stood still for 1,234 ms, in 100 passes\n"
+        );
+    }
+}

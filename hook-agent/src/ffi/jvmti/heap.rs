@@ -1,0 +1,232 @@
+//! Goes through the heap along its references.
+
+use super::methods::MethodId;
+use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
+use crate::ffi::guard::guard;
+use crate::ffi::table::{
+    HEAP_FILTER_CLASS_UNTAGGED, HEAP_FILTER_UNTAGGED, HeapCallbacks, LocalReferenceInfo,
+};
+use jni_sys::{jint, jobject};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// `JVMTI_VISIT_OBJECTS`.
+const VISIT_OBJECTS: jint = 0x100;
+
+/// How an object holds another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Holds {
+    /// As its class.
+    Class,
+    /// In a field, by its index among those of the class.
+    Field(i32),
+    /// In an array.
+    Element(i32),
+    /// A class in a static field, by its index among those of the class.
+    StaticField(i32),
+    /// A class in its constant pool.
+    ConstantPool,
+    /// A class otherwise: its loader, superclass, interfaces, signers or protection domain.
+    OfClass,
+    /// In a way that is not known here.
+    Other,
+}
+
+/// What holds an object from outside of the heap. Threads go by their tags.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Root {
+    JniGlobal,
+    SystemClass,
+    Monitor,
+    /// A local variable or an operand of a frame.
+    Frame {
+        thread: i64,
+        method: Option<MethodId>,
+        location: i64,
+        slot: i32,
+    },
+    /// A local reference of JNI.
+    JniLocal {
+        thread: i64,
+        method: Option<MethodId>,
+    },
+    Thread,
+    Other,
+}
+
+/// Who holds an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Holder {
+    Root(Root),
+    Object(Holds),
+}
+
+/// One object holds another, or a root does. The tags can be changed; 0 is none.
+#[derive(Debug)]
+pub(crate) struct Referral {
+    pub holder: Holder,
+    /// The tag of the object's class.
+    pub class_tag: i64,
+    /// The tag of the class of what holds it.
+    pub holder_class_tag: i64,
+    /// The tag of the object.
+    pub tag: i64,
+    /// The tag of what holds it; 0 of a root.
+    pub holder_tag: i64,
+}
+
+/// Which references are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Those to objects that have a tag.
+    Tagged,
+    /// Those to objects whose classes have one.
+    OfTaggedClasses,
+}
+
+/// What is told of references, while the program stands still.
+type Visitor<'v> = &'v mut dyn FnMut(&mut Referral);
+
+impl Jvmti {
+    /// Follows all references from the roots on. The program stands still meanwhile, and `visit` must call nothing of the
+    /// JVM. What an object refers to itself by is not told.
+    pub fn follow_references(
+        self,
+        _: Live,
+        told: Told,
+        mut visit: Visitor<'_>,
+    ) -> Result<(), JvmtiError> {
+        let callbacks = HeapCallbacks {
+            heap_reference_callback: Some(reference),
+            ..HeapCallbacks::default()
+        };
+        let filter = match told {
+            Told::Tagged => HEAP_FILTER_UNTAGGED,
+            Told::OfTaggedClasses => HEAP_FILTER_CLASS_UNTAGGED,
+        };
+        call!(self.FollowReferences(
+            filter,
+            null_mut(),
+            null_mut(),
+            &raw const callbacks,
+            (&raw mut visit).cast_const().cast(),
+        ))
+    }
+
+    /// The objects that have one of these tags, each with its own.
+    pub fn objects_with_tags<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+        tags: &[i64],
+    ) -> Result<Vec<(i64, LocalRef<'a>)>, JvmtiError> {
+        let (mut count, mut objects, mut found) = (0, null_mut::<jobject>(), null_mut::<i64>());
+        let asked = jint::try_from(tags.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        call!(self.GetObjectsWithTags(
+            asked,
+            tags.as_ptr(),
+            &raw mut count,
+            &raw mut objects,
+            &raw mut found
+        ))?;
+        let objects = self.take_array(objects, count).into_iter();
+        let tags = self.take_array(found, count).into_iter();
+        let adopted = tags.zip(objects.map(|object| local.adopt(object)));
+        Ok(adopted
+            .filter_map(|(tag, object)| Some((tag, object?)))
+            .collect())
+    }
+
+    /// The interfaces that a class names itself.
+    pub fn interfaces<'a>(
+        self,
+        local: Local<'a>,
+        class: &LocalRef<'_>,
+    ) -> Result<Vec<LocalRef<'a>>, JvmtiError> {
+        let (mut count, mut found) = (0, null_mut::<jobject>());
+        call!(self.GetImplementedInterfaces(class.as_raw(), &raw mut count, &raw mut found))?;
+        let found = self.take_array(found, count).into_iter();
+        Ok(found.filter_map(|class| local.adopt(class)).collect())
+    }
+}
+
+unsafe extern "system" fn reference(
+    kind: jint,
+    info: *const c_void,
+    class_tag: i64,
+    holder_class_tag: i64,
+    _: i64,
+    tag: *mut i64,
+    holder_tag: *mut i64,
+    _: jint,
+    visitor: *mut c_void,
+) -> jint {
+    if tag == holder_tag {
+        return VISIT_OBJECTS; // refers to itself
+    }
+    guard(VISIT_OBJECTS, || {
+        // SAFETY: `follow_references` passes its visitor, which nothing else uses until the JVM is through; the JVM passes a
+        // pointer to the object's tag, NULL or a pointer to the holder's, which is another, and what it says of the kind.
+        unsafe {
+            let visit = &mut *visitor.cast::<Visitor<'_>>();
+            let mut referral = Referral {
+                holder: holder(kind, info),
+                class_tag,
+                holder_class_tag,
+                tag: *tag,
+                holder_tag: if holder_tag.is_null() { 0 } else { *holder_tag },
+            };
+            visit(&mut referral);
+            *tag = referral.tag;
+            if !holder_tag.is_null() {
+                *holder_tag = referral.holder_tag;
+            }
+        }
+        VISIT_OBJECTS
+    })
+}
+
+/// Who holds an object, by the number of `jvmtiHeapReferenceKind`.
+///
+/// # Safety
+///
+/// `info` is what the JVM says of a reference of this kind.
+unsafe fn holder(kind: jint, info: *const c_void) -> Holder {
+    // SAFETY: where the JVM says more of a kind, an index or what is of a frame stands there (jvmtiHeapReferenceInfo); a
+    // JNI local reference has what comes first of a frame's.
+    let index = || unsafe { *info.cast::<jint>() };
+    let frame = || info.cast::<LocalReferenceInfo>();
+    let object = match kind {
+        1 => Holds::Class,
+        2 => Holds::Field(index()),
+        3 => Holds::Element(index()),
+        4..=7 | 10 => Holds::OfClass,
+        8 => Holds::StaticField(index()),
+        9 => Holds::ConstantPool,
+        21 => return Holder::Root(Root::JniGlobal),
+        22 => return Holder::Root(Root::SystemClass),
+        23 => return Holder::Root(Root::Monitor),
+        24 => {
+            // SAFETY: as above.
+            let frame = unsafe { &*frame() };
+            return Holder::Root(Root::Frame {
+                thread: frame.thread_tag,
+                method: MethodId::new(frame.method),
+                location: frame.location,
+                slot: frame.slot,
+            });
+        }
+        25 => {
+            // SAFETY: as above; only what both have is read.
+            let (thread, method) = unsafe { ((*frame()).thread_tag, (*frame()).method) };
+            return Holder::Root(Root::JniLocal {
+                thread,
+                method: MethodId::new(method),
+            });
+        }
+        26 => return Holder::Root(Root::Thread),
+        27.. => return Holder::Root(Root::Other),
+        _ => Holds::Other,
+    };
+    Holder::Object(object)
+}

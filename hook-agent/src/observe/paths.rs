@@ -1,0 +1,300 @@
+//! Why instances of a class stay in the heap: what holds them, found by following references while the program stands
+//! still.
+
+mod names;
+mod objects;
+
+use super::environment;
+use super::frames::Methods;
+use crate::agent::Agent;
+use crate::ffi::error::JvmtiError;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::{Holder, Holds, Referral, Root, Told};
+use crate::ffi::vm::Vm;
+use crate::loaded;
+use crate::names::class_name;
+use control::message::{HeapPath, HeapPaths};
+use host::Loader;
+use names::{Fields, Names};
+use objects::{Base, each_object, node, tag};
+use observations::paths::{Limits, Node, Path, Search};
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// What a search may take: some 80 MB at most.
+const LIMITS: Limits = Limits {
+    nodes: 1 << 20,
+    references: 1 << 21,
+    instances: 1_000,
+};
+/// Longest path that is found: each reference of it takes a pass through the heap.
+const PASSES: u32 = 100;
+/// After so long a stand of the program no other pass begins.
+const STILL: Duration = Duration::from_secs(30);
+
+/// What holds instances of a class, which is named as in Java.
+///
+/// # Errors
+///
+/// What the JVM refuses, or that there is no such class.
+pub(crate) fn paths(agent: &Agent, jvm: Jvm<'_>, class: &str) -> Result<HeapPaths, String> {
+    let jvmti = environment::tagging(Vm::of(jvm.local), jvm.live)?;
+    let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
+    let found = jvm.with_frame(loaded::CAPACITY, |jvm| find(agent, jvm, class));
+    jvmti.dispose();
+    found.unwrap_or_else(|| Err("the JVM has no memory for references".to_owned()))
+}
+
+fn find(agent: &Agent, jvm: Jvm<'_>, class: &str) -> Result<HeapPaths, String> {
+    let refused = |error: JvmtiError| format!("the JVM does not follow references: {error}");
+    let mut search = Search::new(LIMITS);
+    let known = Known::tag(jvm, class, &mut search).map_err(refused)?;
+    if !known.classes.values().any(|found| found.is_asked) {
+        return Err(format!("no class `{class}` is loaded"));
+    }
+    let mut answer = HeapPaths::default();
+    let mut still = Duration::ZERO;
+    loop {
+        let begun = Instant::now();
+        let classes = pass(jvm, &known, &mut search).map_err(refused)?;
+        still += begun.elapsed();
+        answer.passes += 1;
+        keep_classes(agent, jvm, &mut search, &classes).map_err(refused)?;
+        if !search.pass_is_over() {
+            break;
+        }
+        if answer.passes == PASSES || still >= STILL {
+            answer.cut = true;
+            break;
+        }
+    }
+    let paths = search.paths();
+    answer.instances = search.instances() as u64;
+    answer.more = search.more_instances;
+    answer.cut |= search.cut;
+    answer.without_path = answer.instances - paths.len() as u64;
+    answer.still_ms = u64::try_from(still.as_millis()).unwrap_or(u64::MAX);
+    answer.paths = grouped(jvm, &known, &paths);
+    Ok(answer)
+}
+
+/// Classes and threads that have a tag from the beginning.
+struct Known {
+    /// By their tags.
+    classes: HashMap<i64, Class>,
+    /// The tag of `java.lang.Class`.
+    class_of_classes: i64,
+    /// The names of threads by their tags.
+    threads: HashMap<i64, String>,
+}
+
+#[derive(Default)]
+struct Class {
+    /// Whether its instances are asked for.
+    is_asked: bool,
+    /// The field that does not keep what it refers to.
+    referent: Option<i32>,
+}
+
+impl Known {
+    fn tag(
+        jvm: Jvm<'_>,
+        asked: &str,
+        search: &mut Search<Base, Holds>,
+    ) -> Result<Self, JvmtiError> {
+        let Jvm { jvmti, live, local } = jvm;
+        let mut known = Self {
+            classes: HashMap::new(),
+            class_of_classes: 0,
+            threads: HashMap::new(),
+        };
+        let mut fields = Fields::default();
+        let reference = local.find_class(c"java/lang/ref/Reference");
+        for class in jvmti.loaded_classes(live, local)? {
+            let Ok(signature) = jvmti.class_signature(&class) else {
+                continue; // unloaded meanwhile
+            };
+            let reference = reference.as_ref();
+            let is_weak = reference.is_some_and(|it| local.is_assignable(&class, it));
+            let found = Class {
+                is_asked: class_name(&signature) == asked,
+                referent: is_weak
+                    .then(|| fields.index(jvm, &class, "referent"))
+                    .flatten(),
+            };
+            let is_class = signature == b"Ljava/lang/Class;";
+            if !(found.is_asked || is_weak || is_class) {
+                continue;
+            }
+            let Some(tag) = search.add().map(tag) else {
+                break;
+            };
+            jvmti.set_tag(live, &class, tag)?;
+            known.classes.insert(tag, found);
+            if is_class {
+                known.class_of_classes = tag;
+            }
+        }
+        for thread in jvmti.all_threads(live, local)? {
+            let Some(tag) = search.add().map(tag) else {
+                break;
+            };
+            jvmti.set_tag(live, &thread, tag)?;
+            let name = jvmti.thread_name(live, local, &thread);
+            known.threads.insert(tag, name.unwrap_or_default());
+        }
+        Ok(known)
+    }
+
+    /// Whether a reference does not keep what it refers to.
+    fn is_weak(&self, holder_class_tag: i64, holds: Holds) -> bool {
+        let class = self.classes.get(&holder_class_tag);
+        let referent = class.and_then(|class| class.referent);
+        referent.is_some_and(|index| holds == Holds::Field(index))
+    }
+}
+
+/// Goes through the heap once; the classes that hold something, newly found.
+fn pass(
+    jvm: Jvm<'_>,
+    known: &Known,
+    search: &mut Search<Base, Holds>,
+) -> Result<HashSet<Node>, JvmtiError> {
+    let mut classes = HashSet::new();
+    let is_first = search.is_first();
+    let told = match is_first {
+        true => Told::OfTaggedClasses,
+        false => Told::Tagged,
+    };
+    let mut visit = |referral: &mut Referral| {
+        let to = node(referral.tag);
+        let to = match is_first {
+            false => to,
+            true => {
+                let class = known.classes.get(&referral.class_tag);
+                let is_asked = class.is_some_and(|class| class.is_asked);
+                is_asked.then(|| search.instance(to)).flatten()
+            }
+        };
+        let Some(to) = to else { return };
+        referral.tag = tag(to);
+        if !search.asks_for(to) {
+            return;
+        }
+        match referral.holder {
+            Holder::Root(root) => search.root(to, Base::Root(root)),
+            Holder::Object(holds) if known.is_weak(referral.holder_class_tag, holds) => {}
+            Holder::Object(holds) => {
+                let Some(from) = search.reference(node(referral.holder_tag), to, holds) else {
+                    return;
+                };
+                referral.holder_tag = tag(from);
+                if referral.holder_class_tag == known.class_of_classes {
+                    classes.insert(from);
+                }
+            }
+        }
+    };
+    jvm.jvmti.follow_references(jvm.live, told, &mut visit)?;
+    Ok(classes)
+}
+
+/// Classes of the JVM's own loaders stay, however they are held.
+fn keep_classes(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    search: &mut Search<Base, Holds>,
+    classes: &HashSet<Node>,
+) -> Result<(), JvmtiError> {
+    let new = classes.iter().filter(|node| !search.is_root(**node));
+    let new: Vec<i64> = new.map(|node| tag(*node)).collect();
+    each_object(jvm, &new, |jvm, tag, class| {
+        let Ok(loader) = jvm.jvmti.class_loader(jvm.local, class) else {
+            return;
+        };
+        let loader = agent.loaders.kind(jvm.jvmti, jvm.local, loader.as_ref());
+        if let (false, Some(node)) = (matches!(loader, Loader::Other(_)), node(tag)) {
+            search.root(node, Base::Stays);
+        }
+    })
+}
+
+/// Paths of the same kind together, the most frequent first, each with one as an example.
+fn grouped(jvm: Jvm<'_>, known: &Known, paths: &[Path<Base, Holds>]) -> Vec<HeapPath> {
+    let names = Names::read(jvm, paths);
+    let mut methods = Methods::default();
+    let mut groups: HashMap<Vec<String>, HeapPath> = HashMap::new();
+    for path in paths {
+        let root = root(jvm, known, &names, &mut methods, path);
+        let steps = |shows_index| {
+            let steps = path.references.iter();
+            let steps = steps.map(|step| names.step(step, shows_index));
+            let last = path.references.last().map_or(path.first, |last| last.to);
+            let last = std::iter::once(names.class(last));
+            root.iter().cloned().chain(steps).chain(last).collect()
+        };
+        let group = groups.entry(steps(false)).or_insert_with(|| HeapPath {
+            instances: 0,
+            steps: steps(true),
+        });
+        group.instances += 1;
+    }
+    let mut groups: Vec<HeapPath> = groups.into_values().collect();
+    groups.sort_by(|one, other| {
+        let order = other.instances.cmp(&one.instances);
+        order.then_with(|| one.steps.cmp(&other.steps))
+    });
+    groups
+}
+
+/// What holds the first object of a path; none if its first reference says enough.
+fn root(
+    jvm: Jvm<'_>,
+    known: &Known,
+    names: &Names,
+    methods: &mut Methods,
+    path: &Path<Base, Holds>,
+) -> Option<String> {
+    let mut thread = |tag: i64, method, location| {
+        let name = known.threads.get(&tag);
+        let thread = name.map_or_else(
+            || "a thread".to_owned(),
+            |name| format!("thread \"{name}\""),
+        );
+        names::place(jvm, methods, method, location)
+            .map_or_else(|| thread.clone(), |place| format!("{place} in {thread}"))
+    };
+    Some(match path.root {
+        Base::Root(Root::SystemClass) | Base::Stays => {
+            let is_static = matches!(
+                path.references.first().map(|first| first.kind),
+                Some(Holds::StaticField(_))
+            );
+            if is_static {
+                return None;
+            }
+            format!(
+                "the class {}, which stays loaded",
+                names.of_class(path.first)
+            )
+        }
+        Base::Root(Root::JniGlobal) => "a global reference of JNI".to_owned(),
+        Base::Root(Root::Monitor) => "a monitor that is entered".to_owned(),
+        Base::Root(Root::Frame {
+            thread: tag,
+            method,
+            location,
+            slot,
+        }) => format!("local variable {slot} of {}", thread(tag, method, location)),
+        Base::Root(Root::JniLocal {
+            thread: tag,
+            method,
+        }) => format!("a local reference of JNI of {}", thread(tag, method, -1)),
+        Base::Root(Root::Thread) => {
+            let name = known.threads.get(&tag(path.first));
+            let name = name.map_or_else(String::new, |name| format!(" \"{name}\""));
+            format!("a thread that runs:{name}")
+        }
+        Base::Root(Root::Other) => "the JVM itself".to_owned(),
+    })
+}

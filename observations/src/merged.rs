@@ -1,0 +1,266 @@
+//! What several JVMs did, as if it were one.
+
+use crate::recorded::{Collection, Recorded, VERSION};
+use crate::stacks::{StackBuilder, Stacks};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The sums of several recordings: threads, classes and stacks of the same names are the same. What is missing in each
+/// is not said of all.
+#[must_use]
+pub fn merged(recordings: &[Recorded]) -> Recorded {
+    let mut all = Recorded {
+        version: VERSION,
+        complete: true,
+        ..Recorded::default()
+    };
+    let mut stacks = StackBuilder::default();
+    let (mut threads, mut classes) = (HashMap::new(), HashMap::new());
+    let mut rows = Rows::default();
+    for one in recordings {
+        all.duration_ns += one.duration_ns;
+        all.turns += one.turns;
+        subscribe(&mut all, one);
+        let threads = numbers(&mut threads, &mut all.threads, &one.threads);
+        let classes = numbers(&mut classes, &mut all.classes, &one.classes);
+        let (frames, nodes) = graft(&mut stacks, &mut all.stacks, &one.stacks);
+        let numbers = Numbers {
+            threads,
+            classes,
+            frames,
+            nodes,
+        };
+        rows.add(&mut all, one, &numbers);
+        let collections = one.collections.iter().map(|collection| Collection {
+            used_after: None, // of one heap of many
+            heap_after: None,
+            ..collection.clone()
+        });
+        all.collections.extend(collections);
+    }
+    all
+}
+
+/// What any of them was told of.
+fn subscribe(all: &mut Recorded, one: &Recorded) {
+    let (all, one) = (&mut all.subscription, &one.subscription);
+    all.cpu = all.cpu.or(one.cpu);
+    all.allocations = all.allocations.or(one.allocations);
+    all.monitors |= one.monitors;
+    all.exceptions |= one.exceptions;
+    all.collections |= one.collections;
+    all.live |= one.live;
+}
+
+/// The new numbers of names.
+fn numbers(
+    known: &mut HashMap<String, u32>,
+    names: &mut Vec<String>,
+    added: &[String],
+) -> Vec<u32> {
+    let number = |name: &String| {
+        *known.entry(name.clone()).or_insert_with(|| {
+            names.push(name.clone());
+            (names.len() - 1) as u32 // far fewer than 2³² fit in memory
+        })
+    };
+    added.iter().map(number).collect()
+}
+
+/// The new numbers of frames, and of nodes; none of one that is damaged, or for which there is no room.
+fn graft(
+    builder: &mut StackBuilder,
+    to: &mut Stacks,
+    from: &Stacks,
+) -> (Vec<u32>, Vec<Option<u32>>) {
+    let frames = from.frames.iter();
+    let frames: Vec<u32> = frames
+        .map(|frame| builder.frame(to, frame.clone()))
+        .collect();
+    let mut nodes: Vec<Option<u32>> = Vec::with_capacity(from.nodes.len());
+    for node in &from.nodes {
+        let caller = node.caller.and_then(|caller| *nodes.get(caller as usize)?);
+        let frame = frames.get(node.frame as usize);
+        nodes.push(frame.and_then(|frame| builder.below(to, caller, *frame)));
+    }
+    to.cut += from.cut;
+    (frames, nodes)
+}
+
+/// New numbers by the old ones.
+struct Numbers {
+    threads: Vec<u32>,
+    classes: Vec<u32>,
+    frames: Vec<u32>,
+    nodes: Vec<Option<u32>>,
+}
+
+impl Numbers {
+    fn node(&self, node: Option<u32>) -> Option<u32> {
+        *self.nodes.get(node? as usize)?
+    }
+}
+
+/// A name that a damaged file does not hold leads nowhere.
+fn new(numbers: &[u32], old: u32) -> u32 {
+    numbers.get(old as usize).copied().unwrap_or(u32::MAX)
+}
+
+/// Thread, class and stack of a row.
+type Key = (u32, u32, Option<u32>);
+
+/// The places of rows by what they are of.
+#[derive(Default)]
+struct Rows {
+    cpu: HashMap<(u32, Option<u32>), usize>,
+    allocations: HashMap<Key, usize>,
+    contended: HashMap<Key, usize>,
+    waits: HashMap<Key, usize>,
+    exceptions: HashMap<(Key, Option<u32>), usize>,
+}
+
+impl Rows {
+    fn add(&mut self, all: &mut Recorded, one: &Recorded, numbers: &Numbers) {
+        for row in &one.cpu {
+            let mut row = row.clone();
+            row.thread = new(&numbers.threads, row.thread);
+            row.node = numbers.node(row.node);
+            let key = (row.thread, row.node);
+            if let Some((there, row)) = sum(&mut self.cpu, &mut all.cpu, key, row) {
+                there.samples += row.samples;
+                there.cpu_ns += row.cpu_ns;
+            }
+        }
+        for row in &one.allocations {
+            let mut row = row.clone();
+            let key = rename((&mut row.thread, &mut row.class, &mut row.node), numbers);
+            if let Some((there, row)) = sum(&mut self.allocations, &mut all.allocations, key, row) {
+                there.samples += row.samples;
+                there.objects += row.objects;
+                there.bytes += row.bytes;
+                there.live_objects += row.live_objects;
+                there.live_bytes += row.live_bytes;
+            }
+        }
+        for (known, to, from) in [
+            (&mut self.contended, &mut all.contended, &one.contended),
+            (&mut self.waits, &mut all.waits, &one.waits),
+        ] {
+            for row in from {
+                let mut row = row.clone();
+                let key = rename((&mut row.thread, &mut row.class, &mut row.node), numbers);
+                if let Some((there, row)) = sum(known, to, key, row) {
+                    there.count += row.count;
+                    there.total_ns += row.total_ns;
+                    there.longest_ns = there.longest_ns.max(row.longest_ns);
+                }
+            }
+        }
+        for row in &one.exceptions {
+            let mut row = row.clone();
+            let key = rename((&mut row.thread, &mut row.class, &mut row.node), numbers);
+            row.caught = row.caught.map(|frame| new(&numbers.frames, frame));
+            let key = (key, row.caught);
+            if let Some((there, row)) = sum(&mut self.exceptions, &mut all.exceptions, key, row) {
+                there.count += row.count;
+            }
+        }
+    }
+}
+
+fn rename(row: (&mut u32, &mut u32, &mut Option<u32>), numbers: &Numbers) -> Key {
+    let (thread, class, node) = row;
+    *thread = new(&numbers.threads, *thread);
+    *class = new(&numbers.classes, *class);
+    *node = numbers.node(*node);
+    (*thread, *class, *node)
+}
+
+/// Adds a row if there is none of its kind; else both.
+fn sum<'a, K: Eq + Hash, R>(
+    known: &mut HashMap<K, usize>,
+    rows: &'a mut Vec<R>,
+    key: K,
+    row: R,
+) -> Option<(&'a mut R, R)> {
+    match known.get(&key) {
+        Some(at) => Some((&mut rows[*at], row)),
+        None => {
+            known.insert(key, rows.len());
+            rows.push(row);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorded::Jvm;
+    use crate::recorder::Origin;
+    use crate::stacks::Frame;
+    use crate::{Recorder, Subscription};
+
+    /// A JVM whose threads, classes and frames come in this order, each once.
+    fn recording(names: &[&str], nanos: u64) -> Recorded {
+        let mut recorder = Recorder::new(Jvm::default(), Subscription::default(), 0);
+        for name in names {
+            let frame = |(number, _)| Frame {
+                method: if number == 0 { *name } else { "run" }.to_owned(),
+                ..Frame::default()
+            };
+            let origin = Origin {
+                thread: recorder.thread(name),
+                class: recorder.class(name),
+                node: recorder.stack(&[(0, name.len() as i64), (1, 0)], frame),
+            };
+            let caught = recorder.frame((9, 9), Frame::default);
+            recorder.contended(origin, nanos);
+            recorder.exception(origin, Some(caught));
+            recorder.allocation(origin, nanos);
+            recorder.cpu(origin.thread, origin.node, nanos);
+        }
+        recorder.collection(Collection {
+            duration_ns: nanos,
+            used_after: Some(1),
+            ..Collection::default()
+        });
+        recorder.recorded(nanos, true).clone()
+    }
+
+    #[test]
+    fn what_is_the_same_in_two_jvms_is_one_row() {
+        let two = [recording(&["a", "bb"], 3), recording(&["ccc", "a"], 4)];
+        let all = merged(&two);
+        let told: Vec<_> = all
+            .contended
+            .iter()
+            .map(|row| {
+                let first = all.stacks.path(row.node).next().expect("a frame");
+                let names = [all.thread(row.thread), all.class(row.class), &first.method];
+                assert_eq!(names, [names[0]; 3]);
+                (names[0], row.count, row.total_ns, row.longest_ns)
+            })
+            .collect();
+        assert_eq!(told, [("a", 2, 7, 4), ("bb", 1, 3, 3), ("ccc", 1, 4, 4)]);
+        let counts: Vec<u64> = all.exceptions.iter().map(|row| row.count).collect();
+        assert_eq!(counts, [2, 1, 1]);
+        let cpu: Vec<u64> = all.cpu.iter().map(|row| row.cpu_ns).collect();
+        assert_eq!(cpu, [7, 3, 4]);
+        let objects: Vec<u64> = all.allocations.iter().map(|row| row.samples).collect();
+        assert_eq!(objects, [2, 1, 1]);
+        assert_eq!(all.stacks.frames.len(), 5, "a, bb, ccc, run, the catcher");
+        assert_eq!((all.duration_ns, all.collections.len()), (7, 2));
+        assert!(all.collections.iter().all(|one| one.used_after.is_none()));
+    }
+
+    #[test]
+    fn damaged_recording_leads_nowhere() {
+        let mut one = recording(&["a"], 3);
+        one.threads.clear();
+        one.stacks.frames.clear();
+        let all = merged(&[one]);
+        assert_eq!(all.thread(all.contended[0].thread), "");
+        assert_eq!(all.stacks.path(all.contended[0].node).count(), 0);
+    }
+}

@@ -1,0 +1,428 @@
+//! Why objects stay in the heap: paths from roots to them.
+//!
+//! The heap is gone through several times, and each time only those references count that lead to an object that is
+//! known: first to the instances that are asked for, then to what refers to them, and so on, until a root leads to each.
+//! So memory is needed for the surroundings of these objects alone, and the paths are short ones.
+
+use std::collections::{HashMap, VecDeque};
+
+/// An object, by the order in which it became known.
+pub type Node = u32;
+
+/// What the search may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Objects that it knows.
+    pub nodes: usize,
+    /// References that it keeps.
+    pub references: usize,
+    /// Instances that are looked at.
+    pub instances: usize,
+}
+
+/// A reference from an object to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference<K> {
+    /// The object that refers.
+    pub from: Node,
+    /// The one that it refers to.
+    pub to: Node,
+    /// How.
+    pub kind: K,
+}
+
+/// What is known of a node.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    is_target: bool,
+    /// What refers to it is asked for now.
+    is_asked: bool,
+    /// All that refers to it is known.
+    is_explored: bool,
+}
+
+/// A search for paths; `R` is what a root is, `K` what a reference is.
+#[derive(Debug)]
+pub struct Search<R, K> {
+    limits: Limits,
+    states: Vec<State>,
+    targets: usize,
+    references: Vec<Reference<K>>,
+    roots: HashMap<Node, R>,
+    is_first: bool,
+    /// Instances for which there was no room.
+    pub more_instances: bool,
+    /// Whether objects or references had no room.
+    pub cut: bool,
+}
+
+/// How an object is held: by a root and the references from there on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Path<R, K> {
+    /// The root.
+    pub root: R,
+    /// The first object, which the root holds.
+    pub first: Node,
+    /// The references from there to the instance.
+    pub references: Vec<Reference<K>>,
+}
+
+impl<R: Copy, K: Copy> Search<R, K> {
+    /// Nothing is known.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            states: Vec::new(),
+            targets: 0,
+            references: Vec::new(),
+            roots: HashMap::new(),
+            is_first: true,
+            more_instances: false,
+            cut: false,
+        }
+    }
+
+    /// Makes an object known that may turn up; none if there is no room.
+    pub fn add(&mut self) -> Option<Node> {
+        if self.states.len() >= self.limits.nodes {
+            self.cut = true;
+            return None;
+        }
+        self.states.push(State::default());
+        Some((self.states.len() - 1) as Node) // limited far below 2³²
+    }
+
+    /// An instance of what is asked for was met, in the first pass: its number, if it is looked at.
+    pub fn instance(&mut self, known: Option<Node>) -> Option<Node> {
+        if known.is_some_and(|node| self.states[node as usize].is_target) {
+            return known;
+        }
+        if self.targets >= self.limits.instances {
+            self.more_instances = true;
+            return None;
+        }
+        let node = known.or_else(|| self.add())?;
+        let state = &mut self.states[node as usize];
+        (state.is_target, state.is_asked) = (true, true);
+        self.targets += 1;
+        Some(node)
+    }
+
+    /// Whether this pass finds instances.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Whether it is asked in this pass what refers to an object.
+    #[must_use]
+    pub fn asks_for(&self, node: Node) -> bool {
+        self.states[node as usize].is_asked
+    }
+
+    /// A root holds an object.
+    pub fn root(&mut self, node: Node, root: R) {
+        self.roots.entry(node).or_insert(root);
+    }
+
+    /// Whether a root was found that holds an object.
+    #[must_use]
+    pub fn is_root(&self, node: Node) -> bool {
+        self.roots.contains_key(&node)
+    }
+
+    /// An object, which is made known if it is not, refers to one that is asked for: its number.
+    pub fn reference(&mut self, from: Option<Node>, to: Node, kind: K) -> Option<Node> {
+        if self.references.len() >= self.limits.references {
+            self.cut = true;
+            return from;
+        }
+        let from = from.or_else(|| self.add())?;
+        self.references.push(Reference { from, to, kind });
+        Some(from)
+    }
+
+    /// A pass through the heap is over: whether another one finds more.
+    pub fn pass_is_over(&mut self) -> bool {
+        self.is_first = false;
+        for state in &mut self.states {
+            state.is_explored |= std::mem::take(&mut state.is_asked);
+        }
+        let came_from = self.held();
+        let into = Adjacent::new(self.states.len(), &self.references, |found| found.to);
+        let mut seen = vec![false; self.states.len()];
+        let mut queue: VecDeque<Node> = VecDeque::new();
+        let open = |node: Node| !came_from[node as usize].is_known();
+        for node in 0..self.states.len() as Node {
+            if self.states[node as usize].is_target && open(node) {
+                seen[node as usize] = true;
+                queue.push_back(node);
+            }
+        }
+        let mut any = false;
+        while let Some(node) = queue.pop_front() {
+            let state = &mut self.states[node as usize];
+            if !state.is_explored {
+                state.is_asked = true;
+                any = true;
+                continue;
+            }
+            for at in into.of(node) {
+                let from = self.references[*at as usize].from;
+                if open(from) && !std::mem::replace(&mut seen[from as usize], true) {
+                    queue.push_back(from);
+                }
+            }
+        }
+        any && !self.cut
+    }
+
+    /// How each object is held, as far as known.
+    fn held(&self) -> Vec<Held> {
+        let out = Adjacent::new(self.states.len(), &self.references, |found| found.from);
+        let mut held = vec![Held::Unknown; self.states.len()];
+        let mut roots: Vec<Node> = self.roots.keys().copied().collect();
+        roots.sort_unstable();
+        for node in &roots {
+            held[*node as usize] = Held::ByRoot;
+        }
+        let mut queue = VecDeque::from(roots);
+        while let Some(node) = queue.pop_front() {
+            for at in out.of(node) {
+                let to = self.references[*at as usize].to;
+                if !held[to as usize].is_known() {
+                    held[to as usize] = Held::ByReference(*at);
+                    queue.push_back(to);
+                }
+            }
+        }
+        held
+    }
+
+    /// How many instances are looked at.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.targets
+    }
+
+    /// A path to each instance for which there is one.
+    #[must_use]
+    pub fn paths(&self) -> Vec<Path<R, K>> {
+        let held = self.held();
+        let targets =
+            (0..self.states.len() as Node).filter(|node| self.states[*node as usize].is_target);
+        targets
+            .filter_map(|target| {
+                let mut references = Vec::new();
+                let mut first = target;
+                while let Held::ByReference(at) = held[first as usize] {
+                    let found = self.references[at as usize];
+                    references.push(found);
+                    first = found.from;
+                }
+                references.reverse();
+                let root = *self.roots.get(&first)?;
+                Some(Path {
+                    root,
+                    first,
+                    references,
+                })
+            })
+            .collect()
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    Unknown,
+    ByRoot,
+    /// By the reference with this index.
+    ByReference(u32),
+}
+
+impl Held {
+    fn is_known(self) -> bool {
+        !matches!(self, Self::Unknown)
+    }
+}
+
+/// Indices of references by one of their ends.
+struct Adjacent {
+    begins: Vec<u32>,
+    indices: Vec<u32>,
+}
+
+impl Adjacent {
+    fn new<K>(nodes: usize, references: &[Reference<K>], end: fn(&Reference<K>) -> Node) -> Self {
+        let mut begins = vec![0_u32; nodes + 1];
+        for reference in references {
+            begins[end(reference) as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            begins[node + 1] += begins[node];
+        }
+        let mut next = begins.clone();
+        let mut indices = vec![0; references.len()];
+        for (index, reference) in references.iter().enumerate() {
+            let at = &mut next[end(reference) as usize];
+            indices[*at as usize] = index as u32; // limited far below 2³²
+            *at += 1;
+        }
+        Self { begins, indices }
+    }
+
+    fn of(&self, node: Node) -> &[u32] {
+        let node = node as usize;
+        &self.indices[self.begins[node] as usize..self.begins[node + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOMY: Limits = Limits {
+        nodes: 100,
+        references: 100,
+        instances: 100,
+    };
+
+    /// A heap of objects with names, gone through as a JVM does.
+    struct Heap<'a> {
+        roots: &'a [&'a str],
+        references: &'a [(&'a str, &'a str)],
+    }
+
+    impl Heap<'_> {
+        /// The paths to instances whose names begin with `x`, and how many passes it took.
+        fn search(&self, limits: Limits) -> (Search<(), usize>, Vec<String>, usize) {
+            let mut search = Search::new(limits);
+            let mut tags: HashMap<&str, Node> = HashMap::new();
+            let mut passes = 0;
+            loop {
+                passes += 1;
+                let roots = self.roots.iter().map(|to| (None, *to));
+                let inner = self.references.iter().map(|(from, to)| (Some(*from), *to));
+                for (index, (from, to)) in roots.chain(inner).enumerate() {
+                    let known = tags.get(to).copied();
+                    let node = match to.starts_with('x') && search.is_first() {
+                        true => search.instance(known),
+                        false => known,
+                    };
+                    let Some(node) = node else { continue };
+                    tags.insert(to, node);
+                    if !search.asks_for(node) {
+                        continue;
+                    }
+                    match from {
+                        None => search.root(node, ()),
+                        Some(from) => {
+                            let found = search.reference(tags.get(from).copied(), node, index);
+                            tags.extend(found.map(|node| (from, node)));
+                        }
+                    }
+                }
+                if !search.pass_is_over() {
+                    break;
+                }
+            }
+            let names: HashMap<Node, &str> =
+                tags.iter().map(|(name, node)| (*node, *name)).collect();
+            let mut paths: Vec<String> = Vec::new();
+            for path in search.paths() {
+                let mut text = names[&path.first].to_owned();
+                for reference in &path.references {
+                    text += " ";
+                    text += names[&reference.to];
+                }
+                paths.push(text);
+            }
+            paths.sort();
+            (search, paths, passes)
+        }
+    }
+
+    #[test]
+    fn shortest_path_is_found_and_nothing_beyond_it_is_looked_at() {
+        let heap = Heap {
+            roots: &["far", "near"],
+            references: &[
+                ("far", "a"),
+                ("a", "b"),
+                ("b", "x"),
+                ("near", "c"),
+                ("c", "x"),
+                ("x", "c"),
+            ],
+        };
+        let (search, paths, passes) = heap.search(ROOMY);
+        assert_eq!((paths, passes), (vec!["near c x".to_owned()], 3));
+        assert!(!search.cut && !search.more_instances);
+    }
+
+    #[test]
+    fn instances_in_one_table_and_in_a_ring_each_have_a_path() {
+        let heap = Heap {
+            roots: &["map"],
+            references: &[
+                ("map", "table"),
+                ("table", "e1"),
+                ("table", "e2"),
+                ("e1", "x1"),
+                ("e2", "x2"),
+                ("x1", "x2"),
+                ("x2", "x3"),
+                ("x3", "x1"),
+            ],
+        };
+        let (search, paths, _) = heap.search(ROOMY);
+        let expected = [
+            "map table e1 x1",
+            "map table e1 x1 x2",
+            "map table e1 x1 x2 x3",
+        ];
+        assert_eq!(paths.len(), expected.len());
+        assert_eq!(paths[0], expected[0]);
+        assert!(
+            paths[1].ends_with("x2 x3") || paths[1].ends_with("e2 x2"),
+            "{paths:?}"
+        );
+        assert_eq!(search.instances(), 3);
+    }
+
+    #[test]
+    fn instance_that_no_root_holds_has_no_path_and_the_search_ends() {
+        let heap = Heap {
+            roots: &["a"],
+            references: &[("a", "x1"), ("lost", "x2"), ("x2", "lost")],
+        };
+        let (search, paths, _) = heap.search(ROOMY);
+        assert_eq!((paths, search.instances()), (vec!["a x1".to_owned()], 2));
+    }
+
+    #[test]
+    fn what_has_no_room_is_said() {
+        let heap = Heap {
+            roots: &["a"],
+            references: &[("a", "b"), ("b", "x1"), ("b", "x2"), ("c", "x1")],
+        };
+        let (search, paths, _) = heap.search(Limits {
+            instances: 1,
+            ..ROOMY
+        });
+        assert!(search.more_instances && !search.cut);
+        assert_eq!((paths, search.instances()), (vec!["a b x1".to_owned()], 1));
+        for limits in [
+            Limits { nodes: 3, ..ROOMY },
+            Limits {
+                references: 2,
+                ..ROOMY
+            },
+        ] {
+            let (search, paths, passes) = heap.search(limits);
+            assert!(search.cut && paths.is_empty());
+            assert_eq!(passes, 1);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `classhook profile PID --heap path=CLASS` of a program that knows what holds its objects.
+
+use crate::support::command::{LATE, assert_no_agent, classhook};
+use e2e_tests::java::Java;
+use e2e_tests::jdks;
+use e2e_tests::servant::Servant;
+use e2e_tests::{javac, scratch, workspace};
+
+#[test]
+fn paths_to_instances_are_those_that_the_program_knows() {
+    let newest = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/profile/Held.java");
+    let classes = javac::compile(&newest, &[&source], folder.path(), &["--release", "17"]);
+    for jdk in jdks::main_three() {
+        let java = Java::new(&jdk).options(&LATE).option("-Xcheck:jni");
+        let running = Servant::of(&java.class_path(&[&classes]).main("Held"));
+        let pid = running.pid().to_string();
+        let told = |class: &str| {
+            let run = classhook(&["profile", &pid, "--heap", &format!("path={class}")]);
+            run.assert_success();
+            run.stdout
+        };
+        let expect = |class: &str, parts: &[&str]| {
+            let told = told(class);
+            let mut rest = told.as_str();
+            for part in parts {
+                let at = rest.find(part);
+                let at = at.unwrap_or_else(|| panic!("no `{part}` of {class} on {jdk}:\n{told}"));
+                rest = &rest[at + part.len()..];
+            }
+        };
+        expect(
+            "Held$InMap",
+            &[
+                "2 of 2 instances of Held$InMap:\n  static Held.CACHE\n  java.util.HashMap.table\n  java.util.HashMap$Node[",
+                "]\n  java.util.HashMap$Node.value\n  java.lang.Object[1]\n  Held$InMap\n",
+                "stood still for",
+            ],
+        );
+        expect(
+            "Held$InBox",
+            &[
+                "1,000 of the first 1,000 instances of Held$InBox that were met:\n  static Held.other\n  Held$Box.content\n  java.lang.Object[",
+                "]\n  Held$Box.content\n  Held$InBox\n",
+            ],
+        );
+        expect(
+            "Held$InLocal",
+            &[
+                "1 of 1 instances of Held$InLocal:\n  local variable 1 of Held$Holder.run(Held.java:",
+                ") in thread \"holder\"\n  Held$InLocal\n",
+            ],
+        );
+        expect("Held$InThread", &["  Held$Holder.mine\n  Held$InThread\n"]);
+        expect(
+            "Held$Weakly",
+            &["1 of 1 instances of Held$Weakly: only soft, weak, phantom"],
+        );
+        classhook(&["profile", &pid, "--heap", "path=Held$Nobody"])
+            .assert_exit(2)
+            .assert_stderr("error[H0664]")
+            .assert_stderr("no class `Held$Nobody` is loaded");
+        assert_no_agent(&pid);
+        let left = running.end();
+        assert_eq!((left.code, left.stderr.as_str()), (Some(0), ""), "{jdk}");
+    }
+}
