@@ -222,8 +222,14 @@ impl Analysis<'_> {
         }
     }
 
-    fn add(&mut self, class: ClassCoverage) {
+    fn add(&mut self, mut class: ClassCoverage) {
         self.any = true;
+        // What was counted in another version of the class is not about this one.
+        let counts = self.recorded.counts.get(&class.name);
+        let counts = counts.filter(|_| !class.no_match && class.carried_over.is_none());
+        for count in counts.into_iter().flatten() {
+            class.count(&count.method, &count.descriptor, count.line, count.times);
+        }
         if let Err(BundleError::DifferentClass {
             name,
             first,

@@ -16,6 +16,7 @@ use trace::{compact, flame, json_lines, losses, perfetto, records, results, tabl
 use crate::args::place;
 use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
+use crate::inputs::execution_data::COUNTS;
 use crate::inputs::run_files::{self, Kind};
 use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
@@ -121,6 +122,11 @@ pub fn read(
         let read = run_files::read_events(path, warnings);
         traces.extend(damaged.unless_damaged(path, read, warnings)?.flatten());
     }
+    // These are numbers of a coverage report.
+    let of_coverage = |span: &SpanInfo| span.plugin == COUNTS;
+    traces
+        .iter_mut()
+        .for_each(|trace| retain(trace, |span| !of_coverage(span)));
     select(&mut traces, filter);
     Ok(traces)
 }

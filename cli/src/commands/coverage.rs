@@ -15,7 +15,7 @@ use crate::build_tools::{self, Build};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::class_files;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::LINES;
+use crate::inputs::execution_data::{COUNTS, LINES};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
@@ -63,6 +63,9 @@ pub struct Coverage {
     /// Count what was executed of lines that ended with an exception, too, by a probe where each line begins
     #[arg(long, conflicts_with_all = ["config", "pid"])]
     pub exact_lines: bool,
+    /// Count how often each line is executed, for LCOV, Cobertura, JSON and HTML; with --exact-lines
+    #[arg(long, conflicts_with_all = ["config", "pid"])]
+    pub hit_counts: bool,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
@@ -100,10 +103,10 @@ impl Coverage {
         let plugins = if self.settings.configuration().file.is_some() {
             vec![]
         } else {
-            let names = if self.exact_lines {
-                &["coverage", LINES][..]
-            } else {
-                &["coverage"]
+            let names = match (self.hit_counts, self.exact_lines) {
+                (true, _) => &["coverage", LINES, COUNTS][..],
+                (false, true) => &["coverage", LINES],
+                (false, false) => &["coverage"],
             };
             names.iter().map(Into::into).collect()
         };

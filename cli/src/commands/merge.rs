@@ -9,7 +9,7 @@ use trace::numbers::counted;
 
 use crate::args::place;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{ExecutionDataStore, LINES, PLUGIN};
+use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
 use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::{PARTIAL, Problem};
@@ -48,7 +48,7 @@ impl Merge {
         let files = run_files::find(&self.files)?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(self.strict_inputs);
-        let recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
+        let mut recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
         let is_partial = damaged.any()? || warnings.of_missing();
         if recorded.classes.is_empty() {
             return Err(
@@ -57,6 +57,9 @@ impl Merge {
                     "snapshots or .exec files with at least one class",
                 ),
             );
+        }
+        if !recorded.counts.is_empty() {
+            recorded.other_plugins.insert(COUNTS.to_owned());
         }
         if !recorded.other_plugins.is_empty() {
             warnings.add(other_plugins(&recorded));

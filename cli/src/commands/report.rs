@@ -15,7 +15,7 @@ use crate::analysis::{self, Analysed};
 use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::ExecutionDataStore;
+use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::plugin_tables;
@@ -89,8 +89,10 @@ impl Report {
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
         let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
-        let (events, files) = split(files, Kind::Events);
-        let (tables, files) = split(files, Kind::Tables);
+        let (mut events, files) = split(files, Kind::Events);
+        let (tables, mut files) = split(files, Kind::Tables);
+        files.extend(run_files::with_counts(events.iter().cloned()));
+        events.retain(|path| !holds_counts_alone(path));
         let trace = TraceOutputs {
             beside,
             reporters: self.reporters.find()?,
@@ -171,6 +173,16 @@ fn split(files: Vec<PathBuf>, wanted: Kind) -> (Vec<PathBuf>, Vec<PathBuf>) {
 fn holds_coverage(path: &Path) -> bool {
     let is_coverage = |plugin: &String| plugin.split('@').next() == Some("coverage");
     Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
+}
+
+/// Of a JVM in which lines were counted and nothing was traced.
+fn holds_counts_alone(path: &Path) -> bool {
+    let name = |plugin: &String| plugin.split('@').next().unwrap_or_default().to_owned();
+    let plugins: Vec<String> = Meta::of_file(path)
+        .map(|meta| meta.plugins.iter().map(name).collect())
+        .unwrap_or_default();
+    let of_coverage = |name: &String| [PLUGIN, LINES, COUNTS].contains(&name.as_str());
+    plugins.iter().any(|name| name == COUNTS) && plugins.iter().all(of_coverage)
 }
 
 /// What is to be made of which files.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coverage::report::{ExecutionData, Session};
+use probes::events::Trace;
 use probes::{ClassBytes, Incomplete, Merged, Meta, TestHits, Unselected};
 
 use super::class_files::Loader;
@@ -20,6 +21,22 @@ pub const PLUGIN: &str = "coverage";
 
 /// The plugin whose probes stand where lines begin.
 pub const LINES: &str = host::config::LINES;
+
+/// The plugin that counts how often lines begin.
+pub const COUNTS: &str = host::config::COUNTS;
+
+/// How often a line began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineCount {
+    /// The method's name.
+    pub method: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// The line.
+    pub line: u32,
+    /// How often.
+    pub times: u64,
+}
 
 /// A class that was loaded, and what was executed of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +71,8 @@ pub struct ExecutionDataStore {
     pub classes: Vec<MeasuredClass>,
     /// Which lines were begun, of classes of which that is known.
     pub lines: Vec<BegunLines>,
+    /// How often lines began, by the internal name of the class.
+    pub counts: HashMap<String, Vec<LineCount>>,
     /// What tests executed, by the numbers of the classes.
     pub tests: Vec<TestHits>,
     /// Whether of some tests it is not known what they executed.
@@ -92,7 +111,15 @@ impl ExecutionDataStore {
             };
             match kind {
                 Kind::Snapshot => snapshots.push(path),
-                Kind::Events | Kind::Tables => {} // no coverage in there
+                Kind::Tables => {} // no coverage in there
+                Kind::Events => {
+                    if run_files::with_counts([path.clone()]).next().is_none() {
+                        continue; // no coverage in there
+                    }
+                    let read = run_files::read_events(path, warnings);
+                    let trace = damaged.unless_damaged(path, read, warnings)?.flatten();
+                    trace.iter().for_each(|trace| recorded.add_counts(trace));
+                }
                 Kind::Exec => {
                     let read = exec_files::read(path);
                     let Some((sessions, data)) = damaged.unless_damaged(path, read, warnings)?
@@ -254,6 +281,19 @@ impl ExecutionDataStore {
     fn add_lines(&mut self, begun: BegunLines) {
         self.lines_by_id.insert(begun.id, self.lines.len());
         self.lines.push(begun);
+    }
+
+    /// Adds how often lines began in a JVM; of one where lines were counted, also those that never did.
+    fn add_counts(&mut self, trace: &Trace) {
+        for (id, span) in trace.spans.iter().filter(|(_, span)| span.plugin == COUNTS) {
+            let counts = self.counts.entry(span.class.clone()).or_default();
+            counts.push(LineCount {
+                method: span.method.clone(),
+                descriptor: span.descriptor.clone(),
+                line: span.line,
+                times: trace.counts.get(id).copied().unwrap_or(0),
+            });
+        }
     }
 
     /// Which lines of the class with this id were begun; none if it is not known.

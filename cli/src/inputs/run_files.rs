@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use host::config::COUNTS;
 use observations::tables;
 use probes::events::{self, Trace};
 use probes::format::MAGIC;
@@ -76,7 +77,7 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(paths)
 }
 
-/// The snapshots in a folder that JVMs of this run wrote; none if there is no such folder.
+/// The snapshots in a folder that JVMs of this run wrote, and their event files with counts; none if there is no such folder.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -85,8 +86,23 @@ pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         return Ok(Vec::new());
     }
     let mut paths = in_folder(folder)?;
-    paths.retain(|path| Meta::read(path).is_ok_and(|meta| meta.run == run));
-    Ok(paths)
+    paths.retain(|path| Meta::of_file(path).is_ok_and(|meta| meta.run == run));
+    let (mut snapshots, others): (Vec<_>, Vec<_>) = paths
+        .into_iter()
+        .partition(|path| kind(path).is_ok_and(|kind| kind == Kind::Snapshot));
+    if !snapshots.is_empty() {
+        snapshots.extend(with_counts(others));
+    }
+    Ok(snapshots)
+}
+
+/// The event files of these in which the agent counted how often lines begin.
+pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
+    paths.into_iter().filter(|path| {
+        let counts = |plugin: &String| plugin.split('@').next() == Some(COUNTS);
+        kind(path).is_ok_and(|kind| kind == Kind::Events)
+            && Meta::of_file(path).is_ok_and(|meta| meta.plugins.iter().any(counts))
+    })
 }
 
 /// What kind of file of a run this is.

@@ -45,6 +45,9 @@ fn restricted(class: &ClassCoverage, keeps: impl Fn(u32) -> bool) -> ClassCovera
         );
         for (number, line) in method.lines.iter().filter(|(number, _)| keeps(*number)) {
             part.increment(line.instructions, line.branches, Some(number));
+            if let Some(times) = method.lines.begun(number) {
+                part.lines.count(number, times);
+            }
         }
         part.close();
         part.counters.complexity = Counter::EMPTY;

@@ -25,13 +25,21 @@ impl LineCoverage {
 
 /// Line coverage by line number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lines(BTreeMap<u32, LineCoverage>);
+pub struct Lines {
+    lines: BTreeMap<u32, LineCoverage>,
+    /// How often each began, if that was counted.
+    #[expect(
+        clippy::box_collection,
+        reason = "few reports count, and each method has lines"
+    )]
+    begun: Option<Box<BTreeMap<u32, u64>>>,
+}
 
 impl Lines {
     /// Adds to line `number`; gives what changes in a counter of lines, which
     /// may take a missed line back when it becomes covered.
     fn add(&mut self, number: u32, added: LineCoverage, counter: &mut Counter) {
-        let line = self.0.entry(number).or_default();
+        let line = self.lines.entry(number).or_default();
         let before = line.instructions;
         line.instructions += added.instructions;
         line.branches += added.branches;
@@ -58,7 +66,7 @@ impl Lines {
         if !(self.first()?..=self.last()?).contains(&number) {
             return None;
         }
-        let line = self.0.entry(number).or_default();
+        let line = self.lines.entry(number).or_default();
         let before = *line;
         let instructions = match covered || before.instructions.covered > 0 {
             true => Counter::COVERED,
@@ -71,34 +79,62 @@ impl Lines {
         Some((before, *line))
     }
 
+    /// The line began so often more.
+    pub fn count(&mut self, number: u32, times: u64) {
+        let begun = self.begun.get_or_insert_default();
+        let count = begun.entry(number).or_default();
+        *count = count.saturating_add(times);
+    }
+
+    /// How often a line began, if lines were counted.
+    #[must_use]
+    pub fn begun(&self, number: u32) -> Option<u64> {
+        let begun = self.begun.as_ref()?;
+        Some(begun.get(&number).copied().unwrap_or(0))
+    }
+
+    /// How often a line was executed, as far as that is known: at least once if any of it was, and not at all if nothing
+    /// was.
+    #[must_use]
+    pub fn executions(&self, number: u32) -> u64 {
+        let line = self.lines.get(&number);
+        match line.is_some_and(|line| line.instructions.covered > 0) {
+            true => self.begun(number).unwrap_or(1).max(1),
+            false => 0,
+        }
+    }
+
     /// Adds all lines of `other`.
     pub(super) fn merge(&mut self, other: &Self, counter: &mut Counter) {
-        for (&number, &line) in &other.0 {
+        for (&number, &line) in &other.lines {
             self.add(number, line, counter);
+        }
+        for (&number, &times) in other.begun.iter().flat_map(|begun| begun.iter()) {
+            self.count(number, times);
         }
     }
 
     /// Coverage of line `number`, if it has instructions or branches.
     #[must_use]
     pub fn line(&self, number: u32) -> Option<&LineCoverage> {
-        self.0.get(&number)
+        self.lines.get(&number)
     }
 
     /// The smallest number known.
     #[must_use]
     pub fn first(&self) -> Option<u32> {
-        self.0.first_key_value().map(|(&number, _)| number)
+        self.lines.first_key_value().map(|(&number, _)| number)
     }
 
     /// The greatest number known.
     #[must_use]
     pub fn last(&self) -> Option<u32> {
-        self.0.last_key_value().map(|(&number, _)| number)
+        self.lines.last_key_value().map(|(&number, _)| number)
     }
 
     /// All lines that hold something, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &LineCoverage)> {
-        let lines = self.0.iter().map(|(&number, line)| (number, line));
+        let lines = self.lines.iter().map(|(&number, line)| (number, line));
         lines.filter(|(_, line)| line.status() != Status::Empty)
     }
 
@@ -268,6 +304,17 @@ impl ClassCoverage {
         self.methods.push(method);
     }
 
+    /// The line of a method began so often more.
+    pub fn count(&mut self, method: &str, descriptor: &str, line: u32, times: u64) {
+        let mut methods = self.methods.iter_mut();
+        let found =
+            methods.find(|found| (&*found.name, &*found.descriptor) == (method, descriptor));
+        if let Some(found) = found {
+            found.lines.count(line, times);
+            self.lines.count(line, times);
+        }
+    }
+
     /// Whether there are instructions to cover.
     #[must_use]
     pub fn contains_code(&self) -> bool {
@@ -308,6 +355,24 @@ mod tests {
             method.lines.line(5).map(LineCoverage::status),
             Some(Status::PartlyCovered)
         );
+    }
+
+    #[test]
+    fn executions_are_those_that_were_counted_of_covered_lines() {
+        let mut class = ClassCoverage::new(1, "a/B");
+        class.add_method(method("one", &[(5, 0, 1), (6, 1, 0)]));
+        class.add_method(method("two", &[(5, 0, 1), (7, 0, 1)]));
+        let executions =
+            |class: &ClassCoverage| [5, 6, 7, 8].map(|line| class.lines.executions(line));
+        assert_eq!(executions(&class), [1, 0, 1, 0]);
+        assert_eq!(class.lines.begun(5), None);
+        class.count("one", "()V", 5, 3);
+        class.count("one", "()V", 6, 2);
+        class.count("two", "()V", 5, 4);
+        class.count("three", "()V", 7, 9);
+        assert_eq!(executions(&class), [7, 0, 1, 0]);
+        assert_eq!(class.lines.begun(5), Some(7));
+        assert_eq!(class.methods[0].lines.executions(5), 3);
     }
 
     #[test]

@@ -140,12 +140,8 @@ fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
             .iter()
             .filter(|(_, line)| line.instructions.total() > 0)
         {
+            let hits = &*lines.executions(number).to_string();
             let number = number.to_string();
-            let hits = if line.instructions.covered > 0 {
-                "1"
-            } else {
-                "0"
-            };
             let branches = line.branches;
             let Some(ratio) = branches.ratio() else {
                 xml.empty(

@@ -144,9 +144,13 @@ fn write_file(
         let (instructions, branches) = (line.instructions, line.branches);
         write!(
             out,
-            "{{\"nr\":{number},\"mi\":{},\"ci\":{},\"mb\":{},\"cb\":{}}}",
+            "{{\"nr\":{number},\"mi\":{},\"ci\":{},\"mb\":{},\"cb\":{}",
             instructions.missed, instructions.covered, branches.missed, branches.covered
-        )
+        )?;
+        match file.lines.begun(number) {
+            Some(_) => write!(out, ",\"times\":{}}}", file.lines.executions(number)),
+            None => out.write_all(b"}"),
+        }
     })?;
     out.write_all(b"]}")
 }

@@ -7,7 +7,8 @@ use super::{Report, SourceLookup, path_of};
 use crate::model::{LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage};
 
 /// Writes the report; files are named as the sources have them, those that they do not know
-/// `package/File.java`, and what was executed counts as executed once. Classes that name no source file are left out.
+/// `package/File.java`, and what was executed counts as executed once where nothing was
+/// counted. Classes that name no source file are left out.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -47,8 +48,8 @@ fn write_file(
         .filter(|(_, line)| line.instructions.total() > 0)
         .collect();
     let executed = |line: &LineCoverage| line.instructions.covered > 0;
-    for (number, line) in &lines {
-        writeln!(text, "DA:{number},{}", u8::from(executed(line)))?;
+    for (number, _) in &lines {
+        writeln!(text, "DA:{number},{}", file.lines.executions(*number))?;
     }
     let hit = lines.iter().filter(|(_, line)| executed(line)).count();
     writeln!(text, "LF:{}\nLH:{hit}\nend_of_record", lines.len())

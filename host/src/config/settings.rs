@@ -140,6 +140,9 @@ pub enum PluginSource {
 /// The plugin that records where lines begin: the component of `coverage` with other settings.
 pub const LINES: &str = "coverage-lines";
 
+/// The plugin that counts how often lines begin: the same.
+pub const COUNTS: &str = "coverage-counts";
+
 /// The plugins that are part of the agent.
 pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
@@ -242,17 +245,19 @@ impl PluginConfig {
         Self::new(name.to_owned(), source, grant)
     }
 
-    /// The bundled plugin of this name, or [`LINES`]; none if there is no such.
+    /// The bundled plugin of this name, [`LINES`] or [`COUNTS`]; none if there is no such.
     #[must_use]
     pub fn bundled_of(name: &str) -> Option<Self> {
-        if name == LINES {
-            return Some(Self {
-                name: name.to_owned(),
-                config: serde_json::json!({"lines": true}),
-                ..Self::bundled("coverage")
-            });
-        }
-        BUNDLED.contains(&name).then(|| Self::bundled(name))
+        let config = match name {
+            LINES => serde_json::json!({"lines": true}),
+            COUNTS => serde_json::json!({"counts": true}),
+            _ => return BUNDLED.contains(&name).then(|| Self::bundled(name)),
+        };
+        Some(Self {
+            name: name.to_owned(),
+            config,
+            ..Self::bundled("coverage")
+        })
     }
 
     /// Grants these capabilities, to a bundled plugin besides those that it needs; `!natives` withholds one.

@@ -6,7 +6,8 @@
 //! questions for most classes.
 //!
 //! As the plugin `coverage-lines` it sets a probe where each line begins instead, which
-//! tells lines that ended with an exception from those that were not reached.
+//! tells lines that ended with an exception from those that were not reached; as the plugin
+//! `coverage-counts` it counts there how often each line begins.
 
 use std::cell::RefCell;
 
@@ -20,12 +21,17 @@ pub struct Settings {
     /// Only where lines begin, as the plugin `coverage-lines`.
     #[serde(default)]
     lines: bool,
+    /// Only counters where lines begin, as the plugin `coverage-counts`.
+    #[serde(default)]
+    counts: bool,
 }
 
 /// Sets probes in every method that has code.
 pub struct Coverage {
     /// Where lines begin, instead of where JaCoCo puts them.
     lines: bool,
+    /// Whether these are counters.
+    counts: bool,
     /// Buffers only: what is in them never outlives a class.
     scratch: RefCell<Scratch>,
 }
@@ -42,7 +48,8 @@ impl Transformer for Coverage {
 
     fn new(settings: Settings) -> Result<Self> {
         Ok(Self {
-            lines: settings.lines,
+            lines: settings.lines || settings.counts,
+            counts: settings.counts,
             scratch: RefCell::default(),
         })
     }
@@ -75,7 +82,12 @@ impl Transformer for Coverage {
             }
             Ok(())
         })?;
-        if !places.is_empty() {
+        if places.is_empty() {
+            return Ok(());
+        }
+        if self.counts {
+            plan.count(&class.sites(places)?, b"")?;
+        } else {
             plan.hit_places(places, b"")?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use e2e_tests::cases::{self, Case, Lines};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
-use e2e_tests::{jacoco, scratch, workspace};
+use e2e_tests::{jacoco, javac, scratch, workspace};
 use jacoco_files::XmlReport;
 
 fn check(name: &str, compare: fn(&Case, &Jdk)) {
@@ -135,4 +135,63 @@ fn lines_that_ended_with_an_exception_are_covered_up_to_there_when_asked() {
         .run()
         .assert_success();
     case.assert_lines(&XmlReport::read(&plain), "the file for JaCoCo's tools");
+}
+
+/// The source says in comments how often its lines are executed, by several threads, and with exceptions.
+#[test]
+fn lines_are_counted_when_asked() {
+    let jdk = &jdks::main_in_turn("line counts")[0];
+    let folder = scratch();
+    let sources = workspace::test_file("java/counts");
+    let file = sources.join("p/Counted.java");
+    let classes = javac::compile(jdk, &[&file], &folder.path().join("classes"), &["-g"]);
+    let java = Java::new(jdk).class_path(&[&classes]).argument("p.Counted");
+    let run = Java::program(workspace::classhook())
+        .folder(folder.path())
+        .arguments(&["coverage", "--hit-counts", "--output", "out"])
+        .arguments(&["--lcov", "lcov.info", "--cobertura", "cobertura.xml"])
+        .arguments(&["--json", "all.json", "--html", "html", "--sources"])
+        .argument(&sources)
+        .argument("--")
+        .arguments(&java.words())
+        .run();
+    run.assert_success();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
+    let [lcov, cobertura, json] = ["lcov.info", "cobertura.xml", "all.json"].map(read);
+    let html = read("html/pkg/p/src-Counted.java.html");
+    let text = std::fs::read_to_string(&file).expect("the source");
+    let mut counted = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some((_, times)) = line.split_once("// ") else {
+            continue;
+        };
+        counted += 1;
+        assert!(lcov.contains(&format!("\nDA:{number},{times}\n")), "{lcov}");
+        let of_cobertura = format!("number=\"{number}\" hits=\"{times}\"");
+        assert!(cobertura.contains(&of_cobertura), "{number}: {cobertura}");
+        let lines = json
+            .split("\"nr\":")
+            .filter(|part| part.contains("\"times\":"));
+        let mut found = lines.filter(|part| part.starts_with(&format!("{number},")));
+        let found = found.next().expect("the line");
+        assert!(found.contains(&format!("\"times\":{times}}}")), "{found}");
+        let words = match times {
+            "0" => "not executed".to_owned(),
+            "1" => "executed once".to_owned(),
+            times => format!("executed {times} times"),
+        };
+        assert!(
+            html.contains(&format!("href=#L{number} title=\"{words}\"")),
+            "{html}"
+        );
+    }
+    assert_eq!(counted, 13, "lines with comments");
+    let again = Java::program(workspace::classhook())
+        .folder(folder.path())
+        .arguments(&["report", "out", "--sources"])
+        .argument(&sources)
+        .arguments(&["--lcov", "again.info"])
+        .run();
+    again.assert_success();
+    assert_eq!(read("again.info"), lcov);
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::highlight::Highlighter;
 use super::page::text;
-use crate::model::{Counter, LineCoverage, PackageCoverage, SourceFileCoverage, Status};
+use crate::model::{Counter, LineCoverage, Lines, PackageCoverage, SourceFileCoverage, Status};
 
 /// Writes the lines with their text, or without if there is none.
 pub(super) fn write(
@@ -36,7 +36,7 @@ fn with_text(body: &mut String, file: &SourceFileCoverage, source: &str) {
             .lines
             .line(number)
             .filter(|line| line.status() != Status::Empty);
-        gutter(body, number, coverage);
+        gutter(body, number, coverage, times(&file.lines, number));
         body.push_str("<code>");
         highlighter.line(line, body);
         body.push_str("</code></div>");
@@ -52,7 +52,7 @@ fn legend(body: &mut String) {
 }
 
 /// The line's number and what is known of its branches.
-fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>) {
+fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>, times: Option<String>) {
     let Some(line) = coverage else {
         let _ = write!(
             body,
@@ -63,7 +63,8 @@ fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>) {
     let class = status(line);
     let _ = write!(
         body,
-        "<div id=L{number} class={class}><a href=#L{number}>{number}</a>"
+        "<div id=L{number} class={class}><a href=#L{number}{}>{number}</a>",
+        times.map_or_else(String::new, |times| format!(" title=\"{times}\""))
     );
     match branches(line.branches) {
         Some((class, words)) => {
@@ -74,6 +75,16 @@ fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>) {
         }
         None => body.push_str("<i></i>"),
     }
+}
+
+/// How often a line was executed, if that was counted.
+fn times(lines: &Lines, number: u32) -> Option<String> {
+    lines.begun(number)?;
+    Some(match lines.executions(number) {
+        0 => "not executed".to_owned(),
+        1 => "executed once".to_owned(),
+        times => format!("executed {times} times"),
+    })
 }
 
 /// The mark of a line, which the legend explains; the script adds its words on hovering.
@@ -118,9 +129,13 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
     for (number, line) in file.lines.iter() {
         let class = status(line);
         let _ = write!(body, "<li id=L{number} class={class}><a href=#L{number}");
-        let _ = match branches(line.branches) {
-            Some((_, words)) => write!(body, " title=\"{words}\">{number}◆</a>"),
-            None => write!(body, ">{number}</a>"),
+        let (branches, times) = (branches(line.branches), times(&file.lines, number));
+        let mark = branches.as_ref().map_or("", |_| "◆");
+        let words = branches.map(|(_, words)| words).into_iter().chain(times);
+        let words = words.collect::<Vec<_>>().join("; ");
+        let _ = match words.as_str() {
+            "" => write!(body, ">{number}{mark}</a>"),
+            words => write!(body, " title=\"{words}\">{number}{mark}</a>"),
         };
     }
     body.push_str("</ol>\n");
