@@ -138,6 +138,19 @@ fn every_request_is_answered_the_same_natively_and_in_production() {
     assert!(granted >= 27 && refused >= 66, "{granted}, {refused}");
 }
 
+/// An annotation interface has no code to note anything at.
+#[test]
+fn defaults_of_annotations_are_those_of_the_source() {
+    let part = include_bytes!("../../rewriter/tests/fixtures/release25/Declared$Part.class");
+    let said = r#"value: Some(Text("none"))"#;
+    let harness = Harness::<Requests>::new("request = \"declared-defaults\"");
+    harness.transform(part).assert_error(said);
+    match in_production("declared-defaults", part, false) {
+        Answer::Refused { message, .. } => assert!(message.contains(said), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// What is said of a class: the same on both sides, and with each of these parts.
 fn says(class: usize, request: &str, parts: &[&str]) {
     let answer = in_production(request, DECLARED[class], false);
@@ -199,6 +212,7 @@ fn queries_find_what_the_source_says() {
         r#"name: "count""#,
         r#"owner: "[Ljava/lang/String;""#,
         r#"name: "select 2""#,
+        r#"name: "made of ""#,
         r#"implementation: Some(MemberRef { owner: "Declared", name: "lambda$parse$0""#,
         "Jump { source: ",
     ];

@@ -171,6 +171,19 @@ fn names<'a>(all: impl Iterator<Item = Utf8<'a>>) -> Result<Vec<Utf8<'a>>, TooLa
     within(all, |name| length(Some(*name)))
 }
 
+/// The value that an element of an annotation interface has where none is given, and what that holds.
+///
+/// # Errors
+/// When they are too large.
+pub fn annotation_default<'a>(
+    class: &ClassFile<'a>,
+    method: u16,
+) -> Result<Vec<DeclaredElement<'a>>, TooLarge> {
+    let method = class.method(MethodIndex(method));
+    let all = method.map(|method| method.annotation_default());
+    within(all.unwrap_or_default().into_iter(), text_of)
+}
+
 /// The entries of a method's `MethodParameters`.
 ///
 /// # Errors
@@ -215,6 +228,18 @@ mod tests {
         assert_eq!(of(&["LDeclared$Hidden;"]), hidden);
         assert_eq!(of(&[]).len(), 7);
         assert_eq!(of(&["LNobody;"]), []);
+    }
+
+    #[test]
+    fn an_element_has_the_default_of_the_source() {
+        let part = include_bytes!("../../rewriter/tests/fixtures/release25/Declared$Part.class");
+        let class = ClassFile::read(part).expect("a class");
+        let found = annotation_default(&class, 0).expect("small");
+        let values: Vec<_> = found.iter().map(|found| found.value).collect();
+        assert_eq!(values, [DeclaredValue::Text(Utf8::new(b"none"))]);
+        assert_eq!(annotation_default(&class, 7), Ok(Vec::new()));
+        let class = ClassFile::read(DECLARED).expect("a class");
+        assert_eq!(annotation_default(&class, 0), Ok(Vec::new()));
     }
 
     #[test]

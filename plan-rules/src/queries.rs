@@ -1,6 +1,7 @@
 //! Instructions of a class by what they are about.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use globs::{Glob, Pattern};
 use jvms::modified_utf8::Utf8;
@@ -74,9 +75,10 @@ pub fn find(
         "field" => members(of, method, pattern, opcode::GETSTATIC..=opcode::PUTFIELD),
         "allocation" => allocations(of, method, pattern),
         "string" => strings(of, method, pattern),
+        "recipe" => recipes(of, method, pattern),
         _ => {
             let kind: String = kind.chars().take(80).collect();
-            let cause = format!("expected call, field, allocation or string, found {kind}");
+            let cause = format!("expected call, field, allocation, string or recipe, found {kind}");
             Err(of.refuse_unsuitable(&cause))
         }
     }
@@ -155,6 +157,93 @@ fn strings(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
         })
     })?;
     Ok(places(found))
+}
+
+/// The bootstrap method of string concatenations with constant parts (JDK, `StringConcatFactory`), of which the first static
+/// argument is the recipe: characters, with these where an argument and a further constant stand.
+const CONCATENATION: (&str, &str) = (
+    "java/lang/invoke/StringConcatFactory",
+    "makeConcatWithConstants",
+);
+const ARGUMENT: char = '\u{1}';
+const CONSTANT: char = '\u{2}';
+
+fn recipes(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+    let pattern = Glob::of_text(pattern);
+    let mut entries: Option<Vec<Bootstrap>> = None;
+    // By bootstrap method, the parts that match.
+    let mut known: HashMap<u16, Vec<String>> = HashMap::new();
+    let mut room = Room::new();
+    let found = search_all(of, method, |class, instruction, out| {
+        let index = instruction.pool_index();
+        let call = index.and_then(|index| class.pool().dynamic(index));
+        let Some(call) = call.filter(|_| instruction.opcode == opcode::INVOKEDYNAMIC) else {
+            return Ok(());
+        };
+        if let Entry::Vacant(place) = known.entry(call.bootstrap) {
+            let entries = entries.get_or_insert_with(|| {
+                let all = class.bootstrap_methods();
+                all.map(|it| (it.method_handle, it.arguments().collect()))
+                    .collect()
+            });
+            let entry = entries.get(usize::from(call.bootstrap));
+            let whole = match entry {
+                Some(entry) => recipe(class, entry, &mut room)?,
+                None => String::new(),
+            };
+            let parts = whole.split(ARGUMENT).filter(|part| !part.is_empty());
+            let parts = parts.filter(|part| pattern.matches(part));
+            place.insert(parts.map(str::to_owned).collect());
+        }
+        let parts = known.get(&call.bootstrap).into_iter().flatten();
+        out.extend(parts.cloned().map(|name| {
+            let target = MemberFound {
+                name,
+                ..MemberFound::default()
+            };
+            (target, ())
+        }));
+        Ok(())
+    })?;
+    Ok(places(found))
+}
+
+/// A bootstrap method, and its static arguments.
+type Bootstrap = (PoolIndex, Vec<PoolIndex>);
+
+/// What a concatenation is made of, with [`ARGUMENT`] where something stands that is known when it runs; empty for
+/// another bootstrap method.
+fn recipe(
+    class: &ClassFile<'_>,
+    (method, arguments): &Bootstrap,
+    room: &mut Room,
+) -> Result<String, TooLarge> {
+    let pool = class.pool();
+    let handle = pool.method_handle(*method);
+    let is_it = handle
+        .is_some_and(|it| it.member.owner == CONCATENATION.0 && it.member.name == CONCATENATION.1);
+    let mut arguments = arguments.iter().filter(|_| is_it);
+    let Some(recipe) = arguments.next().and_then(|index| pool.string(*index)) else {
+        return Ok(String::new());
+    };
+    room.take(recipe.as_bytes().len())?;
+    let mut whole = String::new();
+    for letter in recipe.to_str_lossless().chars() {
+        // A constant that is no string becomes one when the program runs.
+        let constant = match letter {
+            CONSTANT => arguments.next().map(|index| pool.string(*index)),
+            _ => None,
+        };
+        match constant {
+            Some(Some(found)) => {
+                room.take(found.as_bytes().len())?;
+                whole += &found.to_str_lossless();
+            }
+            Some(None) => whole.push(ARGUMENT),
+            None => whole.push(letter),
+        }
+    }
+    Ok(whole)
 }
 
 /// `invokedynamic`s whose bootstrap method a pattern names.
@@ -289,8 +378,24 @@ fn search<T: Texts>(
     only: Option<u16>,
     mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(MemberFound, T)>,
 ) -> Answer<Vec<(Found, T)>> {
+    search_all(of, only, |class, instruction, out| {
+        out.extend(wanted(class, instruction));
+        Ok(())
+    })
+}
+
+/// The same, of instructions that name several things, which `wanted` appends.
+fn search_all<T: Texts>(
+    of: &mut Transformation,
+    only: Option<u16>,
+    mut wanted: impl for<'c> FnMut(
+        &'c ClassFile<'c>,
+        &Instruction<'_>,
+        &mut Vec<(MemberFound, T)>,
+    ) -> Result<(), TooLarge>,
+) -> Answer<Vec<(Found, T)>> {
     let class = of.class();
-    let mut found = Vec::new();
+    let (mut found, mut named) = (Vec::new(), Vec::new());
     let mut room = Room::new();
     let is_asked = |method: &Method<'_, '_>| only.is_none_or(|only| only == method.index().0);
     let searched = class.methods().filter(is_asked).try_for_each(|method| {
@@ -301,19 +406,19 @@ fn search<T: Texts>(
         let first = found.len();
         for instruction in code.instructions() {
             let instruction = instruction.map_err(undecodable)?;
-            let Some((target, more)) = wanted(class, &instruction) else {
-                continue;
-            };
-            let taken = room.take(target.bytes() + more.bytes());
-            taken.map_err(|_| Ended::TooLarge)?;
-            let place = Found {
-                method: method.index(),
-                bci: instruction.bci,
-                line: 0,
-                opcode: instruction.opcode,
-                target,
-            };
-            found.push((place, more));
+            wanted(class, &instruction, &mut named).map_err(|_| Ended::TooLarge)?;
+            for (target, more) in named.drain(..) {
+                let taken = room.take(target.bytes() + more.bytes());
+                taken.map_err(|_| Ended::TooLarge)?;
+                let place = Found {
+                    method: method.index(),
+                    bci: instruction.bci,
+                    line: 0,
+                    opcode: instruction.opcode,
+                    target,
+                };
+                found.push((place, more));
+            }
         }
         add_lines(&code, found.get_mut(first..).unwrap_or_default());
         Ok(())
@@ -404,6 +509,10 @@ mod tests {
         assert_eq!(found("allocation", "**"), made);
         let texts = ["select 1", "select 2"].map(|text| named("", text, 59, opcode::LDC));
         assert_eq!(found("string", "select *"), texts);
+        let made = [named("", "made of ", 58, opcode::INVOKEDYNAMIC)];
+        assert_eq!(found("recipe", "made of *"), made);
+        assert_eq!(found("recipe", "made of"), []);
+        assert_eq!(found("string", "made of *"), []);
         let found = dynamic_calls(&mut of, None, "java.lang.invoke.LambdaMetafactory.*");
         let found = found.expect("found");
         let [lambda] = found.as_slice() else {

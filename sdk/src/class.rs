@@ -193,12 +193,17 @@ impl<'a> Class<'a> {
         queries::find(self.source, "allocation", None, pattern)
     }
 
-    /// What pushes string constants whose text a pattern matches, such as `select *`; the text is the name of the target.
+    /// What pushes string constants whose text a pattern matches, such as `select *`, and what makes strings by
+    /// concatenation of parts of which one is such a constant (its opcode is `invokedynamic`); the text is the name of the
+    /// target.
     ///
     /// # Errors
     /// As [`Class::calls`].
     pub fn strings(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "string", None, pattern)
+        let mut found = queries::find(self.source, "string", None, pattern)?;
+        found.extend(queries::find(self.source, "recipe", None, pattern)?);
+        found.sort_by_key(|found| (found.method, found.bci));
+        Ok(found)
     }
 
     /// The `invokedynamic`s whose bootstrap method a pattern names, such as `java.lang.invoke.LambdaMetafactory.*`.
@@ -492,6 +497,12 @@ impl MethodView<'_> {
         let own = |found: &Found| matches!(found.of, Annotated::Method(of) if of == self.index);
         let all = declared::annotations(self.class, kinds).into_iter();
         all.filter(own).map(|found| found.annotation).collect()
+    }
+
+    /// Of a method of an annotation interface: the value that its element has where none is given (JVMS 4.7.22).
+    #[must_use]
+    pub fn annotation_default(&self) -> Option<declared::Value> {
+        declared::annotation_default(self.class, self.index)
     }
 
     /// The parameters' names and flags (JVMS 4.7.24); empty where the class was compiled without them.

@@ -165,6 +165,14 @@ pub(crate) fn annotations(of: &dyn ClassSource, kinds: &[&str]) -> Vec<Found> {
     all.into_iter().filter_map(found).collect()
 }
 
+pub(crate) fn annotation_default(of: &dyn ClassSource, method: u16) -> Option<Value> {
+    let elements = match of.side() {
+        ClassSide::Host(view) => host::annotation_default(view, method),
+        ClassSide::Native(class) => class.annotation_default(method),
+    };
+    value(&mut elements.into_iter(), true).map(|(_, value)| value)
+}
+
 pub(crate) fn inner_classes(of: &dyn ClassSource) -> Vec<InnerClass> {
     match of.side() {
         ClassSide::Host(view) => host::inner_classes(view),

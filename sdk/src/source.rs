@@ -8,9 +8,9 @@ use crate::event::Event;
 use crate::filter::Filter;
 use crate::table::Table;
 use crate::wit::{
-    Component, DynamicFound, Enclosing, Failure, FieldSummary, Found, FoundAnnotation, Handler,
-    InnerClass, Instruction, Jump, Line, MemberRef, MethodInfo, MethodSummary, Parameter, Place,
-    ProbeId, RecordedEvent, RecordedTable, Site, Sum,
+    Component, DeclaredElement, DynamicFound, Enclosing, Failure, FieldSummary, Found,
+    FoundAnnotation, Handler, InnerClass, Instruction, Jump, Line, MemberRef, MethodInfo,
+    MethodSummary, Parameter, Place, ProbeId, RecordedEvent, RecordedTable, Site, Sum,
 };
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
@@ -64,6 +64,7 @@ pub trait NativeClass {
     fn enclosing_method(&self) -> Option<Enclosing>;
     fn components(&self) -> Option<Vec<Component>>;
     fn listed_classes(&self, attribute: &str, method: Option<u16>) -> Vec<String>;
+    fn annotation_default(&self, method: u16) -> Vec<DeclaredElement>;
     fn parameters(&self, method: u16) -> Vec<Parameter>;
     fn find(&self, kind: &str, method: Option<u16>, pattern: &str) -> Result<Vec<Found>, Failure>;
     fn dynamic_calls(

@@ -146,6 +146,14 @@ impl Host for State {
         })
     }
 
+    fn annotation_default(
+        &mut self,
+        _: Resource<ClassHandle>,
+        method: u16,
+    ) -> Result<Vec<Element>> {
+        self.declared(|class| Ok(all(declared::annotation_default(class, method)?, element)))
+    }
+
     fn parameters(&mut self, _: Resource<ClassHandle>, method: u16) -> Result<Vec<Parameter>> {
         self.declared(|class| Ok(all(declared::parameters(class, method)?, parameter)))
     }

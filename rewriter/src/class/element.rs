@@ -2,6 +2,7 @@
 
 use crate::arithmetic::Exact;
 use crate::class::attribute::{Attribute, Attributes};
+use crate::class::method::Method;
 use crate::cursor::Cursor;
 use crate::index::PoolIndex;
 use crate::limits::MAX_ELEMENT_DEPTH;
@@ -101,6 +102,22 @@ impl<'c, 'a> Attributes<'c, 'a> {
             all.append(&mut reader.all);
         }
         all
+    }
+}
+
+impl<'a> Method<'_, 'a> {
+    /// The value of `AnnotationDefault` (JVMS 4.7.22), and behind it what it holds; empty if there is none, or it is
+    /// damaged.
+    #[must_use]
+    pub fn annotation_default(&self) -> Vec<DeclaredElement<'a>> {
+        let mut attributes = self.attributes();
+        let found = attributes.find(|found| found.name == "AnnotationDefault");
+        let read = |attribute: Attribute<'a>| {
+            let mut reader = Reader::new(self.class().pool(), &attribute);
+            reader.value(Utf8::default(), 0)?;
+            Some(reader.elements)
+        };
+        found.and_then(read).unwrap_or_default()
     }
 }
 

@@ -119,6 +119,9 @@ impl Source for NativeClass<'_, '_> {
             Ok(all(found, text))
         })
     }
+    fn annotation_default(&self, method: u16) -> Vec<DeclaredElement> {
+        self.declared(|class| Ok(all(declared::annotation_default(class, method)?, element)))
+    }
     fn parameters(&self, method: u16) -> Vec<Parameter> {
         self.declared(|class| {
             Ok(all(declared::parameters(class, method)?, |found| {

@@ -1,9 +1,10 @@
 //! Projects in other languages than Rust; the guide leads through one that works (`command::documents`).
 
 use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::newest;
 use e2e_tests::rotation::everything;
 use e2e_tests::scratch;
-use e2e_tests::workspace::{classhook, path_with_compilers};
+use e2e_tests::workspace::{classhook, path_with_compilers, root};
 use std::path::Path;
 
 /// Runs `classhook plugin` in a folder, with these programs.
@@ -64,6 +65,7 @@ fn plugin_in_python_counts_calls() {
     tested.assert_success();
     let equal = "1 of 1 plans in tests are as expected";
     assert!(tested.stdout.contains(equal), "{}", tested.report());
+    computes_a_table(folder, &path);
     let source = folder.join("mine/plugin.py");
     let text = std::fs::read_to_string(&source).expect("the plugin");
     let failing = text.replace("class_name = ", "open(\"x\"); class_name = ");
@@ -76,6 +78,48 @@ fn plugin_in_python_counts_calls() {
         .assert_exit(2)
         .assert_stderr("error[H0684]")
         .assert_stderr("SyntaxError");
+}
+
+/// What docs/plugins.md says of `report` in Python, in a project beside.
+fn computes_a_table(folder: &Path, path: &str) {
+    plugin(folder, path, &["new", "--lang", "python", "sums"]).assert_success();
+    let guide = std::fs::read_to_string(root().join("docs/plugins.md")).expect("the guide");
+    let behind = guide.split_once("```python\n").expect("a source").1;
+    let reporter = behind.split_once("```").expect("an end").0;
+    let source = folder.join("sums/plugin.py");
+    let text = std::fs::read_to_string(&source).expect("the plugin");
+    std::fs::write(&source, format!("{text}\n{reporter}")).expect("written");
+    let world = folder.join("sums/world.wit");
+    let text = std::fs::read_to_string(&world).expect("a world");
+    let export = "  export classhook:plugin/transformer@0.1.0;\n";
+    let more =
+        "  import classhook:plugin/recorded@0.1.0;\n  export classhook:plugin/reporter@0.1.0;\n";
+    assert!(text.contains(export), "{text}");
+    let text = text.replace(export, &format!("{export}{more}"));
+    std::fs::write(&world, text).expect("written");
+    let program = "class Greeter { public static void main(String[] a) { greet(); greet(); greet(); } static void greet() {} }";
+    std::fs::write(folder.join("Greeter.java"), program).expect("written");
+    let jdk = newest();
+    let javac = Java::program(jdk.tool("javac")).folder(folder);
+    javac.argument("Greeter.java").run().assert_success();
+    let java = jdk.tool("java");
+    let java = java.to_str().expect("a text");
+    let settings = r#"{"classes": ["Greeter"]}"#;
+    let run = [
+        "run",
+        "sums",
+        "--plugin-settings",
+        settings,
+        "--",
+        java,
+        "Greeter",
+    ];
+    let run = plugin(folder, path, &run);
+    run.assert_success();
+    let table = run.stdout.split_once("sums: busiest\n").expect("a table").1;
+    let row = table.lines().nth(1).expect("a row");
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["Greeter", "greet"], "{}", run.report());
 }
 
 #[test]

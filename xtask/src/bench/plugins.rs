@@ -3,6 +3,9 @@
 //! All classes of two modules of a JDK go through the pipeline on one thread, self-check off; measured is the CPU time of
 //! that thread, warm, the median of interleaved passes. `known` is a later run: the plan cache holds every plan, and no
 //! plugin is asked. Beside coverage stands what a program takes that places and splices the same probes without any host.
+//! At last `classhook plugin bench`, self-check on, tells a plugin's own code from the splice, in each language.
+
+mod languages;
 
 use crate::bench::figures::quantile_of_times;
 use crate::bench::rewriter::peer::Peer;
@@ -93,7 +96,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         let times = times.collect::<Result<Vec<_>>>()?;
         println!("{title:<40}{:>10.2}", milliseconds(&times));
     }
-    Ok(())
+    languages::run(workspace, &jdk, &folder, options.rounds)
 }
 
 /// The median.

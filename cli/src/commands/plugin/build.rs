@@ -49,10 +49,13 @@ pub(super) fn summary(component: &Path, plugin: &PluginDescription) -> String {
         [] => "nothing".to_owned(),
         grants => grants.join(", "),
     };
+    let version = plugin.version.as_deref().map(show::name);
+    let version = version.map(|version| format!("  version: {version}\n"));
     format!(
-        "built {} ({} bytes)\n  imports: {}\n  has to be granted: {grants}\n",
+        "built {} ({} bytes)\n{}  imports: {}\n  has to be granted: {grants}\n",
         show::path(component),
         plugin.size,
+        version.unwrap_or_default(),
         interfaces.join(", "),
     )
 }

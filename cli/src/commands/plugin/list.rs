@@ -109,7 +109,9 @@ fn table(sources: &[PluginSource], warnings: &mut Warnings) -> String {
         };
         match source.describe() {
             Ok(plugin) => {
-                let name = show::name(&plugin.name).into_owned();
+                let version = plugin.version.as_deref().map(show::name);
+                let version = version.map(|version| format!(" {version}"));
+                let name = show::name(&plugin.name).into_owned() + &version.unwrap_or_default();
                 let grants = needed(&plugin).join(" ");
                 text += &format!("{name:<24} {:>9}  {grants:<28} {place}\n", plugin.size);
             }

@@ -1,7 +1,7 @@
 //! `classhook plugin test`: a project's own tests, then its component over classes.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -11,10 +11,11 @@ use rewriter::ClassFile;
 
 use super::build::summary;
 use crate::inputs::class_files::{self, Found, Loader};
+use crate::plugin_project::language::Language;
 use crate::plugin_project::{PluginSource, build, plans};
 use crate::plugins;
 use crate::problem::Problem;
-use crate::show::{self, show};
+use crate::show::{self, say, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
@@ -70,6 +71,9 @@ impl Test {
     /// # Errors
     /// As [`build::test`], [`build::build`] and [`plans::check`], and if classes or configuration cannot be read.
     pub fn run(&self) -> Result<u8, Problem> {
+        if let Some(told) = first_run(&self.folder) {
+            say(format_args!("{told}"));
+        }
         build::test(&self.folder)?;
         let component = build::build(&self.folder)?;
         let description = PluginSource::Built(component.clone()).describe()?;
@@ -94,6 +98,22 @@ impl Test {
         show(&tally.text())?;
         Ok(u8::from(tally.failed + tally.unreadable > 0))
     }
+}
+
+/// What to wait for where nothing of the project is built yet.
+fn first_run(folder: &Path) -> Option<&'static str> {
+    if folder.join("target").exists() {
+        return None;
+    }
+    Some(match Language::of(folder).ok()? {
+        Language::Rust => {
+            "the first run compiles the SDK and the test kit, twice, for this machine and for WebAssembly: some minutes; later ones compile what has changed"
+        }
+        Language::Python => {
+            "the first run makes a component with an interpreter of Python, and compiles it: about a minute; later ones do so when a file has changed"
+        }
+        Language::C => return None,
+    })
 }
 
 impl Tally {
@@ -172,5 +192,21 @@ impl Tally {
             );
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_run_says_what_takes_long_and_later_ones_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(first_run(folder.path()), None);
+        std::fs::write(folder.path().join("Cargo.toml"), "").unwrap();
+        let told = first_run(folder.path()).unwrap();
+        assert!(told.contains("some minutes"), "{told}");
+        std::fs::create_dir(folder.path().join("target")).unwrap();
+        assert_eq!(first_run(folder.path()), None);
     }
 }

@@ -23,6 +23,7 @@ const LINKER: (&str, &str) = (
 struct Built {
     module: PathBuf,
     package: String,
+    version: String,
 }
 
 /// Compiles the project in a folder; its component is the file `NAME.wasm` in its folder `target`.
@@ -66,7 +67,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
             .with("found", "a library of another type")
     })?;
     let component = component(&built);
-    copy(&built.module, &component).map_err(|error| Problem::unwritable(&component, &error))?;
+    copy(&built, &component).map_err(|error| Problem::unwritable(&component, &error))?;
     Ok(component)
 }
 
@@ -122,6 +123,7 @@ fn built(message: &Value) -> Option<Built> {
     Some(Built {
         module: PathBuf::from(module),
         package: package_name(package, Path::new(module)),
+        version: package_version(package).to_owned(),
     })
 }
 
@@ -136,6 +138,12 @@ fn package_name(id: &str, module: &Path) -> String {
     name.map_or_else(|| stem.clone().into_owned(), str::to_owned)
 }
 
+/// `0.1.0` of the same.
+fn package_version(id: &str) -> &str {
+    let (_, rest) = id.rsplit_once('#').unwrap_or_default();
+    rest.rsplit_once('@').map_or(rest, |(_, version)| version)
+}
+
 /// `target/NAME.wasm` for `target/wasm32-unknown-unknown/release/name.wasm`.
 fn component(built: &Built) -> PathBuf {
     let target = built.module.ancestors().nth(3);
@@ -143,13 +151,24 @@ fn component(built: &Built) -> PathBuf {
     target.join(format!("{}.wasm", built.package))
 }
 
-/// A file that is equal stays as it is.
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    let bytes = fs::read(from)?;
+/// With the version of the package; a file that is equal stays as it is.
+fn copy(built: &Built, to: &Path) -> std::io::Result<()> {
+    let mut bytes = fs::read(&built.module)?;
+    version_section(&built.version, &mut bytes);
     if fs::read(to).is_ok_and(|there| there == bytes) {
         return Ok(());
     }
     fs::write(to, bytes)
+}
+
+/// Appends the custom section that says of which version a component is.
+fn version_section(version: &str, component: &mut Vec<u8>) {
+    let text = [b"\x07version", version.as_bytes()].concat();
+    // One byte of LEB128 tells its length: Cargo's versions are short, and others are left out.
+    if let Ok(length @ 9..=72) = u8::try_from(text.len()) {
+        component.extend([0, length]);
+        component.extend(text);
+    }
 }
 
 fn no_cargo(found: &str) -> Problem {
@@ -162,6 +181,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn version_stands_in_a_section_of_its_own_behind_all_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (module, component) = (
+            folder.path().join("a_b.wasm"),
+            folder.path().join("a-b.wasm"),
+        );
+        fs::write(&module, b"\0asm").unwrap();
+        let mut built = Built {
+            module,
+            package: "a-b".to_owned(),
+            version: "1.2.3".to_owned(),
+        };
+        copy(&built, &component).unwrap();
+        assert_eq!(
+            fs::read(&component).unwrap(),
+            b"\0asm\0\x0d\x07version1.2.3"
+        );
+        built.version = "1".repeat(500);
+        copy(&built, &component).unwrap();
+        assert_eq!(fs::read(&component).unwrap(), b"\0asm");
+    }
+
+    #[test]
     fn packages_keep_their_name() {
         let module = Path::new("/t/wasm32-unknown-unknown/release/call_counter.wasm");
         for id in [
@@ -171,9 +213,12 @@ mod tests {
             let built = Built {
                 module: module.to_owned(),
                 package: package_name(id, module),
+                version: package_version(id).to_owned(),
             };
             assert_eq!(component(&built), Path::new("/t/call-counter.wasm"), "{id}");
+            assert_eq!(built.version, "0.1.0", "{id}");
         }
+        assert_eq!(package_version("?"), "");
         assert_eq!(package_name("?", module), "call_counter");
     }
 }

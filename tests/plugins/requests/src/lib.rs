@@ -48,6 +48,11 @@ pub const REQUESTS: &[Request] = &[
         }
         Ok(())
     }),
+    ("declared-defaults", |class, _| {
+        let default =
+            |method: Method<'_>| format!("{}: {:?}\n", method.name(), method.annotation_default());
+        Err(class.methods().map(default).collect::<String>().into())
+    }),
     ("declared-rest", |class, plan| {
         say(class, plan, &class.inner_classes());
         say(class, plan, &class.enclosing_method());
@@ -64,6 +69,7 @@ pub const REQUESTS: &[Request] = &[
         say(class, plan, &class.field_accesses("Declared.*")?);
         say(class, plan, &class.allocations("**")?);
         say(class, plan, &class.strings("select *")?);
+        say(class, plan, &class.strings("made*")?);
         say(class, plan, &class.dynamic_calls("**")?);
         for method in class.methods() {
             say(class, plan, &(method.loops()?, method.calls(|_| true)?));
