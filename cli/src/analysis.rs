@@ -296,7 +296,7 @@ fn analyse_found(
         |class| {
             let carried = carry_over.then(|| versions::carry_over(class, recorded));
             if let Some(carried) = carried.flatten() {
-                return Executed::Carried(carried, recorded.begun_lines(id));
+                return Executed::Carried(carried);
             }
             match (recorded.by_id(id), recorded.ids_of(&class.name)) {
                 (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
@@ -311,8 +311,8 @@ fn analyse_found(
 enum Executed<'p> {
     /// These probes and lines, or nothing.
     These(Option<&'p [bool]>, &'p [bool]),
-    /// Probes, some of other versions, and lines.
-    Carried(Carried, &'p [bool]),
+    /// Probes and lines, some of other versions.
+    Carried(Carried),
     /// Other versions alone, which have these ids.
     Other(Warning, Vec<u64>),
 }
@@ -336,8 +336,8 @@ fn analyse<'p>(
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(not_reported(origin, &error)),
         },
-        Executed::Carried(carried, lines) => {
-            match analyze_with_lines(&class, Some(&carried.probes), lines) {
+        Executed::Carried(carried) => {
+            match analyze_with_lines(&class, Some(&carried.probes), &carried.lines) {
                 Ok(mut coverage) => {
                     coverage.no_match = !carried.is_exact;
                     coverage.carried_over = Some(carried.over);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::Args;
-use coverage::analysis::analyze;
+use coverage::analysis::{analyze, analyze_with_lines};
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, LineCoverage, Lines};
 use probes::TestHits;
@@ -76,8 +76,13 @@ impl Executed {
         }
         let mut of_class: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, test) in recorded.tests.iter().enumerate() {
-            for (class, _) in &test.classes {
-                of_class.entry(*class).or_default().push(number);
+            let lines = recorded.test_lines.get(number);
+            let lines = lines.into_iter().flat_map(|test| &test.classes);
+            for (class, _) in test.classes.iter().chain(lines) {
+                let tests = of_class.entry(*class).or_default();
+                if tests.last() != Some(&number) {
+                    tests.push(number);
+                }
             }
         }
         Ok(Self { recorded, of_class })
@@ -107,32 +112,32 @@ impl Executed {
     /// What each test hit of a class, and what is covered by that.
     #[must_use]
     pub fn by_test(&self, class: &Class) -> Vec<(&TestHits, Rc<ClassCoverage>)> {
-        let mut known: HashMap<&[u32], Rc<ClassCoverage>> = HashMap::new();
+        let mut known: HashMap<(&[u32], &[u32]), Rc<ClassCoverage>> = HashMap::new();
         let of_class = self.of_class.get(&class.number).into_iter().flatten();
-        let tests = of_class.filter_map(|number| self.recorded.tests.get(*number));
         let mut found = Vec::new();
-        for test in tests {
-            let probes = test.classes.iter();
-            let Some((_, probes)) = probes.clone().find(|(number, _)| *number == class.number)
-            else {
+        for number in of_class {
+            let Some(test) = self.recorded.tests.get(*number) else {
                 continue;
             };
-            let covered = known.get(probes.as_slice()).cloned();
-            let covered = covered.or_else(|| self.covered(class, probes).map(Rc::new));
+            let hits = (
+                hits_of(Some(test), class.number),
+                hits_of(self.recorded.test_lines.get(*number), class.number),
+            );
+            let covered = known.get(&hits).cloned();
+            let covered = covered.or_else(|| self.covered(class, hits).map(Rc::new));
             let Some(covered) = covered else { continue };
-            known.insert(probes, Rc::clone(&covered));
+            known.insert(hits, Rc::clone(&covered));
             found.push((test, covered));
         }
         found
     }
 
-    fn covered(&self, class: &Class, hit: &[u32]) -> Option<ClassCoverage> {
-        let count = self.recorded.classes.get(class.number)?.probes.len();
-        let mut probes = vec![false; count];
-        for probe in hit {
-            *probes.get_mut(*probe as usize)? = true;
-        }
-        analyze(&class.description, Some(&probes)).ok()
+    /// What is covered by these probes and beginnings of lines.
+    fn covered(&self, class: &Class, (probes, lines): (&[u32], &[u32])) -> Option<ClassCoverage> {
+        let measured = self.recorded.classes.get(class.number)?;
+        let probes = flags(probes, measured.probes.len())?;
+        let lines = flags(lines, self.recorded.begun_lines(measured.id).len())?;
+        analyze_with_lines(&class.description, Some(&probes), &lines).ok()
     }
 
     /// The names of all tests.
@@ -140,6 +145,22 @@ impl Executed {
         let tests = self.recorded.tests.iter().flat_map(|test| &test.tests);
         tests.map(String::as_str)
     }
+}
+
+/// What a test hit of a class, by its number.
+fn hits_of(test: Option<&TestHits>, class: usize) -> &[u32] {
+    let mut classes = test.into_iter().flat_map(|test| &test.classes);
+    let found = classes.find(|(number, _)| *number == class);
+    found.map_or(&[], |(_, hits)| hits.as_slice())
+}
+
+/// As many flags, of which these are set; none if one is not among them.
+fn flags(set: &[u32], count: usize) -> Option<Vec<bool>> {
+    let mut flags = vec![false; count];
+    for number in set {
+        *flags.get_mut(*number as usize)? = true;
+    }
+    Some(flags)
 }
 
 fn incomplete() -> Warning {

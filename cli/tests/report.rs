@@ -8,7 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use probes::Meta;
-use support::{ACCOUNT, Compiled, Hits, NEVER, Ran, bank, run, snapshot, snapshot_of};
+use support::{
+    ACCOUNT, Compiled, Hits, NEVER, Ran, bank, run, snapshot, snapshot_of, snapshot_of_test,
+};
 
 /// Runs `report` with these words and reads the XML that it writes.
 fn xml(bank: &Compiled, words: &[&dyn AsRef<std::ffi::OsStr>]) -> (String, Ran) {
@@ -212,6 +214,63 @@ fn lines_that_were_begun_count_and_are_merged() {
     run(merge).well();
     let (merged, _) = xml(&bank, &[&all]);
     assert_eq!(lines(&merged), (4, 1));
+}
+
+/// The class was built anew with its lines moved.
+#[test]
+fn lines_that_were_begun_are_carried_over() {
+    let now = bank();
+    let moved = ACCOUNT.replacen("public class", "\npublic class", 1);
+    let class = Compiled::new(&[("bank/Account.java", &moved)]).class("bank/Account");
+    let out = now.path("out");
+    let probes = [
+        ("coverage", &class[..], 4, Hits::None),
+        ("coverage-lines", &class[..], 5, Hits::Only(&[1])),
+    ];
+    snapshot_of(&out, Meta::default(), true, &probes);
+    let classes = now.path("classes");
+    let (begun, ran) = xml(&now, &[&out, &"--carry-over", &"--classes", &classes]);
+    assert!(!ran.error.contains("H0622"), "{}", ran.error);
+    assert!(
+        begun.contains("<line nr=\"5\" mi=\"0\" ci=\"2\" mb=\"2\" cb=\"0\"/>"),
+        "{begun}"
+    );
+}
+
+/// As above, by a test, which ended with an exception.
+#[test]
+fn test_that_began_a_line_executed_it() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    let found = |probes: &[(&str, &[u8], usize, Hits)]| {
+        snapshot_of_test(&out, Meta::default(), true, probes, Some("BankTest#adds"));
+        let words = [
+            "tests-for".as_ref(),
+            "Account.java:5".as_ref(),
+            out.as_os_str(),
+        ];
+        let ran = run(words);
+        std::fs::remove_dir_all(&out).unwrap();
+        ran.out
+    };
+    let hit = |first, lines: &'static [usize]| {
+        [
+            ("coverage", &class[..], 4, Hits::Only(first)),
+            ("coverage-lines", &class[..], 5, Hits::Only(lines)),
+        ]
+    };
+    assert_eq!(found(&hit(&[], &[1])), "BankTest#adds\n");
+    assert_eq!(found(&hit(&[0], &[0])), "");
+    assert_eq!(found(&hit(&[1], &[0])), "BankTest#adds\n");
+}
+
+#[test]
+fn exact_lines_and_counts_go_with_a_command_alone() {
+    for option in ["--exact-lines", "--hit-counts"] {
+        let words = ["coverage", "1", option].map(OsString::from);
+        run(words).refused("H0627", &[option, "plugin=coverage,plugin=coverage-lines"]);
+    }
 }
 
 #[test]

@@ -117,13 +117,25 @@ pub fn probe_count(class: &ClassDescription) -> usize {
 
 /// The numbers of the probes of each method of a class.
 pub(crate) fn probe_ranges(class: &ClassDescription) -> Vec<Range<usize>> {
+    ranges(class, input::probe_count)
+}
+
+/// The numbers of the beginnings of lines of each method of a class.
+pub(crate) fn line_ranges(class: &ClassDescription) -> Vec<Range<usize>> {
+    ranges(class, |labels, _| labels.line_starts().count())
+}
+
+fn ranges(
+    class: &ClassDescription,
+    count: impl Fn(&Labels, &CodeDescription) -> usize,
+) -> Vec<Range<usize>> {
     let mut labels = Labels::default();
     let mut next = 0;
     let methods = class.methods.iter();
     let ranges = methods.map(|method| {
         let count = match &method.code {
             Some(code) => match input::mark(&mut labels, code) {
-                Ok(()) => input::probe_count(&labels, code),
+                Ok(()) => count(&labels, code),
                 Err(Subroutine { .. }) => 0,
             },
             None => 0,

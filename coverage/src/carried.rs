@@ -4,24 +4,51 @@
 //! same, if name, descriptor, instructions with all that they name, handlers and the places
 //! where lines begin are equal; the numbers of the lines need not be.
 
-use crate::analysis::probe_ranges;
+use crate::analysis::{line_ranges, probe_ranges};
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 use crate::model::CarriedOver;
+use std::ops::Range;
 
-/// The probes of `into` that stand for what `versions` executed: each the description of a
-/// version that ran, and its probes. What is said of a method is the sum of all versions that
-/// have its code.
+/// A version of a class that ran.
+#[derive(Debug, Clone)]
+pub struct Version<'r> {
+    /// What it consists of.
+    pub class: ClassDescription,
+    /// Its probes.
+    pub probes: &'r [bool],
+    /// Which of its lines were begun; none if that is not known.
+    pub lines: &'r [bool],
+}
+
+/// The probes of `into` that stand for what `versions` executed. What is said of a method is the sum of all versions
+/// that have its code.
 #[must_use]
-pub fn carry_over(
-    versions: &[(ClassDescription, &[bool])],
+pub fn carry_over(versions: &[Version<'_>], into: &ClassDescription) -> (Vec<bool>, CarriedOver) {
+    sums(versions, into, |version| version.probes, probe_ranges)
+}
+
+/// The lines of `into` that are begun, in the same way; none if that is known of no version.
+#[must_use]
+pub fn carry_lines_over(versions: &[Version<'_>], into: &ClassDescription) -> Vec<bool> {
+    if versions.iter().all(|version| version.lines.is_empty()) {
+        return Vec::new();
+    }
+    sums(versions, into, |version| version.lines, line_ranges).0
+}
+
+/// What was hit of what `ranges` counts in each method, and of how many methods that is known.
+fn sums<'r>(
+    versions: &[Version<'r>],
     into: &ClassDescription,
+    hits: impl Fn(&Version<'r>) -> &'r [bool],
+    all_ranges: impl Fn(&ClassDescription) -> Vec<Range<usize>>,
 ) -> (Vec<bool>, CarriedOver) {
-    let ranges = probe_ranges(into);
+    let ranges = all_ranges(into);
     let mut probes = vec![false; ranges.last().map_or(0, |range| range.end)];
     let mut carried = CarriedOver::default();
     let old: Vec<_> = versions
         .iter()
-        .map(|(class, hits)| (class, *hits, probe_ranges(class)))
+        .map(|version| (&version.class, hits(version), all_ranges(&version.class)))
         .collect();
     for (method, range) in into.methods.iter().zip(&ranges) {
         if range.is_empty() {
@@ -108,6 +135,30 @@ mod tests {
     const RAN: &[bool] = &[true, false, true];
     const NOT: &[bool] = &[false; 3];
 
+    fn version(class: ClassDescription, probes: &[bool]) -> Version<'_> {
+        Version {
+            class,
+            probes,
+            lines: &[],
+        }
+    }
+
+    #[test]
+    fn lines_that_were_begun_go_with_their_methods() {
+        let old = class(vec![
+            method("same", NOP, 20),
+            method("changed", LCONST_0, 10),
+        ]);
+        let new = class(vec![
+            method("changed", LCONST_1, 10),
+            method("same", NOP, 90),
+        ]);
+        let mut ran = version(old, &[false; 6]);
+        assert_eq!(carry_lines_over(&[ran.clone()], &new), [false; 0]);
+        ran.lines = &[true, false, true, true];
+        assert_eq!(carry_lines_over(&[ran], &new), [false, false, true, false]);
+    }
+
     #[test]
     fn method_is_found_where_it_has_moved_to_and_a_changed_one_counts_for_nothing() {
         let old = class(vec![
@@ -120,7 +171,7 @@ mod tests {
             method("same", NOP, 90),
             method("changed", LCONST_1, 10),
         ]);
-        let (probes, carried) = carry_over(&[(old, &[RAN, RAN, RAN].concat())], &new);
+        let (probes, carried) = carry_over(&[version(old, &[RAN, RAN, RAN].concat())], &new);
         assert_eq!(probes, [NOT, RAN, NOT].concat());
         let expected = CarriedOver {
             same: 1,
@@ -136,7 +187,7 @@ mod tests {
         let second = class(vec![method("one", NOP, 3), method("two", NOP, 9)]);
         let jumped = [false, true, true];
         let hits = [[RAN, RAN].concat(), [&jumped[..], RAN].concat()];
-        let versions = [(first, &hits[0][..]), (second, &hits[1][..])];
+        let versions = [version(first, &hits[0]), version(second, &hits[1])];
         let (probes, carried) = carry_over(&versions, &new);
         assert_eq!(probes, [&[true; 3][..], RAN].concat());
         assert_eq!((carried.same, carried.methods), (2, 2));
@@ -148,7 +199,9 @@ mod tests {
             let mut changed = method("run", NOP, 1);
             change(changed.code.as_mut().unwrap());
             let old = class(vec![method("run", NOP, 1)]);
-            carry_over(&[(old, RAN)], &class(vec![changed])).1.same
+            carry_over(&[version(old, RAN)], &class(vec![changed]))
+                .1
+                .same
         };
         assert_eq!(of(&|_| ()), 1);
         assert_eq!(of(&|code| code.lines[1].number = 7), 1);
@@ -166,7 +219,7 @@ mod tests {
     #[test]
     fn hits_that_are_too_few_are_none() {
         let new = class(vec![method("run", NOP, 1)]);
-        let (probes, carried) = carry_over(&[(new.clone(), &[true])], &new);
+        let (probes, carried) = carry_over(&[version(new.clone(), &[true])], &new);
         assert_eq!((probes, carried.same), (NOT.to_vec(), 0));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use coverage::carried;
+use coverage::carried::{self, Version};
 use coverage::class::ClassDescription;
 use coverage::model::CarriedOver;
 use trace::numbers::counted;
@@ -14,6 +14,8 @@ use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 pub(super) struct Carried {
     /// Its probes.
     pub(super) probes: Vec<bool>,
+    /// Which of its lines were begun; none if that is not known.
+    pub(super) lines: Vec<bool>,
     /// What was carried over.
     pub(super) over: CarriedOver,
     /// Whether it ran itself, too.
@@ -33,30 +35,46 @@ pub(super) fn carry_over(
     let ran: Vec<u64> = ids.filter(|id| *id != class.id).collect();
     let versions: Vec<_> = ran
         .iter()
-        .filter_map(|id| described(recorded.by_id(*id)?))
+        .filter_map(|id| described(recorded.by_id(*id)?, recorded.begun_lines(*id)))
         .collect();
     if versions.is_empty() {
         return None;
     }
     let (mut probes, over) = carried::carry_over(&versions, class);
+    let mut lines = carried::carry_lines_over(&versions, class);
+    let begun = recorded.begun_lines(class.id);
+    match lines.len() == begun.len() {
+        true => unite(&mut lines, begun),
+        false if lines.is_empty() => lines = begun.to_vec(),
+        false => {} // it did not run itself
+    }
     if let Some(exact) = exact {
         if exact.probes.len() != probes.len() {
             return None;
         }
-        let mine = probes.iter_mut().zip(&exact.probes);
-        mine.for_each(|(mine, hit)| *mine |= hit);
+        unite(&mut probes, &exact.probes);
     }
     Some(Carried {
         probes,
+        lines,
         over,
         is_exact: exact.is_some(),
         ran,
     })
 }
 
-fn described(class: &MeasuredClass) -> Option<(ClassDescription, &[bool])> {
+fn unite(mine: &mut [bool], theirs: &[bool]) {
+    let all = mine.iter_mut().zip(theirs);
+    all.for_each(|(mine, hit)| *mine |= hit);
+}
+
+fn described<'r>(class: &'r MeasuredClass, lines: &'r [bool]) -> Option<Version<'r>> {
     let bytes = class.bytes.as_ref()?.inflate().ok()?;
-    Some((describe(&bytes).ok()?, &class.probes))
+    Some(Version {
+        class: describe(&bytes).ok()?,
+        probes: &class.probes,
+        lines,
+    })
 }
 
 /// What was carried over into all classes.

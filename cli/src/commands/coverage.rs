@@ -61,10 +61,10 @@ pub struct Coverage {
     #[command(flatten)]
     pub settings: Settings,
     /// Count what was executed of lines that ended with an exception, too, by a probe where each line begins
-    #[arg(long, conflicts_with_all = ["config", "pid"])]
+    #[arg(long, conflicts_with = "config")]
     pub exact_lines: bool,
     /// Count how often each line is executed, for LCOV, Cobertura, JSON and HTML; with --exact-lines
-    #[arg(long, conflicts_with_all = ["config", "pid"])]
+    #[arg(long, conflicts_with = "config")]
     pub hit_counts: bool,
     /// Where classes and sources are.
     #[command(flatten)]
@@ -131,6 +131,15 @@ impl Coverage {
     }
 
     fn visit(&self, pid: i32, run: &str) -> Result<u8, Problem> {
+        let given = [
+            ("--exact-lines", self.exact_lines),
+            ("--hit-counts", self.hit_counts),
+        ];
+        if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(Problem::user("H0627", format!("{option} goes with a command, not with a JVM that is running"))
+                .with("cause", "a visit brings one plugin, and this takes two or three")
+                .with("help", format!("start it with `classhook coverage {option} -- …`, or with the agent's options plugin=coverage,plugin=coverage-lines (docs/coverage.md)")));
+        }
         let mut visit =
             AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &self.settings, run)?;
         let output = visit.output.clone();

@@ -75,6 +75,8 @@ pub struct ExecutionDataStore {
     pub counts: HashMap<String, Vec<LineCount>>,
     /// What tests executed, by the numbers of the classes.
     pub tests: Vec<TestHits>,
+    /// The same tests: which lines they began, as far as that is known.
+    pub test_lines: Vec<TestHits>,
     /// Whether of some tests it is not known what they executed.
     pub tests_cut_off: bool,
     /// Classes without probes of coverage after a failure.
@@ -219,8 +221,9 @@ impl ExecutionDataStore {
                 conflict.left_out,
             ));
         }
-        let mut numbers = Vec::new();
+        let (mut numbers, mut line_ids) = (Vec::new(), Vec::new());
         for class in classes {
+            line_ids.push((class.plugin == LINES).then_some(class.fingerprint));
             if class.plugin == LINES {
                 self.add_lines(BegunLines {
                     name: class.name,
@@ -243,8 +246,12 @@ impl ExecutionDataStore {
             };
             numbers.push(self.add(class, warnings));
         }
-        let tests = tests.into_iter().map(|test| test.renumbered(&numbers));
-        self.tests.extend(tests);
+        let number = |id: &Option<u64>| self.by_id.get(id.as_ref()?).copied();
+        let of_lines: Vec<Option<usize>> = line_ids.iter().map(number).collect();
+        for test in tests {
+            self.test_lines.push(test.clone().renumbered(&of_lines));
+            self.tests.push(test.renumbered(&numbers));
+        }
         self.tests_cut_off |= tests_cut_off;
     }
 

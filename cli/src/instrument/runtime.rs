@@ -18,7 +18,8 @@ macro_rules! files {
 }
 
 /// The class files, as `runtime/classes` has them.
-pub const CLASSES: [File; 8] = files![
+pub const CLASSES: [File; 9] = files![
+    "FileName",
     "Key",
     "Log",
     "Log$Payload",

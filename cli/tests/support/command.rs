@@ -148,6 +148,17 @@ pub fn snapshot_of(
     keep_classes: bool,
     classes: &[(&str, &[u8], usize, Hits)],
 ) -> PathBuf {
+    snapshot_of_test(folder, meta, keep_classes, classes, None)
+}
+
+/// The same; what was hit was hit by this test, if there is one.
+pub fn snapshot_of_test(
+    folder: &Path,
+    meta: Meta,
+    keep_classes: bool,
+    classes: &[(&str, &[u8], usize, Hits)],
+    test: Option<&str>,
+) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let table = ProbeTable::new();
     table.set_arrays(1);
@@ -168,6 +179,11 @@ pub fn snapshot_of(
         (0..count).for_each(|probe| array[usize::from(slots.base) + probe] |= i8::from(hit(probe)));
     }
     writer.absorb(0, &array);
+    if let Some(test) = test {
+        let hits = (0..).zip(&array).filter(|(_, hit)| **hit != 0);
+        let taken = vec![(0, hits.map(|(index, hit)| (index, *hit)).collect())];
+        writer.tested(&[test.to_owned()], &taken);
+    }
     writer.complete(&table, &Summary::default()).unwrap();
     writer.path().to_owned()
 }

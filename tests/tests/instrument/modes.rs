@@ -5,7 +5,7 @@ use e2e_tests::instrumented::{class_path, instrument};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, runtime, scratch, workspace};
-use probes::{Snapshot, merge};
+use probes::{FileName, Snapshot, merge};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -152,6 +152,7 @@ fn variable_names_the_folder_and_text_in_the_snapshot_is_kept() {
         .variable("CLASSHOOK_OUTPUT", &output)
         .option("-Dclasshook.session=a \"quoted\" \\ session")
         .option("-Dclasshook.run=night")
+        .option("-Dclasshook.file-name=unit %u-%h-%p-%t-%%")
         .class_path(&class_path)
         .main("Ending")
         .argument("plain")
@@ -160,6 +161,29 @@ fn variable_names_the_folder_and_text_in_the_snapshot_is_kept() {
     let meta = snapshot(&output).meta;
     assert_eq!(meta.session, "a \"quoted\" \\ session");
     assert_eq!(meta.run, "night");
+    let user = std::process::Command::new("id").arg("-un").output();
+    let user = String::from_utf8(user.expect("a user").stdout).expect("a name");
+    let pattern = FileName::parse("unit %u-%h-%p-%t-%%").expect("a name");
+    let stem = pattern.of(&meta, user.trim());
+    let files = snapshots(&output);
+    let name = files[0].file_name().expect("a name").to_string_lossy();
+    assert!(name.starts_with(&format!("{stem}-")), "{name}, {stem}");
+}
+
+#[test]
+fn name_of_a_file_that_is_none_is_a_warning_and_the_program_is_recorded() {
+    let folder = scratch();
+    let class_path = ending(folder.path());
+    let output = folder.path().join("out");
+    let run = java(&jdks::newest(), &class_path, &output)
+        .option("-Dclasshook.file-name=../a%x")
+        .main("Ending")
+        .argument("plain")
+        .run();
+    run.assert_success().assert_stderr("warning[H0804]");
+    let files = snapshots(&output);
+    let name = files[0].file_name().expect("a name").to_string_lossy();
+    assert!(name.starts_with("classhook-"), "{name}");
 }
 
 #[test]

@@ -44,12 +44,12 @@ final class Log {
     private long failing;
 
     /** Makes a file of its own in the folder, which is made, too; none if there is no room to say that it is full. */
-    Log(File folder, long pid, long start, Payload meta) throws IOException {
+    Log(File folder, String name, Payload meta) throws IOException {
         folder.mkdirs();
         File candidate;
         do {
             int nonce = (int) (System.nanoTime() * 0x9E3779B97F4A7C15L >>> 32) ^ System.identityHashCode(new Object());
-            candidate = new File(folder, String.format("classhook-%d-%d-%08x.hook", pid, start, nonce));
+            candidate = new File(folder, name + String.format("-%08x.hook", nonce));
         } while (!candidate.createNewFile());
         path = candidate;
         file = new RandomAccessFile(path, "rw");

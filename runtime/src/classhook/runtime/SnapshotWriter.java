@@ -76,7 +76,13 @@ final class SnapshotWriter implements Runnable {
             long pid = pid();
             long start = System.currentTimeMillis();
             File folder = new File(output == null || output.isEmpty() ? "classhook" : output);
-            SnapshotWriter writer = new SnapshotWriter(new Log(folder, pid, start, json(meta(pid, start))));
+            String host = hostName();
+            String name = FileName.of(System.getProperty("classhook.file-name"), pid, start, host);
+            if (name == null) {
+                complain("H0804", "the property classhook.file-name is no name of a file in which %p, %h, %t, %u and %% may be; the snapshot is called as without it");
+                name = FileName.of(null, pid, start, host);
+            }
+            SnapshotWriter writer = new SnapshotWriter(new Log(folder, name, json(meta(pid, start, host))));
             Runtime.getRuntime().addShutdownHook(writer.thread("Classhook end", new End(writer)));
             writer.thread("Classhook recording", writer).start();
             return writer;
@@ -210,11 +216,11 @@ final class SnapshotWriter implements Runnable {
         return new Log.Payload().bytes(Log.Payload.utf8(text));
     }
 
-    private static String meta(long pid, long start) {
+    private static String meta(long pid, long start, String host) {
         String version = System.getProperty("java.specification.version", "0");
         StringBuilder out = new StringBuilder("{\"pid\":").append(pid).append(",\"start_ms\":").append(start);
         out.append(",\"java_feature\":").append(version.startsWith("1.") ? version.substring(2) : version);
-        field(out, "host", hostName());
+        field(out, "host", host);
         field(out, "jvm", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
         field(out, "java_home", System.getProperty("java.home"));
         field(out, "command", System.getProperty("sun.java.command"));
