@@ -93,6 +93,10 @@ fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
     let light = browser.value(background);
     browser.call("Emulation.setEmulatedMedia", dark("dark"));
     assert_ne!(browser.value(background), light);
+    let mut on_paper = dark("dark");
+    on_paper["media"] = json!("print");
+    browser.call("Emulation.setEmulatedMedia", on_paper);
+    assert_eq!(browser.value(background), "rgb(255, 255, 255)");
     let printed = browser.call("Page.printToPDF", json!({}));
     let printed = printed["data"].as_str().expect("a file");
     assert!(printed.starts_with("JVBERi0"), "a PDF file in base 64");

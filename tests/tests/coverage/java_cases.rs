@@ -195,3 +195,37 @@ fn lines_are_counted_when_asked() {
     again.assert_success();
     assert_eq!(read("again.info"), lcov);
 }
+
+/// Of the same name and bytes in two loaders, whose probes would be shared.
+#[test]
+fn class_of_two_places_is_measured_in_one_of_them() {
+    let jdk = &jdks::newest();
+    let folder = scratch();
+    let sources = workspace::test_file("java/places");
+    let [shop, blog] = ["webapps/shop", "webapps/blog"].map(|place| {
+        let place = folder.path().join(place);
+        javac::compile(jdk, &[&sources.join("p/Shared.java")], &place, &["-g"])
+    });
+    let main = folder.path().join("main");
+    let main = javac::compile(jdk, &[&sources.join("Places.java")], &main, &[]);
+    let java = Java::new(jdk).class_path(&[&main]).main("Places");
+    let java = java.argument(&shop).argument(&blog);
+    for (select, first, second) in [
+        ("location:webapps/shop", 1, 0),
+        ("location:webapps/blog", 0, 1),
+    ] {
+        let run = Java::program(workspace::classhook())
+            .folder(folder.path())
+            .arguments(&["coverage", "--select", select, "--lcov", "lcov.info", "--"])
+            .arguments(&java.words())
+            .run();
+        run.assert_success();
+        let lcov = std::fs::read_to_string(folder.path().join("lcov.info")).expect("a report");
+        for (line, executed) in [(7, first), (9, second)] {
+            assert!(
+                lcov.contains(&format!("\nDA:{line},{executed}\n")),
+                "{select}: {lcov}"
+            );
+        }
+    }
+}
