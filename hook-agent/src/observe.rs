@@ -6,6 +6,7 @@
 //! threads, and writes the file.
 
 mod about;
+mod answers;
 mod environment;
 mod events;
 mod file;

@@ -70,6 +70,30 @@ const SUBSCRIPTIONS: [(&str, &str, &str); 10] = [
     ),
 ];
 
+/// The same of `jvm-requests`.
+const REQUESTS: [(&str, &str, &str); 4] = [
+    (
+        "threads",
+        "ask-threads",
+        "asks for the stacks and states of all threads",
+    ),
+    (
+        "cpu-times",
+        "ask-cpu-times",
+        "asks for the CPU time of all threads",
+    ),
+    (
+        "histogram",
+        "ask-histogram",
+        "asks for objects and bytes of each class",
+    ),
+    (
+        "properties",
+        "ask-properties",
+        "asks for the properties of the system",
+    ),
+];
+
 /// An interface that a plugin may import.
 struct Ability {
     interface: &'static str,
@@ -77,7 +101,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 13] = [
+const ABILITIES: [Ability; 14] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -115,6 +139,10 @@ const ABILITIES: [Ability; 13] = [
         grant: None,
     },
     Ability {
+        interface: JVM_REQUESTS,
+        grant: None,
+    },
+    Ability {
         interface: "classhook:plugin/probes",
         grant: Some(("probes", "sets probes in the classes you select")),
     },
@@ -141,8 +169,9 @@ const ABILITIES: [Ability; 13] = [
     },
 ];
 
-/// The interface whose functions are granted one by one.
+/// The interfaces whose functions are granted one by one.
 const JVM_EVENTS: &str = "classhook:plugin/jvm-events";
+const JVM_REQUESTS: &str = "classhook:plugin/jvm-requests";
 
 /// The functions of an interface in `wit/plugin.wit`, as components name them.
 fn offered(interface: &str) -> impl Iterator<Item = &'static str> {
@@ -184,12 +213,15 @@ fn functions_of(wit: &str) -> Vec<(String, String)> {
 /// What must be granted for these functions of an import, and what the plugin then may do.
 pub fn grants_for(import: &str, functions: &[String]) -> Vec<(&'static str, &'static str)> {
     let interface = import.split_once('@').map_or(import, |(name, _)| name);
-    if interface == JVM_EVENTS {
+    let single: Option<&[(&str, &'static str, &'static str)]> = match interface {
+        JVM_EVENTS => Some(&SUBSCRIPTIONS),
+        JVM_REQUESTS => Some(&REQUESTS),
+        _ => None,
+    };
+    if let Some(single) = single {
         let asked = |(name, ..): &&(&str, _, _)| functions.iter().any(|it| it == name);
-        let subscriptions = SUBSCRIPTIONS.iter().filter(asked);
-        return subscriptions
-            .map(|(_, grant, what)| (*grant, *what))
-            .collect();
+        let asked = single.iter().filter(asked);
+        return asked.map(|(_, grant, what)| (*grant, *what)).collect();
     }
     let found = ABILITIES
         .iter()
@@ -248,6 +280,13 @@ pub fn observer(component: &Component, engine: &Engine) -> Option<String> {
     let mut exports = world.exports(engine);
     let found = exports.find(|(name, _)| is_observer(name));
     found.map(|(name, _)| name.to_owned())
+}
+
+/// Whether a component imports what asks the JVM.
+pub fn asks(component: &Component, engine: &Engine) -> bool {
+    let world = component.component_type();
+    let mut imports = world.imports(engine);
+    imports.any(|(name, _)| compatible(name, JVM_REQUESTS))
 }
 
 /// Whether an exported interface is the one that observes the JVM.
@@ -415,7 +454,8 @@ mod tests {
     fn every_capability_can_be_granted() {
         let interfaces = ABILITIES.iter().filter_map(|ability| ability.grant);
         let subscriptions = SUBSCRIPTIONS.iter().map(|(_, grant, what)| (*grant, *what));
-        for (grant, _) in interfaces.chain(subscriptions) {
+        let requests = REQUESTS.iter().map(|(_, grant, what)| (*grant, *what));
+        for (grant, _) in interfaces.chain(subscriptions).chain(requests) {
             assert!(crate::config::CAPABILITIES.contains(&grant), "{grant}");
         }
     }
@@ -429,6 +469,17 @@ mod tests {
             let import = format!("{JVM_EVENTS}@0.1.0");
             let functions = [name.to_owned(), "frames".to_owned()];
             assert_eq!(grants_for(&import, &functions), [(grant, what)]);
+        }
+    }
+
+    #[test]
+    fn every_request_is_a_capability_of_its_own() {
+        let names = observations::request::Request::NAMES;
+        assert_eq!(REQUESTS.map(|(name, ..)| name), names);
+        for (name, grant, what) in REQUESTS {
+            assert_eq!(grant, format!("ask-{name}"));
+            let import = format!("{JVM_REQUESTS}@0.1.0");
+            assert_eq!(grants_for(&import, &[name.to_owned()]), [(grant, what)]);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::cache::load_bundled;
 use crate::compilation::{Compilation, Kept};
 use crate::config::{PluginConfig, PluginSource, lock};
 use crate::error::HostError;
-use crate::imports::jvm_events;
+use crate::imports::{jvm_events, jvm_requests};
 use crate::plugin_file::PluginFile;
 use crate::state::State;
 use crate::{abilities, bundled, engine};
@@ -122,6 +122,7 @@ fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPlu
     let mut linker = Linker::new(engine);
     TransformPlugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
     jvm_events::link(&mut linker)?;
+    jvm_requests::link(&mut linker)?;
     TransformPluginPre::new(linker.instantiate_pre(component)?)
 }
 

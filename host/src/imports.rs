@@ -5,6 +5,7 @@ mod convert;
 mod declarations;
 mod host;
 pub mod jvm_events;
+pub mod jvm_requests;
 mod plans;
 mod probes;
 mod queries;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use observations::Wish;
 use observations::batch::Names;
+use observations::request::Request;
 use observations::tables::Table;
 
 use crate::instance::Fault;
@@ -60,6 +61,18 @@ impl Observer {
     #[must_use]
     pub fn number(&self) -> u64 {
         self.observing.number()
+    }
+
+    /// Whether it may ask the JVM something.
+    #[must_use]
+    pub fn may_ask(&self) -> bool {
+        self.observing.may_ask()
+    }
+
+    /// What it asked since the last time, and how many requests were refused.
+    pub fn asked(&mut self) -> (Vec<Request>, u64) {
+        let live = self.live.as_mut();
+        live.map_or_else(Default::default, Live::asked)
     }
 
     /// Hands it events, whose numbers `names` knows, and says how many were lost before; the CPU time that it took.

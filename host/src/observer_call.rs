@@ -1,6 +1,7 @@
 //! What the store of an observer holds: what it is told, and wants to be.
 
 use observations::batch::Names;
+use observations::request::{Asked, Request};
 use observations::wish::Filter;
 use observations::{Group, Wish};
 
@@ -13,9 +14,21 @@ pub struct ObserverCall {
     pub wishes: Vec<Wish>,
     /// Whether it may subscribe now.
     pub configures: bool,
+    /// What it asked.
+    pub asked: Asked,
 }
 
 impl ObserverCall {
+    /// The plugin asks; a trap in `configure`.
+    pub fn ask(&mut self, request: Request) -> wasmtime::Result<Result<(), String>> {
+        if self.configures {
+            let name = request.name();
+            let text = format!("it asked for {name} in `observer.configure`");
+            return Err(wasmtime::Error::msg(text));
+        }
+        Ok(self.asked.ask(request))
+    }
+
     /// The plugin subscribes; a trap at any other time than in `configure`.
     pub fn subscribe(
         &mut self,

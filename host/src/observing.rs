@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use observations::Wish;
 use observations::batch::Names;
+use observations::request::Request;
 use observations::tables::Table;
 use plan_rules::ComputedTables;
 use wasmtime::Store;
 use wasmtime::component::{ComponentExportIndex, Instance};
 
+use crate::abilities;
 use crate::bindings::TransformPluginPre;
 use crate::config::LogLevel;
 use crate::instance::{Fault, explain, new_store};
@@ -35,6 +37,8 @@ pub(crate) struct Observing {
     level: LogLevel,
     log: Arc<LogBudget>,
     wishes: Vec<Wish>,
+    /// Whether it imports a function that asks.
+    may_ask: bool,
     /// Why it observes no more.
     retired: Mutex<Option<String>>,
 }
@@ -49,7 +53,9 @@ impl Observing {
         log: &Arc<LogBudget>,
     ) -> Result<Self, Fault> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        let component = pre.instance_pre().component();
         let mut observing = Self {
+            may_ask: abilities::asks(component, pre.engine()),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             name: name.to_owned(),
             pre: pre.clone(),
@@ -77,6 +83,11 @@ impl Observing {
     /// What it wants to be told.
     pub fn wishes(&self) -> &[Wish] {
         &self.wishes
+    }
+
+    /// Whether it imports a function that asks.
+    pub fn may_ask(&self) -> bool {
+        self.may_ask
     }
 
     /// Why it observes no more, if it was retired.
@@ -158,6 +169,12 @@ impl Live {
     /// Whether it cannot be called any more.
     pub fn has_trapped(&self) -> bool {
         self.trapped
+    }
+
+    /// What it asked since the last time, and how many requests were refused.
+    pub fn asked(&mut self) -> (Vec<Request>, u64) {
+        let observer = self.store.data_mut().observer.get_or_insert_default();
+        observer.asked.take()
     }
 
     /// Hands it events.

@@ -178,7 +178,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives` or `observe-exhaustion`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `ask-threads`, `ask-cpu-times`, `ask-histogram` or `ask-properties`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -295,7 +295,7 @@ fn mistakes_in_options_are_explained() {
         (
             "grant=everything",
             "H0201",
-            "`probes`, `rewrite`, `structure`, `raw`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives` or `observe-exhaustion`",
+            "`probes`, `rewrite`, `structure`, `raw`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `ask-threads`, `ask-cpu-times`, `ask-histogram` or `ask-properties`",
         ),
         ("select=a***", "H0110", "more than two"),
         ("plugin=nothing", "H0105", "no bundled plugin"),

@@ -12,6 +12,7 @@ use host::config::{LogLevel, PluginConfig};
 use host::{Config, HostError, Observer, Pipeline};
 use observations::Group;
 use observations::batch::{Event, Kind, Names, WORDS};
+use observations::request::Request;
 use observations::stacks::Frame;
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ fn pipeline(config: Value, grants: &[&str]) -> Result<Arc<Pipeline>, HostError> 
 fn grants() -> Vec<&'static str> {
     let names = host::config::CAPABILITIES.iter();
     names
-        .filter(|name| name.starts_with("observe-"))
+        .filter(|name| name.starts_with("observe-") || name.starts_with("ask-"))
         .copied()
         .collect()
 }
@@ -162,6 +163,20 @@ fn observer_that_fails_loses_its_batch_and_is_retired_with_the_cause() {
             assert_eq!(names.find_text(1), Some("main"), "given back, {deed}");
         }
         assert!(Observer::all(&pipeline).is_empty(), "{deed}");
+    }
+}
+
+#[test]
+fn observer_that_asks_a_thousand_times_is_heard_once() {
+    let mut names = Names::default();
+    let words = events(&mut names, 1);
+    let mut asking = observer(json!({"kinds": ["monitors"], "deed": "ask"}));
+    assert!(asking.may_ask());
+    for _ in 0..2 {
+        asking.on_events(&mut names, &words, 0).1.expect("taken");
+        let (asked, refused) = asking.asked();
+        assert_eq!(asked, [Request::CpuTimes]);
+        assert_eq!(refused, 999);
     }
 }
 

@@ -41,6 +41,16 @@ pub enum Kind {
     NativeBound = 12,
     /// The JVM has no memory or thread to give.
     Exhausted = 13,
+    /// A thread, as it was at an instant: of an answer, as are the following.
+    Thread = 20,
+    /// The CPU time of a thread.
+    CpuTime = 21,
+    /// The objects of a class.
+    Objects = 22,
+    /// A property of the system.
+    Property = 23,
+    /// The end of an answer.
+    Answered = 24,
 }
 
 /// An event, by the ids of [`Names`].

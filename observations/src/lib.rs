@@ -11,6 +11,7 @@
 //! | [`batch`] | events as plugins get them |
 //! | [`merged`] | what several JVMs did, as if it were one |
 //! | [`paths`] | why objects stay in the heap |
+//! | [`request`] | what a plugin may ask |
 //! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
 //! | [`selection`] | a part of what was recorded: of some threads, of some classes |
 //!
@@ -23,6 +24,7 @@ pub mod merged;
 pub mod paths;
 pub mod recorded;
 pub mod recorder;
+pub mod request;
 pub mod selection;
 pub mod stacks;
 pub mod subscription;

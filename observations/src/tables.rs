@@ -29,6 +29,9 @@ pub struct PluginTables {
     pub events: u64,
     /// Events that it was not: there was no room for them, or it failed with them.
     pub lost: u64,
+    /// Requests that were refused: those of a kind that was not answered yet, or that make no sense.
+    #[serde(default)]
+    pub refused: u64,
     /// What went wrong last, if anything did.
     pub cause: Option<String>,
     /// Whether it was told nothing any more from then on.

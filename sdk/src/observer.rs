@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::observing::classhook::plugin::jvm_events;
+use crate::observing::classhook::plugin::{jvm_events, jvm_requests};
 use crate::reporter::Report;
-use crate::source::{EventNames, SubscriptionSink};
+use crate::source::{EventNames, RequestSink, SubscriptionSink};
 use crate::wit::MethodInfo;
 
 /// A plugin that observes the JVM: on a thread of the agent, in one instance, which may keep what it wants.
@@ -151,6 +151,60 @@ impl<'a> Subscriptions<'a> {
     }
 }
 
+/// What can be asked; the answer is among the events of the next batch, and ends with [`What::Answered`]. What a plugin
+/// calls of it are the capabilities that it has to be granted: `ask-threads` for [`Requests::threads`], and so on.
+///
+/// Each is refused until the same was answered. The plugin rests for 49 times as long as the JVM takes to answer, and is
+/// called each second where there are no events.
+pub struct Requests<'a>(Option<&'a dyn RequestSink>);
+
+impl Requests<'_> {
+    /// All threads at one instant: events [`What::Thread`], with so many innermost frames.
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet, or these are too many frames.
+    pub fn threads(&self, frames: u32) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::threads(frames),
+            Some(native) => native.ask("threads", &[u64::from(frames)]),
+        }?)
+    }
+
+    /// The CPU time of all threads: events [`What::CpuTime`].
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet.
+    pub fn cpu_times(&self) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::cpu_times(),
+            Some(native) => native.ask("cpu-times", &[]),
+        }?)
+    }
+
+    /// Objects and bytes of the classes of most bytes: events [`What::Objects`]. With `live` the garbage is collected
+    /// first. The program stands still meanwhile.
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet, or these are too many classes.
+    pub fn histogram(&self, live: bool, most: u32) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::histogram(live, most),
+            Some(native) => native.ask("histogram", &[u64::from(live), u64::from(most)]),
+        }?)
+    }
+
+    /// The properties of the system: events [`What::Property`].
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet.
+    pub fn properties(&self) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::properties(),
+            Some(native) => native.ask("properties", &[]),
+        }?)
+    }
+}
+
 /// Numbers of an event.
 const WORDS: usize = 5;
 
@@ -160,6 +214,7 @@ pub struct Batch<'a> {
     words: &'a [u64],
     lost: u64,
     names: Names<'a>,
+    requests: Requests<'a>,
 }
 
 /// The texts that were asked for, by their numbers.
@@ -192,7 +247,21 @@ impl<'a> Batch<'a> {
             words,
             lost,
             names,
+            requests: Requests(None),
         }
+    }
+
+    /// Has requests go there.
+    #[must_use]
+    pub fn asking(mut self, sink: &'a dyn RequestSink) -> Self {
+        self.requests = Requests(Some(sink));
+        self
+    }
+
+    /// What can be asked.
+    #[must_use]
+    pub fn requests(&self) -> &Requests<'a> {
+        &self.requests
     }
 
     /// The events, in the order in which the agent read them.
@@ -281,6 +350,30 @@ pub enum What {
         /// Bits of JVM TI's event ResourceExhausted.
         flags: u64,
     },
+    /// A thread, as it was at an instant, with its stack ([`Requests::threads`]).
+    Thread {
+        /// Bits of JVM TI's GetThreadState.
+        state: u32,
+    },
+    /// The CPU time of a thread ([`Requests::cpu_times`]).
+    CpuTime {
+        /// Nanoseconds, since it began.
+        nanos: u64,
+    },
+    /// The objects of the class ([`Requests::histogram`]).
+    Objects {
+        /// How many.
+        count: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// A property of the system: [`JvmEvent::property`].
+    Property,
+    /// An answer is complete.
+    Answered {
+        /// How many events it has.
+        events: u64,
+    },
     /// Of a kind that this SDK does not know.
     Other(u16),
 }
@@ -334,6 +427,16 @@ impl JvmEvent<'_> {
             11 => What::CodeGone,
             12 => What::NativeBound,
             13 => What::Exhausted { flags: first },
+            20 => What::Thread {
+                state: first as u32,
+            },
+            21 => What::CpuTime { nanos: first },
+            22 => What::Objects {
+                count: first,
+                bytes: second,
+            },
+            23 => What::Property,
+            24 => What::Answered { events: second },
             other => What::Other(other),
         }
     }
@@ -386,6 +489,13 @@ impl JvmEvent<'_> {
         has_one
             .then(|| self.names.source.method(self.words[3] as u32))
             .flatten()
+    }
+
+    /// Name and value of a property; none of all else.
+    #[must_use]
+    pub fn property(&self) -> Option<(Rc<str>, Rc<str>)> {
+        let text = |word: usize| self.names.text(self.words[word] as u32);
+        (self.what() == What::Property).then(|| (text(3), text(4)))
     }
 
     /// What the JVM says of an exhaustion; empty for all else.

@@ -154,6 +154,15 @@ pub trait EventNames {
     fn method(&self, id: u32) -> Option<MethodInfo>;
 }
 
+/// Where requests to the JVM go outside of WebAssembly.
+pub trait RequestSink {
+    /// A call of the function `name` of `jvm-requests`, with its arguments.
+    ///
+    /// # Errors
+    /// If it is refused.
+    fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Failure>;
+}
+
 /// Where subscriptions go outside of WebAssembly.
 pub trait SubscriptionSink {
     /// A subscription to what the function `name` of `jvm-events` stands for.

@@ -37,6 +37,7 @@ macro_rules! call {
     }};
 }
 
+mod ask;
 mod heap;
 mod methods;
 mod observe;

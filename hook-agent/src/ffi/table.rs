@@ -36,6 +36,15 @@ pub(crate) struct FrameInfo {
     pub location: i64,
 }
 
+/// `jvmtiStackInfo`.
+#[repr(C)]
+pub(crate) struct StackInfo {
+    pub thread: jobject,
+    pub state: jint,
+    pub frame_buffer: *mut FrameInfo,
+    pub frame_count: jint,
+}
+
 /// `jvmtiLineNumberEntry`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +180,12 @@ pub(crate) struct JvmtiInterface {
     /// 91
     pub IsMethodObsolete:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jmethodID, *mut u8) -> jint>,
-    _92_103: [Slot; 12],
+    _92_99: [Slot; 8],
+    /// 100
+    pub GetAllStackTraces: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, jint, *mut *mut StackInfo, *mut jint) -> jint,
+    >,
+    _101_103: [Slot; 3],
     /// 104
     pub GetStackTrace: Option<
         unsafe extern "system" fn(
@@ -240,7 +254,10 @@ pub(crate) struct JvmtiInterface {
     _125_126: [Slot; 2],
     /// 127
     pub DisposeEnvironment: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
-    _128_130: [Slot; 3],
+    _128_129: [Slot; 2],
+    /// 130
+    pub GetSystemProperties:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut *mut c_char) -> jint>,
     /// 131
     pub GetSystemProperty:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const c_char, *mut *mut c_char) -> jint>,

@@ -76,20 +76,36 @@ pub(crate) fn equipped(
 ///
 /// As [`equipped`].
 pub(super) fn tagging(vm: Option<Vm>, phase: impl OnLoadOrLive) -> Result<Jvmti, String> {
+    with(vm, phase, &[TAGS])
+}
+
+/// An environment that answers what plugins ask.
+///
+/// # Errors
+///
+/// As [`equipped`].
+pub(super) fn answering(vm: Option<Vm>, phase: impl OnLoadOrLive) -> Result<Jvmti, String> {
+    with(vm, phase, &[TAGS, CPU])
+}
+
+fn with(vm: Option<Vm>, phase: impl OnLoadOrLive, capabilities: &[Named]) -> Result<Jvmti, String> {
     let jvmti = equipped(vm, phase, &[])?;
-    let (bit, name) = TAGS;
-    let added = jvmti.add_capabilities(phase, Capabilities::only(bit));
-    added
-        .map_err(|error| format!("the JVM refuses {name}: {error}"))
-        .inspect_err(|_| jvmti.dispose())?;
+    add(jvmti, phase, capabilities).inspect_err(|_| jvmti.dispose())?;
     Ok(jvmti)
 }
 
-fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), String> {
-    for (bit, name) in wishes.iter().flat_map(|wish| needed(wish.group)) {
+fn add(jvmti: Jvmti, phase: impl OnLoadOrLive, capabilities: &[Named]) -> Result<(), String> {
+    for (bit, name) in capabilities {
         jvmti
             .add_capabilities(phase, Capabilities::only(*bit))
             .map_err(|error| format!("the JVM refuses {name}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), String> {
+    for wish in wishes {
+        add(jvmti, phase, needed(wish.group))?;
     }
     // What is not offered is told without it: files and lines, what virtual threads do.
     let optional = LINES.map(|(bit, _)| bit);

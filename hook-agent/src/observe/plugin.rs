@@ -1,6 +1,7 @@
 //! A plugin that is told of events, on a thread of the agent.
 
 use super::about;
+use super::answers::Answers;
 use super::events::group;
 use super::file::File;
 use super::frames::{Methods, place};
@@ -16,6 +17,7 @@ use host::Observer;
 use host::observer::Failed;
 use observations::batch::{Event as Told, Kind as ToldKind, MOST_EVENTS, Names, WORDS};
 use observations::recorded::Collection;
+use observations::request::Request;
 use observations::stacks::Frame;
 use observations::tables::{PluginTables, VERSION};
 use observations::{Group, Wish};
@@ -23,8 +25,13 @@ use std::time::{Duration, Instant};
 
 /// How long a plugin rests after a call, as a multiple of the CPU time that the call took: it has a fifth of a core.
 const REST: u32 = 4;
+/// The same of answers, for which the program may stand still: they take a fiftieth of the time at most.
+const REST_AFTER_ANSWERS: u32 = 49;
 /// How long what has come is handed over after the end.
 const LAST: Duration = Duration::from_secs(2);
+
+/// How often one that may ask is called without events.
+const TICK: Duration = Duration::from_secs(1);
 
 /// Most samples that wait while a plugin rests.
 const MOST_SAMPLES: usize = 4 * MOST_EVENTS;
@@ -42,6 +49,11 @@ pub(super) struct Listening {
     lost: u64,
     /// When the plugin may be called again.
     rested: Instant,
+    /// What it asked, and how long the answers took that it has not rested for.
+    asked: Vec<Request>,
+    answering: Duration,
+    /// When it is called without events; never if it cannot ask.
+    tick: Option<Instant>,
     /// Whether it was handed anything since it made its tables.
     any_news: bool,
     inbox: Inbox,
@@ -58,15 +70,19 @@ impl Listening {
             plugin: observer.plugin().to_owned(),
             ..PluginTables::default()
         };
+        let now = Instant::now();
         Self {
             agent,
+            asked: Vec::new(),
+            answering: Duration::ZERO,
+            tick: observer.may_ask().then_some(now),
             observer,
             wishes: running.wishes.clone(),
             names: Names::default(),
             methods: Methods::default(),
             waiting: Vec::new(),
             lost: 0,
-            rested: Instant::now(),
+            rested: now,
             any_news: false,
             inbox: Inbox::new(agent),
             tables,
@@ -84,12 +100,64 @@ impl Listening {
         if Instant::now() < self.rested || self.is_retired() {
             return;
         }
+        self.answer(jvm);
         self.take(jvm, running);
-        self.hand_over();
+        let now = Instant::now();
+        match self.waiting.is_empty() && self.tick.is_some_and(|tick| tick <= now) {
+            true => self.call(&[]),
+            false => self.hand_over(),
+        }
+    }
+
+    /// Answers what was asked, as events that are handed over next.
+    fn answer(&mut self, jvm: Jvm<'_>) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let begun = Instant::now();
+        self.renew();
+        for request in std::mem::take(&mut self.asked) {
+            let mut answers = Answers {
+                names: &mut self.names,
+                methods: &mut self.methods,
+                nanos: self.inbox.elapsed(),
+            };
+            match answers.to(jvm, request) {
+                Ok(events) => events.into_iter().for_each(|event| self.tell(event)),
+                Err(cause) => self.unanswered(request, cause),
+            }
+        }
+        self.answering += begun.elapsed();
+    }
+
+    fn unanswered(&mut self, request: Request, cause: String) {
+        let plugin = self.observer.plugin();
+        let name = request.name();
+        if self.tables.cause.as_ref() != Some(&cause) {
+            messages::warning(
+                Code::Observer,
+                format_args!("plugin `{plugin}` asked for {name} and gets no answer: {cause}"),
+            );
+        }
+        self.tables.cause = Some(cause);
+    }
+
+    /// The generation may end where nothing waits that has numbers of it.
+    fn renew(&mut self) {
+        if self.waiting.is_empty() {
+            self.names.renew();
+        }
     }
 
     /// After the last event: hands over what is there, within some time, and writes the tables.
     pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running) -> Result<(), String> {
+        // One that is called for the first time now asks as any; a heap that dies is left alone.
+        if !running.is_dying() && !self.is_retired() {
+            if self.tick.is_some_and(|tick| tick <= Instant::now()) {
+                self.call(&[]);
+            }
+            self.answer(jvm);
+        }
         let until = Instant::now() + LAST;
         while self.take(jvm, running) && !self.is_retired() && Instant::now() < until {
             self.hand_over();
@@ -122,6 +190,7 @@ impl Listening {
     fn make_tables(&mut self, is_end: bool) {
         let (time, made) = self.observer.on_results(&mut self.names, is_end);
         self.rest(time);
+        self.note_requests();
         self.any_news = false;
         match made {
             Err(failed) => self.failed(failed, "it made no tables"),
@@ -131,10 +200,7 @@ impl Listening {
 
     /// Takes events out of the inbox; whether any are to be handed over.
     fn take(&mut self, jvm: Jvm<'_>, running: &Running) -> bool {
-        // The generation may end now: nothing waits that has numbers of it.
-        if self.waiting.is_empty() {
-            self.names.renew();
-        }
+        self.renew();
         let mut inbox = self.inbox;
         inbox.read(jvm, running, MOST_EVENTS, self);
         self.inbox = inbox;
@@ -158,6 +224,7 @@ impl Listening {
         let lost = std::mem::take(&mut self.lost);
         let (time, outcome) = self.observer.on_events(&mut self.names, batch, lost);
         self.rest(time);
+        self.note_requests();
         self.any_news = true;
         match outcome {
             Ok(()) => {
@@ -171,8 +238,20 @@ impl Listening {
         }
     }
 
+    /// What it asked in the last call.
+    fn note_requests(&mut self) {
+        let (asked, refused) = self.observer.asked();
+        self.asked.extend(asked);
+        self.tables.refused += refused;
+    }
+
+    /// It rests for what it took, and what the answers to it took.
     fn rest(&mut self, time: Duration) {
-        self.rested = Instant::now() + time * REST;
+        let now = Instant::now();
+        let answering = std::mem::take(&mut self.answering);
+        let rested = now + time * REST + answering * REST_AFTER_ANSWERS;
+        self.rested = self.rested.max(rested);
+        self.tick = self.tick.map(|_| now + TICK);
     }
 
     fn failed(&mut self, failed: Failed, consequence: &str) {

@@ -149,7 +149,7 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 16] = [
+pub const CAPABILITIES: [&str; 20] = [
     "probes",
     "rewrite",
     "structure",
@@ -166,6 +166,10 @@ pub const CAPABILITIES: [&str; 16] = [
     "observe-compilations",
     "observe-natives",
     "observe-exhaustion",
+    "ask-threads",
+    "ask-cpu-times",
+    "ask-histogram",
+    "ask-properties",
 ];
 
 impl Default for Agent {

@@ -60,7 +60,7 @@ use plan_rules::{CheckedClass, PlanRequest};
 use rewriter::{Action, CheckScratch, ClassFile, EditPlan, Part, ProbeStorage, Scratch, counter};
 
 use class::NativeClass;
-pub use observed::{Observed, observe, subscriptions};
+pub use observed::{Observed, observe, requests, subscriptions};
 use plan::PlanRecord;
 pub use report::{Recording, Reported};
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use classhook_sdk::source::{EventNames, SubscriptionSink};
+use classhook_sdk::source::{EventNames, RequestSink, SubscriptionSink};
 use classhook_sdk::wit::{Failure, MethodInfo};
 use classhook_sdk::{Batch, Error, Filter, Observer, Report, Subscriptions, What};
 
@@ -116,9 +116,46 @@ fn numbers(what: What) -> (u64, [u64; 2], bool) {
         What::CodeGone => (11, [0, 0], true),
         What::NativeBound => (12, [0, 0], true),
         What::Exhausted { flags } => (13, [flags, 0], false),
+        What::Thread { state } => (20, [u64::from(state), 0], false),
+        What::CpuTime { nanos } => (21, [nanos, 0], false),
+        What::Objects { count, bytes } => (22, [count, bytes], false),
+        What::Property => (23, [0, 0], false),
+        What::Answered { events } => (24, [0, events], false),
         What::Other(kind) => (u64::from(kind), [0, 0], false),
         _ => unreachable!("the kit is of the same version as the SDK"),
     }
+}
+
+/// What was asked: functions of `jvm-requests` with their arguments.
+#[derive(Debug, Default)]
+struct Asked(RefCell<Vec<(String, Vec<u64>)>>);
+
+impl RequestSink for Asked {
+    fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Failure> {
+        let asked = (name.to_owned(), arguments.to_vec());
+        self.0.borrow_mut().push(asked);
+        Ok(())
+    }
+}
+
+/// What an observer asks the JVM when it is handed these events one by one: functions of `jvm-requests` with their
+/// arguments, truths as 0 and 1.
+///
+/// # Errors
+/// The plugin's own.
+///
+/// # Panics
+/// As [`observe`].
+pub fn requests<T: Observer>(
+    config: &str,
+    observed: &Observed,
+) -> Result<Vec<(String, Vec<u64>)>, Error> {
+    let (mut observer, asked) = (observer::<T>(config), Asked::default());
+    for words in observed.words.chunks(5) {
+        let batch = Batch::new(0, words, 0, &observed.names);
+        observer.observe(&batch.asking(&asked))?;
+    }
+    Ok(asked.0.into_inner())
 }
 
 #[derive(Default)]
@@ -155,8 +192,12 @@ pub fn observe<T: Observer>(config: &str, observed: &Observed) -> Reported {
     let recording = Recording::default();
     let making = Making::new(&recording);
     let mut batches = observed.words.chunks(5);
+    let asked = Asked::default();
     let result = batches
-        .try_for_each(|words| observer.observe(&Batch::new(0, words, 0, &observed.names)))
+        .try_for_each(|words| {
+            let batch = Batch::new(0, words, 0, &observed.names);
+            observer.observe(&batch.asking(&asked))
+        })
         .and_then(|()| observer.report(&mut Report::new(&making)));
     making.reported(result)
 }
@@ -164,4 +205,58 @@ pub fn observe<T: Observer>(config: &str, observed: &Observed) -> Reported {
 fn observer<T: Observer>(config: &str) -> T {
     let made = classhook_sdk::guest::parse_observer(&crate::json(config));
     made.unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classhook_sdk::prelude::NoSettings;
+
+    /// Asks for a histogram until there are objects.
+    struct Asks;
+
+    impl Observer for Asks {
+        type Config = NoSettings;
+
+        fn new(_: NoSettings) -> classhook_sdk::Result<Self> {
+            Ok(Self)
+        }
+
+        fn subscribe(&self, _: &mut Subscriptions<'_>) -> classhook_sdk::Result {
+            Ok(())
+        }
+
+        fn observe(&mut self, batch: &Batch<'_>) -> classhook_sdk::Result {
+            let is_answer = |what| {
+                matches!(
+                    what,
+                    What::Objects {
+                        count: 3,
+                        bytes: 48
+                    }
+                )
+            };
+            match batch.events().any(|event| is_answer(event.what())) {
+                true => Ok(()),
+                false => batch.requests().histogram(true, 7),
+            }
+        }
+
+        fn report(&mut self, _: &mut Report<'_>) -> classhook_sdk::Result {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_an_observer_asks_is_known() {
+        let objects = What::Objects {
+            count: 3,
+            bytes: 48,
+        };
+        let observed = Observed::default()
+            .event("main", "", What::ClassPrepared, &[])
+            .event("", "acme.Order", objects, &[]);
+        let asked = requests::<Asks>("", &observed).expect("accepted");
+        assert_eq!(asked, [("histogram".to_owned(), vec![1, 7])]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Plugins that are told what the JVM knows, of a program that knows its own numbers.
 
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
-use e2e_tests::java::Run;
+use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
@@ -30,7 +30,7 @@ fn told(jdk: &Jdk, folder: &Path, settings: &Value, files: &[&str], java: &[&str
 }
 
 /// Everything that the plugin may subscribe to.
-const GRANTS: [&str; 20] = [
+const GRANTS: [&str; 28] = [
     "--grant",
     "observe-samples",
     "--grant",
@@ -51,6 +51,14 @@ const GRANTS: [&str; 20] = [
     "observe-natives",
     "--grant",
     "observe-exhaustion",
+    "--grant",
+    "ask-threads",
+    "--grant",
+    "ask-cpu-times",
+    "--grant",
+    "ask-histogram",
+    "--grant",
+    "ask-properties",
 ];
 
 fn read(file: &Path) -> Vec<Value> {
@@ -156,6 +164,56 @@ fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
         .assert_stderr("warning[H0420]")
         .assert_stderr("warning[H0665]");
     assert!(run.stdout.contains("arrays 20000"), "{}", run.report());
+}
+
+#[test]
+fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/profile/Held.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+    let java = Java::new(&jdk).options(&LATE).class_path(&[&classes]);
+    let running = Servant::of(&java.main("Held"));
+    let (pid, plugin) = (running.pid().to_string(), observing());
+    let file = folder.path().join("rows.jsonl");
+    let (lines, output) = (file.to_string_lossy(), folder.path().join("out"));
+    let settings = json!({"ask": ["threads", "cpu-times", "histogram", "properties"]}).to_string();
+    let words = [
+        "plugin",
+        "run",
+        &plugin,
+        &pid,
+        "--for",
+        "1s",
+        "--plugin-settings",
+        &settings,
+    ];
+    let files = [
+        "-o",
+        &output.to_string_lossy(),
+        "--results-json-lines",
+        &lines,
+    ];
+    classhook(&[&words[..], &GRANTS, &files].concat()).assert_success();
+    assert_no_agent(&pid);
+    let rows = read(&file);
+    let of = |what: &str, thread: &str, class: &str| -> Vec<&Value> {
+        let is_it =
+            |row: &&Value| row["what"] == what && row["thread"] == thread && row["class"] == class;
+        rows.iter().filter(is_it).collect()
+    };
+    assert_eq!(of("objects", "", "Held$InBox")[0]["total"], 1_500);
+    assert_eq!(of("objects", "", "Held$InMap")[0]["total"], 2);
+    let holder = of("thread", "holder", "")[0];
+    const SLEEPING: u64 = 0x40;
+    assert_ne!(holder["total"].as_u64().expect("bits") & SLEEPING, 0);
+    let method = holder["method"].as_str().expect("a method");
+    assert!(method.starts_with("java.lang.Thread.sleep"), "{method}");
+    assert!(of("cpu time", "main", "")[0]["total"].as_u64() > Some(0));
+    let version = of("property", "", "java.vm.specification.version")[0];
+    assert_eq!(version["method"], jdk.feature.to_string());
+    assert_eq!(of("answered", "", "")[0]["count"], 4);
+    assert_eq!(running.end().code, Some(0));
 }
 
 /// What a JVM gives to agents of its start alone is refused, with its cause; all else comes, and nothing is left behind.

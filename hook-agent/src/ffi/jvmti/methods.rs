@@ -24,6 +24,16 @@ pub(crate) struct StackFrame {
 // SAFETY: a method ID is valid in every thread, and the JVM answers for one whose class is gone (JVM TI, Method).
 unsafe impl Send for MethodId {}
 
+impl StackFrame {
+    /// A frame as the JVM has it; none without a method.
+    pub(super) fn new(info: FrameInfo) -> Option<Self> {
+        Some(Self {
+            method: MethodId::new(info.method)?,
+            location: info.location,
+        })
+    }
+}
+
 impl MethodId {
     /// A method of a callback's argument; none for NULL.
     pub(in crate::ffi) fn new(raw: jmethodID) -> Option<Self> {
@@ -119,13 +129,8 @@ impl Jvmti {
         // The JVM writes `most` frames at most (JVM TI, GetStackTrace).
         call!(self.GetStackTrace(thread, 0, most, frames.as_mut_ptr(), &raw mut count))?;
         let count = usize::try_from(count).unwrap_or(0);
-        let frame = |info: FrameInfo| {
-            Some(StackFrame {
-                method: NonNull::new(info.method).map(MethodId)?,
-                location: info.location,
-            })
-        };
-        Ok(frames.into_iter().take(count).filter_map(frame).collect())
+        let frames = frames.into_iter().take(count);
+        Ok(frames.filter_map(StackFrame::new).collect())
     }
 
     /// The line number table of a method.

@@ -153,6 +153,8 @@ fn function_slots_match_every_jvmti_header() {
             IsMethodObsolete,
             GetLoadedClasses,
             GetStackTrace,
+            GetAllStackTraces,
+            GetSystemProperties,
             SetEventCallbacks,
             GenerateEvents,
             DisposeEnvironment,

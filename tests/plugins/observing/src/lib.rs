@@ -29,6 +29,7 @@ pub struct Settings {
     at_least_ms: u64,
     bytes: Option<u64>,
     frames: u32,
+    ask: Vec<String>,
     deed: String,
 }
 
@@ -38,6 +39,7 @@ pub struct Observing {
     settings: Settings,
     counts: BTreeMap<[String; 5], [u64; 2]>,
     lost: u64,
+    asked: bool,
     /// Of the first event.
     early: Option<(u32, u32)>,
 }
@@ -102,10 +104,28 @@ impl Observer for Observing {
             "trap" => panic!("on purpose"),
             "fail" => return Err("failed on purpose".into()),
             "flood" => (0..100_000).for_each(|_| classhook_sdk::log::info("flood")),
+            "ask" => {
+                let asked = (0..1000).map(|_| batch.requests().cpu_times());
+                let refused = asked.filter(|asked| asked.is_err()).count();
+                if refused != 999 {
+                    return Err(format!("{refused} of 1,000 were refused").into());
+                }
+            }
             "allocate" => drop(std::hint::black_box(vec![1_u8; 128 << 20])),
             _ => {}
         }
         self.lost += batch.lost();
+        if !std::mem::replace(&mut self.asked, true) {
+            for what in &self.settings.ask {
+                match what.as_str() {
+                    "threads" => batch.requests().threads(8)?,
+                    "cpu-times" => batch.requests().cpu_times()?,
+                    "histogram" => batch.requests().histogram(true, 65_536)?,
+                    "properties" => batch.requests().properties()?,
+                    other => return Err(format!("there is no request {other}").into()),
+                }
+            }
+        }
         for event in batch.events() {
             let first = *self
                 .early
@@ -161,6 +181,11 @@ impl Observing {
             What::CodeGone => ("discarded", 0),
             What::NativeBound => ("bound", 0),
             What::Exhausted { flags } => ("exhausted", flags),
+            What::Thread { state } => ("thread", u64::from(state)),
+            What::CpuTime { nanos } => ("cpu time", nanos),
+            What::Objects { count, .. } => ("objects", count),
+            What::Property => ("property", 0),
+            What::Answered { events } => ("answered", events),
             _ => ("other", 0),
         };
         let frame = event.stack().into_iter().next();
@@ -172,6 +197,10 @@ impl Observing {
         let class = match event.text().as_ref() {
             "" => event.class().to_string(),
             text => text.to_owned(),
+        };
+        let (class, method) = match event.property() {
+            Some((name, value)) => (name.to_string(), value.to_string()),
+            None => (class, method),
         };
         let key = [
             what.to_owned(),

@@ -1,0 +1,43 @@
+//! The interface `jvm-requests`: what a plugin asks the JVM while it observes.
+
+use observations::request::Request;
+use plan_rules::RefusedRequest;
+use wasmtime::component::Linker;
+use wasmtime::{Result, StoreContextMut};
+
+use super::convert::{Answer, answer};
+use crate::state::State;
+
+/// As components name it.
+const INTERFACE: &str = "classhook:plugin/jvm-requests@0.1.0";
+
+/// What a function gets, and where it is called.
+type Store<'a> = StoreContextMut<'a, State>;
+
+/// Links the functions, as those of `jvm-events`.
+pub fn link(linker: &mut Linker<State>) -> Result<()> {
+    let [threads, cpu_times, histogram, properties] = Request::NAMES;
+    let mut interface = linker.instance(INTERFACE)?;
+    interface.func_wrap(threads, |mut store: Store<'_>, (frames,): (u32,)| {
+        Ok((store.data_mut().ask(Request::Threads { frames })?,))
+    })?;
+    interface.func_wrap(cpu_times, |mut store: Store<'_>, (): ()| {
+        Ok((store.data_mut().ask(Request::CpuTimes)?,))
+    })?;
+    interface.func_wrap(
+        histogram,
+        |mut store: Store<'_>, (live, most): (bool, u32)| {
+            Ok((store.data_mut().ask(Request::Histogram { live, most })?,))
+        },
+    )?;
+    interface.func_wrap(properties, |mut store: Store<'_>, (): ()| {
+        Ok((store.data_mut().ask(Request::Properties)?,))
+    })
+}
+
+impl State {
+    fn ask(&mut self, request: Request) -> Answer<()> {
+        let asked = self.observer()?.ask(request)?;
+        answer(asked.map_err(|cause| RefusedRequest::unsuitable(None, &cause)))
+    }
+}
