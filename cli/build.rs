@@ -19,13 +19,14 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::StringEncoding;
 
 /// The folders of the crates.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "escape",
     "globs",
     "jvms",
     "plan-rules",
     "rewriter",
     "sdk",
+    "sdk/macros",
     "sdk/testkit",
 ];
 

@@ -365,6 +365,26 @@ fn each_value_of_a_plugins_table_is_known_by_its_line() {
 }
 
 #[test]
+fn misspelled_setting_is_told_with_file_line_and_the_nearest_key() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let component = root.join("../target/bundled/tests/requests.wasm");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("classhook.toml");
+    let grant = "['probes', 'rewrite', 'structure', 'raw']";
+    let text = format!(
+        "[[plugin]]\nuse = {component:?}\ngrant = {grant}\n[plugin.config]\nreqeust = 'hits'\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let config = Config::load(&file).unwrap();
+    let refused = host::Pipeline::new(&config, &compiler()).expect_err("refused");
+    assert_eq!(refused.code(), "H0111");
+    let told = refused.to_string();
+    for part in ["classhook.toml:5", "unknown field `reqeust`", "`request`"] {
+        assert!(told.contains(part), "expected {part} in {told}");
+    }
+}
+
+#[test]
 fn grants_of_a_bundled_plugin_come_besides_what_it_needs() {
     let grant = |config: &Config| config.plugins[0].grant.join(" ");
     let file = |lines: &str| load(&format!("[[plugin]]\n{lines}")).unwrap();

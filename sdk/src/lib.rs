@@ -6,9 +6,9 @@
 //! use classhook_sdk::prelude::*;
 //!
 //! /// Sets a probe at the entry of every method of at least `bytes` bytes.
-//! #[derive(Deserialize, Default)]
-//! #[serde(deny_unknown_fields, default)]
+//! #[derive(Config)]
 //! struct Settings {
+//!     #[config(default = 10)]
 //!     bytes: u32,
 //! }
 //!
@@ -48,6 +48,7 @@
 pub mod bindings;
 mod capture;
 pub mod class;
+pub mod config;
 pub mod declared;
 pub mod edit;
 mod error;

@@ -2,6 +2,7 @@
 
 pub use crate::capture::Capture;
 pub use crate::class::{Allocation, Call, Class, Method, MethodView};
+pub use crate::config::Config;
 pub use crate::error::{Error, Result};
 pub use crate::event::Event;
 pub use crate::numbers::{CodeView, RawCode};

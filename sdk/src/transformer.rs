@@ -13,8 +13,8 @@ use crate::plan::Plan;
 /// `transform` takes `&self`: the same class, configuration and plugin must
 /// give the same plan, whichever classes came before.
 pub trait Transformer: Sized + 'static {
-    /// The plugin's table in `classhook.toml`. Derive `Deserialize` and deny
-    /// unknown fields, so that the user hears of misspelled keys.
+    /// The plugin's table in `classhook.toml`. With [`derive(Config)`](crate::config::Config) the user hears of misspelled
+    /// keys.
     type Config: DeserializeOwned;
 
     /// An instance.

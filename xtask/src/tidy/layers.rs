@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 25] = [
+const LAYERS: [Layer; 26] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -154,8 +154,13 @@ const LAYERS: [Layer; 25] = [
         tests: &[],
     },
     Layer {
+        name: "classhook-sdk-macros",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
         name: "classhook-sdk",
-        product: &["jvms", "globs"],
+        product: &["jvms", "globs", "classhook-sdk-macros"],
         tests: &["classhook-testkit"],
     },
     Layer {

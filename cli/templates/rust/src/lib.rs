@@ -10,10 +10,10 @@ const CALLS: Table = Table {
 };
 
 /// The plugin's settings.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Config)]
 pub struct Settings {
     /// Which methods: `com.acme.**`, `com.acme.Store.find*`; all if there are none.
+    #[config(default)]
     methods: Vec<String>,
 }
 

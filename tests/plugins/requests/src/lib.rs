@@ -9,8 +9,7 @@ use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
 /// The plugin's table in `classhook.toml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Config)]
 pub struct Settings {
     request: String,
 }
