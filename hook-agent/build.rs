@@ -25,8 +25,11 @@ const CALLS: [(&str, &str); 6] = [
     ("event", "I"),
     ("fail", "Ljava/lang/Throwable;I"),
     ("number", "JII"),
-    ("object", "Ljava/lang/Object;II"),
+    ("object", OBJECT),
 ];
+
+/// An object, what is captured of it, and the span.
+const OBJECT: &str = "Ljava/lang/Object;II";
 
 /// How the threads of a JVM are told apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,7 +146,8 @@ impl ProbeClass {
         )
     }
 
-    /// `public static void name(…) { name0(…, Thread.currentThread().threadId()); }`
+    /// `public static void name(…) { name0(…, Thread.currentThread().threadId()); }`; of an object, `1` is added to what is
+    /// captured if it is a `String`, since compiled code knows that and a native method would have to ask.
     fn call(&mut self, name: &str, parameters: &str, ids: ThreadIds) -> Result<(), Box<dyn Error>> {
         let native = (format!("{name}0"), format!("({parameters}J)V"));
         self.native(&native.0, &native.1)?;
@@ -160,6 +164,14 @@ impl ProbeClass {
                 _ => Instruction::Aload(slots),
             });
             slots += if kind == 'J' { 2 } else { 1 };
+            if parameters == OBJECT && slots == 2 {
+                let text = self.pool.add_class("java/lang/String")?;
+                code.extend([
+                    Instruction::Aload(0),         // Stack: object, what, object
+                    Instruction::Instanceof(text), // Stack: object, what, 0 or 1
+                    Instruction::Iadd,             // Stack: object, what
+                ]);
+            }
         }
         if ids == ThreadIds::Final {
             let thread = self.pool.add_class("java/lang/Thread")?;

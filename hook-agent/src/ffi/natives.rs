@@ -9,6 +9,7 @@ use super::handlers;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::thread_cell;
+use super::values::read_text;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
@@ -204,7 +205,7 @@ fn keep_object<const N: usize>(
     capture(&caller, thread, span, spec, || {
         let value = caller.0.and_then(|local| local.borrow(value));
         let text = text.insert([0; N]);
-        seen(caller, value.as_ref(), &mut text[..spec.limit()])
+        seen(caller, value.as_ref(), spec, &mut text[..spec.limit()])
     });
 }
 
@@ -216,7 +217,7 @@ fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: jint, 
     capture_read_from(&caller, thread, span, spec, |spec, path, keep| {
         let text = &mut [0; MAX_TEXT][..spec.limit()];
         let steps = path.map_or(&[][..], |path| &path.steps);
-        keep(seen_at(caller, value.as_ref(), steps, text));
+        keep(seen_at(caller, value.as_ref(), spec, steps, text));
     });
 }
 
@@ -224,11 +225,12 @@ fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: jint, 
 fn seen_at<'t>(
     caller: Caller<'_>,
     value: Option<&LocalRef<'_>>,
+    spec: CaptureSpec,
     steps: &[Step],
     text: &'t mut [u16],
 ) -> Seen<'t> {
     match value {
-        _ if steps.is_empty() => seen(caller, value, text),
+        _ if steps.is_empty() => seen(caller, value, spec, text),
         None => Seen::Unreadable,
         Some(value) => guard(None, || {
             handlers::get()?.captured_at(caller.0?, value, steps, text)
@@ -237,10 +239,20 @@ fn seen_at<'t>(
     }
 }
 
-/// What can be said of an object without asking it.
-fn seen<'t>(caller: Caller<'_>, value: Option<&LocalRef<'_>>, text: &'t mut [u16]) -> Seen<'t> {
+/// What can be said of an object without asking it. A text is read here: the less it costs, the better.
+#[inline(always)]
+fn seen<'t>(
+    caller: Caller<'_>,
+    value: Option<&LocalRef<'_>>,
+    spec: CaptureSpec,
+    text: &'t mut [u16],
+) -> Seen<'t> {
     let Some(value) = value else {
         return Seen::Null;
     };
-    guard(None, || handlers::get()?.captured(caller.0?, value, text)).unwrap_or(Seen::Unreadable)
+    let read = match caller.0 {
+        Some(local) if spec.is_text() => read_text(local, value, text),
+        _ => guard(None, || handlers::get()?.captured(caller.0?, value, text)),
+    };
+    read.unwrap_or(Seen::Unreadable)
 }

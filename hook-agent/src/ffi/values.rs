@@ -116,10 +116,6 @@ impl Values {
         object: &LocalRef<'_>,
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
-        let of_text = self.text.as_ref();
-        if of_text.is_some_and(|class| local.is_instance(object, class)) {
-            return read_text(local, object, text);
-        }
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
             Kind::Object => Some(Seen::Object(number, jvmti.identity_hash(object)?)),
@@ -157,6 +153,10 @@ impl Values {
             }
         }
         let object = reached.as_ref().unwrap_or(object);
+        let of_text = self.text.as_ref();
+        if of_text.is_some_and(|class| local.is_instance(object, class)) {
+            return read_text(local, object, text);
+        }
         self.read(jvmti, runtime, local, object, text)
     }
 
@@ -408,8 +408,13 @@ fn element<'a>(
     Some(Reached::Value(Seen::Number(kind, bits)))
 }
 
-/// As much of a text as fits.
-fn read_text<'t>(local: Local<'_>, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<Seen<'t>> {
+/// As much of a text as fits; `object` must be a `String`.
+#[inline(always)]
+pub(super) fn read_text<'t>(
+    local: Local<'_>,
+    object: &LocalRef<'_>,
+    text: &'t mut [u16],
+) -> Option<Seen<'t>> {
     let length = jni!(local, v1_1.GetStringLength, object.as_raw());
     let kept = text.len().min(usize::try_from(length).unwrap_or(0));
     let kept_units = jint::try_from(kept).unwrap_or(0);

@@ -19,7 +19,7 @@ pub const MAX_TEXT: usize = conditions::limits::MAX_TEXT;
 
 /// Which value is captured and how much of it, as one `int` constant of the instrumented code.
 ///
-/// Bits 0 to 7: type, as in a descriptor. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
+/// Bits 0 to 7: type, as in a descriptor, and `M` for an object that is known to be a string. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
 /// to 26: most bytes of text. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, 2 `this`, 3 what was
 /// thrown. Bit 29: a program reads values from it. Bit 30: it is read from, and not kept itself. Bit 31: the first
 /// capture of a call.
@@ -96,6 +96,12 @@ impl CaptureSpec {
     #[must_use]
     pub fn kind(self) -> u8 {
         self.bits() as u8
+    }
+
+    /// Whether the value is known to be a string: the helper class has added 1 to the type of an object.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        self.kind() == b'L' + 1
     }
 
     /// Most bytes of text.
@@ -441,6 +447,20 @@ mod tests {
         };
         assert_eq!(through(spec(b'['), Seen::Array(8, 9))[0].value, array);
         assert_eq!(through(spec(b'L'), Seen::Null)[0].value, Value::Null);
+    }
+
+    #[test]
+    fn object_known_to_be_a_text_keeps_all_else_that_is_asked_of_it() {
+        for which in [Which::Argument(3), Which::Returned] {
+            let object = CaptureSpec::new(b'L', which, 77, true);
+            let text = CaptureSpec(object.0 + 1);
+            assert!(text.is_text() && !object.is_text());
+            assert!(text.is_first() && text.limit() == 77);
+            assert!(text.of_slot(2, true, false).is_text());
+            let seen = Seen::Text(&[65], 1);
+            assert_eq!(through(text, seen), through(object, seen));
+        }
+        assert!(!CaptureSpec::new(b'[', Which::Argument(0), 1, true).is_text());
     }
 
     #[test]
