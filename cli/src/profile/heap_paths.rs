@@ -95,7 +95,7 @@ mod tests {
         let text = text("a.B", &found, 1);
         assert_eq!(
             text,
-            "997 of the first 1,000 instances of a.B that were met:\n  static A.\\u{202e}x\n  a.B\n\n\
+            "997 of the first 1,000 instances of a.B that were met:\n  static A.\\u202ex\n  a.B\n\n\
              … and 1 more kinds of paths\n\n\
              2 of the first 1,000 instances of a.B that were met: no path was found before the search reached its limits\n\n\
              the program stood still for 1,234 ms, in 100 passes\n"
