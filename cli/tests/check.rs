@@ -206,7 +206,7 @@ fn rules_from_files_are_checked_as_jacoco_checks_them() {
     assert_eq!(ran.code, Some(4), "{}", ran.error);
     let line = "Rule violated for class bank.Never: instructions covered ratio is 0.00, but expected minimum is 0.80\n";
     assert!(ran.out.contains(line), "{}", ran.out);
-    ran.says(&["error[H0673]: coverage breaks the rules, 1 times"]);
+    ran.says(&["error[H0673]: coverage breaks the rules, once"]);
 
     let nothing = xml(
         "<includes><include>acme.*</include></includes><limits><limit><minimum>1</minimum></limit></limits>",
