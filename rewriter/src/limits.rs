@@ -40,5 +40,8 @@ pub const MAX_SNIPPET_PASSES: u32 = 32;
 pub const MAX_LOCALS: u32 = 65_535;
 /// Most class edits of one plan.
 pub const MAX_CLASS_EDITS: usize = 1 << 16;
+/// Most rows of an exception table whose ranges are extended to what stands on the
+/// edges of jumps (each row is held against each edge and each other row).
+pub const MAX_EXTENDED_RANGES: usize = 256;
 /// Most bytes of attributes that class edits add.
 pub const MAX_STRUCTURE_BYTES: usize = 16 << 20;

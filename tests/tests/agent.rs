@@ -9,5 +9,6 @@ mod huge_methods;
 mod library;
 mod lifecycle;
 mod loading;
+mod monitors;
 mod self_removal;
 mod unlinked_classes;

@@ -116,6 +116,9 @@ pub enum SkipReason {
         /// Why not.
         reason: &'static str,
     },
+    /// The exception table would have more than 65,535 rows.
+    #[error("its exception table would be longer than 65,535 rows")]
+    TooManyHandlers,
     /// Control falls off the end of the code, so nothing can be put there.
     #[error("control can fall off the end of the method's code")]
     OpenEnd,

@@ -3,7 +3,7 @@
 use crate::class::{Attribute, ClassFile};
 use crate::index::{MethodIndex, PoolIndex};
 use crate::self_check::mismatch::Mismatch;
-use crate::self_check::walk::{FoundTrampoline, Walk};
+use crate::self_check::walk::Walk;
 use crate::splice::Positions;
 use crate::stack_map::{
     FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, item, parameter_name,
@@ -64,7 +64,7 @@ impl FrameCheck {
         self.targets.extend(
             walk.trampolines()
                 .iter()
-                .filter_map(|trampoline| trampoline.target),
+                .filter_map(|trampoline| trampoline.target()),
         );
         self.targets.sort_unstable();
         self.keep_targets(pair)?;
@@ -82,7 +82,13 @@ impl FrameCheck {
             while let Some(trampoline) =
                 trampolines.next_if(|trampoline| trampoline.position < label)
             {
-                self.trampoline(&mut new, pair, walk, trampoline.position, trampoline.target)?;
+                self.trampoline(
+                    &mut new,
+                    pair,
+                    walk,
+                    trampoline.position,
+                    trampoline.target(),
+                )?;
             }
             let position = next(&mut new, &mut self.new, pair.limits)?;
             let same = self.same(pair, walk, (&self.old.locals, &self.new.locals))
@@ -92,7 +98,13 @@ impl FrameCheck {
             }
         }
         for trampoline in trampolines {
-            self.trampoline(&mut new, pair, walk, trampoline.position, trampoline.target)?;
+            self.trampoline(
+                &mut new,
+                pair,
+                walk,
+                trampoline.position,
+                trampoline.target(),
+            )?;
         }
         match next(&mut new, &mut self.new, pair.limits)? {
             Some(position) => Err(Mismatch::new("no further stack map frame", 0, position)),
@@ -108,12 +120,12 @@ impl FrameCheck {
         walk: &Walk,
     ) -> Result<(), Mismatch> {
         let mut new = one_by_one(pair, walk)?;
-        for FoundTrampoline { position, target } in walk.trampolines() {
-            let bci = target.unwrap_or(0);
-            self.full(&mut new, pair, walk, *position, bci)
+        for trampoline in walk.trampolines() {
+            let (position, bci) = (trampoline.position, trampoline.target().unwrap_or(0));
+            self.full(&mut new, pair, walk, position, bci)
                 .ok_or_else(|| {
                     let expected = "the target's stack map frame, in full, on its trampoline";
-                    Mismatch::new(expected, bci, *position)
+                    Mismatch::new(expected, bci, position)
                 })?;
         }
         finished(&new)

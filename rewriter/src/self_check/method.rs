@@ -191,7 +191,7 @@ impl Pair<'_, '_> {
         walk.run(&work, *general)?;
         let rows = (before.exception_rows(), after.exception_rows());
         let covered = retyped.map_or(Ok(Vec::new()), Retyped::covered)?;
-        if !same_handlers(rows, &covered, unwind.unwrap_or(0), walk) {
+        if !same_handlers(rows, before.bytes(), (&covered, unwind.unwrap_or(0)), walk) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
         let retyped = retyped.filter(|retyped| retyped.needs_frames());

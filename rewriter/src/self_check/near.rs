@@ -42,7 +42,7 @@ impl Walk {
                 }
                 edits = rest;
             }
-            self.found(bci, end, new);
+            self.found(bci, (end, end), new);
             *self.labels.get_mut(bci)? = label as u32 | INSERTED;
             (compared, counted, shift) = (bci, bci.plus(1), new.minus(bci));
         }

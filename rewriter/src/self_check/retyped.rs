@@ -256,7 +256,7 @@ impl<'t> Retyped<'_, 't> {
     fn trampolines(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
         let trampolines = walk.trampolines().iter();
         let mut left: Vec<(u32, u32)> = trampolines
-            .map(|found| (found.target.unwrap_or(0), found.position))
+            .map(|found| (found.target().unwrap_or(0), found.position))
             .collect();
         left.sort_unstable();
         let mut left = left.into_iter().peekable();

@@ -2,28 +2,37 @@
 //! (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
 
 use crate::arithmetic::{Exact, u2};
-use crate::class::{Attribute, CodeTable, skip_element_value};
+use crate::class::{
+    Attribute, CodeTable, Instructions, contains, contains_jointly, skip_element_value,
+};
 use crate::cursor::{Cursor, u16_at};
-use crate::self_check::walk::Walk;
+use crate::limits::MAX_EXTENDED_RANGES;
+use crate::self_check::walk::{FoundTrampoline, Walk};
 use crate::splice::Positions;
+use jvms::opcode;
 
 /// Whether the exception table of the output is the original's, each bci where it
-/// was found, and behind it what covers the ranges of `covered` for `Unwind`.
+/// was found, and behind it what covers trampolines, and the ranges of `covered` for
+/// `Unwind`. `code` is the original's.
 pub(super) fn same_handlers(
     (old, new): (&[[u8; 8]], &[[u8; 8]]),
-    covered: &[(u32, u32)],
-    handler: u32,
+    code: &[u8],
+    (covered, handler): (&[(u32, u32)], u32),
     walk: &Walk,
 ) -> bool {
     let Some((moved, added)) = new.split_at_checked(old.len()) else {
         return false;
     };
-    let same = |(old, new): (&[u8; 8], &[u8; 8])| {
-        let [s0, s1, e0, e1, h0, h1, old_kind @ ..] = *old;
+    let around = added.len().checked_sub(covered.len());
+    let Some((around, added)) = around.and_then(|count| added.split_at_checked(count)) else {
+        return false;
+    };
+    let same = |(row, new): (&[u8; 8], &[u8; 8])| {
+        let [_, _, e0, e1, h0, h1, old_kind @ ..] = *row;
         let [t0, t1, f0, f1, i0, i1, new_kind @ ..] = *new;
         let found = [[t0, t1], [f0, f1], [i0, i1]].map(|at| Some(number(at)));
         let expected = [
-            walk.label(number([s0, s1])),
+            begin_of_range((old, code), row, walk),
             walk.end(number([e0, e1])),
             walk.label(number([h0, h1])),
         ];
@@ -38,8 +47,71 @@ pub(super) fn same_handlers(
             && handler == number([h0, h1])
     };
     old.iter().zip(moved).all(same)
-        && covered.len() == added.len()
+        && same_around_trampolines(old, around, walk)
         && covered.iter().zip(added).all(covers)
+}
+
+/// Where the range of this row has to begin: in front of what the code before it falls
+/// through, if the same handler covers that code, or if it takes a monitor.
+fn begin_of_range((rows, code): (&[[u8; 8]], &[u8]), row: &[u8; 8], walk: &Walk) -> Option<u32> {
+    let [s0, s1, ..] = *row;
+    let bci = number([s0, s1]);
+    let (start, label) = (walk.start(bci), walk.label(bci));
+    let Some(before) = bci.checked_sub(1).filter(|_| start != label) else {
+        return label;
+    };
+    let joined = rows.len() <= MAX_EXTENDED_RANGES && contains_jointly(rows, row, before);
+    match joined || takes_a_monitor(code, before) {
+        true => start,
+        false => label,
+    }
+}
+
+/// Whether a `monitorenter` stands at `bci`, where an instruction may not begin.
+fn takes_a_monitor(code: &[u8], bci: u32) -> bool {
+    let found = || Instructions::new(code, 0).map_while(Result::ok);
+    code.get(bci as usize) == Some(&opcode::MONITORENTER)
+        && found().any(|found| u32::from(found.bci.0) == bci)
+}
+
+/// Whether `around` has, for each row in turn, the trampolines of the jumps that begin
+/// and end where its handler leads from, side by side in one row.
+fn same_around_trampolines(rows: &[[u8; 8]], around: &[[u8; 8]], walk: &Walk) -> bool {
+    let mut left = around.iter();
+    let rows = if rows.len() > MAX_EXTENDED_RANGES {
+        &[][..]
+    } else {
+        rows
+    };
+    for row in rows {
+        let [.., h0, h1, t0, t1] = *row;
+        let covers = |found: &&FoundTrampoline| {
+            found.edge.is_some_and(|(source, target)| {
+                contains(row, target) && contains_jointly(rows, row, source)
+            })
+        };
+        let mut covered = walk.trampolines().iter().filter(covers).peekable();
+        while let Some(first) = covered.next() {
+            let mut end = first.end;
+            while let Some(next) = covered.next_if(|next| next.position == end) {
+                end = next.end;
+            }
+            let expected = [
+                Some(first.position),
+                Some(end),
+                walk.label(number([h0, h1])),
+            ];
+            let found = left.next().is_some_and(|found| {
+                let [s0, s1, e0, e1, i0, i1, kind @ ..] = *found;
+                let found = [[s0, s1], [e0, e1], [i0, i1]].map(|at| Some(number(at)));
+                found == expected && kind == [t0, t1]
+            });
+            if !found {
+                return false;
+            }
+        }
+    }
+    left.next().is_none()
 }
 
 fn number(bytes: [u8; 2]) -> u32 {

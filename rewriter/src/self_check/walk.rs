@@ -15,8 +15,24 @@ use jvms::opcode;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoundTrampoline {
     pub(crate) position: u32,
-    /// Bci that it goes to, once an edge has been found to lead here.
-    pub(crate) target: Option<u32>,
+    pub(crate) end: u32,
+    /// Bcis of the jump that leads here and of where it goes, once it has been found.
+    pub(crate) edge: Option<(u32, u32)>,
+}
+
+impl FoundTrampoline {
+    fn new(position: usize, end: usize) -> Self {
+        FoundTrampoline {
+            position: position as u32,
+            end: end as u32,
+            edge: None,
+        }
+    }
+
+    /// Bci that it goes to.
+    pub(crate) fn target(&self) -> Option<u32> {
+        self.edge.map(|(_, target)| target)
+    }
 }
 
 /// A snippet found in the new code.
@@ -33,6 +49,7 @@ pub(crate) struct FoundSnippet {
 struct Found {
     bci: u32,
     end: u32,
+    start: u32,
     instruction: u32,
 }
 
@@ -75,6 +92,11 @@ impl Positions for Walk {
     fn label(&self, bci: u32) -> Option<u32> {
         let label = self.labels.get(bci as usize)?;
         Some(*label & !INSERTED)
+    }
+
+    #[inline]
+    fn start(&self, bci: u32) -> Option<u32> {
+        self.position(bci, |found| found.start)
     }
 
     #[inline]
@@ -140,17 +162,19 @@ impl Walk {
         if start.plus(work.old.len()) != work.new.len() {
             return Err(Mismatch::new("the original instructions", 0, start as u32));
         }
-        self.found(0, 0, start);
+        self.found(0, (0, 0), start);
         self.labels.push(start as u32 | INSERTED);
         self.count_on(start.plus(1), work.old.len());
         Ok(())
     }
 
-    /// Notes what stands in front of the instruction at `bci`.
-    pub(super) fn found(&mut self, bci: usize, end: usize, instruction: usize) {
+    /// Notes what stands in front of the instruction at `bci`: where the code before it
+    /// ends, and where what was inserted for it begins.
+    pub(super) fn found(&mut self, bci: usize, (end, start): (usize, usize), instruction: usize) {
         self.inserted.push(Found {
             bci: bci as u32,
             end: end as u32,
+            start: start as u32,
             instruction: instruction as u32,
         });
     }
@@ -182,7 +206,7 @@ impl Walk {
         match self
             .trampolines
             .iter()
-            .find(|trampoline| trampoline.target.is_none())
+            .find(|trampoline| trampoline.edge.is_none())
         {
             Some(stray) => Err(Mismatch::new(
                 "no code that nothing leads to",
@@ -205,7 +229,7 @@ impl Walk {
             if !open {
                 new = self.inner_trampolines(work, old, new)?;
             }
-            let mut label = new;
+            let (start, mut label) = (new, new);
             while let [key, rest @ ..] = edits
                 && bci_of(*key) == old
             {
@@ -218,7 +242,7 @@ impl Walk {
             if new == end {
                 self.labels.push(label as u32);
             } else {
-                self.found(old, end, new);
+                self.found(old, (end, start), new);
                 self.labels.push(label as u32 | INSERTED);
             }
             let here = special.filter(|special| special.bci as usize == old);
@@ -350,16 +374,14 @@ impl Walk {
         let marked =
             |code: &[u8], at: usize| code.get(at..).is_some_and(|rest| rest.starts_with(&mark));
         while marked(work.new, new) && !marked(work.old, old) {
-            self.trampolines.push(FoundTrampoline {
-                position: new as u32,
-                target: None,
-            });
             let start = new.plus(mark.len());
-            new = skip_trampoline(work.new, start, usize::MAX).ok_or(Mismatch::new(
+            let end = skip_trampoline(work.new, start, usize::MAX).ok_or(Mismatch::new(
                 "a whole trampoline",
                 old as u32,
                 new as u32,
             ))?;
+            self.trampolines.push(FoundTrampoline::new(new, end));
+            new = end;
         }
         Ok(new)
     }
@@ -369,15 +391,13 @@ impl Walk {
         let bci = work.old.len() as u32;
         let (main_end, end) = (new, work.unwind.map_or(work.new.len(), |at| at as usize));
         while new < end {
-            self.trampolines.push(FoundTrampoline {
-                position: new as u32,
-                target: None,
-            });
-            new = skip_trampoline(work.new, new, main_end).ok_or(Mismatch::new(
+            let end = skip_trampoline(work.new, new, main_end).ok_or(Mismatch::new(
                 "a whole trampoline",
                 bci,
                 new as u32,
             ))?;
+            self.trampolines.push(FoundTrampoline::new(new, end));
+            new = end;
         }
         Ok(())
     }
@@ -442,8 +462,8 @@ impl Walk {
             return Err(wrong());
         }
         match self.trampolines.get_mut(index) {
-            Some(trampoline) if trampoline.target.is_none_or(|other| other == target) => {
-                trampoline.target = Some(target);
+            Some(trampoline) if trampoline.edge.is_none_or(|other| other == edge) => {
+                trampoline.edge = Some(edge);
                 Ok(())
             }
             _ => Err(wrong()),

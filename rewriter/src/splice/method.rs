@@ -23,7 +23,7 @@ use crate::splice::positions::Positions;
 use crate::splice::probe::ProbeWriter;
 use crate::splice::report::Warning;
 use crate::splice::snippets::Snippets;
-use crate::splice::tables::{exception_table, relocate};
+use crate::splice::tables::{EdgeCode, exception_table, relocate};
 use crate::stack_map::FrameContext;
 use crate::typing::MethodContext;
 
@@ -34,6 +34,7 @@ pub(crate) struct MethodScratch {
     frames: Frames,
     snippets: Snippets,
     changes: Changes,
+    edges: Vec<EdgeCode>,
     pub(super) tables: CodeTables,
 }
 
@@ -78,6 +79,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let MethodScratch {
             layout: positions,
             snippets,
+            edges,
             ..
         } = &mut *self.buffers;
         let inserts = Inserts {
@@ -119,7 +121,13 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let covered = analysis
             .as_ref()
             .map_or(&[][..], |analysis| &analysis.covered);
-        exception_table(handlers, covered, positions, out)?;
+        exception_table(
+            (view.exception_rows(), view.bytes()),
+            covered,
+            positions,
+            edges,
+            out,
+        )?;
         let extras = match analysis.as_ref().filter(|analysis| analysis.needs_frames()) {
             Some(analysis) => Some((analysis, self.extras(analysis, &changes)?)),
             None => None,

@@ -4,31 +4,99 @@
 
 use crate::arithmetic::{Exact, Known, u2};
 use crate::bytes::write_at;
-use crate::class::{Attribute, CodeTable, skip_element_value};
+use crate::class::{Attribute, CodeTable, contains, contains_jointly, skip_element_value};
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
+use crate::index::Bci;
+use crate::limits::MAX_EXTENDED_RANGES;
 use crate::plan::SkipReason;
 use crate::splice::layout::Layout;
 use crate::splice::positions::Positions;
+use jvms::opcode;
 
 fn bad_bci(bci: u32) -> SkipReason {
     ReadError::BadInstruction { bci, offset: 0 }.into()
 }
 
-/// Appends the exception table with its count: the method's own handlers, then
-/// those of everything in `covered` (from, to) for `Unwind`.
+/// Appends the exception table with its count: the method's own handlers, the same
+/// around trampolines, then those of everything in `covered` (from, to) for `Unwind`.
 pub(crate) fn exception_table(
-    handlers: &[u8],
+    (handlers, code): (&[[u8; 8]], &[u8]),
     covered: &[(u32, u32)],
     layout: &Layout,
+    edges: &mut Vec<EdgeCode>,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
-    let count = (handlers.len() >> 3).plus(covered.len());
-    let reason = "its exception table is full";
-    let count = u16::try_from(count).map_err(|_| SkipReason::CannotUnwind { reason })?;
-    out.extend_from_slice(&count.to_be_bytes());
-    exceptions(handlers, layout, out)?;
-    covered_ranges(covered, layout, layout.unwind, out)
+    let count_at = out.len();
+    out.extend_from_slice(&[0; 2]);
+    exceptions(handlers, code, layout, out)?;
+    around_edges(handlers, layout, edges, out);
+    covered_ranges(covered, layout, layout.unwind, out)?;
+    let count = out.len().minus(count_at) >> 3;
+    let count = u16::try_from(count).map_err(|_| SkipReason::TooManyHandlers)?;
+    write_at(out, count_at, &count.to_be_bytes());
+    Ok(())
+}
+
+/// Where a trampoline stands, and the jump that leads over it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EdgeCode {
+    from: u32,
+    to: u32,
+    source: u32,
+    target: u32,
+}
+
+/// Appends a row for each run of trampolines that a handler has to cover: those whose
+/// jumps begin and end where it leads from.
+///
+/// Else an exception there would pass the handler by, and a JVM's compilers would find
+/// a monitor that nobody releases, and not compile the method (HotSpot: "unbalanced
+/// monitors").
+fn around_edges(
+    handlers: &[[u8; 8]],
+    layout: &Layout,
+    edges: &mut Vec<EdgeCode>,
+    out: &mut Vec<u8>,
+) {
+    if layout.trampolines.is_empty() || handlers.len() > MAX_EXTENDED_RANGES {
+        return;
+    }
+    edges.clear();
+    edges.extend(layout.trampolines.iter().map(|trampoline| EdgeCode {
+        from: trampoline.position,
+        to: trampoline.position.plus(trampoline.size(layout.length)),
+        source: trampoline.source,
+        target: trampoline.target,
+    }));
+    edges.sort_unstable_by_key(|edge| edge.from);
+    for row in handlers {
+        let mut covered = edges.iter().filter(|edge| {
+            contains(row, edge.target) && contains_jointly(handlers, row, edge.source)
+        });
+        let Some(first) = covered.next() else {
+            continue;
+        };
+        let (mut from, mut to) = (first.from, first.to);
+        for edge in covered {
+            if edge.from != to {
+                write_row((from, to), row, layout, out);
+                from = edge.from;
+            }
+            to = edge.to;
+        }
+        write_row((from, to), row, layout, out);
+    }
+}
+
+/// Appends a row of this range with the handler and type of `row`.
+fn write_row((from, to): (u32, u32), row: &[u8; 8], layout: &Layout, out: &mut Vec<u8>) {
+    let [.., h0, h1, t0, t1] = *row;
+    let handler = u32::from(u16::from_be_bytes([h0, h1]));
+    for item in [from, to, layout.label(handler).known()] {
+        out.extend_from_slice(&u2(item).to_be_bytes());
+    }
+    out.extend_from_slice(&[t0, t1]);
 }
 
 /// Appends an entry of the exception table for each range that `Unwind` covers.
@@ -49,20 +117,47 @@ fn covered_ranges(
 }
 
 /// Appends the exception table's entries.
-fn exceptions(handlers: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), SkipReason> {
-    for entry in handlers.chunks_exact(8) {
-        let item = |at| u32::from(u16_at(entry, at).known());
+fn exceptions(
+    handlers: &[[u8; 8]],
+    code: &[u8],
+    layout: &Layout,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    for row in handlers {
+        let item = |at| u32::from(u16_at(row, at).known());
         let (start, end, handler) = (item(0), item(2), item(4));
-        let positions = (layout.label(start), layout.end(end), layout.label(handler));
-        let (Some(new_start), Some(new_end), Some(new_handler)) = positions else {
+        let positions = (
+            range_start(handlers, row, (start, code), layout),
+            layout.end(end),
+            layout.label(handler),
+        );
+        let (Some(new_start), Some(new_end), Some(_)) = positions else {
             return Err(bad_bci(start.max(end).max(handler)));
         };
-        for position in [new_start, new_end, new_handler] {
-            out.extend_from_slice(&u2(position).to_be_bytes());
-        }
-        out.extend_from_slice(entry.get(6..).unwrap_or_default());
+        write_row((new_start, new_end), row, layout, out);
     }
     Ok(())
+}
+
+/// Where the range of this row begins now. What stands in front of its first label is
+/// of the way from the instruction before: covered if that is, or if it takes the
+/// monitor that the handler releases.
+fn range_start(
+    handlers: &[[u8; 8]],
+    row: &[u8; 8],
+    (bci, code): (u32, &[u8]),
+    layout: &Layout,
+) -> Option<u32> {
+    let (start, label) = (layout.start(bci)?, layout.label(bci)?);
+    let Some(before) = bci.checked_sub(1).filter(|_| start != label) else {
+        return Some(label);
+    };
+    let covered = || {
+        layout.begins(Bci(before as u16))
+            && code.get(before as usize) == Some(&opcode::MONITORENTER)
+            || handlers.len() <= MAX_EXTENDED_RANGES && contains_jointly(handlers, row, before)
+    };
+    Some(if covered() { start } else { label })
 }
 
 /// Moves what an attribute of `Code` other than `StackMapTable` says in `table`, where

@@ -316,3 +316,94 @@ fn subroutines_are_moved_as_they_are() {
         (HIT, Some(Bci(4 + 2 * HIT)))
     );
 }
+
+/// The exception table after hits at these places of a method whose `ifeq` jumps from one row of a handler to another.
+fn rows_of_a_split_range(rows: &[[u16; 3]], places: &[Location]) -> Vec<ExceptionHandler> {
+    // 0: nop; 1: ifeq 9; 4 to 8: nop; 9: return; 10 and 11: athrow.
+    let (nop, athrow) = (opcode::NOP, opcode::ATHROW);
+    let jump = [nop, opcode::IFEQ, 0, 8];
+    let code = [&jump[..], &[nop; 5], &[opcode::RETURN, athrow, athrow]].concat();
+    let bytes = class_with(49, &code, rows, &[], &attributes(&[]));
+    let out = spliced(&bytes, places).unwrap();
+    let class = ClassFile::read(&out).unwrap();
+    let code = class.method(MethodIndex(0)).unwrap().code();
+    code.unwrap().unwrap().exception_table().collect()
+}
+
+#[test]
+fn edge_is_covered_by_the_handlers_of_its_jump_and_its_target() {
+    let edge = Location::Jump {
+        source: Bci(1),
+        target: Bci(9),
+    };
+    let (trampoline, behind) = (12, 12 + HIT + 3);
+    let rows = [[1, 5, 10], [6, 10, 10], [1, 4, 11], [0, 12, 11]];
+    let found = rows_of_a_split_range(&rows, &[edge]);
+    assert_eq!(
+        found[4..],
+        [
+            handler(trampoline, behind, 10),
+            handler(trampoline, behind, 11)
+        ]
+    );
+    let left_out = rows_of_a_split_range(&[[1, 9, 10], [4, 10, 11]], &[edge]);
+    assert_eq!(left_out.len(), 2, "one has the jump, the other the target");
+}
+
+#[test]
+fn what_is_fallen_through_between_two_rows_of_a_handler_is_covered() {
+    let through = [Location::FallThrough(Bci(4))];
+    let joined = rows_of_a_split_range(&[[1, 5, 10], [5, 9, 10]], &through);
+    assert_eq!(
+        joined,
+        [handler(1, 5, 10 + HIT), handler(5, 9 + HIT, 10 + HIT)]
+    );
+    let apart = rows_of_a_split_range(&[[1, 5, 11], [5, 9, 10]], &through);
+    assert_eq!(apart[1], handler(5 + HIT, 9 + HIT, 10 + HIT));
+}
+
+#[test]
+fn what_a_monitorenter_falls_through_to_is_covered() {
+    let code = |last| {
+        [
+            opcode::NOP,
+            opcode::ALOAD_0,
+            last,
+            opcode::NOP,
+            opcode::RETURN,
+            opcode::ATHROW,
+        ]
+    };
+    let found = |code: &[u8]| {
+        let bytes = class_with(49, code, &[[3, 5, 5]], &[], &attributes(&[]));
+        let out = spliced(&bytes, &[Location::FallThrough(Bci(2))]).unwrap();
+        let class = ClassFile::read(&out).unwrap();
+        let code = class.method(MethodIndex(0)).unwrap().code();
+        code.unwrap().unwrap().exception_table().next().unwrap()
+    };
+    let (held, other) = (code(opcode::MONITORENTER), code(opcode::POP));
+    assert_eq!(found(&held), handler(3, 5 + HIT, 5 + HIT));
+    assert_eq!(found(&other), handler(3 + HIT, 5 + HIT, 5 + HIT));
+    // Not where it is the operand of another instruction.
+    let operand = [
+        opcode::NOP,
+        opcode::BIPUSH,
+        opcode::MONITORENTER,
+        opcode::POP,
+        opcode::RETURN,
+        opcode::ATHROW,
+    ];
+    let bytes = class_with(49, &operand, &[[3, 5, 5]], &[], &attributes(&[]));
+    let out = spliced(&bytes, &[Location::FallThrough(Bci(1))]).unwrap();
+    let class = ClassFile::read(&out).unwrap();
+    let code = class
+        .method(MethodIndex(0))
+        .unwrap()
+        .code()
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        code.exception_table().next().unwrap(),
+        handler(3 + HIT, 5 + HIT, 5 + HIT)
+    );
+}

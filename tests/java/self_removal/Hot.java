@@ -1,15 +1,17 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * One thread calls `step` as often as it can; another does what it is told: `rare N` calls one of the methods that are
- * hot for nobody, `pause` and `go` stop and start the first, `end` ends the program.
+ * hot for nobody, `pause` and `go` stop and start the first, `end` ends the program. It is up when the first has run.
  */
 public class Hot {
     static volatile boolean paused;
     static volatile boolean ended;
     static volatile boolean idle;
     static volatile long sum;
+    static final CountDownLatch RUNNING = new CountDownLatch(1);
 
     static class Work {
         static int step(int i) {
@@ -38,12 +40,14 @@ public class Hot {
             idle = paused;
             if (paused) Thread.yield();
             else sum += burst();
+            RUNNING.countDown();
         }
     }
 
     public static void main(String[] arguments) throws Exception {
         Thread worker = new Thread(Hot::work, "worker");
         worker.start();
+        RUNNING.await();
         System.out.println("up");
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null && !line.equals("end"); line = input.readLine()) {

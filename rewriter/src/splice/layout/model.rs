@@ -119,6 +119,16 @@ impl Positions for Layout {
     }
 
     #[inline]
+    fn start(&self, bci: u32) -> Option<u32> {
+        let position = *self.positions.get(bci as usize)?;
+        if position & GAP == 0 {
+            return Some(position);
+        }
+        let before = self.gap(bci).map_or(0, |gap| gap.pre);
+        Some((position & !GAP).minus(before))
+    }
+
+    #[inline]
     fn instruction(&self, bci: u32) -> Option<u32> {
         let position = *self.positions.get(bci as usize)?;
         if position & GAP == 0 {
@@ -142,7 +152,7 @@ impl Positions for Layout {
 
 impl Layout {
     #[inline]
-    pub(super) fn begins(&self, bci: Bci) -> bool {
+    pub(crate) fn begins(&self, bci: Bci) -> bool {
         self.starts.get(usize::from(bci)) == Some(&1)
     }
 

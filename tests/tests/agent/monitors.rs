@@ -1,0 +1,46 @@
+//! Methods that hold a monitor while they branch: HotSpot does not compile a method of which it cannot see that it
+//! releases what it holds.
+
+use e2e_tests::java::Java;
+use e2e_tests::{javac, jdks, scratch, workspace};
+
+#[test]
+fn covered_and_traced_methods_that_branch_while_they_hold_a_monitor_are_compiled() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let file = workspace::test_file("java/monitors/Held.java");
+        let classes = javac::compile(&jdk, &[&file], folder.path(), &["--release", "11"]);
+        for plugin in ["coverage", "trace"] {
+            let output = folder.path().join(plugin).display().to_string();
+            let run = Java::new(&jdk)
+                .all_compilers()
+                .options(&["-Xbatch", "-XX:+PrintCompilation"])
+                .class_path(&[&classes])
+                .agent(Some(&format!(
+                    "plugin={plugin},select=Held,output={output}"
+                )))
+                .main("Held")
+                .run();
+            run.assert_success();
+            let about = format!("{plugin} on {jdk}");
+            assert!(
+                run.stdout.contains("sum 7238220484"),
+                "{about}: {}",
+                run.stdout
+            );
+            assert!(
+                !run.stdout.contains("COMPILE SKIPPED"),
+                "{about}: {}",
+                run.stdout
+            );
+            for method in ["Held::block", "Held::nested"] {
+                let by_c2 = |line: &str| line.contains(method) && line.contains("  4  ");
+                assert!(
+                    run.stdout.lines().any(by_c2),
+                    "{about}, {method}: {}",
+                    run.stdout
+                );
+            }
+        }
+    }
+}
