@@ -142,9 +142,12 @@ impl Analysis<'_> {
             .classes
             .iter()
             .filter(|class| class.bytes.is_some());
-        let kept: Vec<&MeasuredClass> = kept.collect();
+        let (left_out, kept): (Vec<_>, Vec<&MeasuredClass>) =
+            kept.partition(|class| another_version_ran(class, recorded));
         self.expect(kept.len());
-        self.done.extend(kept.iter().map(|class| class.id));
+        let left_out = left_out.iter().map(|class| class.id);
+        self.done
+            .extend(kept.iter().map(|class| class.id).chain(left_out));
         let analyse = |class: &&MeasuredClass| {
             progress.inc(1);
             analyse_recorded(class, recorded.begun_lines(class.id), filter)
@@ -267,6 +270,18 @@ impl Analysis<'_> {
             "name the folders and jars that the program ran from with --classes",
         ));
     }
+}
+
+/// Whether nothing of this class ran, and something of another recorded version of it: a baseline names every version in a
+/// multi-release jar.
+fn another_version_ran(class: &MeasuredClass, recorded: &ExecutionDataStore) -> bool {
+    let ran = |class: &MeasuredClass| class.probes.contains(&true);
+    let mut versions = recorded.ids_of(&class.name).iter();
+    !ran(class)
+        && versions.any(|id| {
+            let version = recorded.by_id(*id);
+            version.is_some_and(|version| version.bytes.is_some() && ran(version))
+        })
 }
 
 fn analyse_recorded(class: &MeasuredClass, lines: &[bool], filter: &Filter) -> Outcome {

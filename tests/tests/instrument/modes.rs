@@ -526,10 +526,16 @@ fn multi_release_jar_records_the_version_that_ran() {
         ".",
     ];
     tool(&jdk, "jar", place, &arguments);
-    instrument(&["app.jar", "-o", "out.jar", "--embed"])
-        .folder(place)
-        .run()
-        .assert_success();
+    let baseline = place.join("baseline.hook");
+    let words = [
+        "app.jar",
+        "-o",
+        "out.jar",
+        "--embed",
+        "--baseline",
+        "baseline.hook",
+    ];
+    instrument(&words).folder(place).run().assert_success();
     for jdk in jdks::all()
         .iter()
         .filter(|jdk| jdk.feature == 11 || jdk.feature >= 17)
@@ -551,6 +557,16 @@ fn multi_release_jar_records_the_version_that_ran() {
             snapshot(&output).classes[0].fingerprint,
             rewriter::fingerprint(&original)
         );
+        // The baseline has both versions, and is read first.
+        let table = report(&baseline, &output);
+        table.assert_success();
+        let which = table.stdout.lines().find(|line| line.contains("Which"));
+        assert!(
+            which.is_some_and(|line| !line.contains(" 0 %")),
+            "{}",
+            table.report()
+        );
+        assert!(!table.stderr.contains("H0617"), "{}", table.report());
     }
 }
 
