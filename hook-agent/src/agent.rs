@@ -14,7 +14,7 @@
 //! | `test_runs` | which tests are under way |
 //! | `observation` | what a recording of the JVM's own events shares with the threads of the application |
 //! | `work` | how far a change of the loaded classes is |
-//! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the control thread and the one that speaks JaCoCo's protocol |
+//! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the upkeep thread, the control thread and the one that speaks JaCoCo's protocol |
 //!
 //! Nothing here acts on the JVM; the modules that do take the parts that they need.
 
@@ -100,6 +100,8 @@ pub(crate) struct Agent {
     pub event_file: EventFile,
     /// Talks to the agent thread.
     pub signal: ThreadSignal,
+    /// Talks to the upkeep thread.
+    pub upkeep: ThreadSignal,
     /// Talks to the control thread.
     pub control: ControlChannel,
     /// Talks to the thread that speaks JaCoCo's protocol.
@@ -155,6 +157,7 @@ impl Agent {
             snapshot: Snapshot::new(writer),
             tests: TestRuns::default(),
             signal: ThreadSignal::default(),
+            upkeep: ThreadSignal::default(),
             control: ControlChannel::default(),
             jacoco: ControlChannel::default(),
             jacoco_address: OnceLock::new(),

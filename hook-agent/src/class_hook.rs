@@ -120,7 +120,7 @@ fn instrument(
     if location != CodeLocation::Unread && !plugins.wants(name, loader, location) {
         return None;
     }
-    agent.signal.await_room(agent.table);
+    agent.upkeep.await_room(agent.table);
     let request = ClassRequest {
         name,
         loader,
@@ -157,7 +157,7 @@ fn transform(
     let handed_over = outcome.is_changed() && hand_over(load, request.name, &out);
     let is_edited = handed_over || !outcome.is_changed() && requested.spent > 0;
     if agent.table.wants_arrays() {
-        agent.signal.wake();
+        agent.upkeep.wake();
     }
     is_edited.then_some(InstrumentedClass {
         edits: Edits {

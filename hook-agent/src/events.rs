@@ -66,7 +66,7 @@ impl Handlers for Events {
                 return;
             };
             if internal_name(&signature).is_some_and(|name| agent.unprepared.prepared(name)) {
-                agent.signal.wake();
+                agent.upkeep.wake();
             }
         });
     }

@@ -26,6 +26,7 @@
 //! | `observe` | what the JVM says of itself, recorded |
 //! | `summary`, `unselected`, `shutdown` | what became of classes, what was loaded if none was selected, and how the agent ends |
 //! | `agent_thread` | the thread that writes what was recorded |
+//! | `upkeep_thread` | the thread that defines arrays and retransforms classes that could not be before, or are hot |
 //! | `commands` | what the agent does when it is asked |
 //! | `control_thread`, `worker_thread` | the thread that listens, and the one that works on what takes its time |
 //! | `live_phase`, `startup` | how the agent begins |
@@ -70,4 +71,5 @@ mod structural_edits;
 mod summary;
 mod test_runs;
 mod unselected;
+mod upkeep_thread;
 mod worker_thread;

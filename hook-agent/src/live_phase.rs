@@ -8,7 +8,7 @@ use crate::messages::{self, Code};
 use crate::spans::runtime;
 use crate::{
     agent_thread, control_thread, jacoco_thread, observe, recorded, retransform, shutdown,
-    structural_edits,
+    structural_edits, upkeep_thread,
 };
 use std::ffi::CStr;
 
@@ -82,7 +82,7 @@ fn begin(agent: &Agent, jvm: Jvm<'_>) -> bool {
     false
 }
 
-/// Classes loaded earlier, and the agent thread.
+/// Classes loaded earlier, and the agent's threads.
 fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
     structural_edits::prepare(agent, jvm);
     // Else the worker thread does it, which can be asked how far it is.
@@ -94,6 +94,13 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
         messages::error(
             Code::Thread,
             format_args!("{text}; the snapshot is written at the end only"),
+        );
+    }
+    if let Err(text) = upkeep_thread::start(agent, jvm) {
+        agent.failures.agent_failed();
+        messages::error(
+            Code::Thread,
+            format_args!("{text}; classes for which no room is left stay unchanged"),
         );
     }
     jacoco_thread::start(agent, jvm);

@@ -25,7 +25,7 @@ pub(crate) enum Code {
     Write,
     /// A probe class cannot be defined.
     ProbeClass,
-    /// The agent thread does not start or does not answer.
+    /// A thread of the agent does not start or does not answer.
     Thread,
     /// A class that was loaded earlier cannot be retransformed.
     Retransform,

@@ -1,6 +1,6 @@
 //! Takes probes out of hot code once it is on record that they were hit: such a probe costs time and can tell nothing more.
 //!
-//! From time to time the agent thread watches for some microseconds which of these probes are hit again. Classes whose
+//! From time to time the upkeep thread watches for some microseconds which of these probes are hit again. Classes whose
 //! probes are, again and again, are retransformed, and their hit probes are left out of them
 //! ([`probes::ProbeTable::spend`]). What was hit is on record before, so nothing is lost, also not for methods that go on
 //! running their old code.
@@ -22,7 +22,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(3);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 /// The longest pause between two retransformations of one class: it becomes four times as long each time.
 const LONGEST_CLASS_PAUSE: Duration = Duration::from_secs(3_600);
-/// How often the probes are watched, once in each turn of the agent thread.
+/// How often the probes are watched, once in each turn of the upkeep thread.
 const WATCHES: u32 = u32::BITS;
 /// In so many of these some probe of a hot class is hit; its thread need not have been running at each.
 const HOT: u32 = 3;
@@ -31,7 +31,7 @@ const HOT: u32 = 3;
 /// were watched.
 type Heat = HashMap<(u16, usize), u32>;
 
-/// When the agent thread looks for hot classes, and what it did before.
+/// When the upkeep thread looks for hot classes, and what it did before.
 #[derive(Debug)]
 pub(crate) struct SelfRemoval {
     next: Attempt,

@@ -33,10 +33,10 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
     if agent.set_running(false) {
         let hook = Event::CLASS_FILE_LOAD_HOOK;
         let _ = jvm.jvmti.set_event(jvm.live, hook, false);
-        if !agent.signal.stop() {
+        if !agent.upkeep.stop() || !agent.signal.stop() {
             messages::warning(
                 Code::Thread,
-                "the agent thread does not answer; the snapshot is completed without it",
+                "a thread of the agent does not answer; the snapshot is completed without it",
             );
         }
         test_runs::finish(agent, jvm);
@@ -58,7 +58,7 @@ pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
     report
 }
 
-/// No event comes any more, the agent thread is gone, the snapshot is complete and closed, and another agent may be
+/// No event comes any more, the agent's threads are gone, the snapshot is complete and closed, and another agent may be
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.jacoco.stop();
@@ -74,6 +74,7 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     for event in events {
         let _ = jvm.jvmti.set_event(jvm.live, event, false);
     }
+    agent.upkeep.stop();
     agent.signal.stop();
     // Calls entered from now on leave no record. What the instrumented code still costs ends when its
     // classes are retransformed.

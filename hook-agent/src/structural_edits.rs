@@ -114,7 +114,7 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
                 original: None,
                 retransforming: false,
             };
-            agent.signal.await_room(agent.table);
+            agent.upkeep.await_room(agent.table);
             plugins.pipeline.prepare(&request, agent.table)
         }
     };

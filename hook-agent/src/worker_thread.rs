@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::{live, thread};
-use crate::{agent_thread, commands, retransform};
+use crate::{commands, retransform, upkeep_thread};
 use control::{Answers, Asked};
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -33,7 +33,7 @@ pub(crate) fn start(
 fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<Asked>, answers: &Answers) {
     if agent.instruments_later() {
         let _under_way = agent.work.begin(true);
-        agent_thread::await_spans(agent);
+        upkeep_thread::await_spans(agent);
         let _alone = agent.work.alone();
         retransform::retransform_loaded(agent, jvm);
     }

@@ -1,19 +1,20 @@
-//! How other threads talk to the agent thread.
+//! How other threads talk to the agent thread and to the upkeep thread.
 
 use probes::ProbeTable;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the agent thread copies the arrays; what is older than twice this survives a kill.
+/// How often the agent thread copies the arrays, and the upkeep thread looks after them; what is older than twice this
+/// survives a kill.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How long `VMDeath` waits for the agent thread to finish a write.
+/// How long `VMDeath` waits for such a thread to finish what it does.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a class waits for the agent thread to define an array; if that is not enough, no class
+/// How long a class waits for the upkeep thread to define an array; if that is not enough, no class
 /// waits any more until one is defined.
 const ROOM_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What other threads ask of the agent thread, and how it does.
+/// What other threads ask of such a thread, and how it does.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadSignal {
     state: Mutex<State>,
@@ -31,7 +32,7 @@ struct State {
     hopeless: bool,
 }
 
-/// What the agent thread was woken for.
+/// What such a thread was woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// To write what is new.
@@ -47,7 +48,7 @@ impl ThreadSignal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the pause of the agent thread.
+    /// Ends the pause of the thread.
     pub fn wake(&self) {
         self.state().wake = true;
         self.changed.notify_all();
@@ -67,7 +68,7 @@ impl ThreadSignal {
         self.state().started = started;
     }
 
-    /// Stops the agent thread and waits until it touches nothing any more; false if it does not
+    /// Stops the thread and waits until it touches nothing any more; false if it does not
     /// answer in time. True at once if there is none.
     pub fn stop(&self) -> bool {
         let mut state = self.state();
@@ -89,7 +90,7 @@ impl ThreadSignal {
     }
 
     /// Waits until arrays are defined ahead of need again, if there are few: threads that load classes
-    /// faster than the agent thread is scheduled must not use them up.
+    /// faster than the upkeep thread is scheduled must not use them up.
     pub fn await_room(&self, table: &ProbeTable) {
         if !table.is_short() {
             return;
@@ -116,7 +117,7 @@ impl ThreadSignal {
         self.changed.notify_all();
     }
 
-    /// Waits for the next turn of the agent thread.
+    /// Waits for the next turn of the thread.
     pub fn pause(&self) -> Turn {
         let mut state = self.state();
         if !state.stop && !state.wake {
@@ -136,7 +137,7 @@ impl ThreadSignal {
     }
 }
 
-/// Says that the agent thread has ended, also when it panics.
+/// Says that the thread has ended, also when it panics.
 #[derive(Debug)]
 pub(crate) struct Stopped<'a>(pub &'a ThreadSignal);
 

@@ -1,7 +1,7 @@
 //! Classes that were loaded but not linked when they were selected: the JVM retransforms none of them.
 //!
 //! While there are any, the JVM reports each class that is prepared (JVM TI, Class Prepare), and the
-//! unprepared ones among them are retransformed by the agent thread: fetching the file of a class runs
+//! unprepared ones among them are retransformed by the upkeep thread: fetching the file of a class runs
 //! Java code, which the thread that links it must not.
 
 use std::collections::HashSet;

@@ -1,0 +1,134 @@
+//! The upkeep thread: it defines new arrays ahead of need, retransforms classes that could not be before, takes probes
+//! out of hot code, and adds to the plan cache. What of this takes long does not keep the agent thread from writing.
+
+use crate::agent::Agent;
+use crate::agent::thread_signal::{Stopped, Turn};
+use crate::ffi::jvm::Jvm;
+use crate::ffi::{live, thread};
+use crate::messages::{self, Code};
+use crate::self_removal::SelfRemoval;
+use crate::spans::counters;
+use crate::{probe_arrays, retransform};
+use std::time::{Duration, Instant};
+
+/// How long after a failure, doubled each time, another array is tried.
+const FIRST_RETRY: Duration = Duration::from_millis(100);
+/// The longest pause between two tries.
+const LAST_RETRY: Duration = Duration::from_secs(60);
+/// How long `Agent_OnAttach` may take to return.
+const BINDING: Duration = Duration::from_secs(60);
+
+/// Starts the upkeep thread, a daemon that the application does not see.
+///
+/// # Errors
+///
+/// Why it cannot be started.
+pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
+    let thread = live::new_thread(jvm, "Classhook upkeep")
+        .map_err(|cause| format!("the upkeep thread cannot be made: {cause}"))?;
+    agent.upkeep.set_started(true);
+    thread::start(jvm, &thread, move |jvm| run(agent, jvm)).map_err(|error| {
+        agent.upkeep.set_started(false);
+        format!("the upkeep thread cannot be started: {error}")
+    })
+}
+
+/// The body of the upkeep thread.
+fn run(agent: &'static Agent, jvm: Jvm<'_>) {
+    let _stopped = Stopped(&agent.upkeep);
+    bind_spans(agent, jvm);
+    let mut growth = Growth::default();
+    let mut removal = SelfRemoval::new();
+    while agent.upkeep.pause() != Turn::Stop {
+        retransform::retransform_prepared(agent, jvm);
+        while growth.is_due() && agent.table.wants_arrays() {
+            let defined = probe_arrays::define(jvm, 1);
+            agent.upkeep.arrays_come(defined.is_ok());
+            growth.note(defined);
+        }
+        if let Err((code, text)) = counters::define(jvm) {
+            messages::error(code, text);
+        }
+        removal.turn(agent, jvm);
+        agent.plugins.write_plans(false);
+    }
+}
+
+/// Waits until methods may be given spans, or never will be.
+pub(crate) fn await_spans(agent: &Agent) {
+    let until = Instant::now() + BINDING;
+    while agent.table.spans().is_held() && agent.is_running() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Waits until the JVM finds our native methods, which it does not before `Agent_OnAttach` has returned; then gives
+/// the classes their spans that came too early.
+fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
+    let spans = agent.table.spans();
+    if !spans.is_held() {
+        return;
+    }
+    let until = Instant::now() + BINDING;
+    while !live::natives_are_bound(jvm) {
+        if !agent.is_running() || Instant::now() > until {
+            return messages::error(
+                Code::Thread,
+                "the JVM does not find the native methods of the agent; no spans are recorded",
+            );
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    spans.hold(false);
+    // Else the worker thread waits for this.
+    if spans.take_postponed() && !agent.instruments_later() {
+        retransform::retransform_loaded(agent, jvm);
+    }
+}
+
+/// When the next array may be tried: a failure is reported once, and the array not tried in each turn.
+#[derive(Debug, Default)]
+struct Growth {
+    /// Not before; after a failure.
+    due: Option<Instant>,
+    pause: Duration,
+    reported: bool,
+}
+
+impl Growth {
+    fn is_due(&self) -> bool {
+        self.due.is_none_or(|due| due <= Instant::now())
+    }
+
+    fn note(&mut self, defined: Result<(), (Code, String)>) {
+        let Err((code, text)) = defined else {
+            (self.due, self.pause) = (None, Duration::ZERO);
+            return;
+        };
+        self.pause = (self.pause * 2).clamp(FIRST_RETRY, LAST_RETRY);
+        self.due = Some(Instant::now() + self.pause);
+        if !std::mem::replace(&mut self.reported, true) {
+            let consequence = "classes for which no room is left stay unchanged";
+            messages::error(code, format_args!("{text}; {consequence}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn array_that_cannot_be_defined_is_not_tried_in_each_turn() {
+        let mut growth = Growth::default();
+        assert!(growth.is_due());
+        for _ in 0..20 {
+            growth.note(Err((Code::ProbeClass, "no memory".to_owned())));
+            assert!(growth.reported && growth.pause <= LAST_RETRY);
+        }
+        assert_eq!(growth.pause, LAST_RETRY);
+        assert!(!growth.is_due());
+        growth.note(Ok(()));
+        assert!(growth.is_due());
+    }
+}
