@@ -8,5 +8,6 @@ mod examples;
 mod languages;
 mod misbehaving;
 mod plan_cache;
+mod raw;
 mod reloading;
 mod sharing;

@@ -119,6 +119,7 @@ fn fields(class: &ClassFile<'_>) -> Vec<String> {
     class.fields().map(shape).collect()
 }
 
+/// Sorted: HotSpot has them in an order of its own when it hands a loaded class over.
 fn methods(class: &ClassFile<'_>) -> Vec<String> {
     let shape = |method: Method<'_, '_>| {
         let code = if method.has_code() {
@@ -129,7 +130,9 @@ fn methods(class: &ClassFile<'_>) -> Vec<String> {
         let flags = method.access_flags();
         format!("{} with flags {flags:#06x} {code}", heading(&method))
     };
-    class.methods().map(shape).collect()
+    let mut all: Vec<String> = class.methods().map(shape).collect();
+    all.sort_unstable();
+    all
 }
 
 fn components(class: &ClassFile<'_>) -> Vec<String> {
