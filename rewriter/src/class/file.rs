@@ -79,9 +79,15 @@ impl<'a> ClassFile<'a> {
             this_index,
         } = header;
         let mut cursor = Cursor::at(bytes, pool.end().plus(4), 0);
+        let offset = cursor.offset();
         let super_class = PoolIndex(cursor.u2("super_class")?);
+        if super_class != PoolIndex(0) {
+            expect_classes(&pool, "super_class", &super_class.0.to_be_bytes(), offset)?;
+        }
         let interfaces = usize::from(cursor.u2("interfaces_count")?).times(2);
+        let offset = cursor.offset();
         let interfaces = cursor.take(interfaces, "interfaces")?;
+        expect_classes(&pool, "interfaces", interfaces, offset)?;
         for _ in 0..cursor.u2("fields_count")? {
             cursor.take(6, "field_info")?;
             skip_attributes(&mut cursor, "field_info attributes")?;
@@ -236,4 +242,24 @@ impl<'a> ClassFile<'a> {
     pub fn bootstrap_methods(&self) -> impl Iterator<Item = BootstrapMethod<'a>> + '_ {
         bootstrap_methods(self.bootstrap_table())
     }
+}
+
+/// Expects these indices to lead to classes: behind the end of the pool, what is added to it would give them a meaning.
+fn expect_classes(
+    pool: &ConstantPool<'_>,
+    structure: &'static str,
+    indices: &[u8],
+    offset: u32,
+) -> Result<(), ReadError> {
+    for (place, index) in u16s(indices).enumerate() {
+        if pool.class_name(PoolIndex(index)).is_none() {
+            return Err(ReadError::BadPoolIndex {
+                structure,
+                offset: offset.plus(place.times(2) as u32),
+                expected: "class",
+                index,
+            });
+        }
+    }
+    Ok(())
 }

@@ -26,38 +26,46 @@ const SHOWN: usize = 80;
 /// Expects the entries behind the old pool to name classes and members as they can be called.
 pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     // A frame that was added names what is on the stack.
-    from(before.pool().count(), after, |name| {
-        is_typed_with(before, name)
-    })
+    let known = Known {
+        class: &|name| is_typed_with(before, name),
+        member: &|name| names_member(before, name),
+    };
+    from(before.pool().count(), after, &known)
 }
 
 /// The same of all entries, and of the members' names.
 pub(super) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
-    from(1, class, |_| false)?;
+    let known = Known {
+        class: &|_| false,
+        member: &|_| false,
+    };
+    from(1, class, &known)?;
     let mut all = declared(class);
     all.try_for_each(|(found, receiver)| {
         let initializer = found.0.as_bytes() == b"<clinit>";
         if initializer {
             Ok(())
         } else {
-            member(class.major_version(), found, receiver)
+            member(class.major_version(), found, receiver, &|_| false)
         }
     })
 }
 
-/// The entries from this index on; `known` is asked about names that no class can have.
-fn from(
-    first: u16,
-    after: &ClassFile<'_>,
-    known: impl Fn(Utf8<'_>) -> bool,
-) -> Result<(), SelfCheckError> {
+/// Asked about names that no class or member can have: whether they were there before.
+struct Known<'k> {
+    class: &'k dyn Fn(Utf8<'_>) -> bool,
+    member: &'k dyn Fn(Utf8<'_>) -> bool,
+}
+
+/// The entries from this index on.
+fn from(first: u16, after: &ClassFile<'_>, known: &Known<'_>) -> Result<(), SelfCheckError> {
     let (pool, major) = (after.pool(), after.major_version());
     for index in (first..pool.count()).map(PoolIndex) {
         match pool.tag(index) {
             Some(constant_tag::CLASS) => {
                 let name = pool.class_name(index).unwrap_or_default();
                 let fits = is_class_or_array(name.as_bytes()) && suits(major, name);
-                if !fits && !known(name) {
+                if !fits && !(known.class)(name) {
                     return Err(bad("class", name));
                 }
             }
@@ -66,7 +74,8 @@ fn from(
                 method_descriptor(found, false)?;
             }
             Some(constant_tag::NAME_AND_TYPE) => {
-                member(major, pool.name_and_type(index).unwrap_or_default(), false)?;
+                let found = pool.name_and_type(index).unwrap_or_default();
+                member(major, found, false, known.member)?;
             }
             _ => {}
         }
@@ -95,10 +104,22 @@ fn is_typed_with(before: &ClassFile<'_>, name: Utf8<'_>) -> bool {
 }
 
 /// Expects the members that `before` has not to be called and typed as members can be.
+/// Types that were renamed give members other descriptors, and leave them their names.
 pub(super) fn members(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     let old: HashSet<Member<'_>> = declared(before).map(|(found, _)| found).collect();
+    let known = |name: Utf8<'_>| names_member(before, name);
     let mut new = declared(after).filter(|(found, _)| !old.contains(found));
-    new.try_for_each(|(found, receiver)| member(after.major_version(), found, receiver))
+    new.try_for_each(|(found, receiver)| member(after.major_version(), found, receiver, &known))
+}
+
+/// Whether the class has, or names, a member that is called so.
+fn names_member(class: &ClassFile<'_>, name: Utf8<'_>) -> bool {
+    let pool = class.pool();
+    let mut named = (1..pool.count()).map(PoolIndex);
+    named.any(|index| {
+        pool.name_and_type(index)
+            .is_some_and(|found| found.0 == name)
+    }) || declared(class).any(|(found, _)| found.0 == name)
 }
 
 /// The fields and methods of a class, and whether each is called on an object.
@@ -116,6 +137,7 @@ fn member(
     major: u16,
     (name, descriptor): Member<'_>,
     receiver: bool,
+    known: &dyn Fn(Utf8<'_>) -> bool,
 ) -> Result<(), SelfCheckError> {
     let is_named = if descriptor.as_bytes().starts_with(b"(") {
         method_descriptor(descriptor, receiver)?;
@@ -126,7 +148,7 @@ fn member(
         }
         is_unqualified(name.as_bytes())
     };
-    if is_named && (name.as_bytes().starts_with(b"<") || suits(major, name)) {
+    if is_named && (name.as_bytes().starts_with(b"<") || suits(major, name)) || known(name) {
         return Ok(());
     }
     Err(bad("name of a member", name))

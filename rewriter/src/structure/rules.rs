@@ -241,6 +241,12 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         Ok(())
     }
 
+    /// Class files before version 49 name classes by identifiers of Java, too.
+    fn expect_identifiers(&self, name: &str) -> Result<(), StructureError> {
+        name.split('/')
+            .try_for_each(|part| self.expect_identifier(part))
+    }
+
     /// Class files before version 49 name members by identifiers of Java.
     fn expect_identifier(&self, name: &str) -> Result<(), StructureError> {
         if self.class.major_version() >= ODD_NAMES_SINCE || is_identifier(name) {
@@ -255,6 +261,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         if !is_internal(&key) {
             return Err(bad("internal name, a/B", name));
         }
+        self.expect_identifiers(name)?;
         if self.class.this_class().as_bytes() == key {
             let what = format!("interface {name}");
             let reason = "a class cannot be its own interface";
@@ -353,6 +360,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 return Err(bad("internal name, a/B", name));
             }
         }
+        self.expect_identifiers(to)?;
         let parent = |name: &[u8]| {
             let superclass = self.class.super_class();
             superclass.is_some_and(|found| found.as_bytes() == name)

@@ -11,6 +11,7 @@ use rewriter::{
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
 use crate::made;
+use crate::program::class_with;
 use crate::samples::{member, summing};
 
 /// The class after `plan`; the output has passed the self-check.
@@ -558,5 +559,29 @@ fn plans_of_every_kind_pass_the_self_check() {
                 "{name} {kind}"
             );
         }
+    }
+}
+
+/// Class files before version 49 name classes by identifiers of Java.
+#[test]
+fn types_get_names_that_the_version_knows() {
+    let edits = |name: &str| {
+        [
+            ClassEdit::AddInterface(name.to_owned()),
+            ClassEdit::RenameType {
+                from: "a/B".to_owned(),
+                to: name.to_owned(),
+            },
+        ]
+    };
+    let old = class_with(48, &[opcode::RETURN], &[], &[], &[0, 0]);
+    let new = class_with(49, &[opcode::RETURN], &[], &[], &[0, 0]);
+    for edit in edits("a/<odd>") {
+        let refused = refusal(&old, std::slice::from_ref(&edit));
+        assert!(refused.to_string().contains("identifier"), "{refused}");
+        edited(&new, &[edit]);
+    }
+    for edit in edits("a/Even") {
+        edited(&old, &[edit]);
     }
 }

@@ -1,7 +1,7 @@
 //! What views show of a class compiled from known source.
 
 use jvms::opcode;
-use rewriter::{ClassFile, ClassHeader, LoadableConstant, Method, ReadError, Tables};
+use rewriter::{ClassFile, ClassHeader, LoadableConstant, Method, PoolIndex, ReadError, Tables};
 
 use crate::fixtures::{ALL, SHAPES};
 use crate::program::{Op, assemble, class_with};
@@ -256,4 +256,31 @@ fn version_from_the_future_is_read() {
     bytes[6..8].copy_from_slice(&999_u16.to_be_bytes());
     assert_eq!(ClassFile::read(&bytes).unwrap().major_version(), 999);
     assert!(crate::exercise::splice_everything(&bytes) > 10);
+}
+
+/// Else a class that no JVM takes would be one that some JVM takes, once the pool has grown.
+#[test]
+fn superclass_and_interfaces_that_are_no_classes_are_refused() {
+    let class = class_with(49, &assemble(&[Op::Return]), &[], &[], &[0, 0]);
+    let read = ClassFile::read(&class).unwrap();
+    let (parent, pool) = (read.super_class().unwrap(), read.pool());
+    let index = (1..pool.count()).find(|index| pool.class_name(PoolIndex(*index)) == Some(parent));
+    let index = index.unwrap().to_be_bytes();
+    // The superclass, and no interfaces, fields, and one method.
+    let places = [index[0], index[1], 0, 0, 0, 0, 0, 1];
+    let at = class.windows(8).position(|found| found == places).unwrap();
+    let refused = |bytes: &[u8], structure| {
+        let found = ClassFile::read(bytes).err();
+        assert!(
+            matches!(found, Some(ReadError::BadPoolIndex { structure: of, .. }) if of == structure),
+            "{found:?}"
+        );
+    };
+    let mut child = class.clone();
+    child[at..at + 2].copy_from_slice(&pool.count().to_be_bytes());
+    refused(&child, "super_class");
+    let mut implementing = class.clone();
+    implementing[at + 3] = 1;
+    implementing.splice(at + 4..at + 4, pool.count().to_be_bytes());
+    refused(&implementing, "interfaces");
 }
