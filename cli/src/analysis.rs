@@ -316,7 +316,7 @@ fn analyse_found(
             match (recorded.by_id(id), recorded.ids_of(&class.name)) {
                 (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
                 (None, []) => Executed::These(None, &[]),
-                (None, ids) => Executed::Other(no_match(found, class, ids), ids.to_vec()),
+                (None, ids) => Executed::Other(no_match(found, class, ids, recorded), ids.to_vec()),
             }
         },
     )
@@ -394,22 +394,43 @@ fn not_reported(origin: &str, cause: &dyn std::fmt::Display) -> Warning {
         .with("cause", cause.to_string())
 }
 
-fn no_match(found: &Found, class: &ClassDescription, ids: &[u64]) -> Warning {
+/// Whether one of these recorded classes has what JaCoCo's agent adds to each that it instruments.
+fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
+    const ADDED: &[u8] = b"$jacocoInit";
+    let mut kept = ids
+        .iter()
+        .filter_map(|id| recorded.by_id(*id)?.bytes.as_ref());
+    kept.any(|bytes| {
+        let bytes = bytes.inflate().unwrap_or_default();
+        bytes.windows(ADDED.len()).any(|found| found == ADDED)
+    })
+}
+
+fn no_match(
+    found: &Found,
+    class: &ClassDescription,
+    ids: &[u64],
+    recorded: &ExecutionDataStore,
+) -> Warning {
+    let (cause, help) = match was_changed_by_jacoco(ids, recorded) {
+        true => (
+            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook sees it",
+            "start the program without JaCoCo's agent (Maven: -Djacoco.skip=true), or report the .exec that it writes",
+        ),
+        false => (
+            "it was compiled anew, or another agent changed it when it was loaded",
+            "name the very class files that the program ran with, or record anew; --carry-over counts what ran of methods \
+             that have not changed; without --classes the report holds what ran",
+        ),
+    };
     let listed: Vec<String> = ids.iter().map(|id| format!("{id:016x}")).collect();
     let message = format!("no match for {}: another version of it ran", class.name);
     Warning::new("H0622", message)
         .with("expected", format!("id {}", listed.join(" or ")))
         .with("found", format!("id {:016x} in {}", class.id, found.origin))
-        .with(
-            "cause",
-            "it was compiled anew, or another agent, as JaCoCo's, changed it when it was loaded",
-        )
+        .with("cause", cause)
         .with("note", "the report shows it as not executed")
-        .with(
-            "help",
-            "name the very class files that the program ran with, or record anew; --carry-over counts what ran of methods \
-             that have not changed; without --classes the report holds what ran",
-        )
+        .with("help", help)
 }
 
 /// A bar that stays hidden until there is much to do.

@@ -1,11 +1,11 @@
 //! What goes wrong without ending the command: each printed once, many of a kind summed up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 
-/// This many of a kind are printed in full.
-const PRINTED_IN_FULL: usize = 10;
+/// This many of a kind are printed.
+const PRINTED: usize = 10;
 
 /// One warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +47,18 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "warning[{}]: {}", self.code, escape::line(&self.message))?;
-        let mut lines = self.notes.iter().flat_map(|(label, text)| {
-            let labels = std::iter::once(*label).chain(std::iter::repeat(""));
-            labels.zip(text.lines())
-        });
-        lines.try_for_each(|(label, line)| writeln!(f, "  {label:<8} {}", escape::lines(line)))
+        let mut notes = self.notes.iter();
+        notes.try_for_each(|note| f.write_str(&lines(note)))
     }
+}
+
+/// A labelled text, which may have several lines.
+fn lines((label, text): &(&'static str, String)) -> String {
+    let labels = std::iter::once(*label).chain(std::iter::repeat(""));
+    let lines = labels.zip(text.lines());
+    lines
+        .map(|(label, line)| format!("  {label:<8} {}\n", escape::lines(line)))
+        .collect()
 }
 
 /// The warnings of one command, in order.
@@ -96,27 +102,30 @@ impl Warnings {
         let _ = self.write(&mut io::stderr().lock()); // nowhere left to complain
     }
 
-    /// Writes the first of each kind in full and counts the rest.
+    /// Writes the first of each kind and counts the rest; what one of its kind has said is not said again.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut printed = BTreeMap::<&str, usize>::new();
+        let mut said = HashSet::new();
         for warning in &self.all {
             let count = printed.entry(warning.code).or_default();
             *count += 1;
-            if *count <= PRINTED_IN_FULL {
-                write!(out, "{warning}")?;
+            if *count <= PRINTED {
+                let mut short = warning.clone();
+                short
+                    .notes
+                    .retain(|note| said.insert((warning.code, note.clone())));
+                write!(out, "{short}")?;
             }
         }
-        let rest = printed
-            .into_iter()
-            .filter(|(_, count)| *count > PRINTED_IN_FULL);
+        let rest = printed.into_iter().filter(|(_, count)| *count > PRINTED);
         for (code, count) in rest {
             writeln!(
                 out,
                 "warning[{code}]: and {} more of this kind",
-                count - PRINTED_IN_FULL
+                count - PRINTED
             )?;
         }
         Ok(())
@@ -143,7 +152,7 @@ mod tests {
             text.contains("warning[H0616]: and 3 more of this kind"),
             "{text}"
         );
-        assert!(text.contains("  help     none"), "{text}");
+        assert_eq!(text.matches("  help     none").count(), 1, "{text}");
         assert!(text.contains("warning[H0617]: another"), "{text}");
     }
 }

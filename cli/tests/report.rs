@@ -121,6 +121,25 @@ fn another_version_of_a_class_is_named() {
     }
 }
 
+#[test]
+fn another_version_is_told_to_be_of_jacocos_agent() {
+    let bank = bank();
+    let added = ACCOUNT.replacen(
+        '{',
+        "{ private static boolean[] $jacocoInit() { return null; }",
+        1,
+    );
+    let ran_with = Compiled::new(&[("bank/Account.java", &added)]);
+    let (out, class) = (bank.path("beside"), ran_with.class("bank/Account"));
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let (_, told) = xml(&bank, &[&out, &"--classes", &bank.path("classes")]);
+    told.says(&[
+        "warning[H0622]",
+        "JaCoCo's agent is in that JVM",
+        "-Djacoco.skip=true",
+    ]);
+}
+
 /// What an earlier build recorded says nothing of a class that was changed since.
 #[test]
 fn rule_does_not_hold_by_what_an_earlier_version_ran() {
