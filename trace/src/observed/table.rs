@@ -24,6 +24,8 @@ pub struct Layout {
 struct Row {
     /// What it is sorted by, and what its part is taken of.
     weight: f64,
+    /// What rows of one weight are sorted by.
+    then: f64,
     /// The cells behind rank and parts, without the last.
     cells: Vec<String>,
     /// The stack that it comes from.
@@ -94,6 +96,7 @@ impl Printed<'_> {
         }
         let order = |one: &Row, other: &Row| {
             let weights = other.weight.total_cmp(&one.weight);
+            let weights = weights.then_with(|| other.then.total_cmp(&one.then));
             weights.then_with(|| one.name.cmp(&other.name))
         };
         table.rows.sort_by(order);
@@ -175,6 +178,7 @@ fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         .into_iter()
         .map(|(name, (samples, nanos, hottest))| Row {
             weight: nanos as f64,
+            then: 0.0,
             cells: vec![thousands(samples), duration(nanos)],
             node: hottest.node,
             name,
@@ -219,6 +223,7 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
     }
     let rows = sites.into_iter().map(|((class, node), sums)| Row {
         weight: if is_live { sums[0] } else { sums[2] },
+        then: sums[2],
         cells: match is_live {
             true => sums.iter().map(|sum| rounded(*sum)).collect(),
             false => sums[2..].iter().map(|sum| rounded(*sum)).collect(),
@@ -235,9 +240,17 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
         ),
     };
     Table {
-        heading: format!("ALLOCATION SITES: {}, {every}", counted(samples, "sample")),
+        heading: format!(
+            "ALLOCATION SITES{}: {}, {every}",
+            if is_live {
+                " BY WHAT IS ALIVE AT THE END"
+            } else {
+                ""
+            },
+            counted(samples, "sample")
+        ),
         titles: match is_live {
-            true => &["live bytes", "objects", "bytes", "objects"],
+            true => &["live bytes", "live objects", "bytes", "objects"],
             false => &["bytes", "objects"],
         },
         name: "class",
@@ -265,6 +278,7 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
         .into_iter()
         .map(|((class, node), [count, total, longest])| Row {
             weight: total as f64,
+            then: 0.0,
             cells: vec![thousands(count), duration(total), duration(longest)],
             node,
             name: named(recorded.class(class)),
@@ -312,6 +326,7 @@ fn exceptions(recorded: &Recorded) -> Table<'static> {
         );
         Row {
             weight: count as f64,
+            then: 0.0,
             cells: vec![thousands(count)],
             node,
             name: format!("{}, {caught}", named(recorded.class(class))),
