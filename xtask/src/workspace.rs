@@ -64,6 +64,14 @@ impl Workspace {
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.target(""))
             .args(arguments);
+        // `cargo run` tells a program of its own package; build scripts that read such variables, as ring's does, would
+        // run anew after each build that was not started from here.
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(&name);
+            }
+        }
         if let Some(wrapper) = &self.wrapper {
             command.env("RUSTC_WORKSPACE_WRAPPER", wrapper);
         }
