@@ -5,8 +5,10 @@ pub mod attach;
 pub mod check;
 pub mod classes;
 pub mod compile_plugin;
+pub mod completions;
 pub mod coverage;
 pub mod disable;
+pub mod doctor;
 pub mod dump;
 pub mod enable;
 pub mod explain;
@@ -32,7 +34,7 @@ pub mod trace;
 pub mod verify;
 pub mod watch;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::guard;
 use crate::problem::Problem;
@@ -131,6 +133,10 @@ pub enum Command {
     Verify(verify::Verify),
     /// Make, build, test and run plugins of one's own
     Plugin(plugin::Plugin),
+    /// Look whether all is there that Classhook needs, here or in a running JVM
+    Doctor(doctor::Doctor),
+    /// Print a script that has a shell complete commands and options
+    Completions(completions::Completions),
     /// Compile plugins before JVMs ask for them
     CompilePlugin(compile_plugin::CompilePlugin),
     /// Read classes from standard input for the commands above
@@ -175,6 +181,8 @@ impl Command {
             Self::Inspect(inspect) => inspect.run(),
             Self::Verify(verify) => verify.run(),
             Self::Plugin(plugin) => plugin.run(),
+            Self::Doctor(doctor) => doctor.run(),
+            Self::Completions(completions) => completions.run(&Classhook::command()),
             Self::CompilePlugin(compile) => compile.run(),
             Self::GuardedReaders => guard::serve(),
         }
@@ -186,8 +194,6 @@ mod tests {
     use super::*;
 
     use std::collections::HashSet;
-
-    use clap::CommandFactory;
 
     /// Shared groups of options meet in one command; clap looks at them in
     /// debug builds only.

@@ -14,6 +14,8 @@
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: templates and SDKs that the command carries, cargo and clang; [`plugin_store`]: plugins of others |
+//! | `doctor` | [`commands::doctor`] | [`doctor`]: this machine, or a running JVM, looked at |
+//! | `completions` | [`commands::completions`] | `clap_complete` |
 //! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: the program `classhook-plugin-compiler`, and progress meanwhile |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
@@ -33,6 +35,7 @@ pub mod checked_options;
 pub mod commands;
 pub mod compile_path;
 pub mod describe;
+pub mod doctor;
 pub mod explained;
 pub mod forgotten_dashes;
 pub mod guard;

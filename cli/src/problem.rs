@@ -122,6 +122,13 @@ impl Problem {
         parts.collect::<Vec<_>>().join(": ")
     }
 
+    /// What to do, if that is known.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        let mut notes = self.error.notes();
+        notes.find_map(|(label, text)| (label == "help").then(|| text.to_owned()))
+    }
+
     /// A file that was named by the user and cannot be read (`H0612`).
     #[must_use]
     pub fn unreadable(path: &Path, error: &std::io::Error) -> Self {

@@ -3,6 +3,7 @@
 mod bad_input;
 mod builds;
 mod command_line;
+mod doctor;
 mod documents;
 mod error_codes;
 mod explain_and_inspect;

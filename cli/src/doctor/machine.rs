@@ -1,0 +1,213 @@
+//! This machine: what belongs to Classhook, a JVM with the agent, and what the environment says.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use host::cache::Cache;
+use host::compiler::COMPILER;
+
+use super::Finding;
+use crate::inputs::run_files;
+use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
+use crate::plugin_store::fetcher::FETCHER;
+use crate::problem::Problem;
+use crate::temporary;
+use crate::warnings::Warnings;
+
+/// The variables that JVMs take options from.
+const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// What plugins are written with: language, program, and what to do where it is missing.
+const LANGUAGES: [(&str, &str, &str); 3] = [
+    (
+        "Rust",
+        "cargo",
+        "only plugins of your own in Rust need it: https://rustup.rs",
+    ),
+    (
+        "C",
+        "clang",
+        "only plugins of your own in C need it: clang and lld",
+    ),
+    (
+        "Python",
+        "componentize-py",
+        "only plugins of your own in Python need it: pip install componentize-py",
+    ),
+];
+
+/// Looks at this machine; `java` is the launcher to try, as a shell would find it.
+#[must_use]
+pub fn of_machine(java: &OsString) -> Vec<Finding> {
+    let mut findings = vec![agent(), java_with_agent(java)];
+    findings.push(beside(
+        "compiler",
+        COMPILER,
+        "plugins that are not bundled need it",
+    ));
+    findings.push(beside(
+        "fetcher",
+        FETCHER,
+        "`classhook plugin add` needs it for URLs and registries",
+    ));
+    findings.push(cache());
+    findings.push(clock());
+    findings.extend(VARIABLES.iter().filter_map(|name| variable(name)));
+    findings.push(running());
+    findings.extend(LANGUAGES.map(|(language, program, advice)| {
+        match launch::find_program(program.as_ref()) {
+            Some(path) => Finding::good("plugins", format!("{language}: {}", path.display())),
+            None => Finding::absent("plugins", format!("{language}: no {program}"), advice),
+        }
+    }));
+    findings
+}
+
+fn agent() -> Finding {
+    match launch::agent_library() {
+        Ok(path) => Finding::good("agent", path.display().to_string()),
+        Err(problem) => Finding::refused("agent", &problem),
+    }
+}
+
+/// Starts a JVM that does nothing but say its version, with the agent, and reads what was recorded.
+fn java_with_agent(java: &OsString) -> Finding {
+    match started(java) {
+        Ok(finding) => finding,
+        Err(problem) => Finding::refused("java", &problem),
+    }
+}
+
+fn started(java: &OsString) -> Result<Finding, Problem> {
+    let folder = temporary::usual_folder()?;
+    let printed = folder.path().join("printed");
+    let file = File::create(&printed).map_err(|error| Problem::unwritable(&printed, &error))?;
+    let options = AgentOptions {
+        output: Some(folder.path().to_path_buf()),
+        ..AgentOptions::default()
+    };
+    let command = [java.clone(), "-version".into()];
+    let exit = launch::run(&command, &options, Some(file))?;
+    let printed = fs::read(&printed).map_err(|error| Problem::unreadable(&printed, &error))?;
+    let printed = String::from_utf8_lossy(&printed);
+    let found = launch::find_program(java).unwrap_or_default();
+    let found = format!("{}, {}", found.display(), version(&printed));
+    let said = complaint(&printed).unwrap_or("it says nothing of the cause");
+    if exit != 0 {
+        let found = format!("{found}: with the agent it ends with {exit}: {said}");
+        return Ok(Finding::bad("java", found, START_IT_ALONE));
+    }
+    if !is_recorded(folder.path())? {
+        let found = format!("{found}: starts, and the agent records nothing: {said}");
+        return Ok(Finding::bad("java", found, START_IT_ALONE));
+    }
+    let found = format!("{found}: starts with the agent, which records");
+    Ok(Finding::good("java", found))
+}
+
+const START_IT_ALONE: &str = "start it once without classhook to see whether it works";
+
+/// Whether there is a snapshot that was written to its end.
+fn is_recorded(folder: &Path) -> Result<bool, Problem> {
+    for path in run_files::in_folder(folder)? {
+        let mut warnings = Warnings::default();
+        let snapshot = run_files::read_snapshot(&path, &mut warnings)?;
+        if snapshot.is_some_and(|snapshot| snapshot.complete) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The line in which a JVM says its version: `openjdk version "17.0.15" 2025-04-15`.
+fn version(printed: &str) -> &str {
+    let mut lines = printed.lines();
+    lines
+        .find(|line| line.contains(" version \""))
+        .unwrap_or("without a version")
+}
+
+/// The first line that is about the agent.
+fn complaint(printed: &str) -> Option<&str> {
+    let about = |line: &&str| line.contains("classhook") || line.contains("agent");
+    printed.lines().find(about).map(str::trim)
+}
+
+/// A program that belongs beside this command.
+fn beside(what: &'static str, program: &str, needed: &str) -> Finding {
+    let path = std::env::current_exe().map(|command| command.with_file_name(program));
+    let path = path.unwrap_or_else(|_| PathBuf::from(program));
+    if path.is_file() {
+        return Finding::good(what, path.display().to_string());
+    }
+    let found = format!("{} is not there", path.display());
+    Finding::absent(what, found, needed)
+}
+
+fn cache() -> Finding {
+    match Cache::of_user() {
+        Some(cache) => Finding::good("cache", cache.folder().display().to_string()),
+        None => Finding::bad(
+            "cache",
+            "none that belongs to this user alone",
+            "compiled plugins and their plans are made anew by each JVM: set XDG_CACHE_HOME to a folder that can be written",
+        ),
+    }
+}
+
+/// The agent times calls by the processor's counter where the kernel trusts it, too (`hook-agent/src/ffi/clock.rs`).
+fn clock() -> Finding {
+    let sources = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let sources = fs::read_to_string(sources).unwrap_or_default();
+    if sources.is_empty() || sources.split_whitespace().any(|name| name == "tsc") {
+        return Finding::good("clock", "the processor's counter");
+    }
+    let found = format!("the kernel's: it has {}, and no tsc", sources.trim());
+    Finding::absent("clock", found, "times of calls cost some 20 ns more each")
+}
+
+/// A variable that JVMs take options from, where it is set.
+fn variable(name: &'static str) -> Option<Finding> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+    let text = value.to_string_lossy();
+    let found = format!("{name}={text}");
+    if text.contains(AGENT_LIBRARY) {
+        let advice = "the JVMs would get the agent twice, and take the first: unset it";
+        return Some(Finding::bad("options", found, advice));
+    }
+    if text.contains("-javaagent:") || text.contains("-agent") {
+        let advice =
+            "each JVM starts with that agent, too: what it changes is measured with the rest";
+        return Some(Finding::absent("options", found, advice));
+    }
+    Some(Finding::good("options", found))
+}
+
+fn running() -> Finding {
+    let count = attach::jvms(AGENT_LIBRARY).len();
+    Finding::good(
+        "JVMs",
+        format!("{count} run that this user may look at; `classhook doctor PID` looks at one"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "Picked up JAVA_TOOL_OPTIONS: -Dx=y\n\
+        classhook: warning[H0403] ignored\n\
+        openjdk version \"17.0.15\" 2025-04-15\nOpenJDK Runtime Environment\n";
+
+    #[test]
+    fn version_and_complaint_are_found_among_other_lines() {
+        assert_eq!(version(PRINTED), "openjdk version \"17.0.15\" 2025-04-15");
+        assert_eq!(
+            complaint(PRINTED),
+            Some("classhook: warning[H0403] ignored")
+        );
+        assert_eq!(version(""), "without a version");
+        assert_eq!(complaint("hello\n"), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! `classhook doctor` and `classhook completions`.
+
+use crate::support::command::classhook as command;
+use e2e_tests::java::{Java, Run};
+use e2e_tests::servant::Servant;
+use e2e_tests::workspace::{agent_library, classhook};
+use e2e_tests::{jdks, scratch};
+
+/// `classhook doctor` where nothing in the environment changes what it finds.
+fn doctor() -> Java {
+    Java::program(classhook())
+        .variable("CLASSHOOK_AGENT", agent_library())
+        .variable("JAVA_TOOL_OPTIONS", "")
+        .argument("doctor")
+}
+
+fn lines<'a>(run: &'a Run, what: &str) -> Vec<&'a str> {
+    let of = |line: &&str| line.split_whitespace().nth(1) == Some(what);
+    run.stdout.lines().filter(of).collect()
+}
+
+#[test]
+fn every_jdk_is_told_to_start_with_the_agent() {
+    for jdk in jdks::all() {
+        let run = doctor().argument("--java").argument(jdk.tool("java")).run();
+        run.assert_success();
+        let [java] = lines(&run, "java")[..] else {
+            panic!("{}", run.report());
+        };
+        let version = format!("version \"{}", jdk.feature);
+        assert!(java.starts_with("good"), "{}", run.report());
+        assert!(java.contains(&version), "{jdk}: {java}");
+        assert!(java.ends_with("starts with the agent, which records"));
+    }
+}
+
+#[test]
+fn what_is_missing_or_in_the_way_is_told_with_advice() {
+    let java = jdks::newest().tool("java");
+    let missing = doctor()
+        .variable("CLASSHOOK_AGENT", "/nowhere/libclasshook.so")
+        .variable("XDG_CACHE_HOME", "/proc")
+        .argument("--java")
+        .argument(&java)
+        .run();
+    missing.assert_exit(3).assert_stderr("error[H0637]");
+    for (what, found) in [("agent", "H0601"), ("java", "H0601"), ("cache", "none")] {
+        let line = lines(&missing, what).concat();
+        assert!(line.starts_with("bad"), "{}", missing.report());
+        assert!(line.contains(found), "{}", missing.report());
+    }
+    assert!(missing.stdout.contains("-> set XDG_CACHE_HOME"));
+
+    let twice = format!("-agentpath:{}", agent_library().display());
+    let twice = doctor().variable("JAVA_TOOL_OPTIONS", twice).run();
+    twice.assert_exit(3);
+    assert!(lines(&twice, "options").concat().starts_with("bad"));
+
+    let no_java = doctor().arguments(&["--java", "/nowhere/java"]).run();
+    no_java.assert_exit(3);
+    assert!(lines(&no_java, "java").concat().contains("H0602"));
+}
+
+#[test]
+fn jvm_that_takes_no_agent_is_told_from_one_that_does() {
+    let jdk = jdks::newest();
+    let servant = Servant::start(&jdk, &[]);
+    let pid = servant.pid().to_string();
+    let open = command(&["doctor", &pid]);
+    open.assert_success();
+    assert!(lines(&open, "agent").concat().contains("none yet"));
+    assert!(!open.stdout.contains("bad"), "{}", open.report());
+    servant.end();
+
+    let options = [
+        "-XX:-EnableDynamicAgentLoading",
+        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0",
+    ];
+    let servant = Servant::start(&jdk, &options);
+    let pid = servant.pid().to_string();
+    let shut = command(&["doctor", &pid, "--json"]);
+    shut.assert_exit(3).assert_stderr("error[H0637]");
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&shut.stdout).expect("JSON");
+    let found = |state: &str| {
+        let mut of = findings.iter().filter(|one| one["state"] == state);
+        of.next().expect("a finding")["found"].to_string()
+    };
+    assert!(found("bad").contains("EnableDynamicAgentLoading"));
+    assert!(found("absent").contains("jdwp"), "{}", shut.stdout);
+    servant.end();
+
+    command(&["doctor", "2147483647"])
+        .assert_exit(2)
+        .assert_stderr("H0501");
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let folder = scratch();
+    let script = folder.path().join("classhook.bash");
+    let made = command(&["completions", "bash"]);
+    made.assert_success();
+    std::fs::write(&script, &made.stdout).expect("the test's folder is writable");
+    let completed = |words: &str| {
+        let (before, word) = words.rsplit_once(' ').expect("several words");
+        let last = before.split(' ').count();
+        let shell = format!(
+            "source '{}'; COMP_WORDS=({words}); COMP_CWORD={last}; \
+             _classhook classhook '{word}' ''; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            script.display()
+        );
+        let bash = Java::program("/bin/bash".into());
+        let run = bash.arguments(&["-c", &shell]).run();
+        run.assert_success();
+        run.stdout
+    };
+    assert_eq!(completed("classhook cov"), "coverage\n");
+    assert_eq!(completed("classhook report --car"), "--carry-over\n");
+    assert_eq!(completed("classhook gua"), "\n", "what is hidden stays so");
+    for shell in ["zsh", "fish"] {
+        let made = command(&["completions", shell]);
+        made.assert_success();
+        for word in ["coverage", "carry-over", "rollback"] {
+            assert!(made.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    command(&["completions", "tcsh"])
+        .assert_exit(2)
+        .assert_stderr("bash, zsh, fish");
+}
