@@ -158,6 +158,7 @@ fn transform(
     let is_edited = handed_over || !outcome.is_changed() && requested.spent > 0;
     if agent.table.wants_arrays() {
         agent.upkeep.wake();
+        agent.signal.wake(); // it rests long while no array is in use
     }
     is_edited.then_some(InstrumentedClass {
         edits: Edits {

@@ -38,28 +38,39 @@ fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     counters::define(jvm)
 }
 
-/// Writes everything: what [`write_hits`] does, and what spans have recorded.
-///
-/// # Errors
-///
-/// As for [`write_hits`].
-pub(crate) fn write_all(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
-    agent.event_file.write(jvm, true);
-    write_hits(agent, jvm)
-}
-
-/// Copies every array in use and writes what is new. Failures to write are reported when they begin;
-/// what could not be written is kept for the next time.
+/// Writes everything: which probes were hit, new classes, and what spans have recorded. Failures to write are reported when
+/// they begin; what could not be written is kept for the next time.
 ///
 /// # Errors
 ///
 /// Why not everything is on disk.
-pub(crate) fn write_hits(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
+pub(crate) fn write_all(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
+    agent.event_file.write(jvm, true);
+    copy_hits(agent, jvm);
+    write_copied(agent)
+}
+
+/// Copies every array in use; whether there is one.
+pub(crate) fn copy_hits(agent: &Agent, jvm: Jvm<'_>) -> bool {
     let snapshot = &agent.snapshot;
     let _exclusive = snapshot.exclusive();
-    probe_arrays::read(jvm, |array, hits| snapshot.absorb(array, hits));
+    snapshot.begin_reading();
+    let mut is_any = false;
+    probe_arrays::read(jvm, |array, hits| {
+        is_any = true;
+        snapshot.absorb(array, hits);
+    });
+    is_any
+}
+
+/// Writes what is new in what was copied, and new classes.
+///
+/// # Errors
+///
+/// As for [`write_all`].
+pub(crate) fn write_copied(agent: &Agent) -> Result<(), String> {
     let failures = agent.failures.take_fresh();
-    snapshot.flush(agent.table, &failures)
+    agent.snapshot.flush(agent.table, &failures)
 }
 
 /// What probes of one class were hit.
@@ -91,6 +102,7 @@ pub(crate) fn executed(
         self_removal::put_back(agent, jvm, &ranges);
     }
     let exclusive = snapshot.exclusive();
+    snapshot.begin_reading();
     if reset {
         probe_arrays::take(jvm, &ranges, |array, taken| snapshot.note(array, taken))?;
     } else {
@@ -115,6 +127,7 @@ pub(crate) fn take(agent: &Agent, jvm: Jvm<'_>) -> Result<u64, String> {
     let ranges = agent.table.ranges(None);
     self_removal::put_back(agent, jvm, &ranges);
     let _exclusive = snapshot.exclusive();
+    snapshot.begin_reading();
     probe_arrays::take(jvm, &ranges, |array, taken| snapshot.note(array, taken))?;
     snapshot.flush(agent.table, &agent.failures.take_fresh())?;
     let length = snapshot.length();

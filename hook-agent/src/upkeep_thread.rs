@@ -11,6 +11,8 @@ use crate::spans::counters;
 use crate::{probe_arrays, retransform};
 use std::time::{Duration, Instant};
 
+/// How long it rests between two turns.
+const REST: Duration = Duration::from_millis(50);
 /// How long after a failure, doubled each time, another array is tried.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 /// The longest pause between two tries.
@@ -39,7 +41,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     bind_spans(agent, jvm);
     let mut growth = Growth::default();
     let mut removal = SelfRemoval::new();
-    while agent.upkeep.pause() != Turn::Stop {
+    while agent.upkeep.pause(REST) != Turn::Stop {
         retransform::retransform_prepared(agent, jvm);
         while growth.is_due() && agent.table.wants_arrays() {
             let defined = probe_arrays::define(jvm, 1);

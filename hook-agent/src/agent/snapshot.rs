@@ -46,6 +46,13 @@ impl Snapshot {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The arrays are read from now on; what was hit before is in the snapshot once it is written.
+    pub fn begin_reading(&self) {
+        if let Some(writer) = self.writer().as_mut() {
+            writer.begin_reading();
+        }
+    }
+
     /// Takes over which probes of an array were hit.
     pub fn absorb(&self, array: u16, hits: &[i8]) {
         if let Some(writer) = self.writer().as_mut() {

@@ -4,9 +4,6 @@ use probes::ProbeTable;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the agent thread copies the arrays, and the upkeep thread looks after them; what is older than twice this
-/// survives a kill.
-const INTERVAL: Duration = Duration::from_millis(50);
 /// How long `VMDeath` waits for such a thread to finish what it does.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -117,13 +114,13 @@ impl ThreadSignal {
         self.changed.notify_all();
     }
 
-    /// Waits for the next turn of the thread.
-    pub fn pause(&self) -> Turn {
+    /// Waits for the next turn of the thread, which comes after this time at the latest.
+    pub fn pause(&self, longest: Duration) -> Turn {
         let mut state = self.state();
         if !state.stop && !state.wake {
             state = self
                 .changed
-                .wait_timeout(state, INTERVAL)
+                .wait_timeout(state, longest)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
@@ -162,7 +159,7 @@ mod tests {
             let signal = Arc::clone(&signal);
             move || {
                 let _stopped = Stopped(&signal);
-                while signal.pause() != Turn::Stop {}
+                while signal.pause(Duration::from_millis(1)) != Turn::Stop {}
             }
         });
         assert!(signal.stop());
@@ -194,7 +191,7 @@ mod tests {
     fn request_to_flush_ends_the_pause_and_is_answered_once() {
         let signal = ThreadSignal::default();
         signal.flush();
-        assert_eq!(signal.pause(), Turn::WriteAll);
-        assert_eq!(signal.pause(), Turn::Write);
+        assert_eq!(signal.pause(Duration::from_secs(60)), Turn::WriteAll);
+        assert_eq!(signal.pause(Duration::from_millis(1)), Turn::Write);
     }
 }

@@ -1,13 +1,26 @@
-//! What concerns the whole process: its end under `on-error=strict`, whether a debugger is in it, and memory that it
-//! gets back.
+//! What concerns the whole process: its end under `on-error=strict`, whether a debugger is in it, memory that it gets
+//! back, and the processor time of a thread.
 
 use probes::spans::of_the_heap;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 /// Whether the JVM's debugging agent is loaded: a retransformation clears breakpoints.
 pub(crate) fn is_debugged() -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     maps.lines().any(|line| line.ends_with("/libjdwp.so"))
+}
+
+/// The processor time that the calling thread has used, user and system.
+pub(crate) fn thread_cpu_time() -> Duration {
+    let mut used = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the clock exists on every Linux, and `used` receives its answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
+    let nanoseconds = u32::try_from(used.tv_nsec).unwrap_or(0);
+    Duration::new(u64::try_from(used.tv_sec).unwrap_or(0), nanoseconds)
 }
 
 /// Ends the process at once with `status`, after what C code has buffered is written.

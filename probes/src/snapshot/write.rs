@@ -46,6 +46,8 @@ pub struct SnapshotWriter {
     tests: u64,
     /// What each array held when last seen: 0 or the byte that the probe stored.
     known: Vec<Vec<i8>>,
+    /// When it was last begun to read the arrays, in milliseconds since 1970.
+    read_ms: Option<u64>,
 }
 
 impl SnapshotWriter {
@@ -63,7 +65,14 @@ impl SnapshotWriter {
             options,
             tests: 0,
             known: Vec::new(),
+            read_ms: None,
         })
+    }
+
+    /// Says that the arrays are read from now on: the snapshot then has this time, and what was hit before it, as soon as it
+    /// is written.
+    pub fn begin_reading(&mut self) {
+        self.read_ms = Some(now_ms());
     }
 
     /// The snapshot file.
@@ -191,9 +200,8 @@ impl SnapshotWriter {
             return Ok(Flush::Unchanged);
         }
         if !self.log.is_stalled() {
-            self.enqueue(Kind::Time, |out| {
-                out.extend_from_slice(&now_ms().to_le_bytes())
-            });
+            let time = self.read_ms.unwrap_or_else(now_ms);
+            self.enqueue(Kind::Time, |out| out.extend_from_slice(&time.to_le_bytes()));
         }
         self.log.write()
     }
@@ -316,6 +324,18 @@ mod tests {
         writer.absorb(0, &array);
         assert_eq!(writer.flush(&table).unwrap(), Flush::Unchanged);
         assert_eq!(std::fs::metadata(writer.path()).unwrap().len(), length);
+    }
+
+    #[test]
+    fn snapshot_has_the_time_before_the_arrays_were_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
+        writer.begin_reading();
+        let later = now_ms();
+        while now_ms() == later {}
+        writer.absorb(0, &[1]);
+        writer.flush(&table).unwrap();
+        assert!(Snapshot::read(writer.path()).unwrap().meta.dump_ms <= later);
     }
 
     #[test]

@@ -11,9 +11,6 @@ use std::path::Path;
 use std::process::Child;
 use std::thread;
 
-/// A hit is on disk after two rounds of the agent thread at most.
-const WINDOW_MS: u64 = 100;
-
 /// Kills a JVM that runs `Life rounds`, which says which class it called when, after it has said `lines` lines, and
 /// returns what it said.
 fn kill_after(mut child: Child, lines: usize) -> Vec<(String, u64)> {
@@ -42,7 +39,7 @@ fn kill_after(mut child: Child, lines: usize) -> Vec<(String, u64)> {
 
 /// The JVMs are each other's load, and each is killed at another moment. `cargo xtask corpus` kills more of them.
 #[test]
-fn sixteen_killed_jvms_in_one_folder_lose_nothing_that_is_older_than_the_window() {
+fn sixteen_killed_jvms_in_one_folder_lose_nothing_from_before_the_snapshots_time() {
     let rounds = if rotation::everything() { 6 } else { 1 };
     for round in 0..rounds {
         sixteen_kills(round);
@@ -94,8 +91,8 @@ fn sixteen_kills(round: usize) {
             .map(|class| (class.name.as_str(), class.probes.contains(&true)))
             .collect();
         for (class, time) in said.remove(&pid).expect("each JVM has one file") {
-            // measured against the snapshot's own clock, so that a busy machine does not matter
-            if time + WINDOW_MS <= snapshot.meta.dump_ms {
+            // when the arrays were last read, so that a busy machine does not matter
+            if time < snapshot.meta.dump_ms {
                 assert_eq!(
                     hit.get(class.as_str()),
                     Some(&true),
