@@ -1,9 +1,12 @@
-//! `cargo xtask bench coverage`: what coverage costs a program that has been running for a while.
+//! `cargo xtask bench coverage`: what coverage costs whole runs ([`whole_runs`]), and programs that have been running for a
+//! while.
 //!
-//! Programs that do the same work in round after round, each in a JVM of its own: without an agent, with JaCoCo, with
+//! The latter do the same work in round after round, each in a JVM of its own: without an agent, with JaCoCo, with
 //! Classhook's probes as they are inserted, and with those taken out of hot code again. After a while the CPU time of
 //! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
 //! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
+
+mod whole_runs;
 
 use crate::bench::figures::{Cost, Figure, quantile_of_times};
 use crate::bench::folder;
@@ -18,7 +21,7 @@ use std::time::Duration;
 /// How to measure.
 #[derive(clap::Args)]
 pub struct Options {
-    /// JVMs for each figure
+    /// JVMs for each figure; of whole runs three times as many
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     processes: u32,
     /// Seconds before the first round that counts
@@ -33,6 +36,12 @@ pub struct Options {
     /// Only the JDK of this release; may be repeated
     #[arg(long, value_name = "RELEASE")]
     jdk: Vec<u32>,
+}
+
+impl Options {
+    fn wants(&self, program: &str) -> bool {
+        self.program.is_empty() || self.program.iter().any(|name| name == program)
+    }
 }
 
 const STEADY: &str = include_str!("coverage/Steady.java");
@@ -75,8 +84,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
             options.processes
         ));
         let bench = Bench::prepare(workspace, jdk, &jacoco, options)?;
+        figures.extend(bench.whole_runs(workspace)?);
         for (program, artifact) in PROGRAMS {
-            if options.program.is_empty() || options.program.iter().any(|name| name == program) {
+            if options.wants(program) {
                 let jar = artifact.map(|name| setup::artifact(workspace, name));
                 figures.extend(bench.measure(program, jar.transpose()?.as_deref())?);
             }
@@ -113,6 +123,21 @@ impl<'a> Bench<'a> {
             folder,
             options,
         })
+    }
+
+    fn whole_runs(&self, workspace: &Workspace) -> Result<Vec<Figure>> {
+        let mut figures = Vec::new();
+        let bench = whole_runs::Bench {
+            workspace,
+            jdk: self.jdk,
+            folder: &self.folder,
+        };
+        for program in whole_runs::programs(workspace, &self.folder)? {
+            if self.options.wants(program.name) {
+                figures.extend(bench.measure(&program, 3 * self.options.processes)?);
+            }
+        }
+        Ok(figures)
     }
 
     fn measure(&self, program: &str, jar: Option<&Path>) -> Result<Vec<Figure>> {

@@ -3,13 +3,15 @@
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a process, and the processes it waited for, have used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// User and system.
     pub cpu: Duration,
+    /// From its start to its end.
+    pub wall: Duration,
     /// The most memory that the process itself had at a time, in bytes.
     pub peak: u64,
 }
@@ -24,6 +26,7 @@ const LOOK: Duration = Duration::from_millis(2);
 pub fn of(command: &mut Command) -> Result<Usage> {
     let before = children()?;
     let errors = tempfile::NamedTempFile::new()?;
+    let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -38,12 +41,13 @@ pub fn of(command: &mut Command) -> Result<Usage> {
         }
         std::thread::sleep(LOOK);
     };
+    let wall = begun.elapsed();
     let cpu = children()?.saturating_sub(before);
     if !status.success() {
         let errors = std::fs::read(errors.path())?;
         bail!("ended with {status}: {}", String::from_utf8_lossy(&errors));
     }
-    Ok(Usage { cpu, peak })
+    Ok(Usage { cpu, wall, peak })
 }
 
 /// `VmHWM` of proc(5), in bytes; none of a process that has ended.
@@ -76,6 +80,7 @@ mod tests {
         let loop_of_sh = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
         let busy = of(Command::new("sh").args(["-c", loop_of_sh])).expect("sh runs");
         assert!(busy.cpu > Duration::ZERO && busy.peak > 100_000, "{busy:?}");
+        assert!(busy.wall > Duration::ZERO);
     }
 
     #[test]
