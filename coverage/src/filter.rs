@@ -155,7 +155,7 @@ filters! {
         kotlin::accessor "kotlin-accessor" "Accessors of private members."
         kotlin::serializable "kotlin-serializable" "Members made for `@Serializable`."
         kotlin::enum_entries "kotlin-enum-entries" "`getEntries()` of an enum."
-        kotlin::overload "kotlin-overload" "The overloads made for `@JvmOverloads`."
+        kotlin::overload "kotlin-overload" "The overloads made for `@JvmOverloads` that return nothing, constructors among them."
         kotlin::static_delegate "kotlin-static-delegate" "The static methods made for `@JvmStatic` functions without parameters."
         kotlin::safe_call "kotlin-safe-call" "The null checks of a chain of `?.`, also with `?:` behind it: a null in one of them covers this branch of all."
         kotlin::lateinit "kotlin-lateinit" "The check that a `lateinit` property has a value."

@@ -166,6 +166,25 @@ fn flags_leave_out_whole_methods() {
     check(&synthetic, &["synthetic-class"], 0, 0);
 }
 
+/// A method of a class of Kotlin that fills in default arguments, and begins its line where it returns.
+fn overload(leave: &str) -> ClassDescription {
+    let text =
+        format!("aload_0\niconst_1\naconst_null\ninvokestatic p/C f$default (I)V\nline 3\n{leave}");
+    let mut class = class("java/lang/Object", method("f", "()V", 0, code(&text)));
+    class.annotations = vec!["Lkotlin/Metadata;".into()];
+    class.source_file = Some("C.kt".into());
+    class
+}
+
+#[test]
+fn overload_is_left_out_but_for_where_it_returns_a_value() {
+    let nothing = overload("return");
+    check(&nothing, &["kotlin-without-lines", "kotlin-overload"], 0, 0);
+    let mut value = overload("areturn");
+    value.methods[0].annotations = vec!["Lkotlin/jvm/JvmOverloads;".into()];
+    check(&value, &["kotlin-without-lines"], 1, 0);
+}
+
 #[test]
 fn synthetic_methods_of_kotlin_are_kept() {
     let mut class = class(

@@ -201,6 +201,20 @@ class Overloaded @JvmOverloads constructor(val a: Int = 1, val b: String = "b", 
     fun noDefaults(a: Int): Int = a
 }
 
+interface Reply {
+    val text: String
+
+    companion object {
+        @JvmStatic
+        @JvmOverloads
+        @JvmName("create")
+        operator fun invoke(text: String, version: Int = 1): Reply =
+            object : Reply {
+                override val text = text + version
+            }
+    }
+}
+
 @JvmOverloads
 fun overloadedTopLevel(a: Int = 1, b: Boolean = a > 0, vararg c: String): Int = if (b) a + c.size else 0
 

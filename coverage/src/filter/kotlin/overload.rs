@@ -1,37 +1,42 @@
-//! The overloads made for `@JvmOverloads`: they call the function that fills in default arguments.
+//! The overloads made for `@JvmOverloads` that return nothing, such as constructors: their one line begins at the `return`,
+//! behind the call that fills in default arguments.
+//!
+//! Others have no lines, or one that begins where they return a value, which counts.
 
 use jvms::opcode;
 
 use super::super::context::FilterContext;
+use super::super::nodes::{Node, Nodes};
 use super::super::output::FilterOutput;
 
 pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    if context.is_annotated("Lkotlin/jvm/JvmOverloads;") && calls_with_defaults(context) {
+    if is_overload(context.nodes).unwrap_or(false) {
         context.ignore_all(output);
     }
 }
 
-/// The call of the function with all parameters is the last thing that the method does.
-fn calls_with_defaults(context: &FilterContext<'_>) -> bool {
-    let (nodes, method) = (context.nodes, context.method);
-    let call = nodes
-        .previous_instruction(nodes.len())
-        .and_then(|leave| nodes.previous_instruction(leave));
-    let Some((at, called)) = call.and_then(|at| Some((at, nodes.member(at)?))) else {
-        return false;
-    };
-    match nodes.opcode(at) {
-        Some(opcode::INVOKESTATIC) => {
-            called.name.strip_suffix("$default") == Some(method.name.as_str())
-        }
-        Some(opcode::INVOKESPECIAL) => {
-            method.name == "<init>"
-                && called.name == "<init>"
-                && called.owner == context.class.name
-                && called
-                    .descriptor
-                    .ends_with("Lkotlin/jvm/internal/DefaultConstructorMarker;)V")
-        }
+fn is_overload(nodes: &Nodes<'_>) -> Option<bool> {
+    let leave = nodes.previous_instruction(nodes.len())?;
+    let (line, label) = (leave.checked_sub(1)?, leave.checked_sub(2)?);
+    let call = leave.checked_sub(3)?;
+    let is_line = |node: Option<Node>| matches!(node, Some(Node::Line(_)));
+    let begins_a_line = is_line(nodes.get(line)) && nodes.get(label) == Some(Node::Label);
+    let has_others = nodes.iter().take(call).any(|(_, node)| is_line(Some(node)));
+    Some(
+        nodes.opcode(leave) == Some(opcode::RETURN)
+            && begins_a_line
+            && !has_others
+            && fills_in_defaults(nodes, call)?,
+    )
+}
+
+fn fills_in_defaults(nodes: &Nodes<'_>, call: usize) -> Option<bool> {
+    let called = nodes.member(call)?;
+    Some(match nodes.opcode(call)? {
+        opcode::INVOKESTATIC => called.name.ends_with("$default"),
+        opcode::INVOKESPECIAL => called
+            .descriptor
+            .ends_with("Lkotlin/jvm/internal/DefaultConstructorMarker;)V"),
         _ => false,
-    }
+    })
 }
