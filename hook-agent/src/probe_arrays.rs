@@ -9,7 +9,6 @@ use crate::spans::runtime;
 use probes::ProbeRange;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
-use std::time::Duration;
 
 /// The JVM's arrays, by number; an array is added before the table knows of it.
 static ARRAYS: RwLock<Vec<ProbeArray>> = RwLock::new(Vec::new());
@@ -127,32 +126,25 @@ fn hit<'a>(array: &'a [i8], range: &ProbeRange) -> impl Iterator<Item = u16> + u
     hit.map(|(_, index)| index)
 }
 
-/// How long all arrays are watched, one after the other, and each of them at most.
-const WATCHED: Duration = Duration::from_micros(2_000);
-const WATCHED_EACH: Duration = Duration::from_micros(200);
-
-/// Calls `stored` with array and index of each element that is `known` to be set and is set again within a short time:
-/// see [`arrays::watch_array`].
+/// Sets those elements to zero of which it is `known` that they were set, and calls `again` with array and index of each
+/// that has been set again since the last call.
 ///
 /// # Errors
 ///
-/// Which array cannot be watched, and why.
-pub(crate) fn watch(
+/// Which array cannot be read or written, and why.
+pub(crate) fn sweep(
     jvm: Jvm<'_>,
     known: impl Fn(u16) -> Vec<i8>,
-    mut stored: impl FnMut(u16, usize),
+    mut again: impl FnMut(u16, u16),
 ) -> Result<(), String> {
     let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
-    let known: Vec<_> = (0..)
-        .zip(all.iter())
-        .map(|(number, array)| (number, array, known(number)))
-        .filter(|(_, _, known)| known.iter().any(|byte| *byte != 0))
-        .collect();
-    let arrays = u32::try_from(known.len()).unwrap_or(u32::MAX).max(1);
-    let window = WATCHED_EACH.min(WATCHED / arrays);
-    for (number, array, known) in known {
-        arrays::watch_array(jvm, array, &known, window, |index| stored(number, index))
-            .map_err(|cause| format!("array {number} cannot be watched: {cause}"))?;
+    for (array, number) in all.iter().zip(0..) {
+        let known = (0..).zip(known(number)).filter(|(_, byte)| *byte != 0);
+        let known: Vec<u16> = known.map(|(index, _)| index).collect();
+        if !known.is_empty() {
+            arrays::take_elements(jvm, array, &known, |index, _| again(number, index))
+                .map_err(|cause| format!("array {number} cannot be watched: {cause}"))?;
+        }
     }
     Ok(())
 }

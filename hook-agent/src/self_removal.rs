@@ -1,9 +1,12 @@
 //! Takes probes out of hot code once it is on record that they were hit: such a probe costs time and can tell nothing more.
 //!
-//! From time to time the upkeep thread watches for some microseconds which of these probes are hit again. Classes whose
-//! probes are, again and again, are retransformed, and their hit probes are left out of them
-//! ([`probes::ProbeTable::spend`]). What was hit is on record before, so nothing is lost, also not for methods that go on
-//! running their old code.
+//! From time to time the upkeep thread clears such probes in each of its turns, and looks in the next which of them are
+//! hit again. Classes whose probes are, again and again, are retransformed, and their hit probes are left out of them
+//! ([`probes::ProbeTable::spend`]). What was hit is on record before, so nothing is lost, neither with what is cleared nor
+//! by methods that go on running their old code.
+//!
+//! A turn is long enough for threads that wait for a processor most of the time, as on a machine that is busy with other
+//! programs.
 
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -22,14 +25,14 @@ const FIRST_PAUSE: Duration = Duration::from_secs(3);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 /// The longest pause between two retransformations of one class: it becomes four times as long each time.
 const LONGEST_CLASS_PAUSE: Duration = Duration::from_secs(3_600);
-/// How often the probes are watched, once in each turn of the upkeep thread.
+/// How many turns of the upkeep thread the probes are watched.
 const WATCHES: u32 = u32::BITS;
-/// In so many of these some probe of a hot class is hit; its thread need not have been running at each.
-const HOT: u32 = 3;
+/// In so many of these some probe of a hot class is hit.
+const HOT: u32 = WATCHES / 2;
 
-/// When each probe, by array and index, was hit again that is known to have been hit: a bit for each time that the probes
-/// were watched.
-type Heat = HashMap<(u16, usize), u32>;
+/// In which turns each probe, by array and index, was hit again that is known to have been hit: a bit for each. The first
+/// may stand for a hit from long before.
+type Heat = HashMap<(u16, u16), u32>;
 
 /// When the upkeep thread looks for hot classes, and what it did before.
 #[derive(Debug)]
@@ -119,7 +122,7 @@ impl SelfRemoval {
         // Nobody reads or clears the arrays meanwhile.
         let _exclusive = agent.snapshot.exclusive();
         let known = |array| agent.snapshot.known(array);
-        probe_arrays::watch(jvm, known, |array, index| {
+        probe_arrays::sweep(jvm, known, |array, index| {
             *self.heat.entry((array, index)).or_default() |= 1 << self.watched;
         })
     }
@@ -147,7 +150,8 @@ impl SelfRemoval {
     /// Whether probes of a class were hit often enough, be it another one each time: large programs go through much code
     /// in turn.
     fn is_hot(&self, range: &ProbeRange) -> bool {
-        let seen = indices(range).filter_map(|index| self.heat.get(&(range.array, index)));
+        let indices = indices(range).filter_map(|index| u16::try_from(index).ok());
+        let seen = indices.filter_map(|index| self.heat.get(&(range.array, index)));
         seen.fold(0, |all, times| all | times).count_ones() >= HOT
     }
 
@@ -190,12 +194,13 @@ pub(crate) fn put_back(agent: &Agent, jvm: Jvm<'_>, ranges: &[ProbeRange]) {
 mod tests {
     use super::*;
 
-    /// Whether a class with the probes 10 to 19 of array 1 is hot when these were hit, by array, index and number of the
-    /// time they were watched.
-    fn is_hot(hits: &[(u16, usize, u32)]) -> bool {
+    /// Whether a class with the probes 10 to 19 of array 1 is hot when these were hit, by array, index and the turns.
+    fn is_hot(hits: &[(u16, u16, std::ops::Range<u32>)]) -> bool {
         let mut removal = SelfRemoval::new();
-        for (array, index, watched) in hits {
-            *removal.heat.entry((*array, *index)).or_default() |= 1 << watched;
+        for (array, index, turns) in hits {
+            for turn in turns.clone() {
+                *removal.heat.entry((*array, *index)).or_default() |= 1 << turn;
+            }
         }
         let (array, base, count) = (1, 10, 10);
         removal.is_hot(&ProbeRange { array, base, count })
@@ -203,14 +208,14 @@ mod tests {
 
     #[test]
     fn class_is_hot_whose_probes_are_hit_in_turn() {
-        assert!(is_hot(&[(1, 10, 0), (1, 10, 1), (1, 10, 31)]));
-        assert!(is_hot(&[(1, 10, 0), (1, 15, 1), (1, 19, 2)]));
+        assert!(is_hot(&[(1, 10, 16..32)]));
+        assert!(is_hot(&[(1, 10, 0..6), (1, 15, 6..12), (1, 19, 20..24)]));
     }
 
     #[test]
-    fn class_is_not_hot_whose_probes_are_hit_at_few_moments() {
-        assert!(!is_hot(&[(1, 10, 0), (1, 10, 1)]));
-        assert!(!is_hot(&[(1, 10, 7), (1, 11, 7), (1, 12, 7), (1, 13, 8)]));
-        assert!(!is_hot(&[(1, 9, 0), (1, 20, 1), (2, 10, 2), (1, 10, 3)]));
+    fn class_is_not_hot_whose_probes_are_hit_in_few_turns() {
+        assert!(!is_hot(&[(1, 10, 0..15)]));
+        assert!(!is_hot(&[(1, 10, 4..12), (1, 11, 4..12), (1, 12, 5..13)]));
+        assert!(!is_hot(&[(1, 9, 0..32), (1, 20, 0..32), (2, 10, 0..32)]));
     }
 }

@@ -11,7 +11,6 @@ use jni_sys::{JNI_ABORT, jobject};
 use std::ffi::CStr;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI8, Ordering};
-use std::time::{Duration, Instant};
 
 /// One `hits` array of the JVM, held by a global reference until the process ends.
 #[derive(Debug)]
@@ -100,38 +99,6 @@ pub(crate) fn take_elements(
         })?;
         if byte[0] != 0 {
             taken(*index, byte[0]);
-        }
-    }
-    Ok(())
-}
-
-/// Calls `stored` with each element that is not zero in `known` and that is stored again within `window`; what is known
-/// stays in the array. Meanwhile the JVM may not move objects.
-///
-/// # Errors
-///
-/// What the JVM threw, or that it gives no access to the array itself.
-pub(crate) fn watch_array(
-    jvm: Jvm<'_>,
-    array: &ProbeArray,
-    known: &[i8],
-    window: Duration,
-    mut stored: impl FnMut(usize),
-) -> std::result::Result<(), String> {
-    let elements = CriticalElements::of(jvm, array)?;
-    let elements = elements.shared()?;
-    let watched = || {
-        let watched = known.iter().zip(elements).enumerate();
-        watched.filter(|(_, (byte, _))| **byte != 0)
-    };
-    watched().for_each(|(_, (_, element))| element.store(0, Ordering::Relaxed));
-    let begun = Instant::now();
-    while begun.elapsed() < window {
-        std::hint::spin_loop();
-    }
-    for (index, (byte, element)) in watched() {
-        if element.swap(*byte, Ordering::Relaxed) != 0 {
-            stored(index);
         }
     }
     Ok(())
