@@ -5,6 +5,10 @@
 //! Classhook's probes as they are inserted, and with those taken out of hot code again. After a while the CPU time of
 //! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
 //! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
+//!
+//! With G1 a store costs more where it leads from one region of old objects into another, so that a program is faster or
+//! slower by where its oldest objects happen to lie, which anything moves that is allocated before; so the JVMs have the
+//! parallel collector, unless G1 is asked for.
 
 mod whole_runs;
 
@@ -30,6 +34,9 @@ pub struct Options {
     /// Rounds of each JVM that count
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// The garbage collector of the JVMs
+    #[arg(long, value_enum, default_value_t = Collector::Parallel)]
+    collector: Collector,
     /// Only this program; may be repeated
     #[arg(long, value_name = "NAME")]
     program: Vec<String>,
@@ -41,6 +48,22 @@ pub struct Options {
 impl Options {
     fn wants(&self, program: &str) -> bool {
         self.program.is_empty() || self.program.iter().any(|name| name == program)
+    }
+}
+
+/// A garbage collector.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Collector {
+    Parallel,
+    G1,
+}
+
+impl Collector {
+    fn option(self) -> &'static str {
+        match self {
+            Self::Parallel => "-XX:+UseParallelGC",
+            Self::G1 => "-XX:+UseG1GC",
+        }
     }
 }
 
@@ -80,8 +103,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     let is_wanted = |jdk: &Jdk| options.jdk.is_empty() || options.jdk.contains(&jdk.feature);
     for jdk in jdks::measured()?.iter().filter(|jdk| is_wanted(jdk)) {
         say(format!(
-            "bench coverage: {} JVMs each on {jdk}",
-            options.processes
+            "bench coverage: {} JVMs each on {jdk}, {:?} collector",
+            options.processes, options.collector
         ));
         let bench = Bench::prepare(workspace, jdk, &jacoco, options)?;
         figures.extend(bench.whole_runs(workspace)?);
@@ -201,6 +224,7 @@ impl<'a> Bench<'a> {
         }
         let mut java = Command::new(self.jdk.tool("java"));
         java.env_remove("JAVA_TOOL_OPTIONS");
+        java.arg(self.options.collector.option());
         let (agent, out) = (self.agent.display(), out.display());
         match variant {
             Variant::None => {}
