@@ -1,6 +1,6 @@
 //! Packs the SDKs for `classhook plugin new`. That for Rust: the sources of the crates that plugins and their tests are
 //! built of, and the versions of what these take from the registry. That for C: its sources, and the bindings that are
-//! generated of the interface, so that nobody needs the generator. That for Python: a module, and the interface.
+//! generated of the interface, so that nobody needs the generator. Those for Python and JavaScript: a module, and the interface.
 //! And has the linker fold functions.
 
 #[path = "build/folding.rs"]
@@ -50,13 +50,15 @@ type Packed = (String, Vec<u8>);
 const WORLD: &str = "transform-plugin";
 const REPORT_WORLD: &str = "report-plugin";
 const WIT: &str = "wit";
-/// The sources of the SDKs for C and Python.
+/// The sources of the SDKs for C, Python and JavaScript.
 const C: &str = "sdk/c";
 const PYTHON: &str = "sdk/python";
+const JS: &str = "sdk/js";
 /// The interfaces whose names begin those of C; longer ones would begin with the package's.
-const INTERFACES: [&str; 13] = [
+const INTERFACES: [&str; 14] = [
     "class-file",
     "declarations",
+    "helpers",
     "host",
     "plans",
     "probes",
@@ -80,8 +82,9 @@ fn main() -> Result<()> {
     let rust = archive("RUST", &rust(&root)?, &out)?;
     let c = archive("C", &c(&root)?, &out)?;
     let python = archive("PYTHON", &sources(&root, PYTHON)?, &out)?;
+    let js = archive("JS", &sources(&root, JS)?, &out)?;
     let common = archive("COMMON", &files(&root, &COMMON)?, &out)?;
-    std::fs::write(out.join("sdk.rs"), rust + &c + &python + &common)?;
+    std::fs::write(out.join("sdk.rs"), rust + &c + &python + &js + &common)?;
     std::fs::write(
         out.join("nothing.wasm"),
         nothing::component(&root.join(WIT), WORLD)?,
@@ -223,10 +226,18 @@ fn add_sources(folder: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Resul
         if entry.is_dir() {
             add_sources(&entry, &name, packed)?;
         } else {
-            packed.push((name, std::fs::read(&entry)?));
+            packed.push((name, without_unit_tests(std::fs::read(&entry)?)));
         }
     }
     Ok(())
+}
+
+/// A source without the unit tests at its end, which nothing of a plugin is built of.
+fn without_unit_tests(mut source: Vec<u8>) -> Vec<u8> {
+    let begin = b"\n#[cfg(test)]\nmod tests {\n";
+    let tests = source.windows(begin.len()).position(|found| found == begin);
+    source.truncate(tests.unwrap_or(source.len()));
+    source
 }
 
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -67,6 +67,9 @@ impl ExplainedClass<'_> {
             "bytes_after": (!self.bytes.is_empty()).then_some(self.bytes.len()),
             "class_edits": self.explanation.class_edits.len(),
             "replaced_by": self.explanation.replaced.as_ref().map(|(by, _)| by),
+            "helpers": self.explanation.helpers.iter()
+                .map(|(by, helper)| json!({"plugin": by, "class": helper.name, "bytes": helper.bytes.len()}))
+                .collect::<Vec<_>>(),
             "edits": self.edits().map(remark).collect::<Vec<_>>(),
             "notes": self.notes().map(remark).collect::<Vec<_>>(),
             "left_alone": skipped

@@ -18,6 +18,8 @@ mod shared_file;
 pub mod signature;
 mod stage;
 
+use rewriter::HelperClass;
+
 use crate::warnings::Warning;
 
 /// What came of class files and archives; of several, one after the other.
@@ -29,14 +31,26 @@ pub struct Record {
     pub warnings: Vec<Warning>,
     /// The original classes, if they are kept.
     pub kept: Vec<baseline::KeptClass>,
+    /// Helper classes of plugins that belong beside the class file, until they are written.
+    pub helpers: Vec<HelperClass>,
 }
 
 impl Record {
+    /// The helper classes, which are the caller's to write: each by the name of its file.
+    pub fn take_helpers(&mut self) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let helpers = std::mem::take(&mut self.helpers).into_iter();
+        helpers.map(|helper| {
+            let simple = helper.name.rsplit('/').next().unwrap_or(&helper.name);
+            (format!("{simple}.class"), helper.bytes)
+        })
+    }
+
     /// Adds what came next.
     pub fn append(&mut self, mut other: Self) {
         self.tally.add(&other.tally);
         self.warnings.append(&mut other.warnings);
         self.kept.append(&mut other.kept);
+        self.helpers.append(&mut other.helpers);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a plugin would do to a class, as text.
 
+use std::fmt::Write;
+
 use host::{Explained, Explanation};
 use rewriter::{ClassFile, print};
 
@@ -13,6 +15,14 @@ pub fn plan_text(class: &ClassFile<'_>, explanation: &Explanation) -> String {
     if let Some((by, bytes)) = &explanation.replaced {
         let by = escape::line(by);
         text = format!("+ {by}: another class file, of {bytes} bytes\n");
+    }
+    for (by, helper) in &explanation.helpers {
+        let (by, name, bytes) = (
+            escape::line(by),
+            escape::line(&helper.name),
+            helper.bytes.len(),
+        );
+        let _ = writeln!(text, "+ {by}: helper class {name}, of {bytes} bytes");
     }
     let skipped = &explanation.skipped;
     let written = print::plan(class, &class_edits, &remarks, skipped, &mut text);

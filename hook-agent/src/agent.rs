@@ -7,6 +7,7 @@
 //! | `unprepared` | classes that cannot be retransformed yet |
 //! | `reconstituted` | class files of classes of which the JVM hands over other bytes |
 //! | `patches` | hot patches in force |
+//! | `helper_classes` | which helper classes of plugins each loader has |
 //! | `loaders`, `code_sources` | what the hook asks of a class besides its bytes |
 //! | `huge_methods` | HotSpot's limit for the length of methods that it compiles |
 //! | `failures` | what went wrong |
@@ -21,6 +22,7 @@
 pub(crate) mod code_sources;
 pub(crate) mod control_channel;
 pub(crate) mod failures;
+pub(crate) mod helper_classes;
 pub(crate) mod huge_methods;
 pub(crate) mod instrumented;
 pub(crate) mod loaders;
@@ -43,6 +45,7 @@ use crate::spans::event_file::EventFile;
 use code_sources::CodeSources;
 use control_channel::ControlChannel;
 use failures::Failures;
+use helper_classes::HelperClasses;
 use host::config::{Agent as Settings, OnError};
 use host::{Config, Pipeline};
 use huge_methods::HugeMethods;
@@ -84,6 +87,8 @@ pub(crate) struct Agent {
     pub patches: Patches,
     /// Class loaders.
     pub loaders: Loaders,
+    /// Helper classes of plugins.
+    pub helpers: HelperClasses,
     /// Where classes came from.
     pub code_sources: CodeSources,
     /// What was loaded, if nothing was selected; known when the JVM ends.
@@ -151,6 +156,7 @@ impl Agent {
             reconstituted: Reconstituted::default(),
             patches: Patches::default(),
             loaders: Loaders::default(),
+            helpers: HelperClasses::default(),
             code_sources: CodeSources::default(),
             unselected: OnceLock::new(),
             failures: Failures::default(),

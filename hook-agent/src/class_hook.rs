@@ -5,6 +5,7 @@ use crate::agent::instrumented::Edits;
 use crate::agent::plugins::PluginSet;
 use crate::collected;
 use crate::ffi::class_file_load::ClassFileLoad;
+use crate::helper_classes::LoaderOfClass;
 use crate::messages::{self, Code};
 use crate::names::{decode, name_in};
 use crate::originals;
@@ -148,7 +149,10 @@ fn transform(
     set: &PluginSet,
 ) -> Option<InstrumentedClass> {
     let mut out = Vec::new();
-    let (outcome, requested) = set.pipeline.transform_by(request, agent.table, &mut out);
+    let helpers = LoaderOfClass { agent, load };
+    let (outcome, requested) = set
+        .pipeline
+        .transform_by(request, agent.table, &helpers, &mut out);
     if set.pipeline.has_huge_methods() {
         agent.huge_methods.crossed();
     }

@@ -13,5 +13,8 @@ pub(crate) fn forget(agent: &Agent, local: Local<'_>) {
     agent
         .instrumented
         .forget_loaders(|loader| collected.contains(&loader));
+    agent
+        .helpers
+        .forget_loaders(|loader| collected.contains(&loader));
     structural_edits::forget_loaders(|loader| collected.contains(&loader));
 }

@@ -49,6 +49,7 @@ mod control_thread;
 mod current;
 mod events;
 mod ffi;
+mod helper_classes;
 mod jacoco_thread;
 mod live_phase;
 mod loaded;

@@ -16,6 +16,7 @@ use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::Live;
 use crate::ffi::table::{CAN_SET_NATIVE_METHOD_PREFIX, Capabilities, Event};
 use crate::ffi::vm::Vm;
+use crate::helper_classes::LoaderOfClass;
 use crate::messages::{self, Code};
 use crate::names::{decode, dotted, name_in};
 use host::untouched::is_untouched;
@@ -115,7 +116,8 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
                 retransforming: false,
             };
             agent.upkeep.await_room(agent.table);
-            plugins.pipeline.prepare(&request, agent.table)
+            let helpers = LoaderOfClass { agent, load };
+            plugins.pipeline.prepare(&request, agent.table, &helpers)
         }
     };
     let Some((edits, bytes)) = edited else {

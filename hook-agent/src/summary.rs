@@ -86,6 +86,12 @@ fn plan_cache(plans: Option<PlanCounts>) -> String {
     )
 }
 
+/// Whether a selector names a class by a package of the JDK's.
+fn is_of_jdk(selector: &str) -> bool {
+    let packages = ["java.", "java/", "javax.", "javax/", "jdk.", "jdk/", "sun."];
+    packages.iter().any(|package| selector.starts_with(package))
+}
+
 /// Rules and patterns of plugins that had no class.
 fn print_unmatched(agent: &Agent) {
     let Some(set) = agent.plugins.current() else {
@@ -94,10 +100,16 @@ fn print_unmatched(agent: &Agent) {
     for (plugin, unmatched) in set.pipeline.plugins().zip(set.pipeline.unmatched()) {
         if !unmatched.is_empty() {
             let classes = unmatched.join(", ");
+            let hint = match unmatched.iter().any(|name| is_of_jdk(name)) {
+                true => {
+                    " (classes of the JDK are shown to plugins with the capability `boot` alone)"
+                }
+                false => "",
+            };
             messages::warning(
                 Code::Unmatched,
                 format_args!(
-                    "plugin {plugin}: no class was loaded that these match: {classes}; what names them had no effect"
+                    "plugin {plugin}: no class was loaded that these match: {classes}; what names them had no effect{hint}"
                 ),
             );
         }

@@ -101,7 +101,7 @@ struct Ability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 14] = [
+const ABILITIES: [Ability; 15] = [
     Ability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -165,6 +165,13 @@ const ABILITIES: [Ability; 14] = [
         grant: Some((
             "raw",
             "replaces the whole class files of the classes you select",
+        )),
+    },
+    Ability {
+        interface: "classhook:plugin/helpers",
+        grant: Some((
+            "helpers",
+            "adds classes of its own to the packages of the classes you select",
         )),
     },
 ];
@@ -441,6 +448,7 @@ mod tests {
             ("probes", "hit"),
             ("structure", "rename-type"),
             ("raw", "replace"),
+            ("helpers", "define"),
         ] {
             let interface = format!("classhook:plugin/{interface}");
             assert!(

@@ -3,8 +3,9 @@
 use plan_rules::{ProbeKind, Row, Tag};
 use probes::ProbeTable;
 use rewriter::print::{Remark, What};
-use rewriter::{ClassEdit, InsertionPoint, Location, MethodIndex};
+use rewriter::{ClassEdit, HelperClass, InsertionPoint, Location, MethodIndex};
 
+use crate::helpers;
 use crate::journal::Journal;
 use crate::outcome::{ClassRequest, Outcome};
 use crate::pipeline::{Observer, Pipeline};
@@ -21,6 +22,8 @@ pub struct Explanation {
     pub class_edits: Vec<(String, ClassEdit)>,
     /// The plugin that gives the class another class file, and that file's bytes.
     pub replaced: Option<(String, usize)>,
+    /// Helper classes, with the names of the plugins that bring them.
+    pub helpers: Vec<(String, HelperClass)>,
     /// What else they asked for and noted, each plugin's in its own order; then what is worth knowing
     /// about the result.
     pub remarks: Vec<Explained>,
@@ -74,6 +77,9 @@ impl Observer for Explanation {
             if let Some(bytes) = &request.replacement {
                 self.replaced = Some((plugin.name.clone(), bytes.len()));
             }
+            let helpers = helpers::needed(request).iter();
+            self.helpers
+                .extend(helpers.map(|helper| (plugin.name.clone(), helper.clone())));
             let class_edits = request.plan.class_edits().iter();
             self.class_edits
                 .extend(class_edits.map(|edit| (plugin.name.clone(), edit.clone())));
@@ -157,7 +163,14 @@ impl Pipeline {
     ) -> (Outcome, Explanation) {
         let mut explanation = Explanation::default();
         let (storage, journal) = (Storage::Shared(table), Journal::default());
-        let outcome = self.observed(request, storage, out, Some(&mut explanation), &journal);
+        let outcome = self.observed(
+            request,
+            storage,
+            None,
+            out,
+            Some(&mut explanation),
+            &journal,
+        );
         (outcome, explanation)
     }
 }

@@ -3,6 +3,7 @@
 mod class_file;
 mod convert;
 mod declarations;
+mod helpers;
 mod host;
 pub mod jvm_events;
 pub mod jvm_requests;

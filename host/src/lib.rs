@@ -23,6 +23,7 @@ pub mod error;
 mod event;
 pub mod explain;
 mod handles;
+pub mod helpers;
 mod imports;
 mod instance;
 mod journal;
@@ -61,6 +62,7 @@ pub use component::compile_ahead;
 pub use config::Config;
 pub use error::HostError;
 pub use explain::{Explained, Explanation};
+pub use helpers::HelperLoader;
 pub use observer::Observer;
 pub use outcome::{
     ClassRequest, Failure, Loader, MethodRemark, Outcome, PlanCounts, Summary, SwitchedOff,

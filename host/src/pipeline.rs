@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use observations::Wish;
 use probes::ProbeTable;
-use rewriter::ClassFile;
+use rewriter::{ClassFile, HelperClass};
 use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
@@ -21,6 +21,7 @@ use crate::compiler::Compiler;
 use crate::config::{Config, OnError};
 use crate::engine::{self, Ticker};
 use crate::error::HostError;
+use crate::helpers::HelperLoader;
 use crate::journal::Journal;
 use crate::lent::LentMemory;
 use crate::natives;
@@ -114,37 +115,39 @@ impl Pipeline {
         table: &ProbeTable,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        self.observed(request, Storage::Shared(table), out, None, &self.journal)
+        let storage = Storage::Shared(table);
+        self.observed(request, storage, None, out, None, &self.journal)
     }
 
     /// As [`Pipeline::transform`], for a class that will run without the agent: it carries its probes
-    /// itself ([`class_array`]). If it was changed, `probes` says whose they are.
+    /// itself ([`class_array`]). If it was changed, `probes` says whose they are, and the helper classes that it needs are
+    /// given.
     pub fn instrument(
         &self,
         request: &ClassRequest<'_>,
         probes: &mut Vec<ClassProbes>,
         out: &mut Vec<u8>,
-    ) -> Outcome {
+    ) -> (Outcome, Vec<HelperClass>) {
         probes.clear();
-        self.observed(request, Storage::Own(probes), out, None, &self.journal)
+        let mut requested = Requested::default();
+        let (storage, observer) = (Storage::Own(probes), Some(&mut requested as &mut _));
+        let outcome = self.observed(request, storage, None, out, observer, &self.journal);
+        (outcome, requested.helpers)
     }
 
-    /// As [`Pipeline::transform`]; with what was asked for.
+    /// As [`Pipeline::transform`]; with what was asked for. Helper classes are defined by `helpers`, on the stack of the
+    /// caller.
     pub fn transform_by(
         &self,
         request: &ClassRequest<'_>,
         table: &ProbeTable,
+        helpers: &dyn HelperLoader,
         out: &mut Vec<u8>,
     ) -> (Outcome, Requested) {
         let mut requested = Requested::default();
-        let observer = Some(&mut requested as &mut dyn Observer);
-        let outcome = self.observed(
-            request,
-            Storage::Shared(table),
-            out,
-            observer,
-            &self.journal,
-        );
+        let (storage, observer) = (Storage::Shared(table), Some(&mut requested as &mut _));
+        let helpers = Some(helpers);
+        let outcome = self.observed(request, storage, helpers, out, observer, &self.journal);
         (outcome, requested)
     }
 
@@ -164,19 +167,22 @@ impl Pipeline {
         &self,
         request: &ClassRequest<'_>,
         table: &ProbeTable,
+        helpers: &dyn HelperLoader,
     ) -> Option<(StructuralEdits, Vec<u8>)> {
         let begun = Instant::now();
         let _running = self.ticker.run().ok()?;
-        let prepared = self.stacks.run(|buffers| {
-            Some(match self.ask(request, &mut buffers.memory).transpose()? {
-                Ok(planned) => {
-                    let (edited, done) = divide(planned, request.bytes, table, buffers);
-                    (edited, Ok(done))
-                }
-                Err(trouble) => (None, Err(trouble)),
-            })
-        });
-        let (edited, done) = prepared.ok()??;
+        let asked = self
+            .stacks
+            .run(|buffers| self.ask(request, &mut buffers.memory));
+        let (edited, done) = match asked.ok()?.transpose()? {
+            Ok(mut planned) => {
+                planned.define_helpers(helpers);
+                let divided = |buffers: &mut _| divide(planned, request.bytes, table, buffers);
+                let (edited, done) = self.stacks.run(divided).ok()?;
+                (edited, Ok(done))
+            }
+            Err(trouble) => (None, Err(trouble)),
+        };
         let bytes = edited.as_ref().map_or(request.bytes, |(_, bytes)| bytes);
         let time = begun.elapsed();
         let prepared = Prepared { done, time };
@@ -199,9 +205,10 @@ impl Pipeline {
     pub(crate) fn observed(
         &self,
         request: &ClassRequest<'_>,
-        storage: Storage<'_>,
+        mut storage: Storage<'_>,
+        helpers: Option<&dyn HelperLoader>,
         out: &mut Vec<u8>,
-        observer: Option<&mut dyn Observer>,
+        mut observer: Option<&mut dyn Observer>,
         journal: &Journal,
     ) -> Outcome {
         out.clear();
@@ -218,15 +225,17 @@ impl Pipeline {
                 Ok(prepared.done.map(finish))
             }
             None => match self.ticker.run() {
-                Ok(_running) => self.stacks.run(|buffers| {
-                    let memory = std::mem::take(out);
-                    let done = self.work(request, storage, buffers, memory)?;
-                    Ok(done.map(|done| {
+                Ok(_running) => {
+                    let mut make = |planned, buffers: &mut _| {
+                        let memory = std::mem::take(out);
+                        let done = splice(planned, request, storage.again(), buffers, memory);
+                        let observer = observer.as_deref_mut().map(|it| it as &mut dyn Observer);
                         let (planned, failed) = finish(done, out, observer, journal);
                         planned.lend(&mut buffers.memory);
                         failed
-                    }))
-                }),
+                    };
+                    self.in_steps(request, helpers, &mut make)
+                }
                 Err(error) => Err(format!("no thread for the clock: {error}")),
             },
         };
@@ -341,28 +350,33 @@ impl Pipeline {
         !is_untouched(name) && found.is_some_and(wants)
     }
 
-    /// The work on one class, its new bytes in the place of `out`; none if no plugin wants it.
-    fn work(
+    /// Asks the plugins and has the class made, on a stack of its own; in between, where plugins bring some, helper
+    /// classes are defined on the stack of the caller. None if no plugin wants the class.
+    fn in_steps<T>(
         &self,
         request: &ClassRequest<'_>,
-        storage: Storage<'_>,
-        buffers: &mut ScratchBuffers,
-        mut out: Vec<u8>,
-    ) -> Result<Option<DoneClass>, Trouble> {
-        let Some(mut planned) = self.ask(request, &mut buffers.memory)? else {
-            return Ok(None);
+        helpers: Option<&dyn HelperLoader>,
+        make: &mut dyn FnMut(PlannedClass, &mut ScratchBuffers) -> T,
+    ) -> Result<Result<Option<T>, Trouble>, String> {
+        let mut waiting = None;
+        let made = self.stacks.run(|buffers| {
+            let Some(planned) = self.ask(request, &mut buffers.memory)? else {
+                return Ok(None);
+            };
+            match helpers {
+                Some(loader) if planned.needs_helpers() => {
+                    waiting = Some((planned, loader));
+                    Ok(None)
+                }
+                _ => Ok(Some(make(planned, buffers))),
+            }
+        });
+        let Some((mut planned, loader)) = waiting else {
+            return made;
         };
-        let mut bytes = Cow::Borrowed(request.bytes);
-        if let Some(original) = request.original
-            && !request.retransforming
-            && planned.structural_edits().next().is_some()
-        {
-            // What the class was given of them is in there again.
-            bytes = with_prefixed_natives(original, request.bytes);
-        }
-        let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
-        let spliced = spliced.map(|spliced| (spliced, out));
-        Ok(Some(DoneClass { planned, spliced }))
+        planned.define_helpers(loader);
+        let made = self.stacks.run(|buffers| make(planned, buffers));
+        made.map(|made| Ok(Some(made)))
     }
 
     /// What the plugins that want a class ask for; none if no plugin wants it.
@@ -409,6 +423,27 @@ impl Pipeline {
         let wanting = wanting.into_iter().map(|(plugin, _)| plugin);
         PlannedClass::ask(class, wanting, memory).map(Some)
     }
+}
+
+/// The edits of a class, its new bytes in the place of `out`.
+fn splice(
+    mut planned: PlannedClass,
+    request: &ClassRequest<'_>,
+    storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    mut out: Vec<u8>,
+) -> DoneClass {
+    let mut bytes = Cow::Borrowed(request.bytes);
+    if let Some(original) = request.original
+        && !request.retransforming
+        && planned.structural_edits().next().is_some()
+    {
+        // What the class was given of them is in there again.
+        bytes = with_prefixed_natives(original, request.bytes);
+    }
+    let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
+    let spliced = spliced.map(|spliced| (spliced, out));
+    DoneClass { planned, spliced }
 }
 
 /// Notes what came of a class and hands it over; gives it back, and what went wrong.
@@ -517,6 +552,8 @@ pub struct Requested {
     pub plugins: Vec<String>,
     /// Hit probes that the class does not get, because it is on record that they were hit.
     pub spent: usize,
+    /// The helper classes that the edits may name.
+    pub helpers: Vec<HelperClass>,
 }
 
 impl Observer for Requested {
@@ -525,6 +562,7 @@ impl Observer for Requested {
         let requesting = requests.filter(|asked| asked.request.edits() > 0);
         self.plugins
             .extend(requesting.map(|asked| asked.plugin.name.clone()));
+        self.helpers.extend(planned.helpers().cloned());
     }
 
     fn spliced(&mut self, spliced: &Spliced) {

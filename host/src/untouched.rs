@@ -4,11 +4,12 @@
 
 use crate::class_array;
 use crate::storage::HELPER;
+use rewriter::is_helper_class;
 
 /// Names, by prefix: the probe classes and the runtime, which must not probe themselves; what HotSpot
 /// calls while it defines the first changed class of a named module (`Modules.transformedByAgent`: a
 /// change to a class that the call itself needs ends in a `ClassCircularityError`); the classes of
-/// `java.lang.instrument`; and code generated for reflection.
+/// `java.lang.instrument`; and code generated for reflection. Helper classes of plugins are not touched, either.
 const PREFIXES: [&str; 9] = [
     HELPER,
     class_array::PACKAGE,
@@ -24,9 +25,8 @@ const PREFIXES: [&str; 9] = [
 /// Whether a class, by its internal name, is never touched.
 #[must_use]
 pub fn is_untouched(name: &[u8]) -> bool {
-    PREFIXES
-        .iter()
-        .any(|prefix| name.starts_with(prefix.as_bytes()))
+    let mut prefixes = PREFIXES.iter();
+    prefixes.any(|prefix| name.starts_with(prefix.as_bytes())) || is_helper_class(name)
 }
 
 #[cfg(test)]
@@ -45,12 +45,15 @@ mod tests {
             "jdk/internal/module/Modules",
             "sun/instrument/InstrumentationImpl",
             "jdk/internal/reflect/GeneratedMethodAccessor1",
+            "com/acme/$Classhook$0123456789abcdef$Log",
+            "$Classhook$0123456789abcdef$Log",
         ] {
             assert!(is_untouched(name.as_bytes()), "{name}");
         }
         for name in [
             "java/lang/Module",
             "com/acme/Main",
+            "com/$Classhook$/Main",
             "jdk/internal/reflect/Reflection",
             "",
         ] {

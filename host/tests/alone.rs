@@ -2,8 +2,11 @@
 
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "support/helper_loaders.rs"]
+mod helper_loaders;
 
 use compiler::compiler;
+use helper_loaders::Answering;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, Summary};
 use probes::ProbeTable;
@@ -23,7 +26,7 @@ fn plugin(name: &str, component: &str, config: serde_json::Value) -> PluginConfi
     assert!(path.exists(), "run `cargo xtask plugins` first");
     PluginConfig {
         name: name.to_owned(),
-        grant: ["probes", "rewrite", "structure", "raw"]
+        grant: ["probes", "rewrite", "structure", "raw", "helpers"]
             .map(str::to_owned)
             .to_vec(),
         config,
@@ -59,7 +62,7 @@ fn transform_and_sum_up(
         retransforming: false,
     };
     let mut out = Vec::new();
-    let (outcome, requested) = pipeline.transform_by(&class, table, &mut out);
+    let (outcome, requested) = pipeline.transform_by(&class, table, &Answering(Ok(())), &mut out);
     assert_eq!(
         pipeline.summary().failed,
         u64::from(!outcome.failures().is_empty())

@@ -4,6 +4,8 @@
 mod assembly;
 #[path = "hostile/cases.rs"]
 mod cases;
+#[path = "hostile/class_files.rs"]
+mod class_files;
 #[path = "support/compiler.rs"]
 mod compiler;
 #[path = "support/shapes.rs"]
@@ -52,7 +54,15 @@ impl Folder {
 
     /// Loads what is there.
     fn load_again(&self, change: impl FnOnce(&mut PluginConfig)) -> Result<Pipeline, HostError> {
-        let grant = ["probes", "rewrite", "structure", "raw", "natives", "boot"];
+        let grant = [
+            "probes",
+            "rewrite",
+            "structure",
+            "raw",
+            "helpers",
+            "natives",
+            "boot",
+        ];
         let mut plugin = PluginConfig {
             grant: grant.map(str::to_owned).to_vec(),
             ..PluginConfig::file(self.plugin())
@@ -166,7 +176,7 @@ fn wrong_done_anywhere_is_stopped_with_its_cause() {
 
 #[test]
 fn wrong_results_arguments_handles_and_amounts_are_stopped_with_their_cause() {
-    check(&cases::elsewhere(), 120);
+    check(&cases::elsewhere(), 140);
 }
 
 /// What loading came to, and the first class; never a panic, and never long.
@@ -441,7 +451,7 @@ fn memory_that_grows_slowly_over_many_classes_is_given_back() {
     std::fs::write(folder.plugin(), wasm).unwrap();
     let mut config = Config {
         plugins: vec![PluginConfig {
-            grant: ["probes", "rewrite", "structure", "raw"]
+            grant: ["probes", "rewrite", "structure", "raw", "helpers"]
                 .map(str::to_owned)
                 .to_vec(),
             ..PluginConfig::file(folder.plugin())

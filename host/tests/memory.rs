@@ -16,7 +16,7 @@ fn hoarding(what: &str) -> Pipeline {
     let path = root.join("../target/bundled/tests/editing.wasm");
     assert!(path.exists(), "run `cargo xtask plugins` first");
     let plugin = PluginConfig {
-        grant: ["probes", "rewrite", "structure", "raw"]
+        grant: ["probes", "rewrite", "structure", "raw", "helpers"]
             .map(str::to_owned)
             .to_vec(),
         config: serde_json::json!({ "structure": false, "wrong": format!("hoard {what}") }),

@@ -2,10 +2,13 @@
 
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "support/helper_loaders.rs"]
+mod helper_loaders;
 #[path = "support/shapes.rs"]
 mod shapes;
 
 use compiler::compiler;
+use helper_loaders::Answering;
 use host::config::PluginConfig;
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -128,14 +131,16 @@ fn spent_probes_are_left_out_and_the_others_keep_their_slots() {
     let spent = [slots_of_all[1] as usize, slots_of_all[3] as usize];
     assert_eq!(table.spend(0, spent), 2);
     assert_eq!(table.spend(0, spent), 0);
-    let (outcome, requested) = pipeline.transform_by(&request(SHAPES), &table, &mut rest);
+    let (outcome, requested) =
+        pipeline.transform_by(&request(SHAPES), &table, &Answering(Ok(())), &mut rest);
     assert_eq!((outcome, requested.spent), (Outcome::Changed, 2));
     let mut kept = slots_of_all.clone();
     kept.retain(|slot| !spent.contains(&(*slot as usize)));
     assert_eq!(slots(&rest), kept);
 
     table.spend(0, slots_of_all.iter().map(|slot| *slot as usize));
-    let (outcome, requested) = pipeline.transform_by(&request(SHAPES), &table, &mut rest);
+    let (outcome, requested) =
+        pipeline.transform_by(&request(SHAPES), &table, &Answering(Ok(())), &mut rest);
     assert_eq!((outcome, rest.is_empty()), (Outcome::Unchanged, true));
     assert_eq!(requested.spent, slots_of_all.len());
     assert_eq!(requested.plugins, ["coverage"]);
@@ -381,7 +386,7 @@ fn class_with_an_array_of_its_own_has_the_same_probes_and_is_known_again() {
     let (pipeline, table) = (coverage(), table());
     let (mut shared, mut own, mut probes) = (Vec::new(), Vec::new(), Vec::new());
     pipeline.transform(&request(SHAPES), &table, &mut shared);
-    let outcome = pipeline.instrument(&request(SHAPES), &mut probes, &mut own);
+    let (outcome, _) = pipeline.instrument(&request(SHAPES), &mut probes, &mut own);
     assert_eq!(outcome, Outcome::Changed);
     assert_eq!(slots(&own), slots(&shared));
     let pending = table.take_pending();
@@ -395,7 +400,9 @@ fn class_with_an_array_of_its_own_has_the_same_probes_and_is_known_again() {
     assert!(is_instrumented(&own) && !is_instrumented(&shared) && !is_instrumented(SHAPES));
     let mut again = Vec::new();
     for outcome in [
-        pipeline.instrument(&request(&own), &mut probes, &mut again),
+        pipeline
+            .instrument(&request(&own), &mut probes, &mut again)
+            .0,
         pipeline.transform(&request(&own), &table, &mut again),
     ] {
         assert_eq!(outcome, Outcome::Unchanged);

@@ -64,7 +64,14 @@ fn component(name: &str) -> PluginConfig {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(format!("../target/bundled/tests/{name}.wasm"));
     assert!(path.exists(), "run `cargo xtask plugins` first");
-    let grant = ["probes", "rewrite", "structure", "raw", "natives"];
+    let grant = [
+        "probes",
+        "rewrite",
+        "structure",
+        "raw",
+        "helpers",
+        "natives",
+    ];
     PluginConfig {
         grant: grant.map(str::to_owned).to_vec(),
         ..PluginConfig::file(path)

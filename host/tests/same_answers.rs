@@ -39,7 +39,14 @@ fn component() -> std::path::PathBuf {
 }
 
 fn in_production(request: &str, bytes: &[u8], retransforming: bool) -> Answer {
-    let grant = ["probes", "rewrite", "structure", "raw", "natives"];
+    let grant = [
+        "probes",
+        "rewrite",
+        "structure",
+        "raw",
+        "helpers",
+        "natives",
+    ];
     let plugin = PluginConfig {
         grant: grant.map(str::to_owned).to_vec(),
         config: serde_json::json!({ "request": request }),
@@ -94,6 +101,10 @@ fn planned(transformed: &Transformed) -> Vec<String> {
     let mut lines: Vec<String> = replaced
         .map(|bytes| format!("another class file of {} bytes", bytes.len()))
         .collect();
+    if request.edits() > 0 {
+        let helpers = request.helpers.iter();
+        lines.extend(helpers.map(|helper| format!("helper class {}", helper.name)));
+    }
     lines.extend(plan.class_edits().iter().map(ToString::to_string));
     let edits = plan.edits().iter();
     lines.extend(edits.map(|edit| format!("{}: {}", edit.point, plan.describe(edit.action))));

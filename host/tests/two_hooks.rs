@@ -3,10 +3,13 @@
 
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "support/helper_loaders.rs"]
+mod helper_loaders;
 
 use compiler::compiler;
 use std::path::PathBuf;
 
+use helper_loaders::Answering;
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, PluginState};
 use probes::ProbeTable;
@@ -18,7 +21,14 @@ fn component(plugin: &str, config: serde_json::Value) -> PluginConfig {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(format!("../target/bundled/tests/{plugin}.wasm"));
     assert!(path.exists(), "run `cargo xtask plugins` first");
-    let grant = ["probes", "rewrite", "structure", "raw", "natives"];
+    let grant = [
+        "probes",
+        "rewrite",
+        "structure",
+        "raw",
+        "helpers",
+        "natives",
+    ];
     PluginConfig {
         grant: grant.map(str::to_owned).to_vec(),
         config,
@@ -77,7 +87,9 @@ fn victim() -> Vec<u8> {
 /// What the first hook makes of the class, and the second.
 fn through_both(pipeline: &Pipeline, table: &ProbeTable) -> (Vec<u8>, Vec<u8>) {
     let first = loaded(b"Natives", NATIVES, None);
-    let (edits, kept) = pipeline.prepare(&first, table).expect("structural edits");
+    let (edits, kept) = pipeline
+        .prepare(&first, table, &Answering(Ok(())))
+        .expect("structural edits");
     assert!(!edits.is_empty());
     let second = loaded(b"Natives", &kept, Some(NATIVES));
     let mut out = Vec::new();
@@ -174,7 +186,7 @@ fn types_are_renamed_and_attributes_added_for_good() {
 fn a_class_without_structural_edits_is_asked_about_once_too() {
     let (pipeline, table) = (asking("hits"), table());
     let request = loaded(b"Natives", NATIVES, None);
-    assert_eq!(pipeline.prepare(&request, &table), None);
+    assert_eq!(pipeline.prepare(&request, &table, &Answering(Ok(()))), None);
     let mut out = Vec::new();
     let outcome = pipeline.transform(&request, &table, &mut out);
     assert_eq!(outcome, Outcome::Changed);
@@ -192,7 +204,7 @@ fn a_failure_counts_once_and_is_reported_by_the_second_hook() {
     for _ in 0..2 {
         let bytes = victim();
         let victim = loaded(b"Victim", &bytes, None);
-        assert_eq!(pipeline.prepare(&victim, &table), None);
+        assert_eq!(pipeline.prepare(&victim, &table, &Answering(Ok(()))), None);
         let outcome = pipeline.transform(&victim, &table, &mut Vec::new());
         let [failure] = outcome.failures() else {
             panic!("{outcome:?}")
@@ -207,7 +219,7 @@ fn a_failure_counts_once_and_is_reported_by_the_second_hook() {
 fn a_plugin_switched_off_between_the_hooks_leaves_the_class_alone() {
     let (pipeline, table) = (asking("hits"), table());
     let request = loaded(b"Natives", NATIVES, None);
-    assert_eq!(pipeline.prepare(&request, &table), None);
+    assert_eq!(pipeline.prepare(&request, &table, &Answering(Ok(()))), None);
     assert!(pipeline.enable("requests", false));
     let outcome = pipeline.transform(&request, &table, &mut Vec::new());
     assert_eq!(outcome, Outcome::Unchanged);

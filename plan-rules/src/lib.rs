@@ -14,6 +14,7 @@ mod class;
 mod computed;
 pub mod declared;
 mod event;
+mod helpers;
 pub mod limits;
 pub mod numbers;
 mod points;

@@ -10,6 +10,10 @@ pub const MAX_TAG_BYTES: usize = 1 << 20;
 pub const MAX_CODE_BYTES: usize = 4 << 20;
 /// Most bytes of a class file that takes the place of another.
 pub const MAX_CLASS_BYTES: usize = 16 << 20;
+/// Most helper classes.
+pub const MAX_HELPERS: usize = 64;
+/// Most bytes of helper classes.
+pub const MAX_HELPER_BYTES: usize = 1 << 20;
 /// Most insertion points handed out.
 pub const MAX_SITES: usize = 1 << 20;
 /// Most notes kept.

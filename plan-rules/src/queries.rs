@@ -55,6 +55,9 @@ pub struct DynamicFound {
 
 type Answer<T> = Result<T, RefusedRequest>;
 
+const KINDS: &str = "call, field, allocation, string, recipe, monitor, throw or catch";
+const MONITORS: [u8; 2] = [opcode::MONITORENTER, opcode::MONITOREXIT];
+
 /// Instructions of a kind that a pattern picks, in all methods or in one, in the order of the code.
 ///
 /// # Errors
@@ -76,9 +79,12 @@ pub fn find(
         "allocation" => allocations(of, method, pattern),
         "string" => strings(of, method, pattern),
         "recipe" => recipes(of, method, pattern),
+        "monitor" => unnamed(of, method, pattern, &MONITORS),
+        "throw" => unnamed(of, method, pattern, &[opcode::ATHROW]),
+        "catch" => catches(of, method, pattern),
         _ => {
             let kind: String = kind.chars().take(80).collect();
-            let cause = format!("expected call, field, allocation, string or recipe, found {kind}");
+            let cause = format!("expected {KINDS}, found {kind}");
             Err(of.refuse_unsuitable(&cause))
         }
     }
@@ -103,6 +109,66 @@ fn members(
             .entry(index.0)
             .or_insert_with(|| names(&pattern, &target));
         wanted.then(|| (member(target), ()))
+    })?;
+    Ok(places(found))
+}
+
+/// Instructions that name nothing, so that there is nothing to match.
+fn unnamed(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+    opcodes: &[u8],
+) -> Answer<Vec<Found>> {
+    if pattern != "**" {
+        let pattern: String = pattern.chars().take(80).collect();
+        let cause = format!("expected the pattern `**` for what names nothing, found `{pattern}`");
+        return Err(of.refuse_unsuitable(&cause));
+    }
+    let found = search(of, method, |_, instruction| {
+        let is_one = opcodes.contains(&instruction.opcode);
+        is_one.then(|| (MemberFound::default(), ()))
+    })?;
+    Ok(places(found))
+}
+
+/// The first instructions of handlers, once for each type that is caught there.
+fn catches(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+    let pattern = Glob::of_class(pattern);
+    // Of the method that is searched: only what is found becomes a text.
+    let mut handlers: Vec<(Bci, PoolIndex)> = Vec::new();
+    let mut known: HashMap<u16, bool> = HashMap::new();
+    let mut room = Room::new();
+    let found = search_all(of, method, |class, code, instruction, out| {
+        let caught = |index| {
+            class
+                .pool()
+                .class_name(index)
+                .map_or_else(String::new, text)
+        };
+        if instruction.bci == Bci(0) {
+            let all = code.exception_table().map(|it| (it.handler, it.catch_type));
+            let wanted = all.filter(|(_, index)| {
+                let wanted = || pattern.matches(caught(*index));
+                *known.entry(index.0).or_insert_with(wanted)
+            });
+            handlers = wanted.collect();
+            handlers.sort_by_key(|(at, index)| (*at, index.0));
+            handlers.dedup();
+        }
+        let before = handlers.partition_point(|(at, _)| *at < instruction.bci);
+        let here = handlers.iter().skip(before);
+        let here = here.take_while(|(at, _)| *at == instruction.bci);
+        for (_, index) in here {
+            let owner = caught(*index);
+            room.take(owner.len())?;
+            let target = MemberFound {
+                owner,
+                ..MemberFound::default()
+            };
+            out.push((target, ()));
+        }
+        Ok(())
     })?;
     Ok(places(found))
 }
@@ -174,7 +240,7 @@ fn recipes(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
     // By bootstrap method, the parts that match.
     let mut known: HashMap<u16, Vec<String>> = HashMap::new();
     let mut room = Room::new();
-    let found = search_all(of, method, |class, instruction, out| {
+    let found = search_all(of, method, |class, _, instruction, out| {
         let index = instruction.pool_index();
         let call = index.and_then(|index| class.pool().dynamic(index));
         let Some(call) = call.filter(|_| instruction.opcode == opcode::INVOKEDYNAMIC) else {
@@ -378,7 +444,7 @@ fn search<T: Texts>(
     only: Option<u16>,
     mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(MemberFound, T)>,
 ) -> Answer<Vec<(Found, T)>> {
-    search_all(of, only, |class, instruction, out| {
+    search_all(of, only, |class, _, instruction, out| {
         out.extend(wanted(class, instruction));
         Ok(())
     })
@@ -390,6 +456,7 @@ fn search_all<T: Texts>(
     only: Option<u16>,
     mut wanted: impl for<'c> FnMut(
         &'c ClassFile<'c>,
+        &Code<'_, '_>,
         &Instruction<'_>,
         &mut Vec<(MemberFound, T)>,
     ) -> Result<(), TooLarge>,
@@ -406,7 +473,7 @@ fn search_all<T: Texts>(
         let first = found.len();
         for instruction in code.instructions() {
             let instruction = instruction.map_err(undecodable)?;
-            wanted(class, &instruction, &mut named).map_err(|_| Ended::TooLarge)?;
+            wanted(class, &code, &instruction, &mut named).map_err(|_| Ended::TooLarge)?;
             for (target, more) in named.drain(..) {
                 let taken = room.take(target.bytes() + more.bytes());
                 taken.map_err(|_| Ended::TooLarge)?;
@@ -526,6 +593,39 @@ mod tests {
     }
 
     #[test]
+    fn monitors_throws_and_handlers_are_found() {
+        let shapes = include_bytes!("../../rewriter/tests/fixtures/release25/Shapes.class");
+        let mut of = Transformation::new(CheckedClass::read(shapes, false).expect("a class"), 1);
+        let mut found = |kind: &str, pattern: &str| {
+            let found = find(&mut of, kind, None, pattern).expect("found");
+            let said = |found: Found| (found.opcode, found.target.owner);
+            found.into_iter().map(said).collect::<Vec<_>>()
+        };
+        let monitors = found("monitor", "**");
+        let entered = monitors
+            .iter()
+            .filter(|(it, _)| *it == opcode::MONITORENTER);
+        let left = monitors.iter().filter(|(it, _)| *it == opcode::MONITOREXIT);
+        // Where it ends normally and by an exception.
+        assert_eq!((entered.count() * 2, left.count()), (2, 2), "{monitors:?}");
+        let thrown = found("throw", "**");
+        assert!(!thrown.is_empty() && thrown.iter().all(|(it, _)| *it == opcode::ATHROW));
+        let caught = found("catch", "java.lang.*Exception");
+        let is_named = |(_, owner): &(u8, String)| {
+            owner.starts_with("java/lang/") && owner.ends_with("Exception")
+        };
+        assert!(
+            !caught.is_empty() && caught.iter().all(is_named),
+            "{caught:?}"
+        );
+        let all = found("catch", "**");
+        assert!(
+            all.len() > caught.len() && all.iter().any(|(_, owner)| owner.is_empty()),
+            "{all:?}"
+        );
+    }
+
+    #[test]
     fn one_method_is_asked_alone_and_what_is_not_there_has_nothing() {
         let mut of = declared();
         let parse = parse_index(&of);
@@ -541,6 +641,7 @@ mod tests {
         for (kind, pattern, cause) in [
             ("call", "", "names nothing"),
             ("calls", "**", "found calls"),
+            ("monitor", "java.lang.Object", "expected the pattern `**`"),
         ] {
             let refused = find(&mut of, kind, None, pattern).expect_err("refused");
             assert_eq!(refused.code, "H0317");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rewriter::span::Spans;
 use rewriter::stored::Stored;
-use rewriter::{EditPlan, InsertionPoint, impl_stored};
+use rewriter::{EditPlan, HelperClass, InsertionPoint, impl_stored};
 
 use crate::event::{EventRequest, EventValues};
 use crate::row::Row;
@@ -17,6 +17,8 @@ pub struct PlanRequest {
     pub plan: EditPlan,
     /// Another class file, into which everything else is spliced.
     pub replacement: Option<Vec<u8>>,
+    /// Classes that the edits name, each to be defined by the loader of the class unless it has it.
+    pub helpers: Vec<HelperClass>,
     /// How many hits.
     pub hits: u32,
     /// How many counts.
@@ -83,6 +85,7 @@ impl Stored for PlanRequest {
         let Self {
             plan,
             replacement,
+            helpers,
             hits,
             counts,
             spans,
@@ -92,6 +95,7 @@ impl Stored for PlanRequest {
         } = self;
         plan.put(out);
         replacement.put(out);
+        helpers.put(out);
         hits.put(out);
         counts.put(out);
         spans.put(out);
@@ -104,6 +108,7 @@ impl Stored for PlanRequest {
         Some(Self {
             plan: Stored::take(from)?,
             replacement: Stored::take(from)?,
+            helpers: Stored::take(from)?,
             hits: Stored::take(from)?,
             counts: Stored::take(from)?,
             spans: Stored::take(from)?,

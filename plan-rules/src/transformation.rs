@@ -15,6 +15,7 @@ use crate::annotation::AnnotationBuilder;
 use crate::attributes::is_predefined;
 use crate::class::{CheckedClass, Checker};
 use crate::event::{EventRequest, EventValues, Step};
+use crate::helpers::{expect_room_for_helpers, helper_bytes};
 use crate::limits::{
     EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS,
     MAX_NOTE_BYTES, MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
@@ -108,7 +109,8 @@ impl Transformation {
             notes.iter().map(|note| note.text.len()).sum::<usize>() + notes.len() * EDIT_BYTES;
         let edits = (self.request.edits() + tags.len()) * EDIT_BYTES;
         let class = self.request.replacement.as_ref().map_or(0, Vec::len);
-        self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes + class
+        let helpers = helper_bytes(&self.request);
+        self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes + class + helpers
     }
 
     /// The last refusal.
@@ -680,6 +682,25 @@ impl Transformation {
         }
         self.request.replacement = Some(bytes);
         Ok(())
+    }
+
+    /// Asks for helper classes, which the edits of the class may name; gives their internal names, in the same order.
+    ///
+    /// # Errors
+    /// When they are not sound, have other supertypes than those of `java/` and one another, or are too many.
+    pub fn define_helpers(&mut self, files: &[Vec<u8>]) -> Answer<Vec<String>> {
+        expect_room_for_helpers(&self.request, files).map_err(|refused| self.refuse(refused))?;
+        let user = self.class().this_class().to_str_lossless().into_owned();
+        let placed = rewriter::place_helpers(&user, files);
+        let placed = placed.map_err(|error| self.refuse_unsuitable(&error))?;
+        let names = placed.iter().map(|helper| helper.name.clone()).collect();
+        let helpers = &mut self.request.helpers;
+        for helper in placed {
+            if helpers.iter().all(|there| there.name != helper.name) {
+                helpers.push(helper);
+            }
+        }
+        Ok(names)
     }
 
     /// Keeps a note about an insertion point, up to a limit; gives what was kept.

@@ -21,6 +21,7 @@ mod cursor;
 mod edits;
 mod error;
 mod fingerprint;
+mod helpers;
 mod index;
 pub mod limits;
 mod lowering;
@@ -54,6 +55,7 @@ pub use edits::{
 };
 pub use error::ReadError;
 pub use fingerprint::fingerprint;
+pub use helpers::{HELPER_PREFIX, HelperClass, HelperError, is_helper_class, place_helpers};
 pub use index::{Bci, MethodIndex, PoolIndex};
 pub use plan::{
     Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,

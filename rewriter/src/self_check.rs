@@ -29,3 +29,4 @@ pub use class::check_splice;
 pub use method::CheckScratch;
 pub use replaced::{check_replacement, check_shape};
 pub use unsound::ReplacementError;
+pub(crate) use whole::check as check_whole;

@@ -184,6 +184,32 @@ impl<'a> Class<'a> {
         queries::find(self.source, "field", None, pattern)
     }
 
+    /// `monitorenter` and `monitorexit` in all methods of the class.
+    ///
+    /// # Errors
+    /// When a code array cannot be decoded.
+    pub fn monitors(&self) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "monitor", None, "**")
+    }
+
+    /// `athrow` in all methods of the class.
+    ///
+    /// # Errors
+    /// As [`Class::monitors`].
+    pub fn throws(&self) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "throw", None, "**")
+    }
+
+    /// Where the exceptions are handled whose types a pattern matches, such as `java.lang.*Exception`: the first
+    /// instruction of each handler, once for each type that it catches, which is the owner of the target. That of a handler
+    /// of everything, such as `finally`, is empty, and `**` finds it.
+    ///
+    /// # Errors
+    /// As [`Class::calls`].
+    pub fn catches(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
+        queries::find(self.source, "catch", None, pattern)
+    }
+
     /// What makes objects and arrays of the types that a pattern over internal names and descriptors of array types
     /// matches; the type is the owner of the target.
     ///

@@ -39,7 +39,7 @@
 //! [`opcode`], [`access_flags`], [`descriptor`] and [`names`] are the words of the
 //! JVM specification. [`class`] holds what a plugin can ask, [`plan`] what it can do: probes
 //! (capability `probes`); code, bodies and changed instructions (`rewrite`);
-//! members, annotations and names (`structure`); whole class files (`raw`). A plugin imports what it calls
+//! members, annotations and names (`structure`); whole class files (`raw`); classes of its own for the code that it inserts (`helpers`). A plugin imports what it calls
 //! and nothing else, so it has to be granted no more than that. Both stand
 //! on the traits in [`source`], implemented here over the WIT interface and in
 //! the test kit over the real views and rules of the rewriter.

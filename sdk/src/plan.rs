@@ -1,6 +1,6 @@
 //! What a plugin can do to a class.
 
-use crate::bindings::classhook::plugin::{probes, raw, rewrite, structure};
+use crate::bindings::classhook::plugin::{helpers, probes, raw, rewrite, structure};
 use crate::capture::Capture;
 use crate::class::MethodView;
 use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
@@ -323,6 +323,40 @@ impl<'a> Plan<'a> {
         match self.sink.side() {
             Side::Host(plan) => raw::replace(plan, bytes),
             Side::Native(plan) => plan.edit(&Edit::Class(bytes)),
+        }
+    }
+
+    /// Gives classes to the class's package (capability `helpers`), for the code that is inserted: its loader defines them
+    /// before the class is loaded, unless it has them. Returns their names there, in the same order.
+    ///
+    /// In the class files each may have any package; they may name one another.
+    ///
+    /// ```
+    /// use classhook_sdk::opcode::INVOKESTATIC;
+    /// use classhook_sdk::prelude::*;
+    /// use classhook_sdk::snippet::Member;
+    ///
+    /// /// `class Log { static void entered(String method) … }`, compiled with `javac --release 8`.
+    /// fn log_each_method(log: &[u8], class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    ///     let names = plan.helpers(&[log])?;
+    ///     let entered = Member::of_class(&names[0], "entered", "(Ljava/lang/String;)V");
+    ///     for method in class.methods().filter(Method::has_code) {
+    ///         let mut call = Snippet::new();
+    ///         call.push_string(method.name()).invoke(INVOKESTATIC, entered.clone());
+    ///         plan.insert(&[method.entry()], &call)?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When one is older than version 51, has a supertype that is neither in `java/` nor before it, or is not sound; and
+    /// beyond 64 classes or 1 MiB for one class.
+    pub fn helpers(&mut self, class_files: &[&[u8]]) -> Result<Vec<String>, Failure> {
+        let files: Vec<Vec<u8>> = class_files.iter().map(|file| file.to_vec()).collect();
+        match self.sink.side() {
+            Side::Host(plan) => helpers::define(plan, &files),
+            Side::Native(plan) => plan.helpers(&files),
         }
     }
 

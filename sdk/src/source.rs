@@ -128,6 +128,7 @@ pub trait NativePlan {
     fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
     fn event(&self, at: &[Site], event: &Event, tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure>;
+    fn helpers(&self, class_files: &[Vec<u8>]) -> Result<Vec<String>, Failure>;
     /// Changes what a class does or is.
     fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;
 }

@@ -56,8 +56,9 @@ pub fn plugin_compiler() -> PathBuf {
 /// If `PATH` is no text.
 pub fn path_with_compilers() -> String {
     let path = std::env::var("PATH").expect("PATH is text");
-    let (clang, python) = (target("clang/bin"), target("python/bin"));
-    format!("{path}:{}:{}", clang.display(), python.display())
+    let ours = ["clang/bin", "python/bin", "javascript/node_modules/.bin"].map(target);
+    let ours = ours.map(|folder| folder.display().to_string());
+    format!("{path}:{}", ours.join(":"))
 }
 
 /// A new folder of its own for one test, gone when dropped.

@@ -5,6 +5,8 @@ mod compiling;
 mod edits;
 mod events;
 mod examples;
+mod helpers;
+mod hostile;
 mod languages;
 mod misbehaving;
 mod plan_cache;

@@ -15,6 +15,8 @@ const BEGIN: &str =
 const END: &str = "<!-- end of the summary -->\n";
 /// A test of a component that takes long to make.
 const PYTHON: &str = "plugins::languages::plugin_in_python";
+const HOSTILE: &str = "plugins::hostile::plugins_that_are_made_to_harm";
+const JAVASCRIPT: &str = "plugins::languages::plugin_in_javascript";
 /// A test with a real registry, which only this task fetches.
 const REGISTRY: &str = "plugins::sharing::real_registry";
 /// A test with Gradle, which not every machine has.
@@ -54,6 +56,7 @@ struct Row {
 pub fn run(workspace: &Workspace) -> Result<()> {
     setup::run(workspace, &setup::Options::default())?;
     setup::componentize_py(workspace)?;
+    setup::componentize_js(workspace)?;
     setup::docker_registry(workspace)?;
     setup::newer_jvms(workspace)?;
     setup::report_readers(workspace)?;
@@ -71,6 +74,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         "--",
         "rewriter::corpora",
         PYTHON,
+        JAVASCRIPT,
+        HOSTILE,
         REGISTRY,
         GRADLE,
         KILLS,

@@ -8,6 +8,7 @@ mod apt;
 mod artifacts;
 mod clang;
 mod debian_jvms;
+mod javascript;
 mod jvms;
 mod maven_repository;
 mod python;
@@ -16,6 +17,7 @@ mod report_readers;
 mod tmux;
 mod wasm_target;
 
+pub use javascript::componentize_js;
 pub use python::componentize_py;
 pub use registry::docker_registry;
 pub use report_readers::report_readers;

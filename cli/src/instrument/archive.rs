@@ -5,6 +5,7 @@
 //! other their bytes then become those of the output. Where parts begin depends on the input alone, and so does the
 //! output.
 
+use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
@@ -72,7 +73,8 @@ pub fn rewrite<R: Read + Seek + Clone + Send + Sync, W: Write + Seek>(
         contents,
         archive,
     };
-    let changed = work.parts(&mut writer, sink)?;
+    let Parts { changed, helpers } = work.parts(&mut writer, sink)?;
+    work.add_helpers(&mut writer, helpers)?;
     work.finish(writer, changed, sink)?;
     Ok(changed)
 }
@@ -156,13 +158,13 @@ struct Work<'w, R> {
 }
 
 impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
-    /// Makes parts in parallel and writes them in order; whether a class is instrumented.
+    /// Makes parts in parallel and writes them in order.
     fn parts<W: Write + Seek>(
         &self,
         writer: &mut ZipWriter<W>,
         sink: Sink<'_>,
-    ) -> Result<bool, Problem> {
-        let mut changed = false;
+    ) -> Result<Parts, Problem> {
+        let mut all = Parts::default();
         let at_a_time = PARTS_PER_THREAD * rayon::current_num_threads();
         for parts in self.contents.parts.chunks(at_a_time) {
             let made: Vec<Result<_, Problem>> = parts
@@ -170,14 +172,32 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
                 .map(|part| Part::new(self).made(part.clone()))
                 .collect();
             for made in made {
-                let (part, record) = made?;
-                changed |= record.tally.instrumented > 0;
+                let (part, record, helpers) = made?;
+                all.changed |= record.tally.instrumented > 0;
+                all.helpers.extend(helpers);
                 let merged = writer.merge_archive(part);
                 merged.map_err(|error| broken(self.context, &error))?;
                 sink(record)?;
             }
         }
-        Ok(changed)
+        Ok(all)
+    }
+
+    /// Writes the helper classes of plugins, but for those that a class instrumented before has brought.
+    fn add_helpers<W: Write + Seek>(
+        &self,
+        writer: &mut ZipWriter<W>,
+        helpers: Entries,
+    ) -> Result<(), Problem> {
+        for (name, bytes) in helpers {
+            if self.archive.index_for_name(&name).is_some() {
+                continue;
+            }
+            let entry = PreparedZipFile::from_data(name, runtime::options(), &bytes);
+            let added = entry.and_then(|entry| writer.add_prepared_file(entry));
+            added.map_err(|error| broken(self.context, &error))?;
+        }
+        Ok(())
     }
 
     fn finish<W: Write + Seek>(
@@ -210,8 +230,20 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
     }
 }
 
-/// What came of a part: its entries in memory, and their record.
-type MadePart = (ZipArchive<Cursor<Vec<u8>>>, Record);
+/// Entries by name.
+type Entries = BTreeMap<String, Vec<u8>>;
+
+/// What came of all parts.
+#[derive(Default)]
+struct Parts {
+    /// Whether a class is instrumented.
+    changed: bool,
+    /// Helper classes of plugins, which several parts may need.
+    helpers: Entries,
+}
+
+/// What came of a part: its entries in memory, their record, and the helper classes that they need.
+type MadePart = (ZipArchive<Cursor<Vec<u8>>>, Record, Entries);
 
 /// Some entries in a row, as an archive of their own.
 struct Part<'w, R> {
@@ -220,6 +252,7 @@ struct Part<'w, R> {
     archive: ZipArchive<R>,
     writer: ZipWriter<Cursor<Vec<u8>>>,
     record: Record,
+    helpers: Entries,
 }
 
 /// What is to be done with an entry.
@@ -253,6 +286,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
             archive: work.archive.clone(),
             writer: ZipWriter::new(Cursor::new(Vec::new())),
             record: Record::default(),
+            helpers: Entries::new(),
         }
     }
 
@@ -265,6 +299,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         Ok((
             part.map_err(|error| broken(self.work.context, &error))?,
             self.record,
+            self.helpers,
         ))
     }
 
@@ -287,6 +322,10 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
                 None
             }
         };
+        let folder = entry.name.rfind('/').map_or("", |end| &entry.name[..=end]);
+        let helpers = self.record.take_helpers();
+        self.helpers
+            .extend(helpers.map(|(name, bytes)| (format!("{folder}{name}"), bytes)));
         match made {
             Some(bytes) => self.replace(entry, &bytes),
             None => self.copy(index),

@@ -91,7 +91,7 @@ impl Instrumenter {
         {
             return Ok(None);
         }
-        let outcome = self.pipeline.instrument(&request, &mut probes, &mut out);
+        let (outcome, helpers) = self.pipeline.instrument(&request, &mut probes, &mut out);
         tally.failed += u64::from(!outcome.failures().is_empty());
         let failures = outcome.failures().iter();
         record
@@ -101,6 +101,7 @@ impl Instrumenter {
             return Ok(None);
         }
         tally.instrumented += 1;
+        record.helpers = helpers;
         if self.keep {
             let name = name.to_str_lossless();
             record.kept.push(KeptClass::new(&name, probes, bytes));

@@ -185,6 +185,10 @@ fn class(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Re
         Some(bytes) => write(target, &bytes)?,
         None => copy(source, target)?,
     }
+    for (name, bytes) in record.take_helpers() {
+        // The same bytes each time, whoever writes them.
+        write(&target.with_file_name(name), &bytes)?;
+    }
     Ok(record)
 }
 

@@ -2,6 +2,7 @@
 
 mod cargo;
 mod clang;
+mod componentize_js;
 mod componentize_py;
 mod failure;
 mod folder;
@@ -20,6 +21,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
         Language::Rust => cargo::build(folder),
         Language::C => clang::build(folder),
         Language::Python => componentize_py::build(folder),
+        Language::Js => componentize_js::build(folder),
     }
 }
 
@@ -30,7 +32,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
 pub fn test(folder: &Path) -> Result<(), Problem> {
     match Language::of(folder)? {
         Language::Rust => cargo::test(folder),
-        Language::C | Language::Python => Ok(()), // their tests are plans
+        Language::C | Language::Python | Language::Js => Ok(()), // their tests are plans
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Language {
     C,
     /// Modules that componentize-py makes a component of, with an interpreter.
     Python,
+    /// Modules that componentize-js makes a component of, with an engine.
+    Js,
 }
 
 impl Language {
@@ -25,6 +27,7 @@ impl Language {
             Self::Rust => "Cargo.toml",
             Self::C => "src/plugin.c",
             Self::Python => "plugin.py",
+            Self::Js => "plugin.js",
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod c;
 mod files;
+mod js;
 mod python;
 mod rust;
 
@@ -26,12 +27,16 @@ const fn template(language: Language) -> Template {
         Language::Rust => rust::RUST,
         Language::C => c::C,
         Language::Python => python::PYTHON,
+        Language::Js => js::JS,
     }
 }
 
 /// A class for the tests, and what else is the same in each project.
 const OTHERS: [(&str, &[u8]); 3] = [
-    (".gitignore", b"/target/\n/classhook/\n__pycache__/\n"),
+    (
+        ".gitignore",
+        b"/target/\n/classhook/\n__pycache__/\nnode_modules/\n",
+    ),
     (
         "tests/Counter.java",
         include_bytes!("../../../sdk/testkit/tests/Counter.java"),

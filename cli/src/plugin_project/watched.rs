@@ -12,7 +12,7 @@ use crate::problem::Problem;
 /// How often files are looked at.
 const TURN: Duration = Duration::from_millis(250);
 /// Folders that builds and editors write to, besides hidden ones.
-const BUILT: [&str; 2] = ["target", "__pycache__"];
+const BUILT: [&str; 3] = ["target", "__pycache__", "node_modules"];
 /// Most files that are looked at.
 const MOST: usize = 10_000;
 

@@ -64,7 +64,7 @@ fn asking_for_nothing() -> PluginConfig {
         .with_file_name("bundled")
         .join("tests/requests.wasm");
     PluginConfig {
-        grant: ["probes", "rewrite", "structure", "raw"]
+        grant: ["probes", "rewrite", "structure", "raw", "helpers"]
             .map(str::to_owned)
             .to_vec(),
         config: serde_json::json!({ "request": "nothing" }),

@@ -29,7 +29,7 @@ A comma or backslash inside a value is written \\, or \\\\.
                      ! in front excludes.
                      For the plugins named by plugin=, else for all
   grant=A;B          capabilities: probes, rewrite, structure (members and names),
-                     raw (whole class files),
+                     raw (whole class files), helpers (classes of its own),
                      boot (classes of the JDK's innermost loaders), natives
                      (native methods as spans), observe-samples and others
                      (what the JVM itself tells). For the plugins named by

@@ -149,11 +149,12 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 20] = [
+pub const CAPABILITIES: [&str; 21] = [
     "probes",
     "rewrite",
     "structure",
     "raw",
+    "helpers",
     "boot",
     "natives",
     "observe-samples",

@@ -4,6 +4,7 @@ use super::assembly::Place::{
     self, AfterConfigure, AfterTransform, Configure, Helper, Realloc, Start, Transform,
 };
 use super::assembly::{Assembly, DONE};
+use super::class_files::{CLASS_FILES, HELPERS};
 
 /// What is to come of a case.
 #[derive(Debug, Clone, Copy)]
@@ -123,7 +124,7 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
 }
 
 /// The name, the code of `transform`, what is to come of it.
-type Row = (&'static str, &'static str, Expected);
+pub type Row = (&'static str, &'static str, Expected);
 
 fn transforming(rows: &[Row]) -> impl Iterator<Item = Case> {
     rows.iter().map(|(name, code, expected)| Case {
@@ -132,6 +133,10 @@ fn transforming(rows: &[Row]) -> impl Iterator<Item = Case> {
         expected: *expected,
     })
 }
+
+/// Leaves the site of the first method's entry at 3600: the place of this number lies at 8192.
+const SITE: &str = "local.get 0 i32.const 8192 i32.const 1 i32.const 256 call class-view.sites \
+                    i32.const 3600 i32.const 260 i32.load i64.load i64.store";
 
 /// Borrowed handles are given up; what follows is the result's address.
 const GIVEN_UP: &str = "local.get 0 call drop-class-view local.get 1 call drop-plan";
@@ -403,79 +408,48 @@ const HANDLES: [Row; 15] = [
     ),
 ];
 
-/// Whole class files; what is refused is an answer.
-const CLASS_FILES: [Row; 12] = [
-    (
-        "class file that is text",
-        "local.get 1 i32.const 1024 i32.const 64 i32.const 256 call replace DONE",
-        Fine,
-    ),
-    (
-        "class file of nothing",
-        "local.get 1 i32.const 0 i32.const 0 i32.const 256 call replace DONE",
-        Fine,
-    ),
-    (
-        "class file of all memory",
-        "local.get 1 i32.const 0 i32.const 2097152 i32.const 256 call replace DONE",
-        Fine,
-    ),
-    (
-        "class file beyond memory",
-        "local.get 1 i32.const 1024 i32.const 2097152 i32.const 256 call replace",
-        Fails("H0311", "out of bounds"),
-    ),
-    (
-        "class file without end",
-        "local.get 1 i32.const 1024 i32.const -1 i32.const 256 call replace",
-        Fails("H0311", "out of bounds"),
-    ),
-    (
-        "class file for a class",
-        "local.get 0 i32.const 1024 i32.const 64 i32.const 256 call replace",
-        Fails("H0311", "handle"),
-    ),
-    (
-        "class file of a plan",
-        "local.get 1 i32.const 256 call bytes",
-        Fails("H0311", "handle"),
-    ),
-    (
-        "class file that is cut",
-        "local.get 0 i32.const 256 call bytes \
-         local.get 1 i32.const 256 i32.load i32.const 260 i32.load i32.const 1 i32.sub i32.const 256 call replace DONE",
-        Fine,
-    ),
-    (
-        "class file that goes on",
-        "local.get 0 i32.const 256 call bytes \
-         local.get 1 i32.const 256 i32.load i32.const 260 i32.load i32.const 1 i32.add i32.const 256 call replace DONE",
-        Fine,
-    ),
-    (
-        // Its version becomes 0.
-        "class file of a version that there is not",
-        "local.get 0 i32.const 256 call bytes i32.const 256 i32.load i32.const 4 i32.add i32.const 0 i32.store \
-         local.get 1 i32.const 256 i32.load i32.const 260 i32.load i32.const 256 call replace DONE",
-        Fine,
-    ),
-    (
-        // The first class leaves its file behind.
-        "class file of the class before",
-        "global.get 0 if local.get 1 i32.const 65536 global.get 0 i32.const 256 call replace else \
-         local.get 0 i32.const 256 call bytes i32.const 260 i32.load global.set 0 end DONE",
-        Fine,
-    ),
-    (
-        "class file as it was, twice",
-        "local.get 0 i32.const 256 call bytes i32.const 256 i32.load local.set 2 i32.const 260 i32.load local.set 3 \
-         local.get 1 local.get 2 local.get 3 i32.const 256 call replace local.get 1 local.get 2 local.get 3 i32.const 256 call replace DONE",
-        Fine,
-    ),
-];
-
 /// More than anybody needs: a million times `AGAIN`.
-const FLOODS: [Row; 30] = [
+const FLOODS: [Row; 37] = [
+    (
+        "hits at a site",
+        "global.get 0 i32.eqz if SITE end local.get 1 i32.const 3600 i32.const 1 i32.const 0 i32.const 0 i32.const 256 call hit",
+        Bounded,
+    ),
+    (
+        "counts at a site",
+        "global.get 0 i32.eqz if SITE end local.get 1 i32.const 3600 i32.const 1 i32.const 1024 i32.const 4 i32.const 256 call count",
+        Bounded,
+    ),
+    (
+        "events at a site",
+        "global.get 0 i32.eqz if SITE call new-event-values global.set 0 end \
+         local.get 1 i32.const 3600 i32.const 1 global.get 0 i32.const 0 i32.const 0 i32.const 256 call event",
+        Bounded,
+    ),
+    (
+        "code at a site",
+        "global.get 0 i32.eqz if SITE call new-snippet global.set 0 end \
+         local.get 1 i32.const 3600 i32.const 1 global.get 0 i32.const 256 call insert",
+        Bounded,
+    ),
+    (
+        "entries of methods",
+        "global.get 0 i32.eqz if local.get 0 i32.const 0 i32.const 256 call class-view.method i32.const 260 i32.load global.set 0 end \
+         global.get 0 call method-view.entry drop",
+        Bounded,
+    ),
+    (
+        "helper classes that are none",
+        "i32.const 4096 i32.const 1024 i32.store i32.const 4100 i32.const 64 i32.store \
+         local.get 1 i32.const 4096 i32.const 1 i32.const 256 call define",
+        Bounded,
+    ),
+    (
+        "helper classes",
+        "local.get 0 i32.const 256 call bytes \
+         local.get 1 i32.const 256 i32.const 1 i32.const 512 call define",
+        Bounded,
+    ),
     (
         "class files",
         "local.get 0 i32.const 256 call bytes",
@@ -774,7 +748,7 @@ pub fn elsewhere() -> Vec<Case> {
         assembly: Assembly::new(&[(Transform, &format!("{GIVEN_UP} {code}"))]),
         expected,
     });
-    let arguments = ARGUMENTS.into_iter().chain(CLASS_FILES);
+    let arguments = ARGUMENTS.into_iter().chain(CLASS_FILES).chain(HELPERS);
     let arguments = arguments.map(|(name, code, expected)| {
         let tail = if code.ends_with("DONE") { "" } else { "DONE" };
         let code = format!("{code} {tail}").replace("DONE", DONE);
@@ -790,6 +764,7 @@ pub fn elsewhere() -> Vec<Case> {
         (name, code, expected)
     });
     let floods = FLOODS.map(|(name, code, expected)| {
+        let code = code.replace("SITE", SITE);
         let again = format!(
             "loop {code} local.get 2 i32.const 1 i32.add local.tee 2 i32.const 1000000 i32.lt_u br_if 0 end {DONE}"
         );

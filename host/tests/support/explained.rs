@@ -14,8 +14,11 @@ pub fn explained(explanation: &Explanation) -> Vec<String> {
         Explained::Note { .. } => None,
     });
     let replaced = explanation.replaced.iter();
+    let helpers = explanation.helpers.iter();
+    let helpers = helpers.map(|(_, helper)| format!("helper class {}", helper.name));
     replaced
         .map(|(_, bytes)| format!("another class file of {bytes} bytes"))
+        .chain(helpers)
         .chain(class_edits.map(|(_, edit)| edit.to_string()))
         .chain(remarks)
         .collect()

@@ -39,7 +39,7 @@ fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) ->
 }
 
 /// Expects a sound class.
-pub(super) fn check(class: &ClassFile<'_>) -> Checked {
+pub(crate) fn check(class: &ClassFile<'_>) -> Checked {
     let interfaces = class.fields_start().minus(class.pool().end().plus(8)) / 2;
     let named = class.interfaces().count() == interfaces && class.super_class().is_some()
         || class.this_class() == "java/lang/Object";

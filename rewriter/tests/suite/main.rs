@@ -8,6 +8,7 @@ mod edited;
 mod exercise;
 mod fixtures;
 mod generated;
+mod helpers;
 mod limits;
 mod locations;
 mod made;

@@ -245,6 +245,12 @@ impl Transformed {
         }
     }
 
+    /// The helper classes that the plugin brings, with their names and class files.
+    pub fn helpers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let helpers = self.request.helpers.iter();
+        helpers.map(|helper| (helper.name.as_str(), helper.bytes.as_slice()))
+    }
+
     /// The class with the plan applied and checked; hits are bytes of `Probes.hits`, counts numbers of `Probes.counts`.
     /// Spans are left out: what code they become is up to the agent.
     ///

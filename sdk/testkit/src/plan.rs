@@ -285,6 +285,15 @@ impl NativePlan for PlanRecord {
         })
     }
 
+    fn helpers(&self, class_files: &[Vec<u8>]) -> Result<Vec<String>, Failure> {
+        self.ask(|state| {
+            let names = state.transformation.define_helpers(class_files)?;
+            let lines = names.iter().map(|name| format!("helper class {name}"));
+            lines.for_each(|line| state.say(&line, b""));
+            Ok(names)
+        })
+    }
+
     fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure> {
         self.ask(|state| state.edit(edit))
     }

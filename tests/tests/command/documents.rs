@@ -132,6 +132,7 @@ fn code_of_the_guide_is_that_of_an_example() {
     let sources = [
         "examples/plugins/allocations/src/lib.rs",
         "examples/plugins/stalls/src/lib.rs",
+        "examples/plugins/unclosed-files/src/lib.rs",
         "sdk/testkit/tests/harness.rs",
     ];
     let sources = sources.map(|path| {

@@ -80,6 +80,50 @@ fn plugin_in_python_counts_calls() {
         .assert_stderr("SyntaxError");
 }
 
+/// Making and compiling such a component takes a minute of CPU time, so only `cargo xtask corpus` does it.
+#[test]
+fn plugin_in_javascript_counts_calls() {
+    let folder = scratch();
+    let folder = folder.path();
+    plugin(folder, "/nowhere", &["new", "--lang", "js", "mine"]).assert_success();
+    plugin(folder, "/nowhere", &["build", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0683]: componentize-js cannot be started")
+        .assert_stderr("npm install");
+    if !everything() {
+        return;
+    }
+    let path = path_with_compilers();
+    let tested = plugin(folder, &path, &["test", "mine"]);
+    tested.assert_success();
+    let equal = "1 of 1 plans in tests are as expected";
+    assert!(tested.stdout.contains(equal), "{}", tested.report());
+    let run = [
+        "run",
+        "mine",
+        "--plugin-settings",
+        r#"{"class": ["Greeter"]}"#,
+        "--",
+        "java",
+        "-version",
+    ];
+    plugin(folder, &path, &run)
+        .assert_exit(2)
+        .assert_stderr("there is no setting `class`; expected classes");
+    let source = folder.join("mine/plugin.js");
+    let text = std::fs::read_to_string(&source).expect("the plugin");
+    let failing = text.replace("const tag = row(", "const tag = raw(");
+    std::fs::write(&source, failing).expect("written");
+    plugin(folder, &path, &["test", "mine"])
+        .assert_exit(2)
+        .assert_stderr("ReferenceError: raw is not defined (plugin.js:25)");
+    std::fs::write(&source, format!("{text}\n1 = 2;\n")).expect("written");
+    plugin(folder, &path, &["build", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0684]")
+        .assert_stderr("Assigning to rvalue");
+}
+
 /// What docs/plugins.md says of `report` in Python, in a project beside.
 fn computes_a_table(folder: &Path, path: &str) {
     plugin(folder, path, &["new", "--lang", "python", "sums"]).assert_success();

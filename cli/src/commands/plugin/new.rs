@@ -12,7 +12,7 @@ use crate::show::{path, show};
 const AFTER_HELP: &str = "\
 The project holds the SDK's sources. In Rust it builds wherever cargo and its registry are, also without this command;
 in C it needs clang and its linker for WebAssembly (`apt-get install clang lld`), in Python componentize-py
-(`pip install componentize-py`).
+(`pip install componentize-py`), in JavaScript Node.js and componentize-js (`npm install` in the project).
 
 Examples:
   classhook plugin new call-counter

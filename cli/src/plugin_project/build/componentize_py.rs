@@ -1,10 +1,8 @@
 //! Components of projects in Python, by componentize-py.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
 
 use super::failure::{not_built, not_startable};
 use super::folder;
@@ -40,10 +38,7 @@ const WORDS: [&str; 15] = [
 /// If componentize-py cannot be started (`H0683`), or there is a mistake in the sources (`H0684`).
 pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let component = folder::component(folder)?;
-    let made = fs::metadata(&component).and_then(|component| component.modified());
-    if let (Ok(made), Ok(Some(newest))) = (made, newest(folder))
-        && newest < made
-    {
+    if folder::is_newest(&component, folder, &["py", "wit"]) {
         return Ok(component);
     }
     let Some(program) = find_program(PROGRAM.as_ref()) else {
@@ -64,22 +59,4 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     }
     let found = format!("{PROGRAM} ended with {status}; its lines are above");
     Err(not_built(folder).with("found", found))
-}
-
-/// When a source was changed last; an error if that is not known.
-fn newest(folder: &Path) -> io::Result<Option<SystemTime>> {
-    let mut newest = None;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let extension = path.extension().unwrap_or_default();
-        let changed = if path.is_dir() && !path.ends_with("target") {
-            self::newest(&path)?
-        } else if extension == "py" || extension == "wit" {
-            Some(fs::metadata(&path)?.modified()?)
-        } else {
-            None
-        };
-        newest = newest.max(changed);
-    }
-    Ok(newest)
 }

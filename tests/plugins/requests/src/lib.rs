@@ -8,6 +8,8 @@ use classhook_sdk::opcode::{GOTO, IF_ICMPEQ, INVOKESTATIC, IRETURN, POP, RETURN}
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
+mod helpers;
+
 /// The plugin's table in `classhook.toml`.
 #[derive(Config)]
 pub struct Settings {
@@ -130,6 +132,18 @@ pub const REQUESTS: &[Request] = &[
         structure(class, plan)?;
         replace(class, plan, &other_file(class))
     }),
+    ("helpers", helpers::tally),
+    ("helpers-without-edits", helpers::without_edits),
+    ("helpers-and-structure", helpers::and_structure),
+    ("helpers-and-hits", helpers::and_hits),
+    ("helpers-of-the-future", helpers::of_the_future),
+    ("helpers-that-are-text", helpers::that_are_text),
+    ("helpers-too-old", helpers::too_old),
+    ("helpers-twice", helpers::twice),
+    ("helpers-of-another", helpers::of_another),
+    ("helpers-not-sound", helpers::not_sound),
+    ("helpers-many", helpers::many),
+    ("helpers-large", helpers::large),
     ("go-on-when-refused", go_on_when_refused),
     ("forged-site", forged_site),
     ("no-instruction", no_instruction),

@@ -8,10 +8,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// A language of projects, and what it takes beside cargo.
-const LANGUAGES: [(&str, Option<&str>); 3] = [
+const LANGUAGES: [(&str, Option<&str>); 4] = [
     ("rust", None),
     ("c", Some("clang")),
     ("python", Some("componentize-py")),
+    ("js", Some("componentize-js")),
 ];
 const MODULE: &str = "jrt:java.base";
 
@@ -84,7 +85,7 @@ pub fn run(workspace: &Workspace, jdk: &Jdk, folder: &Path, rounds: u32) -> Resu
 
 /// In `PATH`, or where the tests have it.
 fn is_there(workspace: &Workspace, program: &str) -> bool {
-    let ours = ["clang/bin", "python/bin"];
+    let ours = ["clang/bin", "python/bin", "javascript/node_modules/.bin"];
     let mut ours = ours
         .iter()
         .map(|folder| workspace.target(folder).join(program));

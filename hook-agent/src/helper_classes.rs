@@ -1,0 +1,66 @@
+//! Helper classes of plugins: each is defined once in a loader, before the first class is loaded whose edits name it.
+//!
+//! They stay when the plugin goes, as the JVM gives no class back before its loader; nothing names them any more then.
+//! Their names hold a checksum of what they are, so what is there by that name is the same.
+
+use crate::agent::Agent;
+use crate::ffi::class_file_load::ClassFileLoad;
+use crate::ffi::define::Thrown;
+use crate::ffi::jvmti::Jvmti;
+use crate::messages;
+use crate::names::display_name;
+use host::HelperLoader;
+use jvms::modified_utf8;
+use rewriter::HelperClass;
+use std::ffi::CString;
+
+/// The loader of the class that is being loaded or retransformed.
+pub(crate) struct LoaderOfClass<'h> {
+    pub agent: &'h Agent,
+    pub load: &'h ClassFileLoad<'h>,
+}
+
+impl HelperLoader for LoaderOfClass<'_> {
+    fn define(&self, helper: &HelperClass) -> Result<(), String> {
+        let Self { agent, load } = self;
+        let loader = load.loader.as_ref();
+        let id = agent.loaders.identify(agent.jvmti, load.local, loader);
+        let id = id.ok_or("no memory of the JVM to note its loader")?;
+        if agent.helpers.has(id, &helper.name) {
+            return Ok(());
+        }
+        let name = CString::new(modified_utf8::encode(&helper.name));
+        let name = name.map_err(|_| "its name is no name")?;
+        if let Err(thrown) = load.local.define_class(&name, loader, &helper.bytes)
+            && !is_there(agent.jvmti, &thrown)
+        {
+            return Err(describe(agent.jvmti, &thrown));
+        }
+        messages::debug(format_args!("{} defined", escape::line(&helper.name)));
+        agent.helpers.add(id, &helper.name);
+        Ok(())
+    }
+}
+
+/// Whether another thread was quicker, or a class that was instrumented before it ran brought it.
+fn is_there(jvmti: Jvmti, thrown: &Thrown<'_>) -> bool {
+    let says_so = |text: &String| text.contains("duplicate class definition");
+    class_of(jvmti, thrown) == "java/lang/LinkageError"
+        && thrown.message.as_ref().is_some_and(says_so)
+}
+
+fn class_of(jvmti: Jvmti, thrown: &Thrown<'_>) -> String {
+    let signature = thrown
+        .class
+        .as_ref()
+        .and_then(|class| jvmti.class_signature(class).ok());
+    signature.map_or_else(String::new, |signature| display_name(&signature))
+}
+
+fn describe(jvmti: Jvmti, thrown: &Thrown<'_>) -> String {
+    let class = class_of(jvmti, thrown).replace('/', ".");
+    match &thrown.message {
+        Some(message) => format!("{class}: {message}"),
+        None => class,
+    }
+}

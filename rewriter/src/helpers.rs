@@ -1,0 +1,201 @@
+//! Classes that a plugin brings, in the package of a class that uses them.
+
+use std::collections::HashSet;
+
+use thiserror::Error;
+
+use crate::class::ClassFile;
+use crate::edits::{ClassEdit, StructureError};
+use crate::error::ReadError;
+use crate::fingerprint::fingerprint;
+use crate::impl_stored;
+use crate::limits::FRAMES_REQUIRED_SINCE;
+use crate::self_check::{ReplacementError, check_whole};
+use crate::structure::{Names, rename};
+use jvms::access_flags::ACC_MODULE;
+
+/// What the simple name of every helper class begins with.
+pub const HELPER_PREFIX: &str = "$Classhook$";
+
+/// A class that a plugin brings, as it is defined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HelperClass {
+    /// Internal name (JVMS 4.2.1).
+    pub name: String,
+    /// The class file.
+    pub bytes: Vec<u8>,
+}
+
+impl_stored!(struct HelperClass { name, bytes });
+
+/// Why classes cannot be helpers. Classes are counted from 0, as they were given.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum HelperError {
+    /// It is not a class file.
+    #[error("class file {number} cannot be read: {cause}")]
+    Unreadable {
+        /// Which.
+        number: usize,
+        /// Why.
+        cause: ReadError,
+    },
+    /// It is a module, or of a version in which types are not checked by stack map frames.
+    #[error(
+        "expected a class of version {FRAMES_REQUIRED_SINCE} or newer as class file {number}, found {found}"
+    )]
+    Kind {
+        /// Which.
+        number: usize,
+        /// What it is.
+        found: String,
+    },
+    /// Two classes have one name.
+    #[error("the class {name} is there twice")]
+    Twice {
+        /// Its name.
+        name: String,
+    },
+    /// A supertype that may not be there, or may be the class that is loaded at this moment.
+    #[error(
+        "expected a supertype in `java/`, or a helper class before it, of {name}, found {found}"
+    )]
+    Supertype {
+        /// The class.
+        name: String,
+        /// Its superclass or interface.
+        found: String,
+    },
+    /// It cannot get its name.
+    #[error("the class {name} cannot be renamed: {cause}")]
+    Name {
+        /// The class.
+        name: String,
+        /// Why.
+        cause: StructureError,
+    },
+    /// It is not as the JVM takes it.
+    #[error("the class {name} is not sound: {cause}")]
+    Unsound {
+        /// The class.
+        name: String,
+        /// Why.
+        cause: Box<ReplacementError>,
+    },
+}
+
+/// Whether an internal name is that of a helper class.
+#[must_use]
+pub fn is_helper_class(name: &[u8]) -> bool {
+    let simple = name.rsplit(|byte| *byte == b'/').next();
+    simple.is_some_and(|simple| simple.starts_with(HELPER_PREFIX.as_bytes()))
+}
+
+/// Puts classes into the package of `user`, by its internal name, with names that no other classes have: they hold a
+/// checksum of all of them. Where the classes name themselves or one another, these names are used.
+///
+/// # Errors
+/// When one of them is not as the JVM takes it, as far as one class file says, or has a supertype that is neither in
+/// `java/` nor one of the classes before it.
+pub fn place_helpers(user: &str, files: &[Vec<u8>]) -> Result<Vec<HelperClass>, HelperError> {
+    let mut classes = Vec::with_capacity(files.len());
+    let mut all = Vec::new();
+    for (number, bytes) in files.iter().enumerate() {
+        let class = ClassFile::read(bytes);
+        let class = class.map_err(|cause| HelperError::Unreadable { number, cause })?;
+        expect_class(&class, number)?;
+        all.extend_from_slice(bytes);
+        classes.push(class);
+    }
+    let package = user.rfind('/').map_or("", |end| &user[..=end]);
+    let prefix = format!("{package}{HELPER_PREFIX}{:016x}$", fingerprint(&all));
+    let mut known = HashSet::new();
+    let mut renames = Vec::with_capacity(classes.len());
+    for class in &classes {
+        let name = name_of(class);
+        expect_supertypes(class, &name, &known)?;
+        let simple = name.rsplit('/').next().unwrap_or_default();
+        let to = format!("{prefix}{simple}");
+        if !known.insert(name.clone()) || renames.iter().any(|(_, placed)| *placed == to) {
+            return Err(HelperError::Twice { name });
+        }
+        renames.push((name, to));
+    }
+    let edits: Vec<_> = renames.iter().cloned().map(of_type).collect();
+    let names = Names::of(&edits);
+    let placed = classes.iter().zip(renames);
+    placed
+        .map(|(class, (name, to))| placed_class(class, &names, name, to))
+        .collect()
+}
+
+fn of_type((from, to): (String, String)) -> ClassEdit {
+    ClassEdit::RenameType { from, to }
+}
+
+fn name_of(class: &ClassFile<'_>) -> String {
+    class.this_class().to_str_lossless().into_owned()
+}
+
+fn expect_class(class: &ClassFile<'_>, number: usize) -> Result<(), HelperError> {
+    let found = if class.access_flags() & ACC_MODULE != 0 {
+        "a module".to_owned()
+    } else if class.major_version() < FRAMES_REQUIRED_SINCE {
+        format!("version {}", class.major_version())
+    } else {
+        return Ok(());
+    };
+    Err(HelperError::Kind { number, found })
+}
+
+/// The JVM finds supertypes while it defines a class, and asks the loader for them.
+fn expect_supertypes(
+    class: &ClassFile<'_>,
+    name: &str,
+    before: &HashSet<String>,
+) -> Result<(), HelperError> {
+    let supertypes = class.super_class().into_iter().chain(class.interfaces());
+    for supertype in supertypes {
+        let found = supertype.to_str_lossless();
+        if !found.starts_with("java/") && !before.contains(&*found) {
+            return Err(HelperError::Supertype {
+                name: name.to_owned(),
+                found: found.into_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn placed_class(
+    class: &ClassFile<'_>,
+    names: &Names,
+    name: String,
+    to: String,
+) -> Result<HelperClass, HelperError> {
+    let renamed = rename(class, names);
+    let (bytes, _) = renamed.map_err(|cause| HelperError::Name {
+        name: name.clone(),
+        cause,
+    })?;
+    match expect_sound(&bytes, &to) {
+        Ok(()) => Ok(HelperClass { name: to, bytes }),
+        Err(cause) => Err(HelperError::Unsound {
+            name,
+            cause: Box::new(cause),
+        }),
+    }
+}
+
+fn expect_sound(bytes: &[u8], name: &str) -> Result<(), ReplacementError> {
+    let class = ClassFile::read(bytes)?;
+    let found = name_of(&class);
+    if found != name {
+        return Err(ReplacementError::Differs {
+            what: "the name",
+            expected: name.to_owned(),
+            found,
+        });
+    }
+    check_whole(&class)
+}

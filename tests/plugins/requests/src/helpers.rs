@@ -1,0 +1,100 @@
+//! Requests for helper classes.
+
+use classhook_sdk::opcode::INVOKESTATIC;
+use classhook_sdk::prelude::*;
+use classhook_sdk::snippet::Member;
+
+use crate::{caller, entries};
+
+const TALLY: &[u8] = include_bytes!("../helpers/Tally.class");
+const STEP: &[u8] = include_bytes!("../helpers/Tally$Step.class");
+
+/// What the method with a call returns goes through the helper class.
+fn call(class: &Class<'_>, plan: &mut Plan<'_>, helpers: &[&[u8]]) -> Result {
+    let names = plan.helpers(helpers)?;
+    let first = names.first().ok_or("it has no name")?;
+    let mut code = Snippet::new();
+    code.invoke(INVOKESTATIC, Member::of_class(first, "add", "(I)I"));
+    Ok(plan.insert(&caller(class)?.returns(), &code)?)
+}
+
+pub fn tally(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    call(class, plan, &[TALLY, STEP])?;
+    // The same once more are the same.
+    plan.helpers(&[TALLY, STEP])?;
+    Ok(())
+}
+
+/// Nothing needs them.
+pub fn without_edits(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.helpers(&[STEP])?;
+    Ok(())
+}
+
+pub fn and_structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.add_interface("java/io/Serializable")?;
+    tally(class, plan)
+}
+
+/// Sound, as far as it says, but of a version that no JVM knows.
+pub fn of_the_future(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let of_version_99 = |bytes: &[u8]| [&bytes[..6], &[0, 99], &bytes[8..]].concat();
+    let (tally, step) = (of_version_99(TALLY), of_version_99(STEP));
+    call(class, plan, &[&tally, &step])
+}
+
+pub fn that_are_text(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.helpers(&[STEP, b"class Step {}"])?;
+    Ok(())
+}
+
+pub fn too_old(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let old = [&STEP[..6], &[0, 50], &STEP[8..]].concat();
+    plan.helpers(&[&old])?;
+    Ok(())
+}
+
+pub fn twice(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.helpers(&[STEP, STEP])?;
+    Ok(())
+}
+
+/// A superclass that may not be there, or may be the class that is loaded.
+pub fn of_another(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let text = b"java/lang/Object";
+    let at = STEP.windows(text.len()).position(|found| found == text);
+    let mut other = STEP.to_vec();
+    if let Some(found) = at.and_then(|at| other.get_mut(at..at + text.len())) {
+        found.copy_from_slice(b"Java/lang/Object");
+    }
+    plan.helpers(&[&other])?;
+    Ok(())
+}
+
+/// `getfield` of a number where an object is needed: its `aload_0` becomes `iconst_0`.
+pub fn not_sound(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let mut other = STEP.to_vec();
+    // aload_0, dup, getfield
+    let at = STEP.windows(3).position(|code| code == [0x2a, 0x59, 0xb4]);
+    if let Some(first) = at.and_then(|at| other.get_mut(at)) {
+        *first = 0x03;
+    }
+    plan.helpers(&[&other])?;
+    Ok(())
+}
+
+pub fn many(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.helpers(&[STEP; 65])?;
+    Ok(())
+}
+
+pub fn large(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.helpers(&[&vec![0; (1 << 20) + 1]])?;
+    Ok(())
+}
+
+/// A probe in every method beside them.
+pub fn and_hits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.hit(&entries(class), b"")?;
+    tally(class, plan)
+}
