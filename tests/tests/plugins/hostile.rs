@@ -27,11 +27,7 @@ const PLAIN: &str = "11";
 
 /// A file of the case's own, and its table of a `classhook.toml`.
 fn settings(folder: &Path, cases: &[(usize, Case)]) -> String {
-    let cache = folder.join("cache");
-    let mut text = format!(
-        "[agent]\noutput = {:?}\ncache = {cache:?}\n",
-        folder.join("out")
-    );
+    let mut text = format!("[agent]\noutput = {:?}\n", folder.join("out"));
     for (number, case) in cases {
         let file = folder.join(format!("case-{number}.wasm"));
         std::fs::write(&file, case.assembly.component()).expect("the test's folder is writable");
@@ -51,6 +47,7 @@ fn run(jdk: &Jdk, folder: &Path, cases: &[(usize, Case)]) -> Run {
     let file = folder.join("classhook.toml");
     std::fs::write(&file, settings(folder, cases)).expect("the test's folder is writable");
     let java = Java::new(jdk).options(&["-Xverify:all", "-Xcheck:jni"]);
+    let java = java.variable("XDG_CACHE_HOME", folder.join("cache"));
     let java = java.class_path(&[&classes]).main("Called");
     let run = java
         .agent(Some(&format!("config={}", file.display())))

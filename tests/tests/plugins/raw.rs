@@ -29,7 +29,7 @@ fn settings(folder: &Path, request: &str) -> PathBuf {
     let file = folder.join("classhook.toml");
     let text = format!(
         "[agent]\noutput = {folder:?}\n\n[[plugin]]\nuse = \"coverage\"\n\n[[plugin]]\nuse = {component:?}\n\
-         grant = [\"probes\", \"raw\", \"rewrite\", \"structure\"]\nselect = [\"Called$Target\"]\n\n\
+         grant = [\"probes\", \"raw\", \"rewrite\", \"structure\", \"helpers\"]\nselect = [\"Called$Target\"]\n\n\
          [plugin.config]\nrequest = {request:?}\n"
     );
     std::fs::write(&file, text).expect("the test's folder is writable");

@@ -4,7 +4,7 @@ use classhook_sdk::opcode::INVOKESTATIC;
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
-use crate::{caller, entries};
+use crate::methods::{caller, entries};
 
 const TALLY: &[u8] = include_bytes!("../helpers/Tally.class");
 const STEP: &[u8] = include_bytes!("../helpers/Tally$Step.class");

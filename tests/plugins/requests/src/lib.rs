@@ -8,7 +8,10 @@ use classhook_sdk::opcode::{GOTO, IF_ICMPEQ, INVOKESTATIC, IRETURN, POP, RETURN}
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
+use methods::{caller, entries};
+
 mod helpers;
+mod methods;
 
 /// The plugin's table in `classhook.toml`.
 #[derive(Config)]
@@ -229,20 +232,6 @@ impl Transformer for Requests {
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         (self.0)(class, plan)
     }
-}
-
-fn entries(class: &Class<'_>) -> Vec<Site> {
-    class
-        .methods_with_code()
-        .map(|method| method.entry())
-        .collect()
-}
-
-/// The method with a call: `iconst_1`, `invokestatic` at bci 1, `ireturn` at bci 4.
-fn caller<'a>(class: &Class<'a>) -> Result<Method<'a>> {
-    let mut methods = class.methods();
-    let found = methods.find(|method| method.name() == "both");
-    Ok(found.ok_or("the class has no method `both`")?)
 }
 
 fn hits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
