@@ -434,8 +434,8 @@ const FLOODS: [Row; 37] = [
     ),
     (
         "entries of methods",
-        "global.get 0 i32.eqz if local.get 0 i32.const 0 i32.const 256 call class-view.method i32.const 260 i32.load global.set 0 end \
-         global.get 0 call method-view.entry drop",
+        "local.get 3 i32.eqz if local.get 0 i32.const 0 i32.const 256 call class-view.method i32.const 260 i32.load local.set 3 end \
+         local.get 3 call method-view.entry drop",
         Bounded,
     ),
     (

@@ -126,7 +126,7 @@ pub const HELPERS: [Row; 12] = [
         "loop i32.const 8196 local.get 2 i32.const 8 i32.mul i32.add i32.const 1048576 i32.store \
          local.get 2 i32.const 1 i32.add local.tee 2 i32.const 1000 i32.lt_u br_if 0 end \
          local.get 1 i32.const 8192 i32.const 1000 i32.const 256 call define",
-        Fails("H0313", "64 MiB of memory"),
+        Fails("H0313", "64 MiB at once"),
     ),
     (
         "helper classes for a class",
