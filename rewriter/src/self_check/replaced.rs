@@ -5,6 +5,9 @@ use crate::self_check::unsound::{ReplacementError, heading, shown};
 use crate::self_check::whole;
 use jvms::modified_utf8::Utf8;
 
+/// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.
+const OLDEST: u16 = 45;
+
 /// Expects a class file that can take the place of `original` at any time, also when the JVM has loaded the class (JVM TI,
 /// Retransform Classes): the same name, supertypes, flags and members in the same order, nest, record and permitted
 /// subclasses, of no newer version; and sound, as far as can be said without other classes: constants, tables,
@@ -20,9 +23,9 @@ pub fn check_replacement(original: &ClassFile<'_>, bytes: &[u8]) -> Result<(), R
     check_shape(original, &class)?;
     let version = |class: &ClassFile<'_>| (class.major_version(), class.minor_version());
     let ((major, minor), (new_major, new_minor)) = (version(original), version(&class));
-    if new_major > major || new_minor != minor {
+    if !(OLDEST..=major).contains(&new_major) || new_minor != minor {
         let (expected, found) = (
-            format!("{major}.{minor} at most"),
+            format!("{OLDEST}.{minor} to {major}.{minor}"),
             format!("{new_major}.{new_minor}"),
         );
         let what = "the version";

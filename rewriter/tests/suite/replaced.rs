@@ -86,10 +86,11 @@ fn another_shape_or_version_does_not_pass() {
     refused(circle, "the name of the class, Shapes, found Shapes$Circle");
     refused(
         &patched(7, &[70]),
-        "the version of the class, 69.0 at most, found 70.0",
+        "the version of the class, 45.0 to 69.0, found 70.0",
     );
     assert_eq!(replace(SHAPES, &patched(7, &[68])), Ok(()));
     refused(&patched(4, &[0xff, 0xff]), "the version");
+    refused(&patched(6, &[0, 44]), "45.0 to 69.0, found 44.0");
     refused(
         &with(ClassEdit::AddInterface("java/lang/Runnable".to_owned())),
         "the interfaces",
