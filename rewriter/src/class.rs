@@ -3,6 +3,7 @@
 mod annotation;
 mod attribute;
 mod code;
+mod code_index;
 mod code_table;
 mod declared;
 mod element;
@@ -12,6 +13,7 @@ mod handlers;
 mod header;
 mod instruction;
 mod jumps;
+mod marks;
 mod method;
 mod record;
 
@@ -28,8 +30,12 @@ pub use method::Method;
 pub(crate) use annotation::skip_element_value;
 pub(crate) use attribute::skip_attributes;
 pub(crate) use code::CodeLayout;
+#[cfg(test)]
+pub(crate) use code_index::CodeIndex;
+pub(crate) use code_index::CodeMarks;
 pub(crate) use code_table::{CodeTable, CodeTables};
 pub(crate) use handlers::{contains, contains_jointly};
 pub(crate) use instruction::{SwitchLayout, decode, switch_layout};
-pub(crate) use jumps::{FoundJump, JumpForm, walk};
+pub(crate) use jumps::{FoundJump, JumpForm};
+pub(crate) use marks::{begins, last_start};
 pub(crate) use record::MethodRecord;

@@ -1,9 +1,8 @@
 //! Plans made without a plugin, as a program that links the rewriter makes them.
 
 use coverage::flow::{Flow, FlowMethod, Placement};
-use jvms::opcode;
 use rewriter::{
-    Bci, CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, MethodIndex,
+    Bci, CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, Method, MethodIndex,
     ProbeStorage, Scratch, Tables, check_splice, fingerprint, splice,
 };
 
@@ -85,7 +84,7 @@ impl Buffers {
             };
             match task {
                 Task::Entry => self.hit(method.index(), Location::Entry)?,
-                Task::EntryAndExits => self.entry_and_exits(method.index(), &code)?,
+                Task::EntryAndExits => self.entry_and_exits(&method)?,
                 Task::Lines => self.every_line(method.index(), &code)?,
                 Task::Coverage => self.coverage(method.index(), &code)?,
             }
@@ -117,20 +116,11 @@ impl Buffers {
             .ok()
     }
 
-    fn entry_and_exits(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
-        self.hit(method, Location::Entry)?;
-        let mut exits = std::mem::take(&mut self.bcis);
-        exits.clear();
-        let visited = code.visit_opcodes(|bci, opcode| {
-            if opcode::is_return(opcode) || opcode == opcode::ATHROW {
-                exits.push(bci.0);
-            }
-        });
-        visited.ok()?;
-        for bci in &exits {
-            self.hit(method, Location::Before(Bci(*bci)))?;
+    fn entry_and_exits(&mut self, method: &Method<'_, '_>) -> Option<()> {
+        self.hit(method.index(), Location::Entry)?;
+        for bci in method.exits().ok()? {
+            self.hit(method.index(), Location::Before(bci))?;
         }
-        self.bcis = exits;
         Some(())
     }
 

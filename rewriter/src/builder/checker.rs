@@ -2,7 +2,7 @@
 
 use crate::arithmetic::Exact;
 use crate::changes::ChangedMethod;
-use crate::class::{ClassFile, Code, Instruction, Instructions};
+use crate::class::{ClassFile, Code, Instruction, Instructions, begins};
 use crate::cursor::i16_at;
 use crate::edits::{Change, ClassEdit};
 use crate::index::{Bci, MethodIndex};
@@ -18,7 +18,7 @@ use jvms::opcode;
 pub struct PlanChecker<'c, 'a> {
     class: &'c ClassFile<'a>,
     current: Option<(MethodIndex, Code<'c, 'a>)>,
-    /// By bci: 1 where an instruction begins.
+    /// By bci, see [`begins`].
     starts: Vec<u8>,
     /// The class edits so far.
     class_edits: Option<ClassChecker<'c, 'a>>,
@@ -240,7 +240,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
     }
 
     fn begins(&self, bci: Bci) -> bool {
-        self.starts.get(usize::from(bci)) == Some(&1)
+        begins(&self.starts, bci)
     }
 
     fn instruction(
@@ -276,14 +276,10 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             .map_err(unreadable)?
             .ok_or(PlanError::NoCode { method })?;
         self.starts.clear();
-        self.starts.resize(code.bytes().len(), 0);
-        let starts = &mut self.starts;
-        let visited = code.visit_opcodes(|bci, _| {
-            if let Some(start) = starts.get_mut(usize::from(bci)) {
-                *start = 1;
-            }
-        });
-        visited.map_err(unreadable)?;
+        match self.class.decoded_marks(method) {
+            Some(marks) => self.starts.extend_from_slice(marks),
+            None => code.visit_opcodes(|_, _| {}).map_err(unreadable)?,
+        }
         self.current = Some((method, code));
         Ok(code)
     }

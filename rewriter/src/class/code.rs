@@ -80,11 +80,20 @@ impl<'c, 'a> Code<'c, 'a> {
         record: &MethodRecord,
     ) -> Result<Self, ReadError> {
         let layout = CodeLayout::read(class_bytes, record)?;
-        Ok(Code {
+        Ok(Self::with(pool, class_bytes, layout))
+    }
+
+    /// With its parts where `layout` says.
+    pub(super) fn with(
+        pool: &'c ConstantPool<'a>,
+        class_bytes: &'a [u8],
+        layout: CodeLayout,
+    ) -> Self {
+        Code {
             pool,
             class_bytes,
             layout,
-        })
+        }
     }
 
     /// Depth of the operand stack, in slots.

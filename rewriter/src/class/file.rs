@@ -4,11 +4,13 @@ use crate::arithmetic::{Exact, Known};
 use crate::class::annotation::descriptors;
 use crate::class::attribute::bootstrap_methods;
 use crate::class::attribute::{Attribute, Attributes, BootstrapMethod, skip_attributes};
+use crate::class::code::CodeLayout;
+use crate::class::code_index::{CodeIndex, CodeMarks, CodeMemory, LazyCode};
 use crate::class::header::ClassHeader;
 use crate::class::record::{MethodRecord, read_records};
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::error::ReadError;
-use crate::index::PoolIndex;
+use crate::index::{MethodIndex, PoolIndex};
 use crate::pool::ConstantPool;
 use jvms::modified_utf8::Utf8;
 
@@ -18,6 +20,7 @@ use jvms::modified_utf8::Utf8;
 pub struct Tables {
     offsets: Vec<u32>,
     methods: Vec<MethodRecord>,
+    code: CodeMemory,
 }
 
 /// A class file of any version from 45 up; newer versions than are known are
@@ -32,6 +35,7 @@ pub struct ClassFile<'a> {
     super_class: PoolIndex,
     interfaces: &'a [u8],
     methods: Vec<MethodRecord>,
+    code: LazyCode,
     attributes: u32,
 }
 
@@ -51,8 +55,13 @@ impl<'a> ClassFile<'a> {
     /// # Errors
     /// As [`ClassFile::read`]; the tables are then lost.
     pub fn read_with(bytes: &'a [u8], tables: Tables) -> Result<Self, ReadError> {
-        let Tables { offsets, methods } = tables;
-        Self::read_members(bytes, ClassHeader::read_with(bytes, offsets)?, methods)
+        let Tables {
+            offsets,
+            methods,
+            code,
+        } = tables;
+        let header = ClassHeader::read_with(bytes, offsets)?;
+        Self::read_members(bytes, header, methods, code)
     }
 
     /// The same, in less time if the pool begins with that of `known`.
@@ -61,9 +70,13 @@ impl<'a> ClassFile<'a> {
         tables: Tables,
         known: &ClassFile<'_>,
     ) -> Result<Self, ReadError> {
-        let Tables { offsets, methods } = tables;
+        let Tables {
+            offsets,
+            methods,
+            code,
+        } = tables;
         let header = ClassHeader::read_beside(bytes, offsets, &known.pool)?;
-        Self::read_members(bytes, header, methods)
+        Self::read_members(bytes, header, methods, code)
     }
 
     /// Walks what follows the header.
@@ -71,6 +84,7 @@ impl<'a> ClassFile<'a> {
         bytes: &'a [u8],
         header: ClassHeader<'a>,
         methods: Vec<MethodRecord>,
+        code: CodeMemory,
     ) -> Result<Self, ReadError> {
         let ClassHeader {
             pool,
@@ -105,6 +119,7 @@ impl<'a> ClassFile<'a> {
             super_class,
             interfaces,
             methods,
+            code: LazyCode::with(code),
             attributes,
         })
     }
@@ -122,6 +137,7 @@ impl<'a> ClassFile<'a> {
         Tables {
             offsets: self.pool.take_offsets(),
             methods: std::mem::take(&mut self.methods),
+            code: self.code.take_memory(),
         }
     }
 
@@ -203,6 +219,32 @@ impl<'a> ClassFile<'a> {
 
     pub(crate) fn records(&self) -> &[MethodRecord] {
         &self.methods
+    }
+
+    fn code_index(&self) -> &CodeIndex {
+        self.code.index(self.bytes, &self.methods)
+    }
+
+    /// Where the parts of the code of a method stand; without code where it has none, or
+    /// cannot be read. They are found for all methods when one is first asked for.
+    #[inline]
+    pub(super) fn code_layout(&self, method: MethodIndex) -> CodeLayout {
+        let layouts = self.code.layouts(self.bytes, &self.methods);
+        layouts
+            .get(usize::from(method))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Where the instructions of a method begin, and what of them leads elsewhere, all of it
+    /// into the code. It is found for all methods when it is first asked for.
+    pub(crate) fn code_marks(&self, method: MethodIndex) -> Result<CodeMarks<'_>, ReadError> {
+        self.code_index().method(method, self.bytes)
+    }
+
+    /// Where the instructions of a method begin if all can be decoded.
+    pub(crate) fn decoded_marks(&self, method: MethodIndex) -> Option<&[u8]> {
+        self.code_index().decoded(method)
     }
 
     /// The attributes of the class (JVMS 4.7), nested ones not included.

@@ -1,10 +1,10 @@
-//! One walk over a code array: where instructions begin, and what jumps.
+//! Instructions that lead elsewhere: branches, `goto`, `jsr` and switches.
 
-use crate::arithmetic::Exact;
+use crate::arithmetic::{Exact, Known};
 use crate::class::instruction::{decode, switch_layout, undecodable};
 use crate::cursor::{i16_at, i32_at};
 use crate::error::ReadError;
-use jvms::opcode::{self, Form, SPECIAL};
+use jvms::opcode::{self, Form};
 
 /// What an instruction that leads elsewhere is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,39 +28,13 @@ pub(crate) struct FoundJump {
     pub(crate) form: JumpForm,
 }
 
-/// Sets `starts` to 1 by the bci of each instruction, shows what leads elsewhere, all
-/// of it into the code, and returns the last opcode.
-#[inline]
-pub(crate) fn walk(
-    code: &[u8],
-    starts: &mut Vec<u8>,
-    mut found: impl FnMut(FoundJump),
-) -> Result<u8, ReadError> {
-    starts.clear();
-    starts.resize(code.len(), 0);
-    let (mut at, mut last) = (0, opcode::NOP);
-    while let Some((opcode, start)) = code.get(at).zip(starts.get_mut(at)) {
-        *start = 1;
-        last = *opcode;
-        let step = opcode::step(last);
-        if step != SPECIAL {
-            at = at.plus(usize::from(step));
-            continue;
-        }
-        if let Some(jump) = near(code, at, last) {
-            found(jump);
-            at = at.plus(3);
-            continue;
-        }
-        let (length, jump) = other(code, at, last)?;
-        if let Some(jump) = jump {
-            found(jump);
-        }
-        at = at.plus(length);
-    }
-    match at == code.len() {
-        true => Ok(last),
-        false => Err(undecodable(last, code.len(), 0)),
+/// The jump at `at`; an error where it does not lead into the code.
+#[inline(always)]
+pub(super) fn jump(code: &[u8], at: usize) -> Result<FoundJump, ReadError> {
+    let opcode = code.get(at).copied().known();
+    match near(code, at, opcode) {
+        Some(jump) => Ok(jump),
+        None => other(code, at, opcode),
     }
 }
 
@@ -84,9 +58,9 @@ fn near(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
     })
 }
 
-/// Any other instruction: its length, and what it is if it leads elsewhere.
+/// Any other jump.
 #[inline(never)]
-fn other(code: &[u8], at: usize, opcode: u8) -> Result<(usize, Option<FoundJump>), ReadError> {
+fn other(code: &[u8], at: usize, opcode: u8) -> Result<FoundJump, ReadError> {
     let unreadable = || undecodable(opcode, at, 0);
     let length = decode(code, at).ok_or_else(unreadable)?;
     let inside = |distance: i32| {
@@ -94,7 +68,6 @@ fn other(code: &[u8], at: usize, opcode: u8) -> Result<(usize, Option<FoundJump>
         target.filter(|target| (*target as usize) < code.len())
     };
     let (form, target) = match opcode::form(opcode) {
-        Form::Branch => return Err(unreadable()),
         Form::BranchWide => {
             let target = i32_at(code, at.plus(1)).and_then(inside);
             (JumpForm::Wide, target.ok_or_else(unreadable)?)
@@ -105,13 +78,12 @@ fn other(code: &[u8], at: usize, opcode: u8) -> Result<(usize, Option<FoundJump>
             let all = targets.all(|distance| distance.and_then(inside).is_some());
             (JumpForm::Switch, all.then_some(0).ok_or_else(unreadable)?)
         }
-        _ => return Ok((length, None)),
+        _ => return Err(unreadable()),
     };
-    let jump = FoundJump {
+    Ok(FoundJump {
         bci: at as u32,
         length: length as u32,
         target,
         form,
-    };
-    Ok((length, Some(jump)))
+    })
 }

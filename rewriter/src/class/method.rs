@@ -5,10 +5,11 @@ use crate::class::annotation;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::class::code::Code;
 use crate::class::file::ClassFile;
+use crate::class::marks::exits;
 use crate::class::record::MethodRecord;
 use crate::cursor::u16_at;
 use crate::error::ReadError;
-use crate::index::{MethodIndex, PoolIndex};
+use crate::index::{Bci, MethodIndex, PoolIndex};
 use jvms::access_flags::ACC_STATIC;
 use jvms::modified_utf8::Utf8;
 
@@ -120,7 +121,22 @@ impl<'c, 'a> Method<'c, 'a> {
         if !self.has_code() {
             return Ok(None);
         }
-        Code::read(self.class.pool(), self.class.bytes(), &self.record).map(Some)
+        self.class.code(self.index, &self.record).map(Some)
+    }
+
+    /// Where the instructions of its code begin that leave it, in order: `ireturn` …
+    /// `return`, and `athrow`. The class finds them for all its methods at once.
+    ///
+    /// # Errors
+    /// As [`Code::visit_instructions`].
+    pub fn exits(&self) -> Result<impl Iterator<Item = Bci> + 'c, ReadError> {
+        let marks = self.class.decoded_marks(self.index);
+        if marks.is_none()
+            && let Some(code) = self.code()?
+        {
+            code.visit_opcodes(|_, _| {})?;
+        }
+        Ok(exits(marks.unwrap_or_default()))
     }
 
     /// The class it belongs to.
@@ -143,6 +159,19 @@ impl<'a> ClassFile<'a> {
             .iter()
             .enumerate()
             .map(|(index, record)| Method::new(self, MethodIndex(index as u16), *record))
+    }
+
+    /// The code of the method with this record.
+    pub(crate) fn code(
+        &self,
+        method: MethodIndex,
+        record: &MethodRecord,
+    ) -> Result<Code<'_, 'a>, ReadError> {
+        let layout = self.code_layout(method);
+        match layout.code.1 {
+            0 => Code::read(self.pool(), self.bytes(), record),
+            _ => Ok(Code::with(self.pool(), self.bytes(), layout)),
+        }
     }
 
     /// One method.

@@ -25,6 +25,8 @@ pub(crate) fn read_records(
     mut records: Vec<MethodRecord>,
 ) -> Result<Vec<MethodRecord>, ReadError> {
     records.clear();
+    // Most attributes of methods are called so, by the same entry of the pool.
+    let mut code_name = None;
     for _ in 0..cursor.u2("methods_count")? {
         let mut record = MethodRecord {
             start: cursor.offset(),
@@ -35,7 +37,8 @@ pub(crate) fn read_records(
             let (name, length) = head(cursor, "method_info attributes")?;
             let offset = cursor.offset();
             cursor.take(length, "method_info attributes")?;
-            if pool.utf8(name).is_some_and(|name| name == "Code") {
+            if code_name == Some(name) || pool.utf8(name).is_some_and(|name| name == "Code") {
+                code_name = Some(name);
                 if record.code != 0 {
                     return Err(ReadError::DuplicateAttribute {
                         attribute: "Code",

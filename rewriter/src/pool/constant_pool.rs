@@ -123,17 +123,20 @@ impl<'a> ConstantPool<'a> {
             let Some([tag, high, low]) = rest.first_chunk::<3>() else {
                 return Err(cut_off(at.plus(3), bytes.len()));
             };
-            let mut size = usize::from(constant_tag::length(*tag));
-            if *tag == constant_tag::UTF8 {
-                size = size.plus(usize::from(u16::from_be_bytes([*high, *low])));
-            } else if size == 0 {
+            let length = usize::from(constant_tag::length(*tag));
+            if length == 0 {
                 return Err(unknown(index(), *tag, at));
-            } else if size == WIDE {
+            }
+            if length == WIDE {
                 let (index, offset) = (index(), at as u32);
                 if slots.next().is_none() {
                     return Err(ReadError::WideConstantAtEnd { index, offset });
                 }
             }
+            // Texts and others take turns as they like: no branch could be foretold.
+            let text = u16::from_be_bytes([*high, *low]);
+            let is_text = u16::from(*tag == constant_tag::UTF8);
+            let size = length.plus(usize::from(text & is_text.wrapping_neg()));
             *slot = at as u32;
             at = at.plus(size);
             rest = rest.get(size..).unwrap_or_default();

@@ -2,8 +2,9 @@
 //! nothing here is shared with the splice.
 
 use crate::arithmetic::Exact;
-use crate::class::{FoundJump, JumpForm, decode, switch_layout, walk};
+use crate::class::{CodeMarks, JumpForm, begins, decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
+use crate::error::ReadError;
 use crate::index::Bci;
 use crate::plan::{EditPlan, Location};
 use crate::self_check::mismatch::Mismatch;
@@ -35,7 +36,7 @@ pub(super) struct Special {
 /// What the plan says of one method; all tables are reused for the next.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
-    /// By bci: 1 where an instruction begins.
+    /// By bci, see [`begins`].
     starts: Vec<u8>,
     /// In order.
     pub(super) specials: Vec<Special>,
@@ -51,10 +52,12 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Sorts the edits of a method, which `order` lists; its code before and after.
-    pub(super) fn read(
+    /// Sorts the edits of a method, which `order` lists; its code before and after, and
+    /// what `found` knows of the instructions before.
+    pub(super) fn read<'i>(
         &mut self,
         (code, new): (&[u8], &[u8]),
+        found: impl FnOnce() -> Result<CodeMarks<'i>, ReadError>,
         plan: &EditPlan,
         order: &[u64],
         changes: &Changes,
@@ -73,7 +76,8 @@ impl Expected {
         self.moves_as_a_whole =
             at_entry && new.ends_with(code) && new.len().minus(code.len()) & 3 == 0;
         if !self.moves_as_a_whole {
-            self.decode(code)?;
+            let unreadable = |_| Mismatch::new("code that can be decoded", 0, 0);
+            self.decode(&found().map_err(unreadable)?);
         }
         for (edit, key) in edits().zip(order) {
             let index = edit_index(*key) as u64;
@@ -96,31 +100,21 @@ impl Expected {
         Ok(())
     }
 
-    /// Finds where instructions begin, and those that jump.
-    #[inline(never)]
-    fn decode(&mut self, code: &[u8]) -> Result<(), Mismatch> {
-        let Expected {
-            starts, specials, ..
-        } = self;
-        let walked = walk(
-            code,
-            starts,
-            |FoundJump {
-                 bci, target, form, ..
-             }| {
-                let kind = match form {
-                    JumpForm::Switch => Kind::Switch,
-                    JumpForm::Plain | JumpForm::Conditional | JumpForm::Wide => Kind::Jump(target),
-                };
-                specials.push(Special { bci, kind });
+    /// Takes where instructions of the original begin, and those that jump.
+    fn decode(&mut self, found: &CodeMarks<'_>) {
+        self.starts.clear();
+        self.starts.extend_from_slice(found.marks);
+        self.specials.extend(found.jumps.iter().map(|jump| Special {
+            bci: jump.bci,
+            kind: match jump.form {
+                JumpForm::Switch => Kind::Switch,
+                JumpForm::Plain | JumpForm::Conditional | JumpForm::Wide => Kind::Jump(jump.target),
             },
-        );
-        let unreadable = |_| Mismatch::new("code that can be decoded", 0, 0);
-        walked.map(drop).map_err(unreadable)
+        }));
     }
 
     fn begins(&self, bci: Bci) -> Option<()> {
-        (self.starts.get(usize::from(bci)) == Some(&1)).then_some(())
+        begins(&self.starts, bci).then_some(())
     }
 
     /// Puts an edit where its code has to be; none where the method has no such

@@ -84,7 +84,7 @@ impl Pair<'_, '_> {
         if !same || old.code == 0 || new.code == 0 {
             return Err(part);
         }
-        let before = Code::read(self.original.pool(), self.original.bytes(), &old)?;
+        let before = self.original.code(method, &old)?;
         let after = Code::read(self.output.pool(), self.output.bytes(), &new)?;
         let refused = |reason| SelfCheckError::Refused { method, reason };
         scratch.changes.clear();
@@ -105,6 +105,7 @@ impl Pair<'_, '_> {
             .planned
             .read(
                 (before.bytes(), after.bytes()),
+                || self.original.code_marks(method),
                 self.plan,
                 self.edits,
                 &scratch.changes,

@@ -65,7 +65,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             return Err(SkipReason::NoCode);
         }
         let bytes = self.class.bytes();
-        let view = Code::read(self.class.pool(), bytes, &self.record)?;
+        let view = self.class.code(index, &self.record)?;
         let layout = *view.layout();
         let handlers = view.handler_bytes();
         let analysis = self.analyse(&view, index)?;
@@ -88,7 +88,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             changes: &changes,
         };
         let edits = self.plan.edits();
-        positions.sort(view.bytes(), edits, self.order, inserts)?;
+        let class = self.class;
+        let found = || class.code_marks(index);
+        positions.sort(view.bytes(), found, edits, self.order, inserts)?;
         let short = self.hits_alone && positions.stays_near(self.probes.hit_size());
         if !short {
             positions.group(edits, inserts);

@@ -1,43 +1,23 @@
 //! Where instructions begin, and what jumps.
 
 use crate::arithmetic::Exact;
-use crate::class::{JumpForm, walk};
+use crate::class::{CodeMarks, FoundJump, JumpForm, last_start};
 use crate::cursor::{i16_at, i32_at};
-use crate::plan::SkipReason;
 use crate::splice::layout::model::{Jump, JumpKind, Layout};
 use jvms::opcode;
 
 impl Layout {
     /// Fills `starts`, `jumps` and `resized`.
-    #[inline(never)]
-    pub(super) fn decode(&mut self, code: &[u8]) -> Result<(), SkipReason> {
+    pub(super) fn decode(&mut self, code: &[u8], found: &CodeMarks<'_>) {
         self.forget(code);
-        let Layout {
-            starts,
-            jumps,
-            resized,
-            ..
-        } = self;
-        let last = walk(code, starts, |found| {
-            let kind = match found.form {
-                JumpForm::Plain => JumpKind::Plain,
-                JumpForm::Conditional => JumpKind::Conditional,
-                JumpForm::Wide => JumpKind::Wide,
-                JumpForm::Switch => JumpKind::Switch,
-            };
-            if kind == JumpKind::Switch {
-                resized.push(jumps.len() as u32);
-            }
-            jumps.push(Jump {
-                bci: found.bci,
-                length: found.length,
-                target: found.target,
-                kind,
-            });
-        });
+        self.starts.extend_from_slice(found.marks);
+        self.jumps.extend(found.jumps.iter().map(Jump::from));
+        let switches = self.jumps.iter().zip(0..);
+        let switches = switches.filter(|(jump, _)| jump.kind == JumpKind::Switch);
+        self.resized.extend(switches.map(|(_, index)| index));
         // A widened instruction falls through unless it is a `ret`, which ends no code.
-        self.last_opcode = last?;
-        Ok(())
+        let last = last_start(found.marks).and_then(|last| code.get(last));
+        self.last_opcode = last.copied().unwrap_or(opcode::NOP);
     }
 
     /// Empties the tables for `code`, without looking at it.
@@ -59,4 +39,21 @@ pub(super) fn jump_target(code: &[u8], at: usize, opcode: u8) -> Option<i64> {
         _ => return None,
     };
     Some((at as i64).plus(distance))
+}
+
+impl From<&FoundJump> for Jump {
+    #[inline]
+    fn from(found: &FoundJump) -> Self {
+        Jump {
+            bci: found.bci,
+            length: found.length,
+            target: found.target,
+            kind: match found.form {
+                JumpForm::Plain => JumpKind::Plain,
+                JumpForm::Conditional => JumpKind::Conditional,
+                JumpForm::Wide => JumpKind::Wide,
+                JumpForm::Switch => JumpKind::Switch,
+            },
+        }
+    }
 }

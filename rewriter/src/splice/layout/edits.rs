@@ -1,8 +1,9 @@
 //! From the locations of edits to where their code stands.
 
 use crate::arithmetic::{Exact, Known};
-use crate::class::{decode as instruction_length, switch_layout};
+use crate::class::{CodeMarks, decode as instruction_length, switch_layout};
 use crate::cursor::i32_at;
+use crate::error::ReadError;
 use crate::index::Bci;
 use crate::plan::{Action, Edit, Location, SkipReason};
 use crate::splice::changes::Changes;
@@ -45,10 +46,12 @@ fn switch_goes_to(code: &[u8], at: usize, target: Bci) -> bool {
 }
 
 impl Layout {
-    /// Decodes `code` and finds the places of `edits`, which `order` lists.
-    pub(crate) fn sort(
+    /// Finds the places of `edits`, which `order` lists, in `code`, whose instructions
+    /// `found` knows: it is asked only where they matter.
+    pub(crate) fn sort<'i>(
         &mut self,
         code: &[u8],
+        found: impl FnOnce() -> Result<CodeMarks<'i>, ReadError>,
         edits: &[Edit],
         order: &[u64],
         inserts: Inserts<'_>,
@@ -56,7 +59,7 @@ impl Layout {
         if moves_as_a_whole(edits, order, inserts) {
             self.forget(code);
         } else {
-            self.decode(code)?;
+            self.decode(code, &found()?);
         }
         self.replace(inserts.changes);
         self.keys.clear();

@@ -112,12 +112,14 @@ fn put(bytes: &[u8], room: &mut &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::class::CodeIndex;
     use jvms::opcode::{GOTO, IFEQ, NOP, RETURN, TABLESWITCH};
 
     /// Whether the short way leads with a hit on the jump at `source`.
     fn leads(code: &[u8], source: u32, target: u32, hit: u32) -> bool {
         let mut layout = Layout::default();
-        layout.decode(code).expect("it can be decoded");
+        let mut index = CodeIndex::default();
+        layout.decode(code, &index.of(code).expect("it can be decoded"));
         layout.edge_keys = vec![u64::from(source) << 40 | u64::from(target) << 24];
         layout.stays_near(hit)
     }

@@ -1,6 +1,7 @@
 //! The layout of one method as a value.
 
 use crate::arithmetic::{Exact, Known};
+use crate::class::begins;
 use crate::index::Bci;
 use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
@@ -85,7 +86,7 @@ pub(super) const GAP: u32 = 1 << 31;
 pub(crate) struct Layout {
     /// Length of the original code.
     pub(crate) length: u32,
-    /// By bci: 1 where an instruction begins.
+    /// By bci, see [`begins`].
     pub(super) starts: Vec<u8>,
     pub(crate) jumps: Vec<Jump>,
     /// Indices of switches, widened jumps and changed instructions in `jumps`.
@@ -153,7 +154,7 @@ impl Positions for Layout {
 impl Layout {
     #[inline]
     pub(crate) fn begins(&self, bci: Bci) -> bool {
-        self.starts.get(usize::from(bci)) == Some(&1)
+        begins(&self.starts, bci)
     }
 
     #[inline]
