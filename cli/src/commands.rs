@@ -4,6 +4,7 @@ pub mod affected;
 pub mod attach;
 pub mod check;
 pub mod classes;
+pub mod collect;
 pub mod compile_plugin;
 pub mod completions;
 pub mod coverage;
@@ -85,6 +86,8 @@ pub enum Command {
     Watch(watch::Watch),
     /// Show what a JVM says of itself: CPU time, allocations, contention, exceptions, threads, heap
     Profile(Box<profile::Profile>),
+    /// Receive what is recorded on other machines
+    Collect(collect::Collect),
     /// Make reports of what was recorded
     Report(report::Report),
     /// Check whether enough is covered
@@ -157,6 +160,7 @@ impl Command {
             Self::Top(top) => top.run(),
             Self::Watch(watch) => watch.run(),
             Self::Profile(profile) => profile.run(),
+            Self::Collect(collect) => collect.run(),
             Self::Report(report) => report.run(),
             Self::Check(check) => check.run(),
             Self::Merge(merge) => merge.run(),

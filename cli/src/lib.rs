@@ -8,6 +8,7 @@
 //! | `top` | [`commands::top`] | the same, shown by [`top`] |
 //! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
 //! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or what the JVM itself answers |
+//! | `collect`, `--to` | [`commands::collect`], [`relay`] | the program `classhook-relay` |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
 //! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
@@ -62,7 +63,8 @@ pub mod problem;
 pub mod profile;
 pub mod progress;
 pub mod project_classes;
-pub mod reporters;
+pub mod relay;
+mod reporters;
 pub mod requirements;
 pub mod rules;
 pub mod select;

@@ -3,5 +3,6 @@
 pub mod heap_paths;
 pub mod outputs;
 pub mod recorded;
+pub mod retainers;
 pub mod snapshots;
 pub mod visit;

@@ -79,6 +79,10 @@ impl Handlers for Events {
         with_agent(|agent| observe::observed_of_jvm(agent, jvmti, event));
     }
 
+    fn freed(&self, jvmti: Jvmti, tag: i64) {
+        with_agent(|agent| observe::freed(agent, jvmti, tag));
+    }
+
     fn collection(&self, begins: bool) {
         with_agent(|agent| agent.observation.collections.note(begins));
     }

@@ -7,6 +7,7 @@
 
 mod about;
 mod answers;
+mod deadlocks;
 mod environment;
 mod events;
 mod file;
@@ -18,8 +19,8 @@ mod plugin;
 mod reader;
 mod threads;
 
-pub(crate) use environment::equipped;
-pub(crate) use events::{observed, observed_of_jvm};
+pub(crate) use environment::{equip_for_owners, equipped};
+pub(crate) use events::{freed, observed, observed_of_jvm};
 pub(crate) use paths::paths;
 
 use crate::agent::Agent;
@@ -82,7 +83,8 @@ pub(crate) fn begin(
         .inspect_err(|_| jvmti.dispose())?;
     let file = File::new(agent, Listener::Recording);
     let path = file.path().to_owned();
-    start(agent, jvm, running, move |jvm, running| {
+    let at_once = subscription.after.is_zero();
+    start(agent, jvm, running, at_once, move |jvm, running| {
         record(agent, jvm, running, subscription, &file)
     })?;
     Ok(path)
@@ -130,27 +132,36 @@ fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(),
         Some(prepared) => prepared,
         None => equipped(Vm::of(jvm.local), jvm.live, observer.wishes())?,
     };
+    if observer.asks_for_owners() {
+        // What is not offered now is told when it is asked for.
+        let _ = equip_for_owners(jvmti, jvm.live);
+    }
     let wishes = observer.wishes().to_vec();
     let running = agent
         .observation
         .begin(listener, jvmti, wishes, false)
         .inspect_err(|_| jvmti.dispose())?;
     let file = File::new(agent, listener);
-    start(agent, jvm, running, move |jvm, running| {
+    start(agent, jvm, running, true, move |jvm, running| {
         let listening = Listening::new(agent, observer, running, file);
         tell(jvm, running, listening)
     })
 }
 
-/// Starts the thread of one that listens; it is forgotten if that fails.
+/// Starts the thread of one that listens, with its events `at_once`; it is forgotten if that fails.
 fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
     running: Arc<Running>,
+    at_once: bool,
     body: impl FnOnce(Jvm<'_>, &Running) -> Result<(), String> + Send + 'static,
 ) -> Result<(), String> {
     let jvmti = running.jvmti;
-    let begun = environment::enable(jvm.live, &running).and_then(|()| {
+    let enabled = match at_once {
+        true => environment::enable(jvm.live, &running),
+        false => Ok(()), // the thread does it when it is time
+    };
+    let begun = enabled.and_then(|()| {
         let thread = live::new_thread(jvm, THREAD)?;
         let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
         let running = Arc::clone(&running);
@@ -224,12 +235,19 @@ fn record(
     subscription: Subscription,
     file: &File,
 ) -> Result<(), String> {
+    let (after, length) = (subscription.after, subscription.length);
+    if !after.is_zero() {
+        running.pause(Instant::now() + after);
+        environment::enable(jvm.live, running)?;
+    }
+    let end = length.map(|length| Instant::now() + length);
     let mut reader = Reader::new(agent, subscription);
     let mut inbox = Inbox::new(agent);
     let mut threads = Threads::new(jvm, running);
     let mut write = Instant::now() + WRITE;
     loop {
         let stops = pause(running, &threads);
+        let stops = stops || end.is_some_and(|end| end <= Instant::now());
         threads.look(jvm, running, &mut reader);
         inbox.read(jvm, running, usize::MAX, &mut reader);
         if stops {
@@ -244,6 +262,7 @@ fn record(
     environment::disable(jvm.live, running);
     threads.finish(&mut reader);
     inbox.read(jvm, running, usize::MAX, &mut reader);
+    reader.find_deadlocks(jvm, running);
     reader.count_live(jvm, running);
     file.write(reader.recorded(inbox.elapsed(), true))
 }

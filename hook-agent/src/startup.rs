@@ -228,8 +228,11 @@ fn equip(
     let recorder = open_snapshot(&meta, &config)?;
     let recording = recording.map(|jvmti| (Listener::Recording, jvmti));
     // What is not offered is told when the plugin is to listen.
-    let equipped = |(number, wishes): (u64, &[Wish])| {
+    let equipped = |(number, wishes, asks_for_owners): (u64, &[Wish], bool)| {
         let jvmti = observe::equipped(Some(vm), phase, wishes).ok()?;
+        if asks_for_owners {
+            let _ = observe::equip_for_owners(jvmti, phase);
+        }
         Some((Listener::Plugin(number), jvmti))
     };
     let prepared = pipeline.wishes().filter_map(equipped).chain(recording);

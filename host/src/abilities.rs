@@ -17,7 +17,7 @@ const REPORTER: &str = "classhook:plugin/reporter";
 const OBSERVER: &str = "classhook:plugin/observer";
 
 /// Functions of `jvm-events` that are capabilities of their own, with what each then is told.
-const SUBSCRIPTIONS: [(&str, &str, &str); 10] = [
+const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
     (
         "samples",
         "observe-samples",
@@ -68,10 +68,33 @@ const SUBSCRIPTIONS: [(&str, &str, &str); 10] = [
         "observe-exhaustion",
         "is told when memory or threads run out",
     ),
+    (
+        "catches",
+        "observe-catches",
+        "is told what is caught, and where",
+    ),
+    (
+        "unloads",
+        "observe-unloads",
+        "is told which classes are unloaded",
+    ),
+    (
+        "frees",
+        "observe-frees",
+        "is told how many objects of a class are gone",
+    ),
+    (
+        "dumps",
+        "observe-dumps",
+        "is told when somebody asks to write what there is",
+    ),
 ];
 
+/// Asks what the JVM tells only to agents that it was started with.
+const ASK_MONITORS: &str = "ask-monitors";
+
 /// The same of `jvm-requests`.
-const REQUESTS: [(&str, &str, &str); 4] = [
+const REQUESTS: [(&str, &str, &str); 7] = [
     (
         "threads",
         "ask-threads",
@@ -91,6 +114,21 @@ const REQUESTS: [(&str, &str, &str); 4] = [
         "properties",
         "ask-properties",
         "asks for the properties of the system",
+    ),
+    (
+        "stack",
+        "ask-stack",
+        "asks for the stacks of single threads",
+    ),
+    (
+        "monitors",
+        ASK_MONITORS,
+        "asks which threads own monitors and wait for them",
+    ),
+    (
+        "paths",
+        "ask-paths",
+        "asks what holds the instances of a class",
     ),
 ];
 
@@ -294,6 +332,16 @@ pub fn asks(component: &Component, engine: &Engine) -> bool {
     let world = component.component_type();
     let mut imports = world.imports(engine);
     imports.any(|(name, _)| compatible(name, JVM_REQUESTS))
+}
+
+/// Whether a component imports what the JVM answers only to agents that it was started with.
+pub fn asks_for_owners(component: &Component, engine: &Engine) -> bool {
+    let world = component.component_type();
+    let mut imports = world.imports(engine);
+    imports.any(|(name, item)| {
+        let granted = grants_for(name, &functions(&item.ty, engine));
+        granted.iter().any(|(grant, _)| *grant == ASK_MONITORS)
+    })
 }
 
 /// Whether an exported interface is the one that observes the JVM.

@@ -69,6 +69,12 @@ impl Observer {
         self.observing.may_ask()
     }
 
+    /// Whether it may ask for the owners of monitors, which a JVM tells only to agents that it was started with.
+    #[must_use]
+    pub fn asks_for_owners(&self) -> bool {
+        self.observing.asks_for_owners()
+    }
+
     /// What it asked since the last time, and how many requests were refused.
     pub fn asked(&mut self) -> (Vec<Request>, u64) {
         let live = self.live.as_mut();

@@ -37,8 +37,9 @@ pub(crate) struct Observing {
     level: LogLevel,
     log: Arc<LogBudget>,
     wishes: Vec<Wish>,
-    /// Whether it imports a function that asks.
+    /// Whether it imports a function that asks, and that for the owners of monitors.
     may_ask: bool,
+    asks_for_owners: bool,
     /// Why it observes no more.
     retired: Mutex<Option<String>>,
 }
@@ -56,6 +57,7 @@ impl Observing {
         let component = pre.instance_pre().component();
         let mut observing = Self {
             may_ask: abilities::asks(component, pre.engine()),
+            asks_for_owners: abilities::asks_for_owners(component, pre.engine()),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             name: name.to_owned(),
             pre: pre.clone(),
@@ -88,6 +90,11 @@ impl Observing {
     /// Whether it imports a function that asks.
     pub fn may_ask(&self) -> bool {
         self.may_ask
+    }
+
+    /// Whether it imports the function that asks for the owners of monitors.
+    pub fn asks_for_owners(&self) -> bool {
+        self.asks_for_owners
     }
 
     /// Why it observes no more, if it was retired.

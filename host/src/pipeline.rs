@@ -293,10 +293,11 @@ impl Pipeline {
         observing.filter(|observing| observing.retired().is_none())
     }
 
-    /// The numbers of the plugins that observe the JVM ([`crate::Observer::number`]), and what they want to be told.
-    pub fn wishes(&self) -> impl Iterator<Item = (u64, &[Wish])> {
+    /// The numbers of the plugins that observe the JVM ([`crate::Observer::number`]), what they want to be told, and
+    /// whether they may ask for the owners of monitors.
+    pub fn wishes(&self) -> impl Iterator<Item = (u64, &[Wish], bool)> {
         self.observing()
-            .map(|found| (found.number(), found.wishes()))
+            .map(|found| (found.number(), found.wishes(), found.asks_for_owners()))
     }
 
     /// Runs `work` on a stack of its own while the clock of plugins goes.

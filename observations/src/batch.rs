@@ -41,6 +41,14 @@ pub enum Kind {
     NativeBound = 12,
     /// The JVM has no memory or thread to give.
     Exhausted = 13,
+    /// Objects of a class are gone.
+    Freed = 14,
+    /// An exception is caught.
+    Caught = 15,
+    /// Somebody asks to write what there is.
+    DumpAsked = 16,
+    /// A class is unloaded.
+    ClassUnloaded = 17,
     /// A thread, as it was at an instant: of an answer, as are the following.
     Thread = 20,
     /// The CPU time of a thread.
@@ -51,6 +59,14 @@ pub enum Kind {
     Property = 23,
     /// The end of an answer.
     Answered = 24,
+    /// A thread owns a monitor.
+    Owns = 25,
+    /// It waits to enter one.
+    Enters = 26,
+    /// It waits in `Object.wait` for one.
+    Waits = 27,
+    /// What holds instances of a class.
+    Held = 28,
 }
 
 /// An event, by the ids of [`Names`].

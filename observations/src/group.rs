@@ -23,11 +23,19 @@ pub enum Group {
     Natives,
     /// Memory or threads that the JVM does not have.
     Exhaustion,
+    /// Exceptions that are caught.
+    Catches,
+    /// Classes that are unloaded.
+    Unloads,
+    /// Objects that are gone.
+    Frees,
+    /// Requests to write what there is.
+    Dumps,
 }
 
 impl Group {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Samples,
         Self::Allocations,
         Self::Monitors,
@@ -38,6 +46,10 @@ impl Group {
         Self::Compilations,
         Self::Natives,
         Self::Exhaustion,
+        Self::Catches,
+        Self::Unloads,
+        Self::Frees,
+        Self::Dumps,
     ];
 
     /// The function that subscribes, in `wit/plugin.wit`.
@@ -54,6 +66,10 @@ impl Group {
             Self::Compilations => "compilations",
             Self::Natives => "natives",
             Self::Exhaustion => "exhaustion",
+            Self::Catches => "catches",
+            Self::Unloads => "unloads",
+            Self::Frees => "frees",
+            Self::Dumps => "dumps",
         }
     }
 }

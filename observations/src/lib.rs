@@ -7,6 +7,8 @@
 //! | [`recorded`] | what was observed: the content of a `.observed` file |
 //! | [`stacks`] | call stacks as a tree, each frame below the one that called it |
 //! | [`recorder`] | what comes in from the JVM, added up |
+//! | [`handlers`] | whether what catches an exception looks at it |
+//! | [`deadlocks`] | threads that wait for one another |
 //! | [`group`], [`wish`] | what a plugin may be told, and wants to be |
 //! | [`batch`] | events as plugins get them |
 //! | [`merged`] | what several JVMs did, as if it were one |
@@ -19,7 +21,9 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod deadlocks;
 pub mod group;
+pub mod handlers;
 pub mod merged;
 pub mod paths;
 pub mod recorded;

@@ -1,6 +1,6 @@
 //! What several JVMs did, as if it were one.
 
-use crate::recorded::{Collection, Recorded, VERSION};
+use crate::recorded::{Collection, Deadlock, Recorded, Stuck, VERSION};
 use crate::stacks::{StackBuilder, Stacks};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -37,6 +37,15 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
             ..collection.clone()
         });
         all.collections.extend(collections);
+        let stuck = |one: &Stuck| {
+            let mut one = one.clone();
+            rename((&mut one.thread, &mut one.class, &mut one.node), &numbers);
+            one
+        };
+        let deadlocks = one.deadlocks.iter().map(|deadlock| Deadlock {
+            threads: deadlock.threads.iter().map(stuck).collect(),
+        });
+        all.deadlocks.extend(deadlocks);
     }
     all
 }
@@ -116,7 +125,7 @@ struct Rows {
     allocations: HashMap<Key, usize>,
     contended: HashMap<Key, usize>,
     waits: HashMap<Key, usize>,
-    exceptions: HashMap<(Key, Option<u32>), usize>,
+    exceptions: HashMap<(Key, Option<u32>, bool), usize>,
 }
 
 impl Rows {
@@ -160,7 +169,7 @@ impl Rows {
             let mut row = row.clone();
             let key = rename((&mut row.thread, &mut row.class, &mut row.node), numbers);
             row.caught = row.caught.map(|frame| new(&numbers.frames, frame));
-            let key = (key, row.caught);
+            let key = (key, row.caught, row.swallowed);
             if let Some((there, row)) = sum(&mut self.exceptions, &mut all.exceptions, key, row) {
                 there.count += row.count;
             }
@@ -216,7 +225,7 @@ mod tests {
             };
             let caught = recorder.frame((9, 9), Frame::default);
             recorder.contended(origin, nanos);
-            recorder.exception(origin, Some(caught));
+            recorder.exception(origin, Some(caught), false);
             recorder.allocation(origin, nanos);
             recorder.cpu(origin.thread, origin.node, nanos);
         }

@@ -44,6 +44,12 @@ pub struct Recorded {
     pub exceptions: Vec<Exception>,
     /// Garbage collections, by their begin.
     pub collections: Vec<Collection>,
+    /// Threads that wait for one another at the end.
+    #[serde(default)]
+    pub deadlocks: Vec<Deadlock>,
+    /// Single events, with [`Subscription::times`] alone.
+    #[serde(default)]
+    pub moments: Vec<Moment>,
     /// What is missing.
     pub lost: Lost,
 }
@@ -125,6 +131,92 @@ pub struct Exception {
     pub caught: Option<u32>,
     /// How often.
     pub count: u64,
+    /// Whether the handler that catches it never looks at it.
+    #[serde(default)]
+    pub swallowed: bool,
+}
+
+/// Threads of which each waits to enter a monitor that the next owns, the last one that of the first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlock {
+    /// The threads.
+    pub threads: Vec<Stuck>,
+}
+
+/// A thread of a deadlock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stuck {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// The place of the class of the monitor for which it waits in [`Recorded::classes`].
+    pub class: u32,
+    /// Where it waits.
+    pub node: Option<u32>,
+}
+
+/// What a single event was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// A thread had used so many nanoseconds of CPU time.
+    #[default]
+    Cpu,
+    /// An object of so many bytes was sampled.
+    Allocation,
+    /// A thread entered a monitor after so many nanoseconds.
+    Contended,
+    /// `Object.wait` ended after so many nanoseconds.
+    Wait,
+    /// Something was thrown.
+    Exception,
+}
+
+/// A single event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
+pub struct Moment {
+    /// What it was.
+    pub what: What,
+    /// When, in nanoseconds since the begin of the recording.
+    pub at_ns: u64,
+    /// Nanoseconds or bytes.
+    pub amount: u64,
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// The place of the class in [`Recorded::classes`].
+    pub class: u32,
+    /// The stack.
+    pub node: Option<u32>,
+}
+
+/// A moment in a file: there may be many.
+type Row = (What, u64, u64, u32, u32, Option<u32>);
+
+impl From<Row> for Moment {
+    fn from((what, at_ns, amount, thread, class, node): Row) -> Self {
+        Self {
+            what,
+            at_ns,
+            amount,
+            thread,
+            class,
+            node,
+        }
+    }
+}
+
+impl From<Moment> for Row {
+    fn from(it: Moment) -> Self {
+        let Moment {
+            what,
+            at_ns,
+            amount,
+            thread,
+            class,
+            node,
+        } = it;
+        (what, at_ns, amount, thread, class, node)
+    }
 }
 
 /// A garbage collection that stopped the program.
@@ -151,6 +243,9 @@ pub struct Lost {
     pub turns: u64,
     /// Sampled objects that could not be followed to the end.
     pub untracked: u64,
+    /// Single events that are in the sums and not on the time line, which is full.
+    #[serde(default)]
+    pub moments: u64,
 }
 
 impl Recorded {
@@ -178,6 +273,7 @@ impl Recorded {
             && self.waits.is_empty()
             && self.exceptions.is_empty()
             && self.collections.is_empty()
+            && self.deadlocks.is_empty()
     }
 
     /// The name of a thread; empty if the file does not hold it.

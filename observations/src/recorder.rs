@@ -1,6 +1,8 @@
 //! What comes in from the JVM, added up: one row for each kind of event, thread, class and stack.
 
-use crate::recorded::{Allocation, Collection, Cpu, Exception, Jvm, Recorded, VERSION, Wait};
+use crate::recorded::{
+    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, Moment, Recorded, VERSION, Wait, What,
+};
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
 use std::collections::HashMap;
@@ -8,6 +10,8 @@ use std::hash::Hash;
 
 /// Most rows of one kind of event.
 const MOST_ROWS: usize = 1 << 18;
+/// Most single events that are kept with their times.
+const MOST_MOMENTS: usize = 1 << 17;
 /// Most collections that are kept one by one.
 const MOST_COLLECTIONS: usize = 1 << 16;
 
@@ -37,7 +41,7 @@ pub struct Recorder {
     allocations: HashMap<Origin, usize>,
     contended: HashMap<Origin, usize>,
     waits: HashMap<Origin, usize>,
-    exceptions: HashMap<(Origin, Option<u32>), usize>,
+    exceptions: HashMap<(Origin, Option<u32>, bool), usize>,
 }
 
 impl Recorder {
@@ -169,20 +173,45 @@ impl Recorder {
         }
     }
 
-    /// Something was thrown, which the frame `caught` catches.
-    pub fn exception(&mut self, origin: Origin, caught: Option<u32>) {
+    /// Something was thrown, which the frame `caught` catches, and perhaps never looks at.
+    pub fn exception(&mut self, origin: Origin, caught: Option<u32>, swallowed: bool) {
         let new = || Exception {
             thread: origin.thread,
             class: origin.class,
             node: origin.node,
             caught,
             count: 0,
+            swallowed,
         };
         let rows = &mut self.recorded.exceptions;
-        match place(&mut self.exceptions, rows, (origin, caught), new) {
+        let key = (origin, caught, swallowed);
+        match place(&mut self.exceptions, rows, key, new) {
             Some(at) => rows[at].count += 1,
             None => self.recorded.lost.rows += 1,
         }
+    }
+
+    /// A single event, which is in the sums, too; `at_ns` is since the begin of the recording.
+    pub fn moment(&mut self, what: What, at_ns: u64, amount: u64, origin: Origin) {
+        if !self.recorded.subscription.times {
+            return;
+        }
+        match self.recorded.moments.len() {
+            ..MOST_MOMENTS => self.recorded.moments.push(Moment {
+                what,
+                at_ns,
+                amount,
+                thread: origin.thread,
+                class: origin.class,
+                node: origin.node,
+            }),
+            _ => self.recorded.lost.moments += 1,
+        }
+    }
+
+    /// Threads wait for one another.
+    pub fn deadlock(&mut self, deadlock: Deadlock) {
+        self.recorded.deadlocks.push(deadlock);
     }
 
     /// A collection has ended.
@@ -332,9 +361,9 @@ mod tests {
         let origin = origin(&mut recorder);
         recorder.contended(origin, 5);
         recorder.contended(origin, 7);
-        recorder.exception(origin, None);
-        recorder.exception(origin, Some(0));
-        recorder.exception(origin, None);
+        recorder.exception(origin, None, false);
+        recorder.exception(origin, Some(0), false);
+        recorder.exception(origin, None, false);
         recorder.cpu(origin.thread, origin.node, 10);
         recorder.cpu(origin.thread, origin.node, 20);
         recorder.unseen(origin.thread, 5);

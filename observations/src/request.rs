@@ -6,7 +6,7 @@ use crate::subscription::DEEPEST;
 pub const MOST_CLASSES: u32 = 1 << 16;
 
 /// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// All threads at one instant, with states and so many innermost frames.
     Threads {
@@ -24,21 +24,54 @@ pub enum Request {
     },
     /// The properties of the system.
     Properties,
+    /// The threads of a name, with states and so many innermost frames.
+    Stack {
+        /// The name.
+        thread: String,
+        /// Most frames.
+        frames: u32,
+    },
+    /// Which threads own monitors, and which wait for them.
+    Monitors,
+    /// What holds the instances of a class.
+    Paths {
+        /// Its name as in Java.
+        class: String,
+    },
 }
 
 impl Request {
     /// The functions that ask, in `wit/plugin.wit`.
-    pub const NAMES: [&str; 4] = ["threads", "cpu-times", "histogram", "properties"];
+    pub const NAMES: [&str; 7] = [
+        "threads",
+        "cpu-times",
+        "histogram",
+        "properties",
+        "stack",
+        "monitors",
+        "paths",
+    ];
 
     /// The function that asks.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        let [threads, cpu_times, histogram, properties] = Self::NAMES;
+    pub fn name(&self) -> &'static str {
+        let [
+            threads,
+            cpu_times,
+            histogram,
+            properties,
+            stack,
+            monitors,
+            paths,
+        ] = Self::NAMES;
         match self {
             Self::Threads { .. } => threads,
             Self::CpuTimes => cpu_times,
             Self::Histogram { .. } => histogram,
             Self::Properties => properties,
+            Self::Stack { .. } => stack,
+            Self::Monitors => monitors,
+            Self::Paths { .. } => paths,
         }
     }
 
@@ -48,7 +81,7 @@ impl Request {
     /// What was expected, and what was found.
     pub fn checked(self) -> Result<Self, String> {
         match self {
-            Self::Threads { frames } if frames as usize > DEEPEST => {
+            Self::Threads { frames } | Self::Stack { frames, .. } if frames as usize > DEEPEST => {
                 Err(format!("expected at most {DEEPEST} frames, found {frames}"))
             }
             Self::Histogram { most, .. } if !(1..=MOST_CLASSES).contains(&most) => Err(format!(
@@ -80,10 +113,15 @@ impl Asked {
             }
         });
         match checked {
-            Ok(request) => self.waiting.push(request),
-            Err(_) => self.refused += 1,
+            Ok(request) => {
+                self.waiting.push(request);
+                Ok(())
+            }
+            Err(cause) => {
+                self.refused += 1;
+                Err(cause)
+            }
         }
-        checked.map(drop)
     }
 
     /// What is to be answered now, and how many requests were refused since the last time.

@@ -36,6 +36,7 @@ impl Selection<'_> {
         recorded
             .exceptions
             .retain(|row| keeps(row.thread, row.node));
+        recorded.moments.retain(|row| keeps(row.thread, row.node));
     }
 
     /// Whether each node's stack has a frame of a chosen class.

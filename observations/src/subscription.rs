@@ -28,6 +28,15 @@ pub struct Subscription {
     pub live: bool,
     /// The innermost frames that are kept of each stack.
     pub depth: usize,
+    /// Whether single events are kept with their times, as far as there is room.
+    #[serde(default)]
+    pub times: bool,
+    /// How long after its begin the JVM is observed.
+    #[serde(default)]
+    pub after: Duration,
+    /// For how long; to the end if it is not said.
+    #[serde(default)]
+    pub length: Option<Duration>,
 }
 
 impl Default for Subscription {
@@ -40,6 +49,9 @@ impl Default for Subscription {
             collections: false,
             live: false,
             depth: DEPTH,
+            times: false,
+            after: Duration::ZERO,
+            length: None,
         }
     }
 }
@@ -79,13 +91,16 @@ impl Subscription {
             ("cpu", value) => self.cpu = Some(interval(value)?),
             ("allocations", value) => self.allocations = Some(bytes(value)?),
             ("depth", value) => self.depth = depth(value)?,
+            ("after", value) => self.after = millis(value)?,
+            ("for", value) => self.length = Some(millis(value)?),
+            ("times", "") => self.times = true,
             ("monitors", "") => self.monitors = true,
             ("exceptions", "") => self.exceptions = true,
             ("collections", "") => self.collections = true,
             ("live", "") => self.live = true,
             _ => {
                 return Err(format!(
-                    "expected cpu:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, live or depth:FRAMES, found `{part}`"
+                    "expected cpu:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, live, times, depth:FRAMES, after:MILLISECONDSms or for:MILLISECONDSms, found `{part}`"
                 ));
             }
         }
@@ -93,11 +108,15 @@ impl Subscription {
     }
 }
 
+fn millis(value: &str) -> Result<Duration, String> {
+    let number = value.strip_suffix("ms");
+    let number = number.and_then(|number| number.parse().ok());
+    let found = number.map(Duration::from_millis);
+    found.ok_or_else(|| format!("expected milliseconds, as `500ms`, found `{value}`"))
+}
+
 fn interval(value: &str) -> Result<Duration, String> {
-    let millis = value
-        .strip_suffix("ms")
-        .and_then(|number| number.parse().ok());
-    let interval = millis.map(Duration::from_millis);
+    let interval = millis(value).ok();
     let interval = interval.filter(|interval| *interval >= SHORTEST_INTERVAL);
     interval.ok_or_else(|| format!("expected milliseconds from `1ms` on, found `{value}`"))
 }
@@ -126,9 +145,16 @@ impl fmt::Display for Subscription {
             (self.exceptions, "exceptions;"),
             (self.collections, "collections;"),
             (self.live, "live;"),
+            (self.times, "times;"),
         ];
         for (_, name) in switches.iter().filter(|(is_on, _)| *is_on) {
             f.write_str(name)?;
+        }
+        if !self.after.is_zero() {
+            write!(f, "after:{}ms;", self.after.as_millis())?;
+        }
+        if let Some(length) = self.length {
+            write!(f, "for:{}ms;", length.as_millis())?;
         }
         write!(f, "depth:{}", self.depth)
     }
@@ -148,8 +174,11 @@ mod tests {
             collections: true,
             live: true,
             depth: 64,
+            times: true,
+            after: Duration::from_secs(2),
+            length: Some(Duration::from_millis(1500)),
         };
-        let text = "cpu:10ms;allocations:524288;monitors;exceptions;collections;live;depth:64";
+        let text = "cpu:10ms;allocations:524288;monitors;exceptions;collections;live;times;after:2000ms;for:1500ms;depth:64";
         assert_eq!(subscription.to_string(), text);
         assert_eq!(Subscription::parse(text), Ok(subscription));
     }
@@ -163,6 +192,7 @@ mod tests {
             ("cpu:10", "from `1ms` on"),
             ("allocations:2147483648", "below 2 GiB"),
             ("monitors:1", "found `monitors:1`"),
+            ("monitors;after:1s", "found `1s`"),
             ("cpu:1ms;depth:0", "1 to 2048"),
             ("cpu:1ms;live", "`allocations` with `live`"),
         ] {

@@ -89,7 +89,7 @@ impl Wish {
     /// What was expected, and what was found.
     pub fn new(group: Group, filter: &Filter) -> Result<Self, String> {
         let of_time = matches!(group, Group::Monitors | Group::Collections);
-        let of_rate = matches!(group, Group::Samples | Group::Allocations);
+        let of_rate = matches!(group, Group::Samples | Group::Allocations | Group::Frees);
         let name = group.name();
         if filter.at_least > 0 && !of_time {
             return Err(format!(
@@ -98,7 +98,7 @@ impl Wish {
             ));
         }
         if filter.every.is_some() && !of_rate {
-            let cause = "expected `every` with samples and allocations alone";
+            let cause = "expected `every` with samples, allocations and frees alone";
             return Err(format!("{cause}, found it with {name}"));
         }
         if filter.frames as usize > DEEPEST {

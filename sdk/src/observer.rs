@@ -124,6 +124,14 @@ subscriptions! {
     natives;
     /// That the JVM has no memory or thread to give.
     exhaustion;
+    /// What is caught; only in JVMs that were started with the agent.
+    catches;
+    /// Classes that are unloaded, where HotSpot says so by their names: JDK 17.
+    unloads;
+    /// How many sampled objects of each class are gone.
+    frees;
+    /// Requests to write what there is.
+    dumps;
 }
 
 /// As the interface has it.
@@ -201,6 +209,40 @@ impl Requests<'_> {
         Ok(match self.0 {
             None => jvm_requests::properties(),
             Some(native) => native.ask("properties", &[]),
+        }?)
+    }
+
+    /// The threads of this name: events [`What::Thread`], with so many innermost frames.
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet, or these are too many frames.
+    pub fn stack(&self, thread: &str, frames: u32) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::stack(thread, frames),
+            Some(native) => native.ask("stack", &[u64::from(frames)]),
+        }?)
+    }
+
+    /// Who owns monitors and waits for them: events [`What::Owns`], [`What::WaitsToEnter`] and [`What::WaitsFor`]; only in
+    /// JVMs that were started with the agent.
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet.
+    pub fn monitors(&self) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::monitors(),
+            Some(native) => native.ask("monitors", &[]),
+        }?)
+    }
+
+    /// What holds the instances of a class, named as in Java: events [`What::Held`]. The program stands still meanwhile.
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet.
+    pub fn paths(&self, class: &str) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::paths(class),
+            Some(native) => native.ask("paths", &[]),
         }?)
     }
 }
@@ -350,6 +392,20 @@ pub enum What {
         /// Bits of JVM TI's event ResourceExhausted.
         flags: u64,
     },
+    /// Sampled objects of the class are gone.
+    Freed {
+        /// How many.
+        count: u64,
+    },
+    /// An exception of the class was caught; [`JvmEvent::method`] caught it.
+    Caught {
+        /// The line that caught it; 0 if it is not known.
+        line: u32,
+    },
+    /// Somebody asks to write what there is.
+    DumpAsked,
+    /// The class is unloaded.
+    ClassUnloaded,
     /// A thread, as it was at an instant, with its stack ([`Requests::threads`]).
     Thread {
         /// Bits of JVM TI's GetThreadState.
@@ -373,6 +429,28 @@ pub enum What {
     Answered {
         /// How many events it has.
         events: u64,
+    },
+    /// The thread owns a monitor of an object of the class ([`Requests::monitors`]).
+    Owns {
+        /// Which one of those of the answer.
+        monitor: u64,
+        /// How often it has entered it.
+        entered: u64,
+    },
+    /// The thread waits to enter it.
+    WaitsToEnter {
+        /// Which one.
+        monitor: u64,
+    },
+    /// The thread waits in `Object.wait` for it.
+    WaitsFor {
+        /// Which one.
+        monitor: u64,
+    },
+    /// Instances of the class are held ([`Requests::paths`]): [`JvmEvent::text`] is the path, a step a line.
+    Held {
+        /// How many.
+        instances: u64,
     },
     /// Of a kind that this SDK does not know.
     Other(u16),
@@ -427,6 +505,12 @@ impl JvmEvent<'_> {
             11 => What::CodeGone,
             12 => What::NativeBound,
             13 => What::Exhausted { flags: first },
+            14 => What::Freed { count: first },
+            15 => What::Caught {
+                line: second as u32,
+            },
+            16 => What::DumpAsked,
+            17 => What::ClassUnloaded,
             20 => What::Thread {
                 state: first as u32,
             },
@@ -437,6 +521,13 @@ impl JvmEvent<'_> {
             },
             23 => What::Property,
             24 => What::Answered { events: second },
+            25 => What::Owns {
+                monitor: first,
+                entered: second,
+            },
+            26 => What::WaitsToEnter { monitor: first },
+            27 => What::WaitsFor { monitor: first },
+            28 => What::Held { instances: first },
             other => What::Other(other),
         }
     }
@@ -482,10 +573,10 @@ impl JvmEvent<'_> {
         frames.into_iter().filter_map(frame).collect()
     }
 
-    /// The method that it is of: that is compiled or bound, or catches an exception.
+    /// The method that it is of: that is compiled or bound, or catches an exception or has caught it.
     #[must_use]
     pub fn method(&self) -> Option<MethodInfo> {
-        let has_one = matches!(self.halves(0).0 as u16, 5 | 10..=12) && self.words[3] != 0;
+        let has_one = matches!(self.halves(0).0 as u16, 5 | 10..=12 | 15) && self.words[3] != 0;
         has_one
             .then(|| self.names.source.method(self.words[3] as u32))
             .flatten()
@@ -498,11 +589,11 @@ impl JvmEvent<'_> {
         (self.what() == What::Property).then(|| (text(3), text(4)))
     }
 
-    /// What the JVM says of an exhaustion; empty for all else.
+    /// What the JVM says of an exhaustion, or the path on which instances are held; empty for all else.
     #[must_use]
     pub fn text(&self) -> Rc<str> {
         let id = match self.what() {
-            What::Exhausted { .. } => self.words[4] as u32,
+            What::Exhausted { .. } | What::Held { .. } => self.words[4] as u32,
             _ => 0,
         };
         self.names.text(id)

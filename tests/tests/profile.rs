@@ -1,6 +1,9 @@
 //! What JVMs say of themselves: programs that know their own numbers, and JVMs that are running.
 
+mod beside;
 mod heap;
 mod plugins;
+mod rare;
 mod recording;
 mod running_jvm;
+mod wire;

@@ -7,6 +7,7 @@ pub mod figures;
 mod folder;
 pub mod instrument;
 pub mod plugins;
+pub mod profile;
 pub mod report;
 pub mod rewriter;
 pub mod startup;
@@ -47,6 +48,8 @@ enum What {
     Change(change::Options),
     /// Programs that have been running for a while: no agent, JaCoCo, Classhook with its probes and without those of hot code
     Coverage(coverage::Options),
+    /// A server that is profiled: no agent, Classhook, the JVM's own recorder, async-profiler
+    Profile(profile::Options),
     /// A recorded call: Classhook's counts, sums and events against a ByteBuddy advice and the JVM's own recorder
     Trace(trace::Options),
 }
@@ -81,6 +84,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         What::Attach(options) => keep(attach::run(workspace, options)?),
         What::Change(options) => change::run(workspace, options),
         What::Coverage(options) => keep(coverage::run(workspace, options)?),
+        What::Profile(options) => keep(profile::run(workspace, options)?),
         What::Trace(options) => keep(trace::run(workspace, options)?),
     }
 }
@@ -97,6 +101,8 @@ fn all(workspace: &Workspace, brief: bool) -> Result<()> {
     keep(attach::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;
     keep(coverage::run(workspace, &parsed(coverage)?)?)?;
     keep(trace::run(workspace, &parsed(few(&["--processes=1"]))?)?)?;
+    let profile = few(&["--rounds=15", "--warm-up=10"]);
+    keep(profile::run(workspace, &parsed(profile)?)?)?;
     figures::show(workspace, false)
 }
 

@@ -30,10 +30,21 @@ struct Plugin {
 
 /// What users run besides the compiler, which is built apart: cargo unites the features of what it builds together, and
 /// agent and command would hold the compiler.
-const PRODUCTS: [&str; 6] = ["-p", "cli", "-p", "hook-agent", "-p", "plugin-fetcher"];
+const PRODUCTS: [&str; 10] = [
+    "-p",
+    "cli",
+    "-p",
+    "hook-agent",
+    "-p",
+    "plugin-fetcher",
+    "-p",
+    "relay",
+    "-p",
+    "heap-dump",
+];
 
 /// Builds all plugins, their compiler and fetcher, agent and command; afterwards
-/// `target/release/{classhook,classhook-fetch,classhook-plugin-compiler,libclasshook.so}` are complete.
+/// `target/release/{classhook,classhook-fetch,classhook-relay,classhook-heap,classhook-plugin-compiler,libclasshook.so}` are complete.
 pub fn run(workspace: &Workspace) -> Result<()> {
     build(workspace, |_| true)
 }

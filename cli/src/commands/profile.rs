@@ -16,7 +16,8 @@ use crate::checked_options::{CheckedOptions, run_id};
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
 use crate::profile::outputs::{ProfileOutputs, Report};
-use crate::profile::{heap_paths, recorded, snapshots, visit};
+use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
+use crate::relay::{RelayOptions, Sending, Which};
 use crate::show::complain;
 use crate::traces::TraceOutputs;
 use crate::until;
@@ -38,6 +39,7 @@ At one moment, of a running JVM, from the JVM itself and without an agent:
   --heap histogram    objects and bytes of each class; with --live of those alone that can be reached
   --heap dump=FILE    everything, as an HPROF file for VisualVM, Eclipse MAT and others
   --heap path=CLASS   what holds instances of a class: paths from the roots; an agent does this, and leaves again
+  --heap retainers    which objects hold the most that nothing else holds; with FILE.hprof in place of PID of a dump
 
 Examples:
   classhook profile 4711 --cpu samples --for 30s --flame-graph cpu.svg
@@ -60,13 +62,19 @@ pub struct Profile {
     /// What is made of it.
     #[command(flatten)]
     pub outputs: ProfileOutputs,
+    /// Where it is sent as well.
+    #[command(flatten)]
+    pub relay: RelayOptions,
     /// Folder for the recording, which then stays there
     #[arg(short, long, value_name = "DIR", value_parser = crate::args::place())]
     pub output: Option<PathBuf>,
-    /// How long a running JVM is observed: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
+    /// How long a JVM is observed: 500ms, 30s, 5m, 2h [default: until Ctrl-C, or the end of the command]
+    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration)]
     pub time: Option<Duration>,
-    /// A running JVM's process id, which `classhook ps` lists; or a recording that was kept (.observed), to be shown again
+    /// How long after its start a command's JVM is observed
+    #[arg(long, value_name = "DURATION", requires = "command", value_parser = until::duration)]
+    pub after: Option<Duration>,
+    /// A running JVM's process id, which `classhook ps` lists; or a recording that was kept (.observed), to be shown again; or a heap dump (.hprof), for --heap retainers
     #[arg(
         id = "pid",
         value_name = "PID|FILE",
@@ -86,6 +94,8 @@ pub enum Of {
     Jvm(i32),
     /// A recording.
     File(PathBuf),
+    /// A heap dump.
+    Dump(PathBuf),
 }
 
 impl FromStr for Of {
@@ -98,8 +108,11 @@ impl FromStr for Of {
             Err(_) if path.extension().is_some_and(|it| it == EXTENSION) => {
                 Ok(Self::File(path.to_owned()))
             }
+            Err(_) if path.extension().is_some_and(|it| it == "hprof") => {
+                Ok(Self::Dump(path.to_owned()))
+            }
             _ => Err(format!(
-                "expected a process id, which `classhook ps` lists, or a recording that ends in .{EXTENSION}"
+                "expected a process id, which `classhook ps` lists, a recording that ends in .{EXTENSION}, or a heap dump that ends in .hprof"
             )),
         }
     }
@@ -159,8 +172,12 @@ pub struct Moment {
     /// All threads with their stacks, monitors and deadlocks
     #[arg(long, requires = "pid")]
     pub threads: bool,
-    /// The heap: histogram, dump=FILE, or path=CLASS
-    #[arg(long, value_name = "histogram|dump=FILE|path=CLASS", requires = "pid")]
+    /// The heap: histogram, dump=FILE, path=CLASS, or retainers
+    #[arg(
+        long,
+        value_name = "histogram|dump=FILE|path=CLASS|retainers",
+        requires = "pid"
+    )]
     pub heap: Option<Heap>,
 }
 
@@ -173,6 +190,8 @@ pub enum Heap {
     Dump(PathBuf),
     /// What holds the instances of a class.
     Path(String),
+    /// What retains the most.
+    Retainers,
 }
 
 impl FromStr for Heap {
@@ -181,9 +200,10 @@ impl FromStr for Heap {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             None if text == "histogram" => Ok(Self::Histogram),
+            None if text == "retainers" => Ok(Self::Retainers),
             Some(("dump", file)) if !file.is_empty() => Ok(Self::Dump(file.into())),
             Some(("path", class)) if !class.is_empty() => Ok(Self::Path(class.to_owned())),
-            _ => Err("expected `histogram`, `dump=FILE` or `path=CLASS`, such as `dump=app.hprof` or `path=com.acme.Order`".to_owned()),
+            _ => Err("expected `histogram`, `dump=FILE`, `path=CLASS` or `retainers`, such as `dump=app.hprof` or `path=com.acme.Order`".to_owned()),
         }
     }
 }
@@ -199,6 +219,7 @@ impl Kinds {
             collections: self.gc,
             live: self.live && self.alloc.is_some(),
             depth: self.depth as usize,
+            ..Subscription::default()
         };
         subscription.any().then_some(subscription)
     }
@@ -213,11 +234,15 @@ impl Profile {
         if let Some(Of::File(file)) = &self.of {
             return self.again(file);
         }
+        if let Some(Of::Dump(file)) = &self.of {
+            return self.of_dump(file);
+        }
         if self.kinds.cpu == Some(Cpu::Times) {
             return self.times();
         }
-        let subscription = self.kinds.subscription();
+        let subscription = self.subscription();
         self.check(subscription.is_some())?;
+        self.relay.check()?;
         let report = self.outputs.report()?;
         let pid = self.pid();
         if let Some(pid) = pid {
@@ -228,6 +253,19 @@ impl Profile {
             (Some(subscription), Some(pid)) => self.visit(pid, &subscription, &report),
             (Some(subscription), None) => self.start(&subscription, &report),
         }
+    }
+
+    /// What is recorded, and when.
+    fn subscription(&self) -> Option<Subscription> {
+        let kinds = self.kinds.subscription()?;
+        // A visit to a running JVM ends when this command says so.
+        let length = self.time.filter(|_| self.pid().is_none());
+        Some(Subscription {
+            times: self.outputs.perfetto.is_some(),
+            after: self.after.unwrap_or_default(),
+            length,
+            ..kinds
+        })
     }
 
     /// The running JVM that is observed, if it is one.
@@ -242,13 +280,26 @@ impl Profile {
     fn again(&self, file: &Path) -> Result<u8, Problem> {
         let records = self.kinds.subscription().is_some() || self.kinds.cpu.is_some();
         let asks = self.moment.threads || self.moment.heap.is_some() || self.kinds.live;
-        if records || asks || self.time.is_some() || self.output.is_some() {
+        let sends = self.relay.to.is_some();
+        if records || asks || sends || self.time.is_some() || self.output.is_some() {
             let message = "nothing is recorded where a recording is shown again";
             return Err(Problem::user("H0663", message)
                 .with("help", "leave out all but the file, and --only, --thread, --top, --frames and output files"));
         }
         let report = self.outputs.report()?;
         report.make(vec![recorded::read(file)?], None)
+    }
+
+    /// Shows what retains the most in a heap dump.
+    fn of_dump(&self, file: &Path) -> Result<u8, Problem> {
+        let is_alone = self.kinds.subscription().is_none() && !self.moment.threads;
+        if self.moment.heap != Some(Heap::Retainers) || !is_alone || self.outputs.any() {
+            return Err(
+                Problem::user("H0663", "of a heap dump it is shown what retains the most")
+                    .with("help", "--heap retainers, and nothing else but --top"),
+            );
+        }
+        retainers::show(file, self.outputs.top).map(|()| 0)
     }
 
     /// Sums up the calls of methods, which is a trace.
@@ -259,7 +310,8 @@ impl Profile {
         };
         let asks = self.moment.threads || self.moment.heap.is_some();
         let others = kinds.subscription().is_some() || asks || kinds.live;
-        if others || self.outputs.any() || !self.outputs.thread.is_empty() {
+        let window = self.after.is_some() || (self.time.is_some() && self.pid().is_none());
+        if others || window || self.outputs.any() || !self.outputs.thread.is_empty() {
             return Err(Problem::user("H0663", "--cpu times measures calls, and goes with --only alone")
                 .with("help", "`classhook trace` has files and more of single calls; --cpu samples goes with the other kinds"));
         }
@@ -276,6 +328,7 @@ impl Profile {
             },
             meanwhile: Meanwhile::default(),
             event_files: EventFiles::default(),
+            relay: self.relay.clone(),
             settings: self.settings(),
             time: self.time,
             pid: self.pid(),
@@ -304,7 +357,9 @@ impl Profile {
         }
         let of_recordings = [
             ("--for", self.time.is_some()),
+            ("--after", self.after.is_some()),
             ("--output", self.output.is_some()),
+            ("--to", self.relay.to.is_some()),
             ("an output file", self.outputs.any()),
         ];
         let lonely = of_recordings.iter().find(|(_, given)| *given);
@@ -317,7 +372,7 @@ impl Profile {
         }
         let of_heap = self.moment.heap.as_ref();
         let uses_live = self.kinds.alloc.is_some()
-            || of_heap.is_some_and(|heap| !matches!(heap, Heap::Path(_)));
+            || of_heap.is_some_and(|heap| matches!(heap, Heap::Histogram | Heap::Dump(_)));
         if self.kinds.live && !uses_live {
             return Err(Problem::user("H0663", "--live is of the heap").with(
                 "help",
@@ -336,6 +391,7 @@ impl Profile {
             Some(Heap::Histogram) => snapshots::histogram(pid, self.kinds.live, self.outputs.top),
             Some(Heap::Dump(file)) => snapshots::dump(pid, file, self.kinds.live),
             Some(Heap::Path(class)) => heap_paths::show(pid, class, self.outputs.top),
+            Some(Heap::Retainers) => snapshots::retainers(pid, self.outputs.top),
         }
     }
 
@@ -352,8 +408,8 @@ impl Profile {
         subscription: &Subscription,
         report: &Report<'_>,
     ) -> Result<u8, Problem> {
-        let visited = visit::record(pid, self.settings(), subscription, self.time)?;
-        report.make(visited.recordings, visited.unanswered)
+        let visited = visit::record(pid, self.settings(), subscription, self.time, &self.relay)?;
+        report.make(visited.recordings, visited.problem)
     }
 
     fn start(&self, subscription: &Subscription, report: &Report<'_>) -> Result<u8, Problem> {
@@ -362,9 +418,11 @@ impl Profile {
         let _folder = PassingFolder::of_command(&mut settings)?;
         let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], Some(run.clone()))?;
         checked.options.observe = Some(subscription.to_string());
+        let sending = self.relay.start(&checked.output, Which::Run(&run))?;
         let code = checked.launch(&self.command)?;
+        let unsent = sending.map_or(Ok(()), Sending::finish).err();
         let made = recorded::of_run(&run, &checked.output)
-            .and_then(|recordings| report.make(recordings, None));
+            .and_then(|recordings| report.make(recordings, unsent));
         match made {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {

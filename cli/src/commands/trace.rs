@@ -17,6 +17,7 @@ use crate::live::{Live, Show, Streamed, Which};
 use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
+use crate::relay::{self, RelayOptions, Sending};
 use crate::select::Filter;
 use crate::show::{self, all_but_last, complain, say};
 use crate::traces::{self, TraceOutputs};
@@ -65,6 +66,9 @@ pub struct Trace {
     /// How long event files may become.
     #[command(flatten)]
     pub event_files: EventFiles,
+    /// Where they are sent as well.
+    #[command(flatten)]
+    pub relay: RelayOptions,
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
@@ -271,6 +275,7 @@ impl Trace {
     /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         Outputs::default().check(&self.outputs.files())?;
+        self.relay.check()?;
         let run = run_id();
         let settings = self.when.added(self.what.configured(&self.settings)?);
         if !keeps_calls(&settings) {
@@ -287,8 +292,9 @@ impl Trace {
     fn start(&self, settings: &Settings, run: &str, target: Option<Target>) -> Result<u8, Problem> {
         let checked = options_of(settings, run)?;
         let live = self.live(Which::Run(run.to_owned()), &checked.output, target)?;
+        let sending = self.relay.start(&checked.output, relay::Which::Run(run))?;
         let code = checked.launch(&self.command)?;
-        match self.report(run, &checked.output, finish(live)) {
+        match self.report(run, &checked.output, finish(live, sending)) {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
                 complain(format_args!("{problem}\n"));
@@ -312,10 +318,15 @@ impl Trace {
         self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let live = self.live(which, folder, target)?;
+        let jvm = run_files::jvm_of(visit.snapshot());
+        let jvm = jvm.map_or((0, 0), |jvm| (jvm.pid, jvm.start_ms));
+        let sending = self
+            .relay
+            .start(folder, relay::Which::Process(jvm.0, jvm.1))?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.time, &enough)?;
         let mut ended = visit.end();
-        let mut streamed = finish(live);
+        let mut streamed = finish(live, sending);
         if ended.instrumented == Some(0) {
             return Err(nothing_traced(pid, &self.what.methods));
         }
@@ -391,9 +402,12 @@ impl Trace {
     }
 }
 
-/// Ends what is shown meanwhile.
-fn finish(live: Option<Live>) -> Streamed {
-    live.map_or_else(Streamed::default, Live::finish)
+/// Ends what is shown and sent meanwhile.
+fn finish(live: Option<Live>, sending: Option<Sending>) -> Streamed {
+    let mut streamed = live.map_or_else(Streamed::default, Live::finish);
+    let sent = sending.map_or(Ok(()), Sending::finish);
+    streamed.failed.extend(sent.err());
+    streamed
 }
 
 /// Whether single calls are recorded, as far as the settings say.

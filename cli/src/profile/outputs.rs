@@ -14,7 +14,7 @@ use trace::flame::{self, Labels};
 use trace::names::command;
 use trace::observed::folded::{self, Weight};
 use trace::observed::table::Layout;
-use trace::observed::{json_lines, pprof, table};
+use trace::observed::{json_lines, perfetto, pprof, table};
 
 use crate::args::Outputs;
 use crate::outputs::files::Files;
@@ -35,6 +35,9 @@ pub struct ProfileOutputs {
     /// Write a profile for `go tool pprof` and its kin (.pb.gz) to this file
     #[arg(long, value_name = "FILE")]
     pub pprof: Option<PathBuf>,
+    /// Write a time line of single events for ui.perfetto.dev or chrome://tracing (JSON) to this file
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
     /// Write one row per line (JSON) to this file; `-` is standard output, and the tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub json_lines: Option<PathBuf>,
@@ -59,11 +62,12 @@ pub struct Report<'a> {
 }
 
 impl ProfileOutputs {
-    fn files(&self) -> [(&'static str, &Option<PathBuf>); 4] {
+    fn files(&self) -> [(&'static str, &Option<PathBuf>); 5] {
         [
             ("--flame-graph", &self.flame_graph),
             ("--folded", &self.folded),
             ("--pprof", &self.pprof),
+            ("--perfetto", &self.perfetto),
             ("--json-lines", &self.json_lines),
         ]
     }
@@ -172,6 +176,13 @@ impl Report<'_> {
                 out.finish().map(drop)
             });
         }
+        if let Some(path) = &self.outputs.perfetto {
+            let is_timed = |one: &Recorded| one.subscription.times || !one.collections.is_empty();
+            match recordings.iter().any(is_timed) {
+                true => made.file(path, &|mut out| perfetto::write(recordings, &mut out)),
+                false => made.failed.push(without_times(path)),
+            }
+        }
         if let Some(path) = &self.outputs.json_lines {
             made.file(path, &|mut out| json_lines::write(recordings, &mut out));
         }
@@ -217,6 +228,14 @@ fn nothing_selected() -> Problem {
     Problem::partial("H0610", "nothing that was recorded is of these classes and threads").with(
         "help",
         "a selector is com.acme.** or com.acme.Store; leave --only and --thread out to see what there is",
+    )
+}
+
+fn without_times(path: &std::path::Path) -> Problem {
+    let message = format!("{} is not written: no times were recorded", path.display());
+    Problem::partial("H0610", message).with(
+        "help",
+        "a recording has times where --perfetto is asked for when it is made",
     )
 }
 

@@ -9,10 +9,12 @@ use tempfile::TempDir;
 use trace::names::printable;
 use trace::numbers::thousands;
 
+use super::retainers;
 use crate::agent::unreached;
 use crate::checked_options::absolute;
 use crate::jvm_tmp::JvmTmp;
 use crate::outputs::atomic;
+use crate::passing_folder;
 use crate::problem::Problem;
 use crate::show::{self, say, show};
 use crate::temporary;
@@ -182,6 +184,13 @@ fn kind(live: bool) -> &'static str {
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), or it cannot be put in its place (`H0620`).
 pub fn dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
+    write_dump(pid, file, live)?;
+    let length = fs::metadata(file).map_or(0, |found| found.len());
+    let (path, length) = (show::path(file), thousands(length));
+    show(&format!("wrote {path} ({length} bytes)\n"))
+}
+
+fn write_dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(file, &error);
     let target = absolute(file)?;
     let parent = target.parent().unwrap_or(Path::new("/"));
@@ -197,11 +206,18 @@ pub fn dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
             .with("found", answer.text.trim())
             .with("help", "the JVM's user must be able to write there, and there must be room for all objects"));
     }
-    place.publish(&target).map_err(unwritable)?;
-    let length = fs::metadata(&target).map_or(0, |found| found.len());
-    let (path, length) = (show::path(file), thousands(length));
-    show(&format!("wrote {path} ({length} bytes)\n"))?;
-    Ok(())
+    place.publish(&target).map_err(unwritable)
+}
+
+/// Prints which objects of a running JVM retain the most, by a dump that is written for it and goes with it.
+///
+/// # Errors
+/// As [`dump`] and [`retainers::show`].
+pub fn retainers(pid: i32, rows: usize) -> Result<(), Problem> {
+    let folder = temporary::folder(&std::env::temp_dir()).map_err(passing_folder::no_folder)?;
+    let file = folder.path().join("heap.hprof");
+    write_dump(pid, &file, true)?;
+    retainers::show(&file, rows)
 }
 
 /// Whether a file begins as an HPROF file.

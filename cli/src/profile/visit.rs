@@ -16,6 +16,7 @@ use crate::args::Settings;
 use crate::checked_options::CheckedOptions;
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
+use crate::relay::{RelayOptions, Sending, Which};
 use crate::show;
 use crate::until::{Interrupt, Until};
 
@@ -30,8 +31,8 @@ const TURN: Duration = Duration::from_millis(20);
 pub struct Visited {
     /// The recording.
     pub recordings: Vec<Recorded>,
-    /// That the JVM did not answer at the end.
-    pub unanswered: Option<Problem>,
+    /// That the JVM did not answer at the end, or not everything was sent.
+    pub problem: Option<Problem>,
 }
 
 /// Records in the JVM `pid` for that time, or until a signal or its end, and leaves it as it was.
@@ -44,12 +45,20 @@ pub fn record(
     mut settings: Settings,
     subscription: &Subscription,
     time: Option<Duration>,
+    relay: &RelayOptions,
 ) -> Result<Visited, Problem> {
     let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
     agent.lease(Some(OBSERVATION), time.map(|time| time + LATE))?;
     let mut interrupt = Interrupt::new()?;
-    let observed = observe(pid, &mut agent, subscription, time, &mut interrupt);
+    let (observed, sending) = match begin(&mut agent, subscription, relay) {
+        Ok((file, sending)) => {
+            let has_left = || agent.has_left();
+            Until::new(time, &mut interrupt).wait("profiling", pid, &has_left);
+            (Ok(file), sending)
+        }
+        Err(problem) => (Err(problem), None),
+    };
     if observed.is_err() && is_guest {
         agent.lease(None, None)?; // a recording of somebody else, in the way of this one, goes on
         return observed.map(|_| Visited::default());
@@ -61,6 +70,7 @@ pub fn record(
     if released.is_err() {
         await_end(pid); // which completes the recording
     }
+    let unsent = sending.map_or(Ok(()), Sending::finish).err();
     let goes_on = released.is_err() && is_alive(pid);
     if let (Some(passing), true) = (&mut passing, goes_on) {
         passing.leave();
@@ -79,10 +89,11 @@ pub fn record(
     }
     Ok(Visited {
         recordings: vec![recorded],
-        unanswered: released
+        problem: released
             .err()
             .filter(|_| goes_on)
-            .map(|problem| later(Problem::partly(problem), &file)),
+            .map(|problem| later(Problem::partly(problem), &file))
+            .or(unsent),
     })
 }
 
@@ -155,14 +166,12 @@ fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
     }
 }
 
-/// Records until it is time; the file, as this process sees it.
-fn observe(
-    pid: i32,
+/// Begins to record, and to send that; the file, as this process sees it.
+fn begin(
     agent: &mut Agent,
     subscription: &Subscription,
-    time: Option<Duration>,
-    interrupt: &mut Interrupt,
-) -> Result<PathBuf, Problem> {
+    relay: &RelayOptions,
+) -> Result<(PathBuf, Option<Sending>), Problem> {
     let observation: Observation = agent
         .ask_for(&Request::Observe {
             subscription: subscription.to_string(),
@@ -172,10 +181,10 @@ fn observe(
     let theirs = Path::new(&observation.file);
     let folder = theirs.parent().unwrap_or(Path::new("/"));
     let folder = agent.path(&folder.to_string_lossy());
-    let file = folder.join(theirs.file_name().unwrap_or_default());
-    let has_left = || agent.has_left();
-    Until::new(time, interrupt).wait("profiling", pid, &has_left);
-    Ok(file)
+    let name = theirs.file_name().unwrap_or_default();
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    let sending = relay.start(&folder, Which::Jvm(&stem.to_string_lossy()))?;
+    Ok((folder.join(name), sending))
 }
 
 /// A refusal with what to do about it.

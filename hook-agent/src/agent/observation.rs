@@ -13,6 +13,10 @@ const QUEUE: usize = 1 << 20;
 const FOLLOWED: i64 = 1 << 22;
 /// Tags from here on are those of threads.
 const FIRST_THREAD: i64 = 1 << 48;
+/// Tags from here on are those of monitors for which threads wait.
+const FIRST_MONITOR: i64 = 1 << 56;
+/// Classes whose objects are followed until they are gone: the tags of the objects.
+const FREED: usize = 4096;
 /// Collections that can wait to be read.
 const COLLECTIONS: usize = 256;
 /// How long the end of a recording is waited for.
@@ -52,8 +56,11 @@ pub(crate) struct Running {
     /// Whether sampled objects are followed to the end.
     pub live: bool,
     queue: Mutex<Queue>,
-    /// Since when threads wait for a monitor, by their tags.
-    waits: Mutex<HashMap<i64, Instant>>,
+    /// Since when threads wait for a monitor, by their tags, and the tag of that which they want to enter.
+    waits: Mutex<HashMap<i64, (Instant, Option<i64>)>>,
+    monitors: AtomicI64,
+    /// Objects that are gone, if that is wanted.
+    freed: Option<Freed>,
     objects: AtomicI64,
     threads: AtomicI64,
     state: Mutex<State>,
@@ -120,6 +127,8 @@ pub(crate) enum Kind {
     Allocated { size: u64, tag: Option<i64> },
     /// It is caught there.
     Threw { caught: Option<StackFrame> },
+    /// It was caught there.
+    Caught { at: Option<StackFrame> },
     /// A monitor was entered after so many nanoseconds.
     Entered(u64),
     /// `Object.wait` took so many nanoseconds.
@@ -138,6 +147,10 @@ pub(crate) enum Kind {
     NativeBound { method: MethodId },
     /// The JVM has no memory or thread to give.
     Exhausted { flags: u64, text: String },
+    /// A class is unloaded.
+    ClassUnloaded { class: String },
+    /// Somebody asks to write what there is.
+    DumpAsked,
 }
 
 #[derive(Debug, Default)]
@@ -207,11 +220,7 @@ impl Observation {
         if running.iter().any(|other| other.listener == listener) {
             return Err("another recording is under way in this JVM".to_owned());
         }
-        let sampled = |wishes: &[Wish]| {
-            let mut wishes = wishes.iter();
-            let found = wishes.find(|wish| wish.group == Group::Allocations);
-            found.map(|wish| wish.bytes)
-        };
+        let sampled = |wishes: &[Wish]| sampled(wishes).map(|wish| wish.bytes);
         let mut others = running.iter().filter_map(|other| sampled(&other.wishes));
         if let (Some(bytes), Some(other)) = (sampled(&wishes), others.next())
             && bytes != other
@@ -225,6 +234,8 @@ impl Observation {
             Listener::Plugin(_) => &self.listeners,
         };
         count.fetch_add(1, Ordering::Relaxed);
+        let freed = wishes.iter().any(|wish| wish.group == Group::Frees);
+        let freed = freed.then(Freed::new);
         let begun = Arc::new(Running {
             listener,
             jvmti,
@@ -232,6 +243,8 @@ impl Observation {
             live,
             queue: Mutex::default(),
             waits: Mutex::default(),
+            monitors: AtomicI64::new(FIRST_MONITOR),
+            freed,
             objects: AtomicI64::new(1),
             threads: AtomicI64::new(FIRST_THREAD),
             state: Mutex::default(),
@@ -279,14 +292,33 @@ impl Running {
         self.threads.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A thread begins to wait.
-    pub fn wait_begins(&self, thread: i64) {
-        lock(&self.waits).insert(thread, Instant::now());
+    /// A tag for a monitor.
+    pub fn monitor_tag(&self) -> i64 {
+        self.monitors.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The objects that are gone, if that is wanted.
+    pub fn freed(&self) -> Option<&Freed> {
+        self.freed.as_ref()
+    }
+
+    /// A thread begins to wait, perhaps to enter the monitor with a tag.
+    pub fn wait_begins(&self, thread: i64, monitor: Option<i64>) {
+        lock(&self.waits).insert(thread, (Instant::now(), monitor));
+    }
+
+    /// The threads that wait to enter monitors, and these, by their tags.
+    pub fn waiting(&self) -> HashMap<i64, i64> {
+        let waits = lock(&self.waits);
+        let monitors = waits
+            .iter()
+            .map(|(thread, (_, monitor))| Some((*thread, (*monitor)?)));
+        monitors.flatten().collect()
     }
 
     /// How long the thread waited, in nanoseconds; none if that began before the recording.
     pub fn wait_ends(&self, thread: i64) -> Option<u64> {
-        let begun = lock(&self.waits).remove(&thread)?;
+        let (begun, _) = lock(&self.waits).remove(&thread)?;
         Some(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
@@ -331,6 +363,70 @@ impl Running {
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+/// The wish for which allocations are sampled.
+pub(crate) fn sampled(wishes: &[Wish]) -> Option<&Wish> {
+    let groups = [Group::Allocations, Group::Frees];
+    wishes.iter().find(|wish| groups.contains(&wish.group))
+}
+
+/// How many sampled objects of each class are gone. An object's tag is the number of its class, so that an object that
+/// is gone is counted without a call of the JVM, a lock or memory.
+#[derive(Debug)]
+pub(crate) struct Freed {
+    /// The tags of classes, by their signatures.
+    classes: Mutex<HashMap<Vec<u8>, usize>>,
+    /// How many objects of each are gone; those of further classes are counted in the first.
+    counts: Box<[AtomicU64]>,
+}
+
+impl Freed {
+    fn new() -> Self {
+        Self {
+            classes: Mutex::default(),
+            counts: (0..FREED).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The tag for objects of a class.
+    pub fn tag(&self, class: &[u8]) -> i64 {
+        let mut classes = lock(&self.classes);
+        let new = classes.len() + 2; // 0 is no tag, 1 that of all others
+        let tag = match classes.get(class) {
+            Some(known) => *known,
+            None if new < FREED => {
+                classes.insert(class.to_owned(), new);
+                new
+            }
+            None => 1,
+        };
+        i64::try_from(tag).unwrap_or(1)
+    }
+
+    /// An object with this tag is gone.
+    pub fn note(&self, tag: i64) {
+        let count = usize::try_from(tag)
+            .ok()
+            .and_then(|tag| self.counts.get(tag));
+        if let Some(count) = count {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many of each class have gone since the last time; the class is empty for those of further ones.
+    pub fn take(&self) -> Vec<(Vec<u8>, u64)> {
+        let classes = lock(&self.classes);
+        let classes = classes.iter().map(|(class, tag)| (class.clone(), *tag));
+        let counted = classes.chain([(Vec::new(), 1)]).map(|(class, tag)| {
+            let count = self.counts.get(tag);
+            (
+                class,
+                count.map_or(0, |count| count.swap(0, Ordering::Relaxed)),
+            )
+        });
+        counted.filter(|(_, count)| *count > 0).collect()
     }
 }
 
@@ -416,6 +512,30 @@ mod tests {
         assert_eq!((queue.length, queue.lost), (QUEUE - 10, 0));
         let rest = queue.take(QUEUE);
         assert_eq!((rest.events.len(), queue.length), (QUEUE - 10, 0));
+    }
+
+    #[test]
+    fn objects_that_are_gone_are_counted_by_class_within_bounds() {
+        let freed = Freed::new();
+        let [a, b] = [b"La;", b"Lb;"].map(|class| freed.tag(class));
+        assert_eq!(freed.tag(b"La;"), a);
+        for _ in 0..3 {
+            freed.note(a);
+        }
+        freed.note(b);
+        for tag in [0, -1, FIRST_THREAD, i64::MAX] {
+            freed.note(tag); // those of threads, and none
+        }
+        let mut gone = freed.take();
+        gone.sort();
+        assert_eq!(gone, [(b"La;".to_vec(), 3), (b"Lb;".to_vec(), 1)]);
+        assert!(freed.take().is_empty());
+        let last = (0..FREED)
+            .map(|number| freed.tag(number.to_string().as_bytes()))
+            .last();
+        assert_eq!(last, Some(1));
+        freed.note(1);
+        assert_eq!(freed.take(), [(Vec::new(), 1)]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(crate) struct JvmtiError(pub i32);
 
 impl JvmtiError {
     pub const NOT_AVAILABLE: JvmtiError = JvmtiError(98);
+    pub const THREAD_NOT_ALIVE: JvmtiError = JvmtiError(15);
     pub const OUT_OF_MEMORY: JvmtiError = JvmtiError(110);
     pub const INVALID_CLASS_FORMAT: JvmtiError = JvmtiError(60);
     pub const UNSUPPORTED_VERSION: JvmtiError = JvmtiError(68);

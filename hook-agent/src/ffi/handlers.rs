@@ -47,6 +47,9 @@ pub(crate) trait Handlers: Sync {
     /// An event of an environment that observes, which is of no thread of Java: what runs Java code must not be called.
     fn observed_of_jvm(&self, jvmti: Jvmti, event: ObservedOfJvm);
 
+    /// An object with this tag is gone, perhaps while the program stands still: the JVM must not be called.
+    fn freed(&self, jvmti: Jvmti, tag: i64);
+
     /// A garbage collection begins or ends, and the program stands still: the JVM must not be called.
     fn collection(&self, begins: bool);
 

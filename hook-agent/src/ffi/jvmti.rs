@@ -40,6 +40,7 @@ macro_rules! call {
 mod ask;
 mod heap;
 mod methods;
+mod monitors;
 mod observe;
 
 pub(crate) use heap::{Holder, Holds, Referral, Root, Told};

@@ -18,8 +18,13 @@ pub(crate) enum Observed<'a> {
         /// Where it will be caught, as far as the JVM sees.
         caught: Option<StackFrame>,
     },
-    /// It begins to wait to enter a monitor, or in `Object.wait`.
-    Waits,
+    /// It catches what was thrown.
+    Catches {
+        exception: LocalRef<'a>,
+        at: Option<StackFrame>,
+    },
+    /// It begins to wait to enter the monitor of an object, if there is one here, or in `Object.wait`.
+    Waits { to_enter: Option<LocalRef<'a>> },
     /// It has entered the monitor of an object for which it waited.
     Entered { object: LocalRef<'a> },
     /// It has started.
@@ -43,4 +48,8 @@ pub(crate) enum ObservedOfJvm {
     CodeGone { method: MethodId },
     /// It has no memory or thread to give.
     Exhausted { flags: u64, text: String },
+    /// It has unloaded the class of this name.
+    Unloaded { class: String },
+    /// Somebody asks to write what there is.
+    DumpAsked,
 }

@@ -28,6 +28,9 @@ pub(crate) fn observer_callbacks() -> ObserverCallbacks {
         CompiledMethodUnload: Some(compiled_method_unload),
         ResourceExhausted: Some(resource_exhausted),
         Exception: Some(exception),
+        ExceptionCatch: Some(exception_catch),
+        DataDumpRequest: Some(data_dump_request),
+        ObjectFree: Some(object_free),
         MonitorWait: Some(monitor_wait),
         MonitorWaited: Some(monitor_waited),
         MonitorContendedEnter: Some(monitor_contended_enter),
@@ -80,6 +83,47 @@ unsafe extern "system" fn exception(
     });
 }
 
+unsafe extern "system" fn exception_catch(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+    location: i64,
+    exception: jobject,
+) {
+    let at = MethodId::new(method).map(|method| StackFrame { method, location });
+    hand_over(jvmti, jni, thread, |local| {
+        let exception = local.borrow(exception)?;
+        Some(Observed::Catches { exception, at })
+    });
+}
+
+unsafe extern "system" fn data_dump_request(jvmti: *mut JvmtiEnv) {
+    of_jvm(jvmti, Some(ObservedOfJvm::DumpAsked));
+}
+
+/// The program may stand still: no function of the JVM may be called.
+unsafe extern "system" fn object_free(jvmti: *mut JvmtiEnv, tag: i64) {
+    if let (Some(handlers), Some(jvmti)) = (handlers::get(), Jvmti::from_callback(jvmti)) {
+        guard((), || handlers.freed(jvmti, tag));
+    }
+}
+
+/// HotSpot's own event of classes that are unloaded, by their internal names.
+pub(crate) unsafe extern "C" fn class_unload(
+    jvmti: *mut JvmtiEnv,
+    _: *mut JNIEnv,
+    name: *const c_char,
+) {
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: the JVM passes a NUL-terminated name, valid during the callback: that it does was read of the event's
+    // parameters before this was installed.
+    let class = decode(unsafe { CStr::from_ptr(name) }.to_bytes()).replace('/', ".");
+    of_jvm(jvmti, Some(ObservedOfJvm::Unloaded { class }));
+}
+
 unsafe extern "system" fn monitor_wait(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
@@ -87,7 +131,9 @@ unsafe extern "system" fn monitor_wait(
     _: jobject,
     _: i64,
 ) {
-    hand_over(jvmti, jni, thread, |_| Some(Observed::Waits));
+    hand_over(jvmti, jni, thread, |_| {
+        Some(Observed::Waits { to_enter: None })
+    });
 }
 
 unsafe extern "system" fn monitor_waited(
@@ -107,9 +153,12 @@ unsafe extern "system" fn monitor_contended_enter(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
-    _: jobject,
+    object: jobject,
 ) {
-    hand_over(jvmti, jni, thread, |_| Some(Observed::Waits));
+    hand_over(jvmti, jni, thread, |local| {
+        let to_enter = local.borrow(object);
+        Some(Observed::Waits { to_enter })
+    });
 }
 
 unsafe extern "system" fn monitor_contended_entered(

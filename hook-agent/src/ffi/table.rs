@@ -68,7 +68,13 @@ pub(crate) struct JvmtiInterface {
     /// 9
     pub GetThreadInfo:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut ThreadInfo) -> jint>,
-    _10_11: [Slot; 2],
+    /// 10
+    pub GetOwnedMonitorInfo: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint, *mut *mut jobject) -> jint,
+    >,
+    /// 11
+    pub GetCurrentContendedMonitor:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jobject) -> jint>,
     /// 12
     pub RunAgentThread: Option<
         unsafe extern "system" fn(
@@ -125,7 +131,9 @@ pub(crate) struct JvmtiInterface {
     /// 58
     pub GetObjectHashCode:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
-    _59: Slot,
+    /// 59
+    pub GetObjectMonitorUsage:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut MonitorUsage) -> jint>,
     /// 60
     pub GetFieldName: Option<
         unsafe extern "system" fn(
@@ -172,7 +180,12 @@ pub(crate) struct JvmtiInterface {
     /// 73
     pub SetNativeMethodPrefix:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const c_char) -> jint>,
-    _74_77: [Slot; 4],
+    _74: Slot,
+    /// 75
+    pub GetBytecodes: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, jmethodID, *mut jint, *mut *mut c_uchar) -> jint,
+    >,
+    _76_77: [Slot; 2],
     /// 78
     pub GetLoadedClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut jclass) -> jint>,
@@ -251,7 +264,13 @@ pub(crate) struct JvmtiInterface {
             *mut *mut ExtensionFunctionInfo,
         ) -> jint,
     >,
-    _125_126: [Slot; 2],
+    /// 125
+    pub GetExtensionEvents: Option<
+        unsafe extern "system" fn(*mut JvmtiEnv, *mut jint, *mut *mut ExtensionEventInfo) -> jint,
+    >,
+    /// 126
+    pub SetExtensionEventCallback:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jint, Option<ExtensionEvent>) -> jint>,
     /// 127
     pub DisposeEnvironment: Option<unsafe extern "system" fn(*mut JvmtiEnv) -> jint>,
     _128_129: [Slot; 2],
@@ -306,6 +325,35 @@ pub(crate) struct ExtensionFunctionInfo {
     pub params: *mut ParamInfo,
     pub error_count: jint,
     pub errors: *mut jint,
+}
+
+/// `jvmtiExtensionEvent`; C-variadic in the header. Those that are installed take what the event says that it passes.
+pub(crate) type ExtensionEvent =
+    unsafe extern "C" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, name: *const c_char);
+
+/// `jvmtiExtensionEventInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ExtensionEventInfo {
+    pub extension_event_index: jint,
+    pub id: *mut c_char,
+    pub short_description: *mut c_char,
+    pub param_count: jint,
+    pub params: *mut ParamInfo,
+}
+
+/// `JVMTI_TYPE_CCHAR` of `jvmtiParamTypes`.
+pub(crate) const TYPE_CCHAR: jint = 115;
+
+/// `jvmtiMonitorUsage`.
+#[repr(C)]
+pub(crate) struct MonitorUsage {
+    pub owner: jobject,
+    pub entry_count: jint,
+    pub waiter_count: jint,
+    pub waiters: *mut jobject,
+    pub notify_waiter_count: jint,
+    pub notify_waiters: *mut jobject,
 }
 
 /// `jvmtiHeapIterationCallback`.
@@ -417,6 +465,17 @@ pub(crate) type Exception = unsafe extern "system" fn(
     catch_method: jmethodID,
     catch_location: i64,
 );
+/// `jvmtiEventExceptionCatch`.
+pub(crate) type ExceptionCatch = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+    location: i64,
+    exception: jobject,
+);
+/// `jvmtiEventObjectFree`.
+pub(crate) type ObjectFree = unsafe extern "system" fn(jvmti: *mut JvmtiEnv, tag: i64);
 /// `jvmtiEventMonitorWait`.
 pub(crate) type MonitorWait = unsafe extern "system" fn(
     jvmti: *mut JvmtiEnv,
@@ -501,14 +560,19 @@ pub(crate) struct ObserverCallbacks {
     pub _57: Option<unsafe extern "system" fn()>,
     /// 58
     pub Exception: Option<Exception>,
-    pub _59_66: [Option<unsafe extern "system" fn()>; 8],
+    /// 59
+    pub ExceptionCatch: Option<ExceptionCatch>,
+    pub _60_66: [Option<unsafe extern "system" fn()>; 7],
     /// 67
     pub NativeMethodBind: Option<NativeMethodBind>,
     /// 68
     pub CompiledMethodLoad: Option<CompiledMethodLoad>,
     /// 69
     pub CompiledMethodUnload: Option<CompiledMethodUnload>,
-    pub _70_72: [Option<unsafe extern "system" fn()>; 3],
+    pub _70: Option<unsafe extern "system" fn()>,
+    /// 71
+    pub DataDumpRequest: Option<DataDumpRequest>,
+    pub _72: Option<unsafe extern "system" fn()>,
     /// 73
     pub MonitorWait: Option<MonitorWait>,
     /// 74
@@ -524,7 +588,9 @@ pub(crate) struct ObserverCallbacks {
     pub GarbageCollectionStart: Option<GarbageCollection>,
     /// 82
     pub GarbageCollectionFinish: Option<GarbageCollection>,
-    pub _83_85: [Option<unsafe extern "system" fn()>; 3],
+    /// 83
+    pub ObjectFree: Option<ObjectFree>,
+    pub _84_85: [Option<unsafe extern "system" fn()>; 2],
     /// 86
     pub SampledObjectAlloc: Option<SampledObjectAlloc>,
     /// 87; from JDK 21 on.
@@ -552,6 +618,8 @@ impl Event {
     pub const VIRTUAL_THREAD_START: Event = Event(87);
     pub const VIRTUAL_THREAD_END: Event = Event(88);
     pub const EXCEPTION: Event = Event(58);
+    pub const EXCEPTION_CATCH: Event = Event(59);
+    pub const OBJECT_FREE: Event = Event(83);
     pub const MONITOR_WAIT: Event = Event(73);
     pub const MONITOR_WAITED: Event = Event(74);
     pub const MONITOR_CONTENDED_ENTER: Event = Event(75);
@@ -573,6 +641,16 @@ pub(crate) struct Capabilities([u32; 4]);
 
 /// `can_tag_objects`, bit 0.
 pub(crate) const CAN_TAG_OBJECTS: u32 = 0;
+/// `can_get_bytecodes`, bit 3.
+pub(crate) const CAN_GET_BYTECODES: u32 = 3;
+/// `can_get_owned_monitor_info`, bit 5.
+pub(crate) const CAN_GET_OWNED_MONITOR_INFO: u32 = 5;
+/// `can_get_current_contended_monitor`, bit 6.
+pub(crate) const CAN_GET_CURRENT_CONTENDED_MONITOR: u32 = 6;
+/// `can_get_monitor_info`, bit 7.
+pub(crate) const CAN_GET_MONITOR_INFO: u32 = 7;
+/// `can_generate_object_free_events`, bit 32.
+pub(crate) const CAN_GENERATE_OBJECT_FREE_EVENTS: u32 = 32;
 /// `can_get_source_file_name`, bit 11.
 pub(crate) const CAN_GET_SOURCE_FILE_NAME: u32 = 11;
 /// `can_get_line_numbers`, bit 12.

@@ -3,7 +3,13 @@
 use super::environment;
 use super::frames::{Methods, place};
 use super::identity::is_ours;
+use super::paths::paths;
+use crate::agent::Agent;
+use crate::agent::observation::Running;
+use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::StackFrame;
+use crate::ffi::refs::LocalRef;
 use crate::ffi::vm::Vm;
 use crate::loaded;
 use crate::names::class_name;
@@ -11,8 +17,15 @@ use observations::batch::{Event, Kind, Names};
 use observations::request::Request;
 use observations::stacks::Frame;
 
+/// `JVMTI_THREAD_STATE_IN_OBJECT_WAIT`.
+const IN_OBJECT_WAIT: u32 = 0x100;
+
 /// Turns answers into events, whose numbers `names` then knows.
 pub(super) struct Answers<'a> {
+    pub agent: &'a Agent,
+    pub running: &'a Running,
+    /// How many monitors have a number in this answer.
+    pub monitors: i64,
     pub names: &'a mut Names,
     pub methods: &'a mut Methods,
     /// Nanoseconds since the plugin began to observe.
@@ -24,22 +37,27 @@ impl Answers<'_> {
     ///
     /// # Errors
     /// What the JVM refuses.
-    pub fn to(&mut self, jvm: Jvm<'_>, request: Request) -> Result<Vec<Event>, String> {
+    pub fn to(&mut self, jvm: Jvm<'_>, request: &Request) -> Result<Vec<Event>, String> {
         let jvmti = environment::answering(Vm::of(jvm.local), jvm.live)?;
         let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
         let answered = jvm.with_frame(loaded::CAPACITY, |jvm| match request {
-            Request::Threads { frames } => self.threads(jvm, frames),
+            Request::Threads { frames } => self.threads(jvm, *frames),
             Request::CpuTimes => self.cpu_times(jvm),
-            Request::Histogram { live, most } => self.histogram(jvm, live, most),
+            Request::Histogram { live, most } => self.histogram(jvm, *live, *most),
             Request::Properties => self.properties(jvm),
+            Request::Stack { thread, frames } => self.stack(jvm, thread, *frames),
+            Request::Monitors => self.monitors(jvm),
+            Request::Paths { class } => self.paths(jvm, class),
         });
         jvmti.dispose();
         let mut events = answered.ok_or("the JVM has no memory for references")??;
         let kind = match request {
-            Request::Threads { .. } => Kind::Thread,
+            Request::Threads { .. } | Request::Stack { .. } => Kind::Thread,
             Request::CpuTimes => Kind::CpuTime,
             Request::Histogram { .. } => Kind::Objects,
             Request::Properties => Kind::Property,
+            Request::Monitors => Kind::Owns,
+            Request::Paths { .. } => Kind::Held,
         };
         let end = self.event(Kind::Answered, [kind as u64, events.len() as u64]);
         events.push(end);
@@ -67,27 +85,117 @@ impl Answers<'_> {
             if is_ours(&name) {
                 continue;
             }
-            let methods = &mut *self.methods;
-            let places: Vec<(u64, i64)> = frames.iter().map(place).collect();
-            let stack = self.names.stack(&places, |wanted| {
-                let frame = frames.iter().find(|frame| place(frame) == wanted);
-                frame.map_or_else(Frame::default, |frame| methods.frame(jvm, *frame))
-            });
-            events.push(Event {
-                thread: self.names.text(&name),
-                stack,
-                ..self.event(Kind::Thread, [u64::from(*state), 0])
-            });
+            events.push(self.thread(jvm, &name, *state, frames));
         }
         Ok(events)
     }
 
+    /// A thread at an instant.
+    fn thread(&mut self, jvm: Jvm<'_>, name: &str, state: u32, frames: &[StackFrame]) -> Event {
+        let methods = &mut *self.methods;
+        let places: Vec<(u64, i64)> = frames.iter().map(place).collect();
+        let stack = self.names.stack(&places, |wanted| {
+            let frame = frames.iter().find(|frame| place(frame) == wanted);
+            frame.map_or_else(Frame::default, |frame| methods.frame(jvm, *frame))
+        });
+        Event {
+            thread: self.names.text(name),
+            stack,
+            ..self.event(Kind::Thread, [u64::from(state), 0])
+        }
+    }
+
+    fn stack(&mut self, jvm: Jvm<'_>, thread: &str, most: u32) -> Result<Vec<Event>, String> {
+        let Jvm { jvmti, live, local } = jvm;
+        let mut events = Vec::new();
+        for one in &all_threads(jvm)? {
+            let name = jvmti.thread_name(live, local, one).unwrap_or_default();
+            // One that has ended meanwhile has no stack.
+            if name == thread
+                && let Ok(state) = jvmti.thread_state(live, one)
+                && let Ok(frames) = jvmti.stack(live, Some(one), most as usize)
+            {
+                events.push(self.thread(jvm, &name, state, &frames));
+            }
+        }
+        Ok(events)
+    }
+
+    /// Monitors that are owned or waited for, by numbers of this answer. The environment of the plugin knows their owners,
+    /// and has other uses for tags.
+    fn monitors(&mut self, jvm: Jvm<'_>) -> Result<Vec<Event>, String> {
+        let Jvm { live, local, .. } = jvm;
+        let jvmti = self.running.jvmti;
+        let refused = |error| {
+            format!("the JVM tells owners of monitors to agents that it was started with: {error}")
+        };
+        let mut events = Vec::new();
+        for thread in &all_threads(jvm)? {
+            let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
+            if is_ours(&name) {
+                continue;
+            }
+            let owned = match jvmti.owned_monitors(live, local, thread) {
+                Err(JvmtiError::THREAD_NOT_ALIVE) => continue,
+                owned => owned.map_err(refused)?,
+            };
+            for object in &owned {
+                let owner = jvmti.monitor_owner(live, local, object).ok().flatten();
+                let entered = owner.map_or(0, |(_, entered)| u64::from(entered));
+                events.extend(self.monitor(jvm, Kind::Owns, &name, (object, entered)));
+            }
+            let contended = jvmti.contended_monitor(live, local, thread);
+            let state = jvmti.thread_state(live, thread).unwrap_or(0);
+            if let Some(object) = contended.ok().flatten() {
+                let waits = state & IN_OBJECT_WAIT != 0;
+                let kind = if waits { Kind::Waits } else { Kind::Enters };
+                events.extend(self.monitor(jvm, kind, &name, (&object, 0)));
+            }
+        }
+        Ok(events)
+    }
+
+    fn monitor(
+        &mut self,
+        jvm: Jvm<'_>,
+        kind: Kind,
+        thread: &str,
+        (object, entered): (&LocalRef<'_>, u64),
+    ) -> Option<Event> {
+        let number = match jvm.jvmti.tag(jvm.live, object).ok()? {
+            0 => {
+                self.monitors += 1;
+                jvm.jvmti.set_tag(jvm.live, object, self.monitors).ok()?;
+                self.monitors
+            }
+            known => known,
+        };
+        let class = jvm.local.object_class(object)?;
+        let signature = jvm.jvmti.class_signature(&class).unwrap_or_default();
+        Some(Event {
+            thread: self.names.text(thread),
+            class: self.names.text(&class_name(&signature)),
+            ..self.event(kind, [number.cast_unsigned(), entered])
+        })
+    }
+
+    fn paths(&mut self, jvm: Jvm<'_>, class: &str) -> Result<Vec<Event>, String> {
+        let found = paths(self.agent, jvm, class)?;
+        let class = self.names.text(class);
+        let paths = found.paths.iter().map(|path| {
+            let steps = self.names.text(&path.steps.join("\n"));
+            Event {
+                class,
+                ..self.event(Kind::Held, [path.instances, u64::from(steps)])
+            }
+        });
+        Ok(paths.collect())
+    }
+
     fn cpu_times(&mut self, jvm: Jvm<'_>) -> Result<Vec<Event>, String> {
         let Jvm { jvmti, live, local } = jvm;
-        let threads = jvmti.all_threads(live, local);
-        let threads = threads.map_err(|error| format!("the JVM lists no threads: {error}"))?;
         let mut events = Vec::new();
-        for thread in &threads {
+        for thread in &all_threads(jvm)? {
             let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
             // One that has ended meanwhile has no time.
             let Ok(nanos) = jvmti.thread_cpu_time(live, thread) else {
@@ -141,4 +249,9 @@ impl Answers<'_> {
         };
         Ok(properties.map(event).collect())
     }
+}
+
+fn all_threads<'a>(jvm: Jvm<'a>) -> Result<Vec<LocalRef<'a>>, String> {
+    let threads = jvm.jvmti.all_threads(jvm.live, jvm.local);
+    threads.map_err(|error| format!("the JVM lists no threads: {error}"))
 }

@@ -1,9 +1,9 @@
 //! The JVM TI environment of a recording.
 
-use crate::agent::observation::Running;
+use crate::agent::observation::{Running, sampled};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
-use crate::ffi::observer::observer_callbacks;
+use crate::ffi::observer::{class_unload, observer_callbacks};
 use crate::ffi::phases::{Live, OnLoadOrLive};
 use crate::ffi::table::{self, Capabilities, Event};
 use crate::ffi::vm::Vm;
@@ -53,6 +53,33 @@ const EXHAUSTION: [Named; 2] = [
         "can_generate_resource_exhaustion_threads_events",
     ),
 ];
+
+const FREES: Named = (
+    table::CAN_GENERATE_OBJECT_FREE_EVENTS,
+    "can_generate_object_free_events",
+);
+/// What a JVM offers only to agents that it was started with.
+const OWNERS: [Named; 4] = [
+    TAGS,
+    (
+        table::CAN_GET_OWNED_MONITOR_INFO,
+        "can_get_owned_monitor_info",
+    ),
+    (
+        table::CAN_GET_CURRENT_CONTENDED_MONITOR,
+        "can_get_current_contended_monitor",
+    ),
+    (table::CAN_GET_MONITOR_INFO, "can_get_monitor_info"),
+];
+
+/// Lets an environment tell who owns monitors and waits for them.
+///
+/// # Errors
+///
+/// What the JVM does not offer now.
+pub(crate) fn equip_for_owners(jvmti: Jvmti, phase: impl OnLoadOrLive) -> Result<(), String> {
+    add(jvmti, phase, &OWNERS)
+}
 
 /// An environment with what these wishes take.
 ///
@@ -108,11 +135,12 @@ fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), 
         add(jvmti, phase, needed(wish.group))?;
     }
     // What is not offered is told without it: files and lines, what virtual threads do.
-    let optional = LINES.map(|(bit, _)| bit);
-    for bit in optional
-        .into_iter()
-        .chain([table::CAN_SUPPORT_VIRTUAL_THREADS])
-    {
+    let optional = LINES.map(|(bit, _)| bit).into_iter();
+    for bit in optional.chain([
+        table::CAN_SUPPORT_VIRTUAL_THREADS,
+        table::CAN_GET_BYTECODES,
+        table::CAN_GET_MONITOR_INFO,
+    ]) {
         let _ = jvmti.add_capabilities(phase, Capabilities::only(bit));
     }
     jvmti
@@ -126,9 +154,10 @@ fn needed(group: Group) -> &'static [Named] {
         Group::Samples => &[TAGS, CPU],
         Group::Allocations => &[TAGS, ALLOCATIONS],
         Group::Monitors => &[TAGS, MONITORS],
-        Group::Exceptions => &[EXCEPTIONS],
+        Group::Exceptions | Group::Catches => &[EXCEPTIONS],
         Group::Collections => &[COLLECTIONS],
-        Group::Threads | Group::Classes => &[],
+        Group::Frees => &[TAGS, ALLOCATIONS, FREES],
+        Group::Threads | Group::Classes | Group::Unloads | Group::Dumps => &[],
         Group::Compilations => &[COMPILATIONS],
         Group::Natives => &[NATIVES],
         Group::Exhaustion => &EXHAUSTION,
@@ -138,8 +167,11 @@ fn needed(group: Group) -> &'static [Named] {
 /// The events of a group.
 fn events(group: Group) -> &'static [Event] {
     match group {
-        Group::Samples => &[],
+        Group::Samples | Group::Unloads => &[],
         Group::Allocations => &[Event::SAMPLED_OBJECT_ALLOC],
+        Group::Frees => &[Event::SAMPLED_OBJECT_ALLOC, Event::OBJECT_FREE],
+        Group::Catches => &[Event::EXCEPTION_CATCH],
+        Group::Dumps => &[Event::DATA_DUMP_REQUEST],
         Group::Monitors => &[
             Event::MONITOR_CONTENDED_ENTER,
             Event::MONITOR_CONTENDED_ENTERED,
@@ -166,13 +198,17 @@ const VIRTUAL: [Event; 2] = [Event::VIRTUAL_THREAD_START, Event::VIRTUAL_THREAD_
 pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     let refused = |error: JvmtiError| format!("the JVM refuses an event: {error}");
     let jvmti = running.jvmti;
-    if let Some(wish) = running.wish(Group::Allocations) {
+    if let Some(wish) = sampled(&running.wishes) {
         let set = jvmti.set_heap_sampling_interval(live, wish.bytes);
         set.map_err(refused)?;
     }
     let mut all = running.wishes.iter().flat_map(|wish| events(wish.group));
     all.try_for_each(|event| jvmti.set_event(live, *event, true))
         .map_err(refused)?;
+    if running.wish(Group::Unloads).is_some() {
+        let set = jvmti.set_class_unload(live, Some(class_unload));
+        set.map_err(|_| "the JVM tells of no unloaded classes by their names".to_owned())?;
+    }
     if running.wish(Group::Threads).is_some() {
         for event in VIRTUAL {
             let _ = jvmti.set_event(live, event, true); // a JVM without them
@@ -195,5 +231,8 @@ pub(super) fn disable(live: Live, running: &Running) {
     let all = running.wishes.iter().flat_map(|wish| events(wish.group));
     for event in all.chain(&VIRTUAL) {
         let _ = running.jvmti.set_event(live, *event, false);
+    }
+    if running.wish(Group::Unloads).is_some() {
+        let _ = running.jvmti.set_class_unload(live, None);
     }
 }

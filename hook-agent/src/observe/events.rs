@@ -2,7 +2,7 @@
 
 use super::identity::{is_ours, thread_tag};
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Kind, Running};
+use crate::agent::observation::{Event, Kind, Listener, Running};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::observed::{Observed, ObservedOfJvm};
@@ -16,9 +16,13 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
         return;
     };
     let noted = match event {
-        Observed::Waits => {
+        Observed::Waits { to_enter } => {
+            // Who owns it is asked at the end of a recording.
+            let is_asked = running.listener == Listener::Recording;
+            let to_enter = to_enter.filter(|_| is_asked);
+            let monitor = to_enter.and_then(|object| monitor_tag(jvm, &running, &object));
             let tag = thread_tag(jvm, &running, thread);
-            return tag.map_or((), |tag| running.wait_begins(tag));
+            return tag.map_or((), |tag| running.wait_begins(tag, monitor));
         }
         Observed::Allocated {
             object,
@@ -26,11 +30,16 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
             size,
         } => {
             let tag = followed(jvm, &running, &object);
+            follow_to_the_end(jvm, &running, &object, &class);
             Some((Kind::Allocated { size, tag }, Some(class)))
         }
         Observed::Throws { exception, caught } => {
             let class = jvm.local.object_class(&exception);
             class.map(|class| (Kind::Threw { caught }, Some(class)))
+        }
+        Observed::Catches { exception, at } => {
+            let class = jvm.local.object_class(&exception);
+            class.map(|class| (Kind::Caught { at }, Some(class)))
         }
         Observed::Entered { object } => waited(jvm, &running, thread, &object, Kind::Entered),
         Observed::Waited { object } => waited(jvm, &running, thread, &object, Kind::Waited),
@@ -41,6 +50,14 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
     };
     if let Some((kind, class)) = noted {
         push(agent, jvm, &running, (thread, kind, class));
+    }
+}
+
+/// An object is gone. The program may stand still: the JVM must not be called.
+pub(crate) fn freed(agent: &Agent, jvmti: Jvmti, tag: i64) {
+    let running = agent.observation.of(jvmti);
+    if let Some(freed) = running.as_ref().and_then(|running| running.freed()) {
+        freed.note(tag);
     }
 }
 
@@ -56,6 +73,14 @@ pub(crate) fn observed_of_jvm(agent: &Agent, jvmti: Jvmti, event: ObservedOfJvm)
             agent.signal.flush(); // before the JVM perhaps ends
             Kind::Exhausted { flags, text }
         }
+        ObservedOfJvm::Unloaded { class } => {
+            let wish = running.wish(Group::Unloads);
+            if !wish.is_some_and(|wish| wish.takes_class(&class)) {
+                return;
+            }
+            Kind::ClassUnloaded { class }
+        }
+        ObservedOfJvm::DumpAsked => Kind::DumpAsked,
     };
     running.push(Event {
         kind,
@@ -109,6 +134,9 @@ pub(super) fn group(kind: &Kind) -> Group {
         Kind::CodeMade { .. } | Kind::CodeGone { .. } => Group::Compilations,
         Kind::NativeBound { .. } => Group::Natives,
         Kind::Exhausted { .. } => Group::Exhaustion,
+        Kind::Caught { .. } => Group::Catches,
+        Kind::ClassUnloaded { .. } => Group::Unloads,
+        Kind::DumpAsked => Group::Dumps,
     }
 }
 
@@ -120,6 +148,30 @@ fn followed(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option<i6
     let tag = running.object_tag()?;
     jvm.jvmti.set_tag(jvm.live, object, tag).ok()?;
     Some(tag)
+}
+
+/// Gives a sampled object the tag by which it is counted when it is gone, if that is asked for.
+fn follow_to_the_end(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>, class: &LocalRef<'_>) {
+    let (Some(freed), Some(wish)) = (running.freed(), running.wish(Group::Frees)) else {
+        return;
+    };
+    let Ok(signature) = jvm.jvmti.class_signature(class) else {
+        return;
+    };
+    if wish.takes_all_classes() || wish.takes_class(&class_name(&signature)) {
+        let _ = jvm.jvmti.set_tag(jvm.live, object, freed.tag(&signature));
+    }
+}
+
+/// The tag of a monitor for which a thread waits.
+fn monitor_tag(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option<i64> {
+    let known = jvm.jvmti.tag(jvm.live, object).ok()?;
+    if known != 0 {
+        return Some(known);
+    }
+    let new = running.monitor_tag();
+    jvm.jvmti.set_tag(jvm.live, object, new).ok()?;
+    Some(new)
 }
 
 /// The kind of an event that ends a wait, with the class of the monitor; none if it was too short.

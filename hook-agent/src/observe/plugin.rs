@@ -8,7 +8,7 @@ use super::frames::{Methods, place};
 use super::inbox::{Inbox, Sink};
 use super::threads::Sightings;
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Kind, Running};
+use crate::agent::observation::{Event, Freed, Kind, Running};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{MethodId, StackFrame};
 use crate::messages::{self, Code};
@@ -100,8 +100,9 @@ impl Listening {
         if Instant::now() < self.rested || self.is_retired() {
             return;
         }
-        self.answer(jvm);
+        self.answer(jvm, running);
         self.take(jvm, running);
+        self.tell_of_freed(running);
         let now = Instant::now();
         match self.waiting.is_empty() && self.tick.is_some_and(|tick| tick <= now) {
             true => self.call(&[]),
@@ -110,7 +111,7 @@ impl Listening {
     }
 
     /// Answers what was asked, as events that are handed over next.
-    fn answer(&mut self, jvm: Jvm<'_>) {
+    fn answer(&mut self, jvm: Jvm<'_>, running: &Running) {
         if self.asked.is_empty() {
             return;
         }
@@ -118,19 +119,22 @@ impl Listening {
         self.renew();
         for request in std::mem::take(&mut self.asked) {
             let mut answers = Answers {
+                agent: self.agent,
+                running,
+                monitors: 0,
                 names: &mut self.names,
                 methods: &mut self.methods,
                 nanos: self.inbox.elapsed(),
             };
-            match answers.to(jvm, request) {
+            match answers.to(jvm, &request) {
                 Ok(events) => events.into_iter().for_each(|event| self.tell(event)),
-                Err(cause) => self.unanswered(request, cause),
+                Err(cause) => self.unanswered(&request, cause),
             }
         }
         self.answering += begun.elapsed();
     }
 
-    fn unanswered(&mut self, request: Request, cause: String) {
+    fn unanswered(&mut self, request: &Request, cause: String) {
         let plugin = self.observer.plugin();
         let name = request.name();
         if self.tables.cause.as_ref() != Some(&cause) {
@@ -156,8 +160,9 @@ impl Listening {
             if self.tick.is_some_and(|tick| tick <= Instant::now()) {
                 self.call(&[]);
             }
-            self.answer(jvm);
+            self.answer(jvm, running);
         }
+        self.tell_of_freed(running);
         let until = Instant::now() + LAST;
         while self.take(jvm, running) && !self.is_retired() && Instant::now() < until {
             self.hand_over();
@@ -286,6 +291,21 @@ impl Listening {
         self.waiting.extend(event.words());
     }
 
+    /// Sampled objects that are gone since the last time, by class.
+    fn tell_of_freed(&mut self, running: &Running) {
+        for (class, count) in running.freed().map(Freed::take).unwrap_or_default() {
+            let event = Told {
+                kind: ToldKind::Freed,
+                thread: 0,
+                nanos: self.inbox.elapsed(),
+                class: self.names.text(&class_name(&class)),
+                stack: 0,
+                values: [count, 0],
+            };
+            self.tell(event);
+        }
+    }
+
     fn sample(&mut self, thread: &str, stack: u32, nanos: u64) {
         if self.waiting.len() >= MOST_SAMPLES * WORDS {
             self.lost += 1; // the plugin rests
@@ -324,6 +344,16 @@ impl Listening {
         wanted.then(|| self.names.method(&frame))
     }
 
+    /// The method and the line that catch something; zeros if none does.
+    fn handler(&mut self, jvm: Jvm<'_>, place: Option<StackFrame>) -> [u64; 2] {
+        let frame = place.map(|place| self.methods.frame(jvm, place));
+        let numbers = frame.map(|frame| {
+            let line = u64::from(frame.line.max(0).cast_unsigned());
+            [u64::from(self.names.method(&frame)), line]
+        });
+        numbers.unwrap_or_default()
+    }
+
     /// What an event is, and its numbers; none if it is not wanted.
     fn told(&mut self, jvm: Jvm<'_>, kind: Kind) -> Option<(ToldKind, [u64; 2])> {
         let group = group(&kind);
@@ -333,14 +363,10 @@ impl Listening {
                 let stands_for = size as f64 / observations::recorder::share(interval, size);
                 (ToldKind::Allocation, [size, stands_for.round() as u64])
             }
-            Kind::Threw { caught } => {
-                let caught = caught.map(|frame| self.methods.frame(jvm, frame));
-                let place = caught.map(|frame| {
-                    let line = u64::from(frame.line.max(0).cast_unsigned());
-                    [u64::from(self.names.method(&frame)), line]
-                });
-                (ToldKind::Exception, place.unwrap_or_default())
-            }
+            Kind::Threw { caught } => (ToldKind::Exception, self.handler(jvm, caught)),
+            Kind::Caught { at } => (ToldKind::Caught, self.handler(jvm, at)),
+            Kind::ClassUnloaded { .. } => (ToldKind::ClassUnloaded, [0, 0]),
+            Kind::DumpAsked => (ToldKind::DumpAsked, [0, 0]),
             Kind::Entered(nanos) => (ToldKind::Entered, [nanos, 0]),
             Kind::Waited(nanos) => (ToldKind::Waited, [nanos, 0]),
             Kind::ThreadStarted { is_virtual } => {
@@ -399,12 +425,13 @@ impl Sightings for Listening {
 
 impl Sink for Listening {
     fn event(&mut self, jvm: Jvm<'_>, event: Event) {
+        let class = match (&event.kind, event.class.is_empty()) {
+            (Kind::ClassUnloaded { class }, _) => self.names.text(class),
+            (_, true) => 0,
+            (_, false) => self.names.text(&class_name(&event.class)),
+        };
         let Some((kind, values)) = self.told(jvm, event.kind) else {
             return;
-        };
-        let class = match event.class.is_empty() {
-            true => 0,
-            false => self.names.text(&class_name(&event.class)),
         };
         let event = Told {
             kind,

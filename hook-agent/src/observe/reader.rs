@@ -1,17 +1,19 @@
 //! Adds up what is recorded.
 
 use super::about;
+use super::deadlocks;
 use super::frames::{Methods, place};
-use super::inbox::Sink;
+use super::inbox::{Inbox, Sink};
 use super::threads::Sightings;
 use crate::agent::Agent;
 use crate::agent::observation::{Event, Kind, Running};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::names::class_name;
-use observations::recorded::Collection;
+use observations::recorded::{Collection, Deadlock, Stuck, What};
 use observations::recorder::{Origin, Recorder};
 use observations::{Recorded, Subscription};
+use std::collections::HashMap;
 
 /// The thread of an event that has no name, as most virtual threads.
 const UNNAMED: &str = "(threads without a name)";
@@ -22,15 +24,20 @@ pub(super) struct Reader {
     methods: Methods,
     /// The rows of sampled objects by their tags, which count from 1.
     objects: Vec<Option<u32>>,
+    /// Whether handlers drop what they catch, by their places.
+    swallowing: HashMap<(u64, i64), bool>,
+    inbox: Inbox,
 }
 
 impl Reader {
-    pub fn new(agent: &Agent, subscription: Subscription) -> Self {
+    pub fn new(agent: &'static Agent, subscription: Subscription) -> Self {
         let start = about::now_ms();
         Self {
             recorder: Recorder::new(about::jvm_of(agent), subscription, start),
             methods: Methods::default(),
             objects: Vec::new(),
+            swallowing: HashMap::new(),
+            inbox: Inbox::new(agent),
         }
     }
 
@@ -59,6 +66,28 @@ impl Reader {
         let methods = &mut self.methods;
         self.recorder
             .frame(place(&frame), || methods.frame(jvm, frame))
+    }
+
+    /// Whether the handler at a place never looks at what it catches.
+    fn swallows(&mut self, jvm: Jvm<'_>, handler: StackFrame) -> bool {
+        *self.swallowing.entry(place(&handler)).or_insert_with(|| {
+            let code = jvm.jvmti.bytecodes(handler.method).unwrap_or_default();
+            let at = usize::try_from(handler.location).unwrap_or(usize::MAX);
+            observations::handlers::swallows(&code, at)
+        })
+    }
+
+    /// Names the threads that wait for one another.
+    pub fn find_deadlocks(&mut self, jvm: Jvm<'_>, running: &Running) {
+        for circle in deadlocks::find(jvm, running) {
+            let stuck = circle.into_iter().map(|one| Stuck {
+                thread: self.thread(&one.thread),
+                class: self.recorder.class(&class_name(&one.class)),
+                node: self.node(jvm, &one.frames),
+            });
+            let threads = stuck.collect();
+            self.recorder.deadlock(Deadlock { threads });
+        }
     }
 
     /// Says which of the sampled objects are alive, if that is asked for.
@@ -99,6 +128,13 @@ impl Sightings for Reader {
     fn seen(&mut self, jvm: Jvm<'_>, thread: &str, frames: &[StackFrame], nanos: u64) {
         let (thread, node) = (self.thread(thread), self.node(jvm, frames));
         self.recorder.cpu(thread, node, nanos);
+        let origin = Origin {
+            thread,
+            class: 0,
+            node,
+        };
+        let now = self.inbox.elapsed();
+        self.recorder.moment(What::Cpu, now, nanos, origin);
     }
 
     fn unseen(&mut self, thread: &str, nanos: u64) {
@@ -114,20 +150,30 @@ impl Sink for Reader {
             class: self.recorder.class(&class_name(&event.class)),
             node: self.node(jvm, &event.frames),
         };
-        match event.kind {
+        let at = self.inbox.since_begin(event.at);
+        let (what, amount) = match event.kind {
             Kind::Allocated { size, tag } => {
                 let row = self.recorder.allocation(origin, size);
                 if let Some(at) = tag.and_then(|tag| usize::try_from(tag).ok()) {
                     self.objects.resize(self.objects.len().max(at + 1), None);
                     self.objects[at] = row;
                 }
+                (What::Allocation, size)
             }
             Kind::Threw { caught } => {
+                let swallowed = caught.is_some_and(|handler| self.swallows(jvm, handler));
                 let caught = caught.map(|frame| self.frame(jvm, frame));
-                self.recorder.exception(origin, caught);
+                self.recorder.exception(origin, caught, swallowed);
+                (What::Exception, 0)
             }
-            Kind::Entered(nanos) => self.recorder.contended(origin, nanos),
-            Kind::Waited(nanos) => self.recorder.waited(origin, nanos),
+            Kind::Entered(nanos) => {
+                self.recorder.contended(origin, nanos);
+                (What::Contended, nanos)
+            }
+            Kind::Waited(nanos) => {
+                self.recorder.waited(origin, nanos);
+                (What::Wait, nanos)
+            }
             // Of plugins alone: no recording subscribes to them.
             Kind::ThreadStarted { .. }
             | Kind::ThreadEnded { .. }
@@ -135,8 +181,12 @@ impl Sink for Reader {
             | Kind::CodeMade { .. }
             | Kind::CodeGone { .. }
             | Kind::NativeBound { .. }
-            | Kind::Exhausted { .. } => {}
-        }
+            | Kind::Exhausted { .. }
+            | Kind::Caught { .. }
+            | Kind::ClassUnloaded { .. }
+            | Kind::DumpAsked => return,
+        };
+        self.recorder.moment(what, at, amount, origin);
     }
 
     fn collections(&mut self, collections: Vec<Collection>, after: Option<(u64, u64)>) {

@@ -149,7 +149,7 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 21] = [
+pub const CAPABILITIES: [&str; 28] = [
     "probes",
     "rewrite",
     "structure",
@@ -167,10 +167,17 @@ pub const CAPABILITIES: [&str; 21] = [
     "observe-compilations",
     "observe-natives",
     "observe-exhaustion",
+    "observe-catches",
+    "observe-unloads",
+    "observe-frees",
+    "observe-dumps",
     "ask-threads",
     "ask-cpu-times",
     "ask-histogram",
     "ask-properties",
+    "ask-stack",
+    "ask-monitors",
+    "ask-paths",
 ];
 
 impl Default for Agent {

@@ -16,7 +16,15 @@ type Store<'a> = StoreContextMut<'a, State>;
 
 /// Links the functions, as those of `jvm-events`.
 pub fn link(linker: &mut Linker<State>) -> Result<()> {
-    let [threads, cpu_times, histogram, properties] = Request::NAMES;
+    let [
+        threads,
+        cpu_times,
+        histogram,
+        properties,
+        stack,
+        monitors,
+        paths,
+    ] = Request::NAMES;
     let mut interface = linker.instance(INTERFACE)?;
     interface.func_wrap(threads, |mut store: Store<'_>, (frames,): (u32,)| {
         Ok((store.data_mut().ask(Request::Threads { frames })?,))
@@ -32,6 +40,18 @@ pub fn link(linker: &mut Linker<State>) -> Result<()> {
     )?;
     interface.func_wrap(properties, |mut store: Store<'_>, (): ()| {
         Ok((store.data_mut().ask(Request::Properties)?,))
+    })?;
+    interface.func_wrap(
+        stack,
+        |mut store: Store<'_>, (thread, frames): (String, u32)| {
+            Ok((store.data_mut().ask(Request::Stack { thread, frames })?,))
+        },
+    )?;
+    interface.func_wrap(monitors, |mut store: Store<'_>, (): ()| {
+        Ok((store.data_mut().ask(Request::Monitors)?,))
+    })?;
+    interface.func_wrap(paths, |mut store: Store<'_>, (class,): (String,)| {
+        Ok((store.data_mut().ask(Request::Paths { class })?,))
     })
 }
 

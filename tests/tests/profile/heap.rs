@@ -66,3 +66,46 @@ fn paths_to_instances_are_those_that_the_program_knows() {
         assert_eq!((left.code, left.stderr.as_str()), (Some(0), ""), "{jdk}");
     }
 }
+
+/// The program's own cache retains what only it holds; the same of a running JVM and of its dump.
+#[test]
+fn largest_retainers_are_those_that_the_program_knows() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/profile/Held.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+    let java = Java::new(&jdk).options(&LATE);
+    let running = Servant::of(&java.class_path(&[&classes]).main("Held"));
+    let pid = running.pid().to_string();
+    let dump = folder.path().join("app.hprof");
+    let option = format!("dump={}", dump.display());
+    classhook(&["profile", &pid, "--heap", &option, "--live"]).assert_success();
+    let file = dump.to_string_lossy();
+    for of in [&pid, &*file] {
+        let run = classhook(&["profile", of, "--heap", "retainers", "--top", "100000"]);
+        run.assert_success();
+        let row = run
+            .stdout
+            .lines()
+            .find(|line| line.ends_with(" class Held"));
+        let row = row.unwrap_or_else(|| panic!("{}", run.report()));
+        let objects = row
+            .split_whitespace()
+            .nth(2)
+            .map(|number| number.replace(',', ""));
+        let objects: u64 = objects
+            .and_then(|number| number.parse().ok())
+            .expect("a number");
+        assert!(objects >= 1_500, "{row}");
+        assert!(!run.stdout.contains("no end"), "{}", run.report());
+    }
+    assert_no_agent(&pid);
+    std::fs::write(&dump, "JAVA PROFILE 1.0.2\0 and no more").expect("a file");
+    classhook(&["profile", &file, "--heap", "retainers"])
+        .assert_exit(2)
+        .assert_stderr("error[H0664]");
+    classhook(&["profile", &file, "--gc"])
+        .assert_exit(2)
+        .assert_stderr("error[H0663]");
+    assert_eq!(running.end().code, Some(0));
+}

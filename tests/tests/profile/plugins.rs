@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// The component of a plugin of the tests.
-fn observing() -> String {
+pub(super) fn observing() -> String {
     let component = workspace::target("bundled/tests/observing.wasm");
     component.to_string_lossy().into_owned()
 }
@@ -30,7 +30,7 @@ fn told(jdk: &Jdk, folder: &Path, settings: &Value, files: &[&str], java: &[&str
 }
 
 /// Everything that the plugin may subscribe to.
-const GRANTS: [&str; 28] = [
+pub(super) const GRANTS: [&str; 42] = [
     "--grant",
     "observe-samples",
     "--grant",
@@ -52,6 +52,20 @@ const GRANTS: [&str; 28] = [
     "--grant",
     "observe-exhaustion",
     "--grant",
+    "observe-catches",
+    "--grant",
+    "observe-unloads",
+    "--grant",
+    "observe-frees",
+    "--grant",
+    "observe-dumps",
+    "--grant",
+    "ask-stack",
+    "--grant",
+    "ask-monitors",
+    "--grant",
+    "ask-paths",
+    "--grant",
     "ask-threads",
     "--grant",
     "ask-cpu-times",
@@ -61,14 +75,14 @@ const GRANTS: [&str; 28] = [
     "ask-properties",
 ];
 
-fn read(file: &Path) -> Vec<Value> {
+pub(super) fn read(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let row = |line| serde_json::from_str::<Value>(line).expect("a JSON object")["row"].take();
     text.lines().map(row).collect()
 }
 
 /// The sum of a number over the rows of this kind of event whose class and thread begin so.
-fn sum(rows: &[Value], what: &str, class: &str, thread: &str, key: &str) -> u64 {
+pub(super) fn sum(rows: &[Value], what: &str, class: &str, thread: &str, key: &str) -> u64 {
     let begins = |row: &Value, key: &str, start: &str| {
         row[key]
             .as_str()
@@ -214,6 +228,53 @@ fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
     assert_eq!(version["method"], jdk.feature.to_string());
     assert_eq!(of("answered", "", "")[0]["count"], 4);
     assert_eq!(running.end().code, Some(0));
+}
+
+/// An hour of it is `CLASSHOOK_SOAK=3600` for this test alone.
+#[test]
+fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/profile/Soak.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+    let file = folder.path().join("rows.jsonl");
+    let (program, output) = (jdk.tool("java"), folder.path().join("out"));
+    let texts = [&program, &classes, &output, &file].map(|path| path.to_string_lossy());
+    let [program, classes, output, lines] = texts.each_ref().map(AsRef::as_ref);
+    let settings = json!({
+        "kinds": ["allocations", "monitors", "exceptions", "threads"],
+        "classes": ["Soak$Oops", "Soak$Unit", "Soak$Gate"],
+        "threads": ["worker-*", "short"],
+        "bytes": 0,
+        "frames": 8,
+    })
+    .to_string();
+    let (plugin, seconds) = (observing(), std::env::var("CLASSHOOK_SOAK"));
+    let seconds = seconds.unwrap_or_else(|_| "2".to_owned());
+    let words = ["plugin", "run", &plugin, "--plugin-settings", &settings];
+    let files = ["-o", output, "--results-json-lines", lines];
+    let java = [
+        "--", program, "-Xmx128m", "-cp", classes, "Soak", &seconds, "1",
+    ];
+    let run = classhook(&[&words[..], &files, &GRANTS, &java].concat());
+    let produced = |name: &str| -> u64 {
+        let mut words = run
+            .stdout
+            .split_whitespace()
+            .skip_while(|word| *word != name);
+        let number = words.nth(1).and_then(|word| word.parse().ok());
+        number.unwrap_or_else(|| panic!("{}", run.report()))
+    };
+    // The workers allocate a gate each, start and end; each exception is allocated, and each thread starts and ends.
+    let thrown = produced("thrown");
+    let of_threads = 2 * produced("started") + 4 * 3;
+    let all = 2 * thrown + produced("allocated") + produced("waited") + of_threads;
+    let rows = read(&file);
+    let lost = sum(&rows, "lost", "", "", "count");
+    let told: u64 = rows.iter().filter_map(|row| row["count"].as_u64()).sum();
+    assert_eq!(told, all, "of which {lost} were lost: {}", run.report());
+    assert!(told > lost, "{}", run.report());
+    run.assert_exit(if lost > 0 { 3 } else { 0 });
 }
 
 /// What a JVM gives to agents of its start alone is refused, with its cause; all else comes, and nothing is left behind.

@@ -64,6 +64,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         let caught = one.caught.and_then(|at| recorded.stacks.frames.get(at as usize));
         let values = json!({
             "class": class(one.class), "count": one.count, "caught": caught.map(place), "catcher": caught.map(method),
+            "swallowed": one.swallowed,
         });
         row("exception", one.thread, one.node, values)
     }));
@@ -72,6 +73,18 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
             "kind": "collection", "pid": recorded.jvm.pid, "start_ns": one.start_ns,
             "duration_ns": one.duration_ns, "used_after": one.used_after, "heap_after": one.heap_after,
         })
+    }));
+    for (number, deadlock) in recorded.deadlocks.iter().enumerate() {
+        rows.extend(deadlock.threads.iter().map(|one| {
+            let values = json!({"number": number, "class": class(one.class)});
+            row("deadlock", one.thread, one.node, values)
+        }));
+    }
+    rows.extend(recorded.moments.iter().map(|one| {
+        let values = json!({
+            "what": one.what, "at_ns": one.at_ns, "amount": one.amount, "class": class(one.class),
+        });
+        row("moment", one.thread, one.node, values)
     }));
     rows.push(json!({
         "kind": "recording", "pid": recorded.jvm.pid, "jvm": recorded.jvm.version, "start_ms": recorded.start_ms,

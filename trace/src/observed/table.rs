@@ -64,6 +64,7 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
     if subscription.monitors {
         printed.table(waits(recorded, true));
         printed.table(waits(recorded, false));
+        printed.deadlocks();
     }
     if subscription.exceptions {
         printed.table(exceptions(recorded));
@@ -119,6 +120,25 @@ impl Printed<'_> {
         let more = table.rows.len().saturating_sub(self.layout.rows);
         if more > 0 {
             let _ = writeln!(self.text, "… and {}", counted(more as u64, "more row"));
+        }
+    }
+
+    /// Threads that wait for one another.
+    fn deadlocks(&mut self) {
+        for (number, deadlock) in self.recorded.deadlocks.iter().enumerate() {
+            let threads = counted(deadlock.threads.len() as u64, "thread");
+            let _ = writeln!(self.text, "DEADLOCK {}: {threads}", number + 1);
+            let next = deadlock.threads.iter().cycle().skip(1);
+            for (one, owner) in deadlock.threads.iter().zip(next) {
+                let [thread, owner] =
+                    [one, owner].map(|stuck| printable(self.recorded.thread(stuck.thread)));
+                let class = named(self.recorded.class(one.class));
+                let trace = self.trace(one.node);
+                let _ = writeln!(
+                    self.text,
+                    "  \"{thread}\" waits to enter a monitor of {class}, which \"{owner}\" owns; trace {trace}"
+                );
+            }
         }
     }
 
@@ -313,27 +333,42 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
 
 /// What was thrown, by class, where and whether it is caught.
 fn exceptions(recorded: &Recorded) -> Table<'static> {
-    let mut sites: HashMap<(u32, Option<u32>, Option<u32>), u64> = HashMap::new();
+    let mut sites: HashMap<(u32, Option<u32>, Option<u32>, bool), u64> = HashMap::new();
     for row in &recorded.exceptions {
-        *sites.entry((row.class, row.node, row.caught)).or_default() += row.count;
+        let site = (row.class, row.node, row.caught, row.swallowed);
+        *sites.entry(site).or_default() += row.count;
     }
-    let times: u64 = recorded.exceptions.iter().map(|row| row.count).sum();
-    let rows = sites.into_iter().map(|((class, node, caught), count)| {
-        let caught = caught.and_then(|place| recorded.stacks.frames.get(place as usize));
-        let caught = caught.map_or_else(
-            || "not caught by Java code".to_owned(),
-            |frame| format!("caught by {}", place(frame)),
-        );
-        Row {
-            weight: count as f64,
-            then: 0.0,
-            cells: vec![thousands(count)],
-            node,
-            name: format!("{}, {caught}", named(recorded.class(class))),
-        }
-    });
+    let all = recorded.exceptions.iter();
+    let times: u64 = all.clone().map(|row| row.count).sum();
+    let swallowed: u64 = all.filter(|row| row.swallowed).map(|row| row.count).sum();
+    let rows = sites
+        .into_iter()
+        .map(|((class, node, caught, swallowed), count)| {
+            let caught = caught.and_then(|place| recorded.stacks.frames.get(place as usize));
+            let caught = caught.map_or_else(
+                || "not caught by Java code".to_owned(),
+                |frame| {
+                    let verb = if swallowed { "swallowed" } else { "caught" };
+                    format!("{verb} by {}", place(frame))
+                },
+            );
+            Row {
+                weight: count as f64,
+                then: 0.0,
+                cells: vec![thousands(count)],
+                node,
+                name: format!("{}, {caught}", named(recorded.class(class))),
+            }
+        });
     Table {
-        heading: format!("EXCEPTIONS: {}", counted(times, "throw")),
+        heading: match swallowed {
+            0 => format!("EXCEPTIONS: {}", counted(times, "throw")),
+            _ => format!(
+                "EXCEPTIONS: {}, {} of them swallowed: what catches them never looks at them",
+                counted(times, "throw"),
+                thousands(swallowed)
+            ),
+        },
         titles: &["count"],
         name: "class",
         rows: rows.collect(),
@@ -403,6 +438,13 @@ pub fn missing(recorded: &Recorded) -> String {
     let mut text = String::new();
     for (number, what, cause) in lines.into_iter().filter(|(number, ..)| *number > 0) {
         let _ = writeln!(text, "lost: {} {cause}", counted(number, what));
+    }
+    if lost.moments > 0 {
+        let _ = writeln!(
+            text,
+            "time line: {} had no room on it and are in the tables alone",
+            counted(lost.moments, "event")
+        );
     }
     if lost.turns > 0 {
         let _ = writeln!(

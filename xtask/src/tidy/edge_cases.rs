@@ -1,4 +1,4 @@
-//! `docs/edge-cases.md`: every case says what covers it, and every test it names exists.
+//! `docs/edge-cases.md` and `docs/jvmpi.md`: every row says what covers it, and every test it names exists.
 
 use super::finding::Finding;
 use anyhow::{Context, Result};
@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 const TABLE: &str = "docs/edge-cases.md";
 /// The cases are numbered from 1 to this, without gaps.
 const CASES: usize = 63;
+
+const JVMPI: &str = "docs/jvmpi.md";
+/// JVMPI's events and functions.
+const OF_JVMPI: usize = 37 + 27;
 
 /// Checks the table against the functions of all sources.
 pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<()> {
@@ -22,7 +26,47 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
         functions.extend(function_names(&text).map(str::to_owned));
     }
     check_table(&table, &functions, findings);
+    let table = std::fs::read_to_string(root.join(JVMPI))
+        .with_context(|| format!("failed to read {JVMPI}"))?;
+    check_jvmpi(&table, &functions, findings);
     Ok(())
+}
+
+/// Each event and function is there, with a test or a reason.
+fn check_jvmpi(table: &str, functions: &BTreeSet<String>, findings: &mut Vec<Finding>) {
+    let mut names = BTreeSet::new();
+    for (index, line) in table.lines().enumerate() {
+        let Some(cells) = line.strip_prefix("| `") else {
+            continue;
+        };
+        let place = format!("{JVMPI}:{}", index + 1);
+        let cells: Vec<&str> = cells.split('|').map(str::trim).collect();
+        let [of, today, shown_by, ""] = cells.as_slice() else {
+            findings.push(Finding::new(&place, "expected three cells"));
+            continue;
+        };
+        names.extend(of.split(", ").map(|name| name.trim_matches('`').to_owned()));
+        if today.is_empty() || shown_by.is_empty() {
+            findings.push(Finding::new(&place, "expected a test or a reason"));
+        }
+        for test in named(shown_by).filter(|test| !functions.contains(*test)) {
+            let text = format!("there is no test named {test}");
+            findings.push(Finding::new(&place, text));
+        }
+    }
+    if names.len() != OF_JVMPI {
+        let text = format!(
+            "expected {OF_JVMPI} events and functions, found {}",
+            names.len()
+        );
+        findings.push(Finding::new(JVMPI, text));
+    }
+}
+
+/// The names between backquotes that can be names of functions.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split('`').skip(1).step_by(2);
+    names.filter(|name| is_identifier(name) && name.contains('_'))
 }
 
 fn check_table(table: &str, functions: &BTreeSet<String>, findings: &mut Vec<Finding>) {
@@ -71,13 +115,8 @@ impl<'t> Row<'t> {
         })
     }
 
-    /// The names between backquotes that can be names of functions.
     fn tests(&self) -> impl Iterator<Item = &'t str> {
-        self.covered_by
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .filter(|name| is_identifier(name) && name.contains('_'))
+        named(self.covered_by)
     }
 }
 
@@ -125,6 +164,22 @@ mod tests {
     fn missing_case_is_found() {
         let mut findings = Vec::new();
         check_table("| 1 | case | later |", &BTreeSet::new(), &mut findings);
+        assert_eq!(findings.len(), 1);
+    }
+
+    #[test]
+    fn row_of_jvmpi_without_a_test_or_a_reason_is_found() {
+        let functions = BTreeSet::from(["a_test".to_owned()]);
+        let found = |last: &str| {
+            let rows = (0..OF_JVMPI).map(|number| format!("| `E{number}` | so | {last} |\n"));
+            let mut findings = Vec::new();
+            check_jvmpi(&rows.collect::<String>(), &functions, &mut findings);
+            findings.len()
+        };
+        assert_eq!((found("`a_test`"), found("gone")), (0, 0));
+        assert_eq!((found(""), found("`no_test`")), (OF_JVMPI, OF_JVMPI));
+        let mut findings = Vec::new();
+        check_jvmpi("| `A` | so | gone |", &functions, &mut findings);
         assert_eq!(findings.len(), 1);
     }
 

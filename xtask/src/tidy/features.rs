@@ -26,7 +26,7 @@ const COMPILER: [Selection; 2] = [
 
 /// Agent and command: without the compiler.
 const PRODUCTS: Selection = (
-    "-p cli -p hook-agent -p plugin-fetcher",
+    "-p cli -p hook-agent -p plugin-fetcher -p relay -p heap-dump",
     &[
         "-p",
         "cli",
@@ -34,6 +34,10 @@ const PRODUCTS: Selection = (
         "hook-agent",
         "-p",
         "plugin-fetcher",
+        "-p",
+        "relay",
+        "-p",
+        "heap-dump",
         "-e",
         "normal,build",
     ],

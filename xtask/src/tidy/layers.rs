@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 26] = [
+const LAYERS: [Layer; 28] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -96,6 +96,16 @@ const LAYERS: [Layer; 26] = [
     Layer {
         name: "plugin-fetcher",
         product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "relay",
+        product: &["escape", "probes"],
+        tests: &[],
+    },
+    Layer {
+        name: "heap-dump",
+        product: &["jvms", "escape"],
         tests: &[],
     },
     Layer {

@@ -133,6 +133,14 @@ impl Jvmti {
         Ok(frames.filter_map(StackFrame::new).collect())
     }
 
+    /// The code of a method (JVMS 4.7.3).
+    pub fn bytecodes(self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
+        let mut count = 0;
+        let mut code: *mut u8 = null_mut();
+        call!(self.GetBytecodes(method.as_raw(), &raw mut count, &raw mut code))?;
+        Ok(self.take_array(code, count))
+    }
+
     /// The line number table of a method.
     pub fn lines(self, method: MethodId) -> Result<Vec<LineNumberEntry>, JvmtiError> {
         let mut count = 0;

@@ -174,6 +174,12 @@ fn function_slots_match_every_jvmti_header() {
             IterateThroughHeap,
             GetThreadCpuTime,
             SetHeapSamplingInterval,
+            GetOwnedMonitorInfo,
+            GetCurrentContendedMonitor,
+            GetObjectMonitorUsage,
+            GetBytecodes,
+            GetExtensionEvents,
+            SetExtensionEventCallback,
         );
     }
     assert_eq!(size_of::<JvmtiInterface>(), 156 * size_of::<Slot>());
@@ -253,6 +259,9 @@ fn observed() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)
         event!(VirtualThreadStart, VIRTUAL_THREAD_START),
         event!(VirtualThreadEnd, VIRTUAL_THREAD_END),
         event!(Exception, EXCEPTION),
+        event!(ExceptionCatch, EXCEPTION_CATCH),
+        event!(DataDumpRequest, DATA_DUMP_REQUEST),
+        event!(ObjectFree, OBJECT_FREE),
         event!(MonitorWait, MONITOR_WAIT),
         event!(MonitorWaited, MONITOR_WAITED),
         event!(MonitorContendedEnter, MONITOR_CONTENDED_ENTER),
@@ -265,7 +274,8 @@ fn observed() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)
 }
 
 /// Whatever is enabled, the JVM finds no callback of the environment that changes classes for what comes in the middle
-/// of a garbage collection, where nothing may be asked of it; and none for freed objects anywhere.
+/// of a garbage collection, where nothing may be asked of it; and none for freed objects: those are for environments that
+/// observe, and only counted.
 #[test]
 fn no_callback_is_called_within_a_garbage_collection() {
     let ours = size_of::<EventCallbacks>() / size_of::<Slot>();
@@ -299,6 +309,17 @@ fn capability_bits_and_constants_match_every_jvmti_header() {
         for (bit, name) in [
             (CAN_GET_LINE_NUMBERS, "can_get_line_numbers"),
             (CAN_TAG_OBJECTS, "can_tag_objects"),
+            (CAN_GET_BYTECODES, "can_get_bytecodes"),
+            (CAN_GET_OWNED_MONITOR_INFO, "can_get_owned_monitor_info"),
+            (
+                CAN_GET_CURRENT_CONTENDED_MONITOR,
+                "can_get_current_contended_monitor",
+            ),
+            (CAN_GET_MONITOR_INFO, "can_get_monitor_info"),
+            (
+                CAN_GENERATE_OBJECT_FREE_EVENTS,
+                "can_generate_object_free_events",
+            ),
             (CAN_GET_SOURCE_FILE_NAME, "can_get_source_file_name"),
             (
                 CAN_GENERATE_EXCEPTION_EVENTS,

@@ -30,6 +30,8 @@ pub struct Settings {
     bytes: Option<u64>,
     frames: u32,
     ask: Vec<String>,
+    /// It asks when this thread starts; at once if it is empty.
+    ask_after: String,
     deed: String,
 }
 
@@ -84,6 +86,13 @@ impl Observer for Observing {
                 "compilations" => to.compilations(&filter)?,
                 "natives" => to.natives(&filter)?,
                 "exhaustion" => to.exhaustion(&filter)?,
+                "catches" => to.catches(&filter)?,
+                "unloads" => to.unloads(&filter)?,
+                "frees" => to.frees(&match bytes {
+                    Some(bytes) => filter.bytes(*bytes),
+                    None => filter,
+                })?,
+                "dumps" => to.dumps(&filter)?,
                 other => return Err(format!("there is no kind {other}").into()),
             }
         }
@@ -115,13 +124,25 @@ impl Observer for Observing {
             _ => {}
         }
         self.lost += batch.lost();
-        if !std::mem::replace(&mut self.asked, true) {
+        let ready = &self.settings.ask_after;
+        let is_ready = |event: JvmEvent<'_>| {
+            matches!(event.what(), What::ThreadStarted { .. }) && *event.thread() == **ready
+        };
+        let is_time = ready.is_empty() || batch.events().any(is_ready);
+        if is_time && !std::mem::replace(&mut self.asked, true) {
             for what in &self.settings.ask {
                 match what.as_str() {
                     "threads" => batch.requests().threads(8)?,
                     "cpu-times" => batch.requests().cpu_times()?,
                     "histogram" => batch.requests().histogram(true, 65_536)?,
                     "properties" => batch.requests().properties()?,
+                    "monitors" => batch.requests().monitors()?,
+                    other if other.starts_with("stack ") => {
+                        batch.requests().stack(&other["stack ".len()..], 8)?;
+                    }
+                    other if other.starts_with("paths ") => {
+                        batch.requests().paths(&other["paths ".len()..])?;
+                    }
                     other => return Err(format!("there is no request {other}").into()),
                 }
             }
@@ -181,6 +202,14 @@ impl Observing {
             What::CodeGone => ("discarded", 0),
             What::NativeBound => ("bound", 0),
             What::Exhausted { flags } => ("exhausted", flags),
+            What::Freed { count } => ("freed", count),
+            What::Caught { .. } => ("caught", 0),
+            What::DumpAsked => ("dump asked", 0),
+            What::ClassUnloaded => ("unloaded", 0),
+            What::Owns { monitor, .. } => ("owns", monitor),
+            What::WaitsToEnter { monitor } => ("enters", monitor),
+            What::WaitsFor { monitor } => ("waits", monitor),
+            What::Held { instances } => ("held", instances),
             What::Thread { state } => ("thread", u64::from(state)),
             What::CpuTime { nanos } => ("cpu time", nanos),
             What::Objects { count, .. } => ("objects", count),

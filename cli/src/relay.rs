@@ -1,0 +1,273 @@
+//! Recordings to another machine, by the program beside this command: what it needs for encrypted connections would be a
+//! part of the command. It follows the files that agents write; the JVMs know nothing of it.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use clap::Args;
+use serde_json::Value;
+use trace::numbers::{counted, thousands};
+
+use crate::problem::Problem;
+use crate::show::{name, say};
+
+/// File name of the program.
+pub const RELAY: &str = "classhook-relay";
+
+/// Where recordings are sent.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RelayOptions {
+    /// Send what is recorded to a `classhook collect` while it goes on: tcp://HOST:PORT (encrypted), unix:PATH
+    #[arg(long, value_name = "ADDRESS")]
+    pub to: Option<String>,
+    /// The file with the token of that receiver, which tcp needs
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Whose files are sent.
+#[derive(Debug, Clone, Copy)]
+pub enum Which<'a> {
+    /// Those of the JVMs of a run.
+    Run(&'a str),
+    /// Those of the JVM whose files have this name before the extension.
+    Jvm(&'a str),
+    /// The event files of the agent in the JVM of this process that began at this time, in milliseconds since 1970.
+    Process(u32, u64),
+}
+
+/// What is sent while it is recorded.
+#[derive(Debug)]
+pub struct Sending {
+    child: Child,
+    to: String,
+}
+
+/// What became of it, as the program says.
+#[derive(Debug, Default)]
+struct Report {
+    files: Vec<Sent>,
+    connections: u64,
+    cause: Option<String>,
+}
+
+#[derive(Debug)]
+struct Sent {
+    name: String,
+    bytes: u64,
+    left: u64,
+    whole: bool,
+}
+
+impl Report {
+    fn read(answer: &Value) -> Self {
+        let files = answer["files"].as_array().into_iter().flatten();
+        let sent = |file: &Value| Sent {
+            name: file["name"].as_str().unwrap_or_default().to_owned(),
+            bytes: file["bytes"].as_u64().unwrap_or(0),
+            left: file["left"].as_u64().unwrap_or(0),
+            whole: file["whole"] == true,
+        };
+        Self {
+            files: files.map(sent).collect(),
+            connections: answer["connections"].as_u64().unwrap_or(0),
+            cause: answer["cause"].as_str().map(str::to_owned),
+        }
+    }
+}
+
+impl RelayOptions {
+    /// Checks what is asked for, before anything is recorded.
+    ///
+    /// # Errors
+    /// If there is no receiver of this kind, or no token (`H0669`).
+    pub fn check(&self) -> Result<(), Problem> {
+        let Some(to) = &self.to else { return Ok(()) };
+        let wrong = |message: String| Problem::user("H0669", message);
+        let is_tcp = to.starts_with("tcp://");
+        if !is_tcp && !to.starts_with("unix:") {
+            return Err(wrong("--to is no address of a receiver".to_owned())
+                .with("expected", "tcp://HOST:PORT or unix:PATH")
+                .with("found", to));
+        }
+        match &self.token_file {
+            None if is_tcp => Err(wrong("tcp needs a token".to_owned())
+                .with("help", "`classhook collect --token-file FILE` makes one; copy that file, and name it here with --token-file")),
+            Some(file) => match file.metadata() {
+                Ok(_) => Ok(()),
+                Err(error) => Err(Problem::unreadable(file, &error)),
+            },
+            None => Ok(()),
+        }
+    }
+
+    /// Begins to send the files of `which` in a folder, which need not be there yet; none if it is not asked for.
+    ///
+    /// # Errors
+    /// If the program is not there (`H0667`).
+    pub fn start(&self, folder: &Path, which: Which<'_>) -> Result<Option<Sending>, Problem> {
+        let Some(to) = &self.to else { return Ok(None) };
+        let which = match which {
+            Which::Run(id) => format!("run:{id}"),
+            Which::Jvm(name) => format!("jvm:{name}"),
+            Which::Process(pid, start_ms) => format!("process:{pid}:{start_ms}"),
+        };
+        let mut command = program("send", to, self.token_file.as_deref())?;
+        command.arg(folder).arg(which);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command
+            .spawn()
+            .map_err(|error| unusable(&error.to_string()))?;
+        let to = to.clone();
+        Ok(Some(Sending { child, to }))
+    }
+}
+
+impl Sending {
+    /// The recording is over: sends what is left, and says what was sent.
+    ///
+    /// # Errors
+    /// If the receiver has not all of it (`H0666`), or the program failed (`H0667`).
+    pub fn finish(mut self) -> Result<(), Problem> {
+        drop(self.child.stdin.take()); // tells it
+        let mut answer = String::new();
+        let read = self
+            .child
+            .stdout
+            .take()
+            .map(|mut out| out.read_to_string(&mut answer));
+        let ended = self.child.wait();
+        let report: Option<Value> = serde_json::from_str(&answer).ok();
+        let (Some(Ok(_)), Ok(status), Some(report)) = (read, &ended, report) else {
+            return Err(unusable("it ended without an answer"));
+        };
+        if let Some(version) = report["other-version"].as_str() {
+            return Err(unusable(&format!("version {version}, {status}")));
+        }
+        if let Some(cause) = report["failed"].as_str() {
+            return Err(Problem::partial("H0669", "nothing was sent").with("found", cause));
+        }
+        let report = Report::read(&report);
+        told(&report, &self.to)
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        // One that was not finished, as something else failed: it sends what there is by itself.
+        drop(self.child.stdin.take());
+    }
+}
+
+fn told(report: &Report, to: &str) -> Result<(), Problem> {
+    let bytes: u64 = report.files.iter().map(|sent| sent.bytes).sum();
+    let (bytes, to) = (thousands(bytes), name(to));
+    let whole = report.files.iter().filter(|sent| sent.whole).count();
+    let lacking: Vec<&Sent> = report.files.iter().filter(|sent| !sent.whole).collect();
+    if lacking.is_empty() && !report.files.is_empty() {
+        say(format_args!(
+            "sent {} to {to}, {bytes} bytes",
+            counted(whole as u64, "file")
+        ));
+        return Ok(());
+    }
+    let problem = match (report.connections, report.files.is_empty()) {
+        (0, _) => Problem::partial("H0666", format!("nothing was sent to {to}")),
+        (_, true) => Problem::partial("H0666", "nothing was sent: there is no recording"),
+        _ => Problem::partial("H0666", format!("not everything was sent to {to}")),
+    };
+    let problem = lacking.iter().fold(problem, |problem, sent| {
+        let (bytes, left) = (thousands(sent.bytes), thousands(sent.left));
+        problem.with(
+            "missing",
+            format!("{}: {left} bytes, {bytes} are there", name(&sent.name)),
+        )
+    });
+    Err(match &report.cause {
+        Some(cause) => problem.with("found", cause),
+        None => problem,
+    })
+}
+
+/// The program, with the words that are common to both of its tasks.
+///
+/// # Errors
+/// If it is not known where it lies (`H0667`).
+pub fn program(task: &str, address: &str, token: Option<&Path>) -> Result<Command, Problem> {
+    let ours = std::env::current_exe().map_err(|error| unusable(&error.to_string()))?;
+    let mut command = Command::new(ours.with_file_name(RELAY));
+    command
+        .arg(env!("CARGO_PKG_VERSION"))
+        .arg(task)
+        .arg(address);
+    command.arg(token.unwrap_or(Path::new("-")));
+    Ok(command)
+}
+
+/// The program cannot be used.
+#[must_use]
+pub fn unusable(found: &str) -> Problem {
+    Problem::partial(
+        "H0667",
+        format!("{RELAY}, which sends and receives recordings, cannot be used"),
+    )
+    .with(
+        "expected",
+        format!("version {}, beside the command", env!("CARGO_PKG_VERSION")),
+    )
+    .with("found", found)
+    .with("help", "install all files of one version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_receiver_lacks_is_said_with_its_cause() {
+        let sent = |name: &str, left, whole| Sent {
+            name: name.to_owned(),
+            bytes: 1234,
+            left,
+            whole,
+        };
+        let mut report = Report {
+            files: vec![sent("a.events", 0, true)],
+            connections: 1,
+            ..Report::default()
+        };
+        assert_eq!(told(&report, "tcp://h:1"), Ok(()));
+        report.files.push(sent("b.events", 5678, false));
+        report.cause = Some("gone".to_owned());
+        let text = told(&report, "tcp://h:1").unwrap_err().to_string();
+        assert!(
+            text.contains("b.events: 5,678 bytes, 1,234 are there"),
+            "{text}"
+        );
+        assert!(
+            text.contains("gone") && !text.contains("a.events"),
+            "{text}"
+        );
+        let nothing = told(&Report::default(), "tcp://h:1").unwrap_err();
+        assert_eq!((nothing.code(), nothing.exit()), ("H0666", 3));
+    }
+
+    #[test]
+    fn address_and_token_are_checked_before_anything_is_recorded() {
+        let options = |to: &str, token: Option<&str>| RelayOptions {
+            to: Some(to.to_owned()),
+            token_file: token.map(PathBuf::from),
+        };
+        let code = |to, token| {
+            options(to, token)
+                .check()
+                .map_err(|problem| problem.code().to_owned())
+        };
+        assert_eq!(code("unix:/x", None), Ok(()));
+        assert_eq!(code("tcp://h:1", None), Err("H0669".to_owned()));
+        assert_eq!(code("http://h:1", None), Err("H0669".to_owned()));
+        assert_eq!(code("tcp://h:1", Some("/no/such")), Err("H0612".to_owned()));
+        assert_eq!(RelayOptions::default().check(), Ok(()));
+    }
+}

@@ -1,0 +1,102 @@
+//! Who owns monitors, and who waits for them; and an event of HotSpot's own.
+
+use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
+use crate::ffi::table::{ExtensionEvent, ExtensionEventInfo, MonitorUsage, TYPE_CCHAR};
+use jni_sys::{jint, jobject};
+use std::ptr::null_mut;
+
+/// HotSpot's event of classes that are unloaded.
+const CLASS_UNLOAD: &[u8] = b"com.sun.hotspot.events.ClassUnload";
+
+impl Jvmti {
+    /// The objects whose monitors a thread owns.
+    pub fn owned_monitors<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+        thread: &LocalRef<'_>,
+    ) -> Result<Vec<LocalRef<'a>>, JvmtiError> {
+        let (mut count, mut objects) = (0, null_mut::<jobject>());
+        call!(self.GetOwnedMonitorInfo(thread.as_raw(), &raw mut count, &raw mut objects))?;
+        let objects = self.take_array(objects, count).into_iter();
+        Ok(objects.filter_map(|object| local.adopt(object)).collect())
+    }
+
+    /// The object whose monitor a thread waits to enter, or on which it waits in `Object.wait`.
+    pub fn contended_monitor<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+        thread: &LocalRef<'_>,
+    ) -> Result<Option<LocalRef<'a>>, JvmtiError> {
+        let mut object: jobject = null_mut();
+        call!(self.GetCurrentContendedMonitor(thread.as_raw(), &raw mut object))?;
+        Ok(local.adopt(object))
+    }
+
+    /// The thread that owns an object's monitor, and how often it has entered it.
+    pub fn monitor_owner<'a>(
+        self,
+        _: Live,
+        local: Local<'a>,
+        object: &LocalRef<'_>,
+    ) -> Result<Option<(LocalRef<'a>, u32)>, JvmtiError> {
+        let mut usage = MonitorUsage {
+            owner: null_mut(),
+            entry_count: 0,
+            waiter_count: 0,
+            waiters: null_mut(),
+            notify_waiter_count: 0,
+            notify_waiters: null_mut(),
+        };
+        call!(self.GetObjectMonitorUsage(object.as_raw(), &raw mut usage))?;
+        for (threads, count) in [
+            (usage.waiters, usage.waiter_count),
+            (usage.notify_waiters, usage.notify_waiter_count),
+        ] {
+            let threads = self.take_array(threads, count).into_iter();
+            threads.for_each(|thread| drop(local.adopt(thread)));
+        }
+        let owner = local.adopt(usage.owner);
+        Ok(owner.map(|owner| (owner, usage.entry_count.cast_unsigned())))
+    }
+
+    /// The state of a thread (JVM TI, GetThreadState).
+    pub fn thread_state(self, _: Live, thread: &LocalRef<'_>) -> Result<u32, JvmtiError> {
+        let mut state = 0;
+        call!(self.GetThreadState(thread.as_raw(), &raw mut state))?;
+        Ok(state.cast_unsigned())
+    }
+
+    /// Has HotSpot say which classes are unloaded, or no more; it says so on JDK 17 by their names.
+    ///
+    /// # Errors
+    /// If the JVM has no such event.
+    pub fn set_class_unload(
+        self,
+        _: Live,
+        callback: Option<ExtensionEvent>,
+    ) -> Result<(), JvmtiError> {
+        let mut count = 0;
+        let mut events: *mut ExtensionEventInfo = null_mut();
+        call!(self.GetExtensionEvents(&raw mut count, &raw mut events))?;
+        let events = self.take_array(events, count).into_iter();
+        let found: Vec<Option<jint>> = events.map(|info| self.take_event(info)).collect();
+        let index = found.into_iter().flatten().next();
+        let index = index.ok_or(JvmtiError::NOT_AVAILABLE)?;
+        call!(self.SetExtensionEventCallback(index, callback))
+    }
+
+    /// The number of an event if it is that of unloaded classes, told by their names; what was said of it is freed.
+    fn take_event(self, info: ExtensionEventInfo) -> Option<jint> {
+        let parameters = self.take_array(info.params, info.param_count);
+        let types: Vec<jint> = parameters.iter().map(|it| it.base_type).collect();
+        for parameter in parameters {
+            self.deallocate(parameter.name.cast());
+        }
+        self.deallocate(info.short_description.cast());
+        let is_it = self.take_string(info.id).as_deref() == Some(CLASS_UNLOAD);
+        let tells_names = matches!(types.as_slice(), [_, TYPE_CCHAR]);
+        (is_it && tells_names).then_some(info.extension_event_index)
+    }
+}

@@ -1,0 +1,49 @@
+//! Threads that wait for one another.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+/// The circles in which each waits for what the next has: `waits` says for whom. A thread is in one circle at most, as
+/// it waits for one other; those that wait for one of a circle are not of it.
+#[must_use]
+pub fn circles<T: Copy + Eq + Hash + Ord>(waits: &HashMap<T, T>) -> Vec<Vec<T>> {
+    let mut begins: Vec<T> = waits.keys().copied().collect();
+    begins.sort_unstable();
+    let mut seen = HashSet::new();
+    let mut circles = Vec::new();
+    for begin in begins {
+        let mut path = Vec::new();
+        let mut next = Some(begin);
+        while let Some(one) = next.filter(|one| seen.insert(*one)) {
+            path.push(one);
+            next = waits.get(&one).copied();
+        }
+        // Where a path leads back to itself, and not to one that was walked before.
+        let back = next.and_then(|next| path.iter().position(|one| *one == next));
+        circles.extend(back.map(|at| path.split_off(at)));
+    }
+    circles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_are_found_once_and_who_waits_for_one_is_not_of_it() {
+        let waits: HashMap<i32, i32> = [
+            (1, 2),
+            (2, 3),
+            (3, 2),
+            (4, 1),
+            (5, 6),
+            (7, 7),
+            (8, 9),
+            (9, 10),
+            (10, 8),
+        ]
+        .into();
+        assert_eq!(circles(&waits), [vec![2, 3], vec![7], vec![8, 9, 10]]);
+        assert!(circles::<i32>(&HashMap::new()).is_empty());
+    }
+}

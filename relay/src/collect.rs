@@ -1,0 +1,327 @@
+//! The receiver: one thread for each sender.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustls::ServerConfig;
+
+use crate::address::Address;
+use crate::channel::{self, Channel, Socket};
+use crate::frame::{Frame, Hello};
+use crate::store::{Received, Store};
+use crate::token::{PROOF, Side, Token};
+
+/// Most senders at a time.
+const SENDERS: usize = 64;
+/// A sender that says nothing for so long is gone: it says that it is there every 10 s.
+const SILENCE: Duration = Duration::from_secs(15);
+/// Most files of one sender.
+const FILES: usize = 1024;
+/// How often it is looked whether it is to end.
+const TURN: Duration = Duration::from_millis(50);
+/// So many that are no senders are named; others are counted.
+const NAMED: u64 = 20;
+
+/// Receives until a signal comes; whether all files that have begun are whole.
+///
+/// # Errors
+/// If nothing can be received at this address or in this folder.
+pub fn run(
+    address: &Address,
+    token: Option<Token>,
+    folder: &Path,
+    most: u64,
+) -> Result<bool, String> {
+    let ends = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let registered = signal_hook::flag::register(signal, Arc::clone(&ends));
+        registered.map_err(|error| error.to_string())?;
+    }
+    let store = Arc::new(Store::new(folder, most)?);
+    let listener = Listener::new(address)?;
+    println!("receiving at {}", escape::line(&listener.name));
+    let collector = Arc::new(Collector::new(token, store)?);
+    collector.serve(&listener, &ends);
+    Ok(collector.finish())
+}
+
+/// Who waits for senders.
+pub struct Listener {
+    kind: Kind,
+    /// Where it can be reached.
+    pub name: String,
+}
+
+enum Kind {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Listens; a port of 0 is any that is free.
+    ///
+    /// # Errors
+    /// If nobody can listen there.
+    pub fn new(address: &Address) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("nobody can listen at this address: {error}");
+        match address {
+            Address::Tcp(authority) => {
+                let listener = TcpListener::bind(authority).map_err(failed)?;
+                listener.set_nonblocking(true).map_err(failed)?;
+                let name = listener.local_addr().map_err(failed)?;
+                Ok(Self {
+                    kind: Kind::Tcp(listener),
+                    name: format!("tcp://{name}"),
+                })
+            }
+            Address::Unix(path) => {
+                if channel::is_stale(path) {
+                    let _ = std::fs::remove_file(path);
+                }
+                let listener = UnixListener::bind(path).map_err(failed)?;
+                let private = std::fs::Permissions::from_mode(0o600);
+                std::fs::set_permissions(path, private).map_err(failed)?;
+                listener.set_nonblocking(true).map_err(failed)?;
+                Ok(Self {
+                    kind: Kind::Unix(listener),
+                    name: format!("unix:{}", path.display()),
+                })
+            }
+        }
+    }
+
+    /// The next that connects, and who it is; none if there is none now.
+    fn accept(&self) -> Option<(Socket, String)> {
+        match &self.kind {
+            Kind::Tcp(listener) => {
+                let (stream, peer) = listener.accept().ok()?;
+                stream.set_nonblocking(false).ok()?;
+                Some((Socket::Tcp(stream), peer.to_string()))
+            }
+            Kind::Unix(listener) => {
+                let (stream, _) = listener.accept().ok()?;
+                stream.set_nonblocking(false).ok()?;
+                Some((Socket::Unix(stream), "a local sender".to_owned()))
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(path) = self.name.strip_prefix("unix:") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// What all connections share.
+pub struct Collector {
+    token: Option<Token>,
+    encryption: Arc<ServerConfig>,
+    store: Arc<Store>,
+    senders: AtomicUsize,
+    whole: AtomicU64,
+    cut: AtomicU64,
+    strangers: AtomicU64,
+}
+
+impl Collector {
+    /// Nobody has connected.
+    ///
+    /// # Errors
+    /// If there can be no encryption.
+    pub fn new(token: Option<Token>, store: Arc<Store>) -> Result<Self, String> {
+        Ok(Self {
+            token,
+            encryption: channel::encryption()?,
+            store,
+            senders: AtomicUsize::new(0),
+            whole: AtomicU64::new(0),
+            cut: AtomicU64::new(0),
+            strangers: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes what comes until `ends`, and waits a second for those that are sending.
+    pub fn serve(self: &Arc<Self>, listener: &Listener, ends: &AtomicBool) {
+        while !ends.load(Ordering::Relaxed) {
+            let Some((socket, peer)) = listener.accept() else {
+                std::thread::sleep(TURN);
+                continue;
+            };
+            if self.senders.fetch_add(1, Ordering::Relaxed) >= SENDERS {
+                self.senders.fetch_sub(1, Ordering::Relaxed);
+                continue; // closes it; the sender comes again
+            }
+            let collector = Arc::clone(self);
+            std::thread::spawn(move || {
+                collector.receive(socket, &peer);
+                collector.senders.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    }
+
+    /// Says what there was; whether all of it is whole.
+    pub fn finish(&self) -> bool {
+        let [whole, cut, strangers] =
+            [&self.whole, &self.cut, &self.strangers].map(|count| count.load(Ordering::Relaxed));
+        if strangers > 0 {
+            println!("connections that were refused: {strangers}");
+        }
+        println!("received: {whole} files are whole, {cut} times a sender went before the end");
+        cut == 0
+    }
+
+    fn receive(&self, socket: Socket, peer: &str) {
+        let mut channel = match self.admit(socket) {
+            Ok(channel) => channel,
+            Err(error) => {
+                let count = self.strangers.fetch_add(1, Ordering::Relaxed);
+                if count < NAMED {
+                    println!("refused {peer}: {}", escape::line(&error.to_string()));
+                }
+                return;
+            }
+        };
+        let mut session = Session {
+            collector: self,
+            files: HashMap::new(),
+        };
+        let cause = loop {
+            match session.step(channel.within(SILENCE)) {
+                Ok(()) => {}
+                Err(Left::Refused(cause)) => {
+                    let _ = Frame::Refused(cause.clone()).write(channel.within(SILENCE));
+                    break cause;
+                }
+                Err(Left::Gone(error)) => break error.to_string(),
+            }
+        };
+        for (file, is_whole) in session.files.values() {
+            if !is_whole {
+                self.cut.fetch_add(1, Ordering::Relaxed);
+                println!(
+                    "{}: {} bytes, and the end is missing: {}",
+                    file.name(),
+                    file.length(),
+                    escape::line(&cause)
+                );
+            }
+        }
+    }
+
+    /// Lets in who proves that it has the token.
+    fn admit(&self, socket: Socket) -> io::Result<Channel> {
+        let mut channel = Channel::accept(socket, &self.encryption)?;
+        let binding = channel.binding()?;
+        let hello = Hello::read(&mut channel)?;
+        let proof = match (&self.token, &binding) {
+            (Some(token), Some(binding)) => {
+                if !token.proves(Side::Sender, binding, &hello.proof) {
+                    Hello { proof: [0; PROOF] }.write(&mut channel)?;
+                    return Err(io::Error::other("it has another token"));
+                }
+                token.proof(Side::Receiver, binding)
+            }
+            (None, Some(_)) => return Err(io::Error::other("there is no token")),
+            (_, None) => [0; PROOF],
+        };
+        Hello { proof }.write(&mut channel)?;
+        Ok(channel)
+    }
+}
+
+/// What one sender sends.
+struct Session<'a> {
+    collector: &'a Collector,
+    /// By its numbers, and whether they are whole.
+    files: HashMap<u32, (Received, bool)>,
+}
+
+/// Why a connection ends.
+enum Left {
+    Refused(String),
+    Gone(io::Error),
+}
+
+impl From<io::Error> for Left {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::InvalidData => Self::Refused(error.to_string()),
+            _ => Self::Gone(error),
+        }
+    }
+}
+
+impl From<String> for Left {
+    fn from(cause: String) -> Self {
+        Self::Refused(cause)
+    }
+}
+
+impl Session<'_> {
+    /// Takes one frame, and answers it.
+    fn step(&mut self, channel: &mut Channel) -> Result<(), Left> {
+        let answer = match Frame::read(channel)? {
+            Frame::Alive => return Ok(()),
+            Frame::File(number, name) => {
+                if self.files.contains_key(&number) || self.files.len() >= FILES {
+                    return Err("expected another number of a file".to_owned().into());
+                }
+                let file = self.collector.store.open(&name)?;
+                let have = Frame::Have(file.length(), file.check()?);
+                println!("receiving {name}");
+                self.files.insert(number, (file, false));
+                have
+            }
+            Frame::Restart(number) => {
+                self.file(number)?.restart()?;
+                return Ok(());
+            }
+            Frame::Append(number, bytes) => {
+                let file = self.file(number)?;
+                file.append(&bytes)?;
+                Frame::Kept(file.length())
+            }
+            Frame::Current(number) => {
+                let file = self.file(number)?;
+                file.is_current()?;
+                Frame::Kept(file.length())
+            }
+            Frame::End(number) => {
+                let file = self.file(number)?;
+                file.complete()?;
+                let length = file.length();
+                println!("{}: {length} bytes, whole", file.name());
+                if let Some((_, is_whole)) = self.files.get_mut(&number) {
+                    *is_whole = true;
+                }
+                self.collector.whole.fetch_add(1, Ordering::Relaxed);
+                Frame::Kept(length)
+            }
+            Frame::Have(..) | Frame::Kept(_) | Frame::Refused(_) => {
+                return Err("expected what a sender says".to_owned().into());
+            }
+        };
+        answer.write(channel)?;
+        Ok(())
+    }
+
+    /// A file that has begun and not ended.
+    fn file(&mut self, number: u32) -> Result<&mut Received, Left> {
+        match self.files.get_mut(&number) {
+            Some((file, false)) => Ok(file),
+            _ => Err("expected the number of a file that has begun"
+                .to_owned()
+                .into()),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The sender's end of a connection.
+
+use std::io;
+use std::time::Duration;
+
+use crate::address::Address;
+use crate::channel::{Channel, HANDSHAKE};
+use crate::frame::{Frame, Hello};
+use crate::token::{PROOF, Side, Token};
+
+/// How long the receiver may take for one step.
+const STEP: Duration = Duration::from_secs(20);
+
+/// A connection to a receiver that has proved that it has the token.
+pub struct Link<'a> {
+    channel: Channel,
+    /// Whether it is over, so that no step may take long.
+    hurries: &'a dyn Fn() -> Duration,
+}
+
+impl<'a> Link<'a> {
+    /// Connects; each step then has as much time as `most` says, and 20 s at most.
+    ///
+    /// # Errors
+    /// If nobody answers, or somebody else.
+    pub fn new(
+        address: &Address,
+        token: Option<&Token>,
+        most: &'a dyn Fn() -> Duration,
+    ) -> io::Result<Self> {
+        let mut channel = Channel::connect(address)?;
+        channel.within(HANDSHAKE);
+        let binding = channel.binding()?;
+        let proof = match (token, &binding) {
+            (Some(token), Some(binding)) => token.proof(Side::Sender, binding),
+            (None, Some(_)) => return Err(io::Error::other("a token is needed for tcp")),
+            (_, None) => [0; PROOF],
+        };
+        Hello { proof }.write(&mut channel)?;
+        let answer = Hello::read(&mut channel)?;
+        if let (Some(token), Some(binding)) = (token, &binding)
+            && !token.proves(Side::Receiver, binding, &answer.proof)
+        {
+            let kind = io::ErrorKind::PermissionDenied;
+            return Err(io::Error::new(kind, "the receiver has another token"));
+        }
+        Ok(Self {
+            channel,
+            hurries: most,
+        })
+    }
+
+    fn channel(&mut self) -> &mut Channel {
+        let most = (self.hurries)().min(STEP);
+        self.channel.within(most)
+    }
+
+    /// Sends a frame.
+    ///
+    /// # Errors
+    /// If the connection fails, or the time is over.
+    pub fn say(&mut self, frame: &Frame) -> io::Result<()> {
+        frame.write(self.channel())
+    }
+
+    /// Receives one.
+    ///
+    /// # Errors
+    /// As [`Link::say`], and if the receiver refuses what was said.
+    pub fn hear(&mut self) -> io::Result<Frame> {
+        match Frame::read(self.channel())? {
+            Frame::Refused(cause) => {
+                Err(io::Error::other(format!("the receiver refuses: {cause}")))
+            }
+            frame => Ok(frame),
+        }
+    }
+
+    /// The receiver has written a file up to this place.
+    ///
+    /// # Errors
+    /// As [`Link::hear`], and if it says something else.
+    pub fn kept(&mut self, expected: u64) -> io::Result<u64> {
+        match self.hear()? {
+            Frame::Kept(length) if length == expected => Ok(length),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// The receiver answers something else than it was asked.
+pub fn unexpected(frame: &Frame) -> io::Error {
+    let found = match frame {
+        Frame::Kept(length) => format!("{length} bytes"),
+        _ => "another answer".to_owned(),
+    };
+    io::Error::other(format!(
+        "the receiver answers something else than it was asked: {found}"
+    ))
+}

@@ -1,0 +1,123 @@
+//! `classhook-relay`: recordings from one machine to another, for `--to` and `classhook collect`.
+//!
+//! The sender follows the files that an agent writes, and the receiver has the same files; the JVM knows nothing of it.
+//! Encrypted connections are more than the command may weigh, so this is a program of its own.
+//!
+//! | module | |
+//! |---|---|
+//! | [`address`] | where a receiver listens |
+//! | [`mod@token`] | the secret that both sides share, and how each proves that it has it |
+//! | [`channel`] | an encrypted or local connection, with a time for each step |
+//! | [`frame`] | what is said on it: `docs/wire-format.md` |
+//! | [`link`] | the sender's end of a connection |
+//! | [`source`] | a file that grows or is replaced, on the side of the sender |
+//! | [`mod@send`] | the sender |
+//! | [`store`] | the files of the receiver |
+//! | [`mod@collect`] | the receiver |
+
+mod address;
+mod channel;
+mod collect;
+mod frame;
+mod link;
+mod send;
+mod source;
+mod store;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use address::Address;
+use serde_json::json;
+use source::Which;
+use token::Token;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const USAGE: &str = "\
+Sends recordings to another machine, and receives them; `classhook` starts this program by itself:
+classhook-relay VERSION send ADDRESS TOKEN-FILE|- FOLDER run:ID|jvm:NAME|process:PID:MILLISECONDS
+classhook-relay VERSION collect ADDRESS TOKEN-FILE|- FOLDER MOST-BYTES";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [VERSION, "send", address, token, folder, which] => {
+            let report = send(address, token, Path::new(folder), which);
+            let report = report.unwrap_or_else(|cause| json!({ "failed": cause }));
+            println!("{report}");
+            ExitCode::SUCCESS
+        }
+        [VERSION, "collect", address, token, folder, most] => {
+            collect(address, token, Path::new(folder), most)
+        }
+        [of, "send" | "collect", ..] if *of != VERSION => {
+            println!("{}", json!({ "other-version": VERSION }));
+            ExitCode::from(2)
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The token of a file; none for `-`.
+fn token(file: &str) -> Option<&Path> {
+    (file != "-").then(|| Path::new(file))
+}
+
+fn send(
+    address: &str,
+    file: &str,
+    folder: &Path,
+    which: &str,
+) -> Result<serde_json::Value, String> {
+    let address = Address::parse(address)?;
+    let token = token(file).map(Token::read).transpose()?;
+    let which =
+        Which::parse(which).ok_or("expected run:ID, jvm:NAME or process:PID:MILLISECONDS")?;
+    let ends = Arc::new(AtomicBool::new(false));
+    // Ctrl-C reaches this program as well as the command, which says when it is over.
+    for signal in [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ] {
+        let ignored = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal, ignored).map_err(|error| error.to_string())?;
+    }
+    let over = Arc::clone(&ends);
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        over.store(true, Ordering::Relaxed);
+    });
+    let report = send::run(&address, token.as_ref(), folder, &which, &ends);
+    serde_json::to_value(report).map_err(|error| error.to_string())
+}
+
+fn collect(address: &str, file: &str, folder: &Path, most: &str) -> ExitCode {
+    let collected = Address::parse(address).and_then(|address| {
+        let most = most.parse().map_err(|_| "expected a number of bytes")?;
+        let token = match (&address, token(file)) {
+            (Address::Tcp(_), None) => return Err("expected a token for tcp".to_owned()),
+            (_, file) => file.map(Token::read_or_make).transpose()?,
+        };
+        collect::run(&address, token, folder, most)
+    });
+    match collected {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(cause) => {
+            eprintln!("error[H0668]: {}", escape::line(&cause));
+            ExitCode::from(2)
+        }
+    }
+}

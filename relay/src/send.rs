@@ -1,0 +1,183 @@
+//! The sender: what agents write goes to the receiver as it comes, until all is there or time is over.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::address::Address;
+use crate::frame::Frame;
+use crate::link::Link;
+use crate::source::{Source, Which};
+use crate::token::Token;
+
+/// How often files are looked at.
+const TURN: Duration = Duration::from_millis(100);
+/// After so long without news the receiver is told that the sender is there.
+const ALIVE: Duration = Duration::from_secs(10);
+/// How long is waited before the next attempt to reach a receiver: at first, and at most.
+const WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// How long may be sent after the end of the recording; to a receiver that was never there.
+const LAST: Duration = Duration::from_secs(20);
+const LAST_OF_NONE: Duration = Duration::from_secs(3);
+
+/// What became of it.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// The files.
+    pub files: Vec<Sent>,
+    /// How often a connection was made.
+    pub connections: u64,
+    /// The last that failed.
+    pub cause: Option<String>,
+}
+
+/// What became of a file.
+#[derive(Debug, Serialize)]
+pub struct Sent {
+    /// What the receiver calls it.
+    pub name: String,
+    /// How many bytes the receiver has written.
+    pub bytes: u64,
+    /// How many it lacks.
+    pub left: u64,
+    /// Whether the receiver has all of it, and knows that.
+    pub whole: bool,
+}
+
+/// Sends the files of `which` in `folder`, which need not be there yet, until `ends`, and what there is then for 20 s.
+pub fn run(
+    address: &Address,
+    token: Option<&Token>,
+    folder: &Path,
+    which: &Which,
+    ends: &AtomicBool,
+) -> Report {
+    let mut sender = Sender {
+        folder,
+        which,
+        others: HashSet::new(),
+        sources: Vec::new(),
+        report: Report::default(),
+    };
+    let mut over: Option<Instant> = None;
+    let mut wait = WAIT;
+    loop {
+        let left = || over.map_or(LAST, |over: Instant| LAST.saturating_sub(over.elapsed()));
+        let outcome = sender.session(address, token, ends, &left);
+        match outcome {
+            Ok(()) => break,
+            Err(error) => {
+                let never = error.kind() == io::ErrorKind::PermissionDenied;
+                sender.report.cause = Some(error.to_string());
+                if never && ends.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        }
+        if sender.report.connections > 0 {
+            wait = WAIT;
+        }
+        let until = Instant::now() + wait;
+        wait = (wait * 2).min(LONGEST_WAIT);
+        while Instant::now() < until {
+            if ends.load(Ordering::Relaxed) && over.is_none() {
+                over = Some(Instant::now());
+                break; // the last attempt is made at once
+            }
+            std::thread::sleep(TURN);
+        }
+        let last = match sender.report.connections {
+            0 => LAST_OF_NONE,
+            _ => LAST,
+        };
+        if over.is_some_and(|over| over.elapsed() >= last) {
+            break;
+        }
+    }
+    sender.finish()
+}
+
+struct Sender<'a> {
+    folder: &'a Path,
+    which: &'a Which,
+    /// Files of others.
+    others: HashSet<PathBuf>,
+    sources: Vec<Source>,
+    report: Report,
+}
+
+impl Sender<'_> {
+    /// Sends over one connection until all is there.
+    fn session(
+        &mut self,
+        address: &Address,
+        token: Option<&Token>,
+        ends: &AtomicBool,
+        left: &dyn Fn() -> Duration,
+    ) -> io::Result<()> {
+        let mut link = Link::new(address, token, left)?;
+        self.report.connections += 1;
+        self.report.cause = None;
+        self.sources.iter_mut().for_each(Source::forget_receiver);
+        let mut spoke = Instant::now();
+        loop {
+            // Looked at before, so that all that was written until then is sent.
+            let is_over = ends.load(Ordering::Relaxed);
+            self.find();
+            for source in &mut self.sources {
+                if source.send(&mut link)? {
+                    spoke = Instant::now();
+                }
+            }
+            if is_over {
+                return self
+                    .sources
+                    .iter_mut()
+                    .try_for_each(|one| one.end(&mut link));
+            }
+            if spoke.elapsed() >= ALIVE {
+                link.say(&Frame::Alive)?;
+                spoke = Instant::now();
+            }
+            std::thread::sleep(TURN);
+        }
+    }
+
+    /// Looks for files that are new.
+    fn find(&mut self) {
+        let Ok(entries) = fs::read_dir(self.folder) else {
+            return; // the agent makes it
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if self.others.contains(&path) || self.sources.iter().any(|source| source.is(&path)) {
+                continue;
+            }
+            match self.which.takes(&path) {
+                None => {}
+                Some(false) => drop(self.others.insert(path)),
+                Some(true) => {
+                    let number = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
+                    self.sources.push(Source::new(path, number));
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Report {
+        self.find();
+        let sent = |source: &Source| Sent {
+            name: source.name().to_owned(),
+            bytes: source.kept,
+            left: source.left(),
+            whole: source.ended,
+        };
+        self.report.files = self.sources.iter().map(sent).collect();
+        self.report
+    }
+}

@@ -1,0 +1,404 @@
+//! Senders and receivers in one process, and peers that are neither.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::address::Address;
+use crate::channel::{Channel, encryption};
+use crate::collect::{Collector, Listener};
+use crate::frame::{Frame, Hello};
+use crate::send::{self, Report};
+use crate::source::Which;
+use crate::store::Store;
+use crate::token::{PROOF, Token};
+
+/// A receiver of this process.
+struct Receiver {
+    address: Address,
+    folder: PathBuf,
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<bool>>,
+}
+
+impl Receiver {
+    fn start(folder: &Path, address: &str, token: &Path) -> Self {
+        let listener = Listener::new(&Address::parse(address).unwrap()).unwrap();
+        let address = Address::parse(&listener.name).unwrap();
+        let store = Arc::new(Store::new(folder, 1 << 20).unwrap());
+        let token = Token::read_or_make(token).unwrap();
+        let collector = Arc::new(Collector::new(Some(token), store).unwrap());
+        let ends = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&ends);
+        let thread = std::thread::spawn(move || {
+            collector.serve(&listener, &over);
+            collector.finish()
+        });
+        Self {
+            address,
+            folder: folder.to_owned(),
+            ends,
+            thread: Some(thread),
+        }
+    }
+
+    /// Whether all that came is whole.
+    fn end(&mut self) -> bool {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap()
+    }
+
+    fn has(&self, name: &str, content: &[u8]) -> bool {
+        fs::read(self.folder.join(name)).is_ok_and(|found| found == content)
+    }
+}
+
+/// A sender of this process.
+struct Sender {
+    ends: Arc<AtomicBool>,
+    thread: JoinHandle<Report>,
+}
+
+impl Sender {
+    fn start(address: &Address, token: &Path, folder: &Path, jvm: &str) -> Self {
+        let ends = Arc::new(AtomicBool::new(false));
+        let (address, folder) = (address.clone(), folder.to_owned());
+        let (over, which) = (Arc::clone(&ends), Which::Jvm(jvm.to_owned()));
+        let token = Token::read(token).unwrap();
+        let thread =
+            std::thread::spawn(move || send::run(&address, Some(&token), &folder, &which, &over));
+        Self { ends, thread }
+    }
+
+    fn finish(self) -> Report {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+/// A folder, and a token in it.
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    Token::read_or_make(&token).unwrap();
+    (folder, token)
+}
+
+/// Waits for something that happens at once unless this machine is busy.
+fn await_that(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn file_that_grows_and_one_that_is_replaced_arrive_as_they_are() {
+    for address in ["tcp://127.0.0.1:0", "unix:"] {
+        let (folder, token) = place();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        let address = match address {
+            "unix:" => format!("unix:{}", folder.path().join("socket").display()),
+            tcp => tcp.to_owned(),
+        };
+        let mut receiver = Receiver::start(&to, &address, &token);
+        let sender = Sender::start(&receiver.address, &token, &from, "a");
+        let log = from.join("a.events");
+        let mut writer = fs::File::create(&log).unwrap();
+        writer.write_all(b"one").unwrap();
+        await_that("the first bytes", || receiver.has("a.events", b"one"));
+        let long = vec![7; 600_000];
+        writer.write_all(&long).unwrap();
+        let replace = |content: &[u8]| {
+            fs::write(from.join("new"), content).unwrap();
+            fs::rename(from.join("new"), from.join("a.observed")).unwrap();
+        };
+        replace(b"{}");
+        await_that("the document", || receiver.has("a.observed", b"{}"));
+        replace(b"[]");
+        fs::write(from.join("b.events"), "of another").unwrap();
+        let report = sender.finish();
+        assert!(
+            report.files.iter().all(|sent| sent.whole && sent.left == 0),
+            "{report:?}"
+        );
+        assert_eq!((report.files.len(), report.connections), (2, 1));
+        assert!(receiver.has("a.events", &[b"one", long.as_slice()].concat()));
+        assert!(receiver.has("a.observed", b"[]"));
+        assert!(receiver.end());
+        assert_eq!(fs::read_dir(&to).unwrap().count(), 2);
+    }
+}
+
+/// An agent makes a file shorter that has become too long, and takes back what a full disk has no room for.
+#[test]
+fn file_that_is_written_anew_is_sent_anew() {
+    let (folder, token) = place();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir(&from).unwrap();
+    let mut receiver = Receiver::start(&to, "tcp://127.0.0.1:0", &token);
+    let log = from.join("a.events");
+    fs::write(&log, "first second third").unwrap();
+    let sender = Sender::start(&receiver.address, &token, &from, "a");
+    await_that("the first", || {
+        receiver.has("a.events", b"first second third")
+    });
+    fs::write(from.join("shorter"), "second third fourth").unwrap();
+    fs::rename(from.join("shorter"), &log).unwrap();
+    await_that("the shorter", || {
+        receiver.has("a.events", b"second third fourth")
+    });
+    let writer = fs::OpenOptions::new().write(true).open(&log).unwrap();
+    writer.set_len(6).unwrap();
+    await_that("the cut", || receiver.has("a.events", b"second"));
+    assert!(sender.finish().files[0].whole);
+    assert!(receiver.end());
+}
+
+#[test]
+fn receiver_that_comes_back_gets_what_it_lacks() {
+    let (folder, token) = place();
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir(&from).unwrap();
+    let mut first = Receiver::start(&to, "tcp://127.0.0.1:0", &token);
+    let Address::Tcp(authority) = first.address.clone() else {
+        unreachable!("it is tcp")
+    };
+    let log = from.join("a.events");
+    fs::write(&log, "first ").unwrap();
+    // Cut where the receiver is not: everything goes through here, until it does not.
+    let cut = Arc::new(AtomicBool::new(false));
+    let through = passage(&authority, &cut);
+    let sender = Sender::start(&through, &token, &from, "a");
+    await_that("the first", || first.has("a.events", b"first "));
+    cut.store(true, Ordering::Relaxed);
+    fs::write(&log, "first second").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    cut.store(false, Ordering::Relaxed);
+    await_that("the rest", || first.has("a.events", b"first second"));
+    let report = sender.finish();
+    assert!(
+        report.connections > 1 && report.files[0].whole,
+        "{report:?}"
+    );
+    assert!(!first.end(), "the connection was cut once");
+}
+
+/// Passes bytes on both ways; while `cut`, connections are closed at once.
+fn passage(to: &str, cut: &Arc<AtomicBool>) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let (to, cut) = (to.to_owned(), Arc::clone(cut));
+    std::thread::spawn(move || {
+        for one in listener.incoming().flatten() {
+            if cut.load(Ordering::Relaxed) {
+                continue;
+            }
+            let other = TcpStream::connect(&to).unwrap();
+            for (mut from, mut into) in [
+                (one.try_clone().unwrap(), other.try_clone().unwrap()),
+                (other, one),
+            ] {
+                let cut = Arc::clone(&cut);
+                std::thread::spawn(move || {
+                    from.set_read_timeout(Some(Duration::from_millis(20)))
+                        .unwrap();
+                    let mut buffer = [0; 4096];
+                    while !cut.load(Ordering::Relaxed) {
+                        match from.read(&mut buffer) {
+                            Ok(0) => break,
+                            Ok(read) if into.write_all(&buffer[..read]).is_err() => break,
+                            Ok(_) => {}
+                            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                            Err(_) => break,
+                        }
+                    }
+                    let _ = into.shutdown(std::net::Shutdown::Both);
+                    let _ = from.shutdown(std::net::Shutdown::Both);
+                });
+            }
+        }
+    });
+    Address::parse(&address).unwrap()
+}
+
+#[test]
+fn two_senders_go_together_but_not_with_one_name() {
+    let (folder, token) = place();
+    let mut receiver = Receiver::start(&folder.path().join("to"), "tcp://127.0.0.1:0", &token);
+    let senders = ["a", "b"].map(|name| {
+        let from = folder.path().join(name);
+        fs::create_dir(&from).unwrap();
+        fs::write(from.join(format!("{name}.events")), name).unwrap();
+        Sender::start(&receiver.address, &token, &from, name)
+    });
+    await_that("both", || {
+        receiver.has("a.events", b"a") && receiver.has("b.events", b"b")
+    });
+    // A third brings a file of a name that another is sending.
+    let from = folder.path().join("third");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("a.events"), "other").unwrap();
+    let mut channel = proved(&receiver.address, &token);
+    Frame::File(0, "a.events".to_owned())
+        .write(&mut channel)
+        .unwrap();
+    let Frame::Refused(cause) = Frame::read(&mut channel).unwrap() else {
+        panic!("it is taken")
+    };
+    assert!(cause.contains("somebody else"), "{cause}");
+    for sender in senders {
+        assert!(sender.finish().files[0].whole);
+    }
+    assert!(receiver.has("a.events", b"a"));
+    assert!(receiver.end());
+}
+
+/// A connection of somebody who has the token.
+fn proved(address: &Address, token: &Path) -> Channel {
+    let token = Token::read(token).unwrap();
+    let mut channel = Channel::connect(address).unwrap();
+    let binding = channel.binding().unwrap().unwrap();
+    let proof = token.proof(crate::token::Side::Sender, &binding);
+    Hello { proof }.write(&mut channel).unwrap();
+    Hello::read(&mut channel).unwrap();
+    channel
+}
+
+#[test]
+fn who_has_another_token_sends_and_receives_nothing() {
+    let (folder, token) = place();
+    let (_other, wrong) = place();
+    let from = folder.path().join("from");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("a.events"), "secret").unwrap();
+    let mut receiver = Receiver::start(&folder.path().join("to"), "tcp://127.0.0.1:0", &token);
+    let sender = Sender::start(&receiver.address, &wrong, &from, "a");
+    let report = sender.finish();
+    assert_eq!(report.connections, 0);
+    assert!(report.cause.unwrap().contains("another token"));
+    // A receiver that answers the sender's own proof has not the token either.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::parse(&format!("tcp://{}", listener.local_addr().unwrap())).unwrap();
+    let mirror = std::thread::spawn(move || {
+        let encryption = encryption().unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let socket = crate::channel::Socket::Tcp(stream);
+        let mut channel = Channel::accept(socket, &encryption).unwrap();
+        Hello::read(&mut channel)
+            .unwrap()
+            .write(&mut channel)
+            .unwrap();
+        let mut rest = Vec::new();
+        let _ = channel.read_to_end(&mut rest);
+        rest
+    });
+    let report = Sender::start(&address, &token, &from, "a").finish();
+    assert!(report.cause.is_some());
+    assert_eq!(mirror.join().unwrap(), b"", "nothing of the file was sent");
+    assert!(receiver.end());
+}
+
+/// What was sent once, sent again by somebody who has listened; and what is no sender at all.
+#[test]
+fn receiver_refuses_replays_and_garbage_and_goes_on() {
+    let (folder, token) = place();
+    let mut receiver = Receiver::start(&folder.path().join("to"), "tcp://127.0.0.1:0", &token);
+    let Address::Tcp(authority) = receiver.address.clone() else {
+        unreachable!("it is tcp")
+    };
+    for garbage in [
+        &b""[..],
+        b"GET / HTTP/1.1\r\n\r\n",
+        &[0xFF; 4096],
+        &[0x16, 3, 1, 0xFF, 0xFF],
+    ] {
+        let mut stream = TcpStream::connect(&authority).unwrap();
+        let _ = stream.write_all(garbage);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(
+            !answer.windows(4).any(|part| part == b"HKWR"),
+            "{garbage:?}"
+        );
+    }
+    // The proof of one connection is worth nothing on another.
+    let secret = Token::read(&token).unwrap();
+    let first = Channel::connect(&receiver.address).unwrap();
+    let proof = secret.proof(
+        crate::token::Side::Sender,
+        &first.binding().unwrap().unwrap(),
+    );
+    let mut second = Channel::connect(&receiver.address).unwrap();
+    Hello { proof }.write(&mut second).unwrap();
+    assert_eq!(Hello::read(&mut second).unwrap().proof, [0; PROOF]);
+    assert!(Frame::read(&mut second).is_err(), "it is closed");
+    // Who has the token and says what makes no sense is told so.
+    for (frames, cause) in [
+        (vec![Frame::Append(9, vec![1])], "file that has begun"),
+        (vec![Frame::Kept(1)], "what a sender says"),
+        (vec![Frame::File(0, "../x.events".to_owned())], "plain name"),
+        (vec![Frame::File(0, "x.so".to_owned())], "plain name"),
+        (
+            vec![
+                Frame::File(1, "x.events".to_owned()),
+                Frame::Append(1, vec![1]),
+            ],
+            "has begun",
+        ),
+    ] {
+        let mut channel = proved(&receiver.address, &token);
+        for frame in &frames {
+            frame.write(&mut channel).unwrap();
+        }
+        let mut heard = Frame::read(&mut channel);
+        if matches!(heard, Ok(Frame::Have(..))) {
+            heard = Frame::read(&mut channel);
+        }
+        let Ok(Frame::Refused(found)) = heard else {
+            panic!("{frames:?}: {heard:?}")
+        };
+        assert!(found.contains(cause), "{found}");
+    }
+    // A sender that knows what to say comes through all the same.
+    let from = folder.path().join("from");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("a.events"), "good").unwrap();
+    let report = Sender::start(&receiver.address, &token, &from, "a").finish();
+    assert!(report.files[0].whole, "{report:?}");
+    receiver.end();
+    assert!(receiver.has("a.events", b"good"));
+}
+
+#[test]
+fn file_that_would_be_too_long_is_refused_with_its_cause() {
+    let (folder, token) = place();
+    let mut receiver = Receiver::start(&folder.path().join("to"), "tcp://127.0.0.1:0", &token);
+    let mut channel = proved(&receiver.address, &token);
+    Frame::File(3, "a.events".to_owned())
+        .write(&mut channel)
+        .unwrap();
+    assert_eq!(Frame::read(&mut channel).unwrap(), Frame::Have(0, 0));
+    Frame::Restart(3).write(&mut channel).unwrap();
+    let batch = vec![0; 1 << 18];
+    let refused = (0..5).find_map(|_| {
+        Frame::Append(3, batch.clone()).write(&mut channel).unwrap();
+        match Frame::read(&mut channel).unwrap() {
+            Frame::Refused(cause) => Some(cause),
+            _ => None,
+        }
+    });
+    assert!(refused.unwrap().contains("more than 1048576 bytes"));
+    assert!(!receiver.end(), "its end is missing");
+    assert_eq!(fs::read_dir(folder.path().join("to")).unwrap().count(), 0);
+}

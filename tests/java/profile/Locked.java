@@ -1,0 +1,56 @@
+import java.util.concurrent.CountDownLatch;
+
+/** Two threads that wait for one another for ever, and one that waits for one of them. */
+public class Locked {
+    static class Left {}
+
+    static class Right {}
+
+    static final Left LEFT = new Left();
+    static final Right RIGHT = new Right();
+
+    static void enter(Object first, Object second, CountDownLatch both) {
+        synchronized (first) {
+            both.countDown();
+            try {
+                both.await();
+            } catch (InterruptedException never) {
+                throw new AssertionError(never);
+            }
+            synchronized (second) {
+                throw new AssertionError("it is locked");
+            }
+        }
+    }
+
+    static Thread start(String name, Runnable body) throws Exception {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        CountDownLatch both = new CountDownLatch(2);
+        Thread[] all = {
+            start("one", () -> enter(LEFT, RIGHT, both)),
+            start("other", () -> enter(RIGHT, LEFT, both)),
+            start("third", () -> {
+                try {
+                    both.await();
+                } catch (InterruptedException never) {
+                    throw new AssertionError(never);
+                }
+                synchronized (LEFT) {
+                    throw new AssertionError("it is locked");
+                }
+            }),
+        };
+        for (Thread thread : all) {
+            while (thread.getState() != Thread.State.BLOCKED) {
+                Thread.sleep(1);
+            }
+        }
+        System.out.println("locked");
+    }
+}

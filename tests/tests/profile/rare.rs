@@ -1,0 +1,191 @@
+//! Events of rare kinds, and what threads do at one instant, of programs that know it.
+
+use super::plugins::{GRANTS, observing, read, sum};
+use crate::support::command::classhook;
+use e2e_tests::jdks;
+use e2e_tests::{javac, scratch, workspace};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn rows(file: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).expect("the file");
+    let row = |line| serde_json::from_str(line).expect("a JSON object");
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn rare_events_and_answers_are_those_that_the_program_knows() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Gone.java");
+        let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+        let [program, output, file] = [
+            jdk.tool("java"),
+            folder.path().join("out"),
+            folder.path().join("rows.jsonl"),
+        ];
+        let settings = json!({
+            "kinds": ["threads", "catches", "unloads", "frees", "dumps"],
+            "classes": ["Gone$*"],
+            "bytes": 0,
+            "ask": ["monitors", "stack owner", "paths Gone$Kept"],
+            "ask_after": "ready",
+        })
+        .to_string();
+        let plugin = observing();
+        let texts = [&program, &classes, &output, &file].map(|path| path.to_string_lossy());
+        let [program, classes, output, lines] = texts.each_ref().map(AsRef::as_ref);
+        let words = ["plugin", "run", &plugin, "--plugin-settings", &settings];
+        let files = ["-o", output, "--results-json-lines", lines];
+        let java = ["--", program, "-Xcheck:jni", "-cp", classes, "Gone", output];
+        let run = classhook(&[&words[..], &files, &GRANTS, &java].concat());
+        run.assert_success();
+        let rows = read(&file);
+        let count = |what, class| sum(&rows, what, class, "", "count");
+        let total = |what, class| sum(&rows, what, class, "", "total");
+        assert_eq!(count("caught", "Gone$Dropped"), 7, "{jdk}");
+        assert_eq!(count("caught", "Gone$Seen"), 5, "{jdk}");
+        assert_eq!(
+            count("caught", "Gone$Passed"),
+            6,
+            "by finally as well, {jdk}"
+        );
+        // HotSpot's own event, which JDK 25 offers and does not send.
+        let unloaded = count("unloaded", "Gone$Gate");
+        let expected = if jdk.feature == 17 { 4..=4 } else { 0..=4 };
+        assert!(expected.contains(&unloaded), "{jdk}: {}", run.report());
+        assert_eq!(
+            total("freed", "Gone$Unit"),
+            1_000,
+            "{jdk}: {}",
+            run.report()
+        );
+        assert_eq!(count("dump asked", ""), 1, "{jdk}: {}", run.report());
+        let of = |what: &str, thread: &str| -> &Value {
+            let is_it = |row: &&Value| row["what"] == what && row["thread"] == thread;
+            let mut found = rows.iter().filter(is_it);
+            found
+                .next()
+                .unwrap_or_else(|| panic!("no {what} of {thread}, {jdk}: {}", run.report()))
+        };
+        let monitor = |what: &str, thread: &str| {
+            let row = of(what, thread);
+            assert_eq!(row["class"], "Gone$Gate", "{row}");
+            row["total"].as_u64().expect("a monitor")
+        };
+        let owner = monitor("owns", "owner");
+        assert_eq!(owner, monitor("enters", "enters"), "{jdk}");
+        // Newer JDKs tell a monitor of `Object.wait` once the thread wants it back.
+        if jdk.feature == 17 {
+            assert_ne!(owner, monitor("waits", "waits"), "{jdk}");
+        }
+        let method = of("thread", "owner")["method"].as_str();
+        assert!(
+            method.is_some_and(|it| it.starts_with("java.lang.Thread.sleep")),
+            "{method:?}"
+        );
+        let held = of("held", "");
+        let path = held["class"].as_str().expect("a path");
+        assert_eq!(
+            (path, &held["total"]),
+            ("static Gone.kept\nGone$Kept", &json!(1)),
+            "{jdk}"
+        );
+    }
+}
+
+#[test]
+fn swallowed_exceptions_and_times_are_recorded_within_a_window() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/profile/Gone.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+    let [file, line] = ["rows.jsonl", "times.json"].map(|name| folder.path().join(name));
+    let program = jdk.tool("java");
+    let texts = [&program, &classes, &file, &line].map(|path| path.to_string_lossy());
+    let [program, classes, path, time_line] = texts.each_ref().map(AsRef::as_ref);
+    let options = ["profile", "--exceptions", "--gc", "--only", "Gone"];
+    let files = ["--json-lines", path, "--perfetto", time_line];
+    let java = ["--", program, "-cp", classes, "Gone"];
+    let run = classhook(&[&options[..], &files, &java].concat());
+    run.assert_success();
+    let swallowed = "18 throws, 7 of them swallowed";
+    assert!(run.stdout.contains(swallowed), "{}", run.report());
+    assert!(
+        run.stdout.contains("swallowed by Gone.swallow(Gone.java:"),
+        "{}",
+        run.report()
+    );
+    let rows = rows(&file);
+    for (class, count, swallowed) in [
+        ("Gone$Dropped", 7, true),
+        ("Gone$Seen", 5, false),
+        ("Gone$Passed", 6, false),
+    ] {
+        let found = rows
+            .iter()
+            .filter(|row| row["kind"] == "exception" && row["class"] == class);
+        let found: Vec<&Value> = found.collect();
+        let sum: u64 = found.iter().filter_map(|row| row["count"].as_u64()).sum();
+        assert_eq!(sum, count, "{class}: {rows:?}");
+        assert!(
+            found.iter().all(|row| row["swallowed"] == swallowed),
+            "{found:?}"
+        );
+    }
+    let text = std::fs::read_to_string(&line).expect("the file");
+    let times: Value = serde_json::from_str(&text).expect("JSON");
+    let events = times["traceEvents"].as_array().expect("events");
+    let of = |category: &str| {
+        events
+            .iter()
+            .filter(|event| event["cat"] == category)
+            .count()
+    };
+    assert_eq!(of("exception"), 18, "thrown, and again by finally: {text}");
+    assert!(of("gc") >= 3, "{text}");
+    // A window that begins when the program is over has nothing, and says so.
+    let late = ["profile", "--exceptions", "--only", "Gone", "--after", "1h"];
+    let run = classhook(&[&late[..], &java].concat());
+    assert!(
+        run.stdout.contains("nothing was thrown"),
+        "{}",
+        run.report()
+    );
+}
+
+#[test]
+fn threads_that_wait_for_one_another_are_named() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Locked.java");
+        let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+        let program = jdk.tool("java");
+        let [program, classes] = [&program, &classes].map(|path| path.to_string_lossy());
+        let words = [
+            "profile",
+            "--monitor",
+            "--",
+            &program,
+            "-Xcheck:jni",
+            "-cp",
+            &classes,
+            "Locked",
+        ];
+        let run = classhook(&words);
+        run.assert_success();
+        assert!(
+            run.stdout.contains("DEADLOCK 1: 2 threads\n"),
+            "{jdk}: {}",
+            run.report()
+        );
+        for line in [
+            "\"one\" waits to enter a monitor of Locked$Right, which \"other\" owns; trace ",
+            "\"other\" waits to enter a monitor of Locked$Left, which \"one\" owns; trace ",
+            "  Locked.enter(Locked.java:",
+        ] {
+            assert!(run.stdout.contains(line), "{jdk}: {line}: {}", run.report());
+        }
+        assert!(!run.stdout.contains("\"third\" waits"), "{}", run.report());
+    }
+}
