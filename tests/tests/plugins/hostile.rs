@@ -55,11 +55,8 @@ fn run(jdk: &Jdk, folder: &Path, cases: &[(usize, Case)]) -> Run {
     run.assert_success();
     assert_eq!(run.stdout.trim(), PLAIN, "{}", run.report());
     assert!(!run.stderr.contains('\u{1b}'), "{}", run.report());
-    assert!(
-        run.stderr.len() < TOGETHER << 13,
-        "{} bytes",
-        run.stderr.len()
-    );
+    // What a plugin may log in all, of the few that log without end, and the causes of all.
+    assert!(run.stderr.len() < 1 << 20, "{} bytes", run.stderr.len());
     run
 }
 
