@@ -12,11 +12,29 @@ use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
 use crate::plugin_store::fetcher::FETCHER;
 use crate::problem::Problem;
+use crate::profile::retainers::READER;
+use crate::relay::RELAY;
 use crate::temporary;
 use crate::warnings::Warnings;
 
 /// The variables that JVMs take options from.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// The programs beside this command, and what needs them.
+const PROGRAMS: [(&str, &str, &str); 4] = [
+    ("compiler", COMPILER, "plugins that are not bundled need it"),
+    (
+        "fetcher",
+        FETCHER,
+        "`classhook plugin add` needs it for URLs and registries",
+    ),
+    ("relay", RELAY, "`--to` and `classhook collect` need it"),
+    (
+        "heap",
+        READER,
+        "`classhook profile --heap retainers` needs it",
+    ),
+];
 
 /// What plugins are written with: language, program, and what to do where it is missing.
 const LANGUAGES: [(&str, &str, &str); 3] = [
@@ -41,16 +59,7 @@ const LANGUAGES: [(&str, &str, &str); 3] = [
 #[must_use]
 pub fn of_machine(java: &OsString) -> Vec<Finding> {
     let mut findings = vec![agent(), java_with_agent(java)];
-    findings.push(beside(
-        "compiler",
-        COMPILER,
-        "plugins that are not bundled need it",
-    ));
-    findings.push(beside(
-        "fetcher",
-        FETCHER,
-        "`classhook plugin add` needs it for URLs and registries",
-    ));
+    findings.extend(PROGRAMS.map(|(what, program, needed)| beside(what, program, needed)));
     findings.push(cache());
     findings.push(clock());
     findings.extend(VARIABLES.iter().filter_map(|name| variable(name)));
