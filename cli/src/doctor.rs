@@ -130,7 +130,7 @@ mod tests {
         ];
         let expected = "\
             good    java      17.0.15\n\
-            bad     compiler  not\\u{1b}[2J there\n\
+            bad     compiler  not\\u001b[2J there\n\
             \u{20}                 -> put it there\n";
         assert_eq!(text(&findings), expected);
         assert_eq!(json(&findings)[1]["state"], "bad");

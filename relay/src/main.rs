@@ -40,6 +40,9 @@ use token::Token;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The code of a folder, token or address that nothing can be collected with (`docs/errors.md`).
+const REFUSED: &str = "H0668";
+
 const USAGE: &str = "\
 Sends recordings to another machine, and receives them; `classhook` starts this program by itself:
 classhook-relay VERSION send ADDRESS TOKEN-FILE|- FOLDER run:ID|jvm:NAME|process:PID:MILLISECONDS
@@ -116,7 +119,7 @@ fn collect(address: &str, file: &str, folder: &Path, most: &str) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(3),
         Err(cause) => {
-            eprintln!("error[H0668]: {}", escape::line(&cause));
+            eprintln!("error[{REFUSED}]: {}", escape::line(&cause));
             ExitCode::from(2)
         }
     }

@@ -49,7 +49,7 @@ fn what_is_missing_or_in_the_way_is_told_with_advice() {
         assert!(line.starts_with("bad"), "{}", missing.report());
         assert!(line.contains(found), "{}", missing.report());
     }
-    assert!(missing.stdout.contains("-> set XDG_CACHE_HOME"));
+    assert!(missing.stdout.contains("set XDG_CACHE_HOME"));
 
     let twice = format!("-agentpath:{}", agent_library().display());
     let twice = doctor().variable("JAVA_TOOL_OPTIONS", twice).run();
@@ -74,7 +74,7 @@ fn jvm_that_takes_no_agent_is_told_from_one_that_does() {
 
     let options = [
         "-XX:-EnableDynamicAgentLoading",
-        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0",
+        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0",
     ];
     let servant = Servant::start(&jdk, &options);
     let pid = servant.pid().to_string();

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates that have codes of their own.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "plan-rules/src",
     "host/src",
     "hook-agent/src",
     "attach/src",
     "control/src",
     "cli/src",
+    "relay/src",
     "runtime/src",
 ];
 

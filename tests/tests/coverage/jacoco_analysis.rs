@@ -355,6 +355,10 @@ fn extract(jdk: &Jdk, module: &str, folder: &Path) {
 }
 
 /// A filter that nothing here needs would be compared with nothing.
+/// Kotlin's compilers 1.3 to 2.4 begin no line at the `return` of an overload without a value, as JaCoCo's filter wants it;
+/// `coverage/src/filter/tests.rs` has such a method.
+const MADE_BY_NO_COMPILER_HERE: [&str; 1] = ["kotlin-overload"];
+
 #[test]
 fn every_filter_has_something_to_leave_out_in_what_is_compared() {
     let folder = scratch();
@@ -378,9 +382,7 @@ fn every_filter_has_something_to_leave_out_in_what_is_compared() {
                 .map(|finding| finding.filter.name),
         );
     }
-    let missing: Vec<_> = filter::ALL
-        .iter()
-        .filter(|filter| !found.contains(filter.name))
-        .collect();
-    assert!(missing.is_empty(), "no class has anything for {missing:?}");
+    let names = filter::ALL.iter().map(|filter| filter.name);
+    let missing: Vec<_> = names.filter(|name| !found.contains(name)).collect();
+    assert_eq!(missing, MADE_BY_NO_COMPILER_HERE, "nothing to leave out");
 }

@@ -15,7 +15,7 @@ fn settings(folder: &Path) -> PathBuf {
     let file = folder.join("classhook.toml");
     let text = format!(
         "[agent]\noutput = {folder:?}\non-error = \"strict\"\n\n[[plugin]]\nuse = {component:?}\n\
-         grant = [\"probes\", \"raw\", \"rewrite\", \"structure\"]\nselect = [\"Events\"]\n\n\
+         grant = [\"helpers\", \"probes\", \"raw\", \"rewrite\", \"structure\"]\nselect = [\"Events\"]\n\n\
          [plugin.config]\nrequest = \"events\"\n"
     );
     std::fs::write(&file, text).expect("the test's folder is writable");
