@@ -81,18 +81,34 @@ impl RelayOptions {
     /// Checks what is asked for, before anything is recorded.
     ///
     /// # Errors
-    /// If there is no receiver of this kind, or no token (`H0669`).
+    /// If nothing can be sent there, or the token is none (`H0669`), or the program is not there (`H0667`).
     pub fn check(&self) -> Result<(), Problem> {
         let Some(to) = &self.to else { return Ok(()) };
-        let wrong = |message: String| Problem::user("H0669", message);
+        self.check_words(to)?;
+        let mut check = program("check", to, self.token_file.as_deref())?;
+        let answer = check.stdin(Stdio::null()).output();
+        let answer = answer.map_err(|error| unusable(&error.to_string()))?;
+        let report: Value = serde_json::from_slice(&answer.stdout)
+            .map_err(|_| unusable("it ended without an answer"))?;
+        if let Some(version) = report["other-version"].as_str() {
+            return Err(unusable(&format!("version {version}")));
+        }
+        match report["failed"].as_str() {
+            Some(cause) => Err(Problem::user("H0669", "nothing can be sent").with("found", cause)),
+            None => Ok(()),
+        }
+    }
+
+    /// What can be said without the program.
+    fn check_words(&self, to: &str) -> Result<(), Problem> {
         let is_tcp = to.starts_with("tcp://");
         if !is_tcp && !to.starts_with("unix:") {
-            return Err(wrong("--to is no address of a receiver".to_owned())
+            return Err(Problem::user("H0669", "--to is no address of a receiver")
                 .with("expected", "tcp://HOST:PORT or unix:PATH")
                 .with("found", to));
         }
         match &self.token_file {
-            None if is_tcp => Err(wrong("tcp needs a token".to_owned())
+            None if is_tcp => Err(Problem::user("H0669", "tcp needs a token")
                 .with("help", "`classhook collect --token-file FILE` makes one; copy that file, and name it here with --token-file")),
             Some(file) => match file.metadata() {
                 Ok(_) => Ok(()),
@@ -255,14 +271,13 @@ mod tests {
 
     #[test]
     fn address_and_token_are_checked_before_anything_is_recorded() {
-        let options = |to: &str, token: Option<&str>| RelayOptions {
-            to: Some(to.to_owned()),
-            token_file: token.map(PathBuf::from),
-        };
-        let code = |to, token| {
-            options(to, token)
-                .check()
-                .map_err(|problem| problem.code().to_owned())
+        let code = |to: &str, token: Option<&str>| {
+            let options = RelayOptions {
+                to: Some(to.to_owned()),
+                token_file: token.map(PathBuf::from),
+            };
+            let checked = options.check_words(to);
+            checked.map_err(|problem| problem.code().to_owned())
         };
         assert_eq!(code("unix:/x", None), Ok(()));
         assert_eq!(code("tcp://h:1", None), Err("H0669".to_owned()));

@@ -21,9 +21,12 @@ use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::time::{Duration, Instant};
 
 /// The oldest release that the agent works in.
 const OLDEST_JAVA: u16 = 8;
+/// How long a JVM that is attached to may take to start.
+const STARTING: Duration = Duration::from_secs(5);
 
 /// Why the agent does not start.
 #[derive(Debug)]
@@ -247,9 +250,20 @@ fn equip(
     })
 }
 
+/// JVM TI, which HotSpot has for nobody between `Agent_OnLoad` and the live phase: who attaches so early waits for that.
+fn started(vm: Vm) -> Option<Jvmti> {
+    let until = Instant::now() + STARTING;
+    loop {
+        match vm.jvmti() {
+            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+            found => return found,
+        }
+    }
+}
+
 /// The environment of a JVM that is new enough.
 fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
-    let found = match vm.jvmti() {
+    let found = match started(vm) {
         None => "one without JVM TI 1.2".to_owned(),
         Some(jvmti) => match jvmti.java_release(phase) {
             Some(release) if release < OLDEST_JAVA => {

@@ -45,6 +45,7 @@ const REFUSED: &str = "H0668";
 
 const USAGE: &str = "\
 Sends recordings to another machine, and receives them; `classhook` starts this program by itself:
+classhook-relay VERSION check ADDRESS TOKEN-FILE|-
 classhook-relay VERSION send ADDRESS TOKEN-FILE|- FOLDER run:ID|jvm:NAME|process:PID:MILLISECONDS
 classhook-relay VERSION collect ADDRESS TOKEN-FILE|- FOLDER MOST-BYTES";
 
@@ -52,6 +53,11 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
+        [VERSION, "check", address, token] => {
+            let wrong = ends(address, token).err();
+            println!("{}", json!({ "failed": wrong }));
+            ExitCode::SUCCESS
+        }
         [VERSION, "send", address, token, folder, which] => {
             let report = send(address, token, Path::new(folder), which);
             let report = report.unwrap_or_else(|cause| json!({ "failed": cause }));
@@ -61,7 +67,7 @@ fn main() -> ExitCode {
         [VERSION, "collect", address, token, folder, most] => {
             collect(address, token, Path::new(folder), most)
         }
-        [of, "send" | "collect", ..] if *of != VERSION => {
+        [of, "check" | "send" | "collect", ..] if *of != VERSION => {
             println!("{}", json!({ "other-version": VERSION }));
             ExitCode::from(2)
         }
@@ -77,14 +83,19 @@ fn token(file: &str) -> Option<&Path> {
     (file != "-").then(|| Path::new(file))
 }
 
+/// Whom to send to, and the token that both have.
+fn ends(address: &str, file: &str) -> Result<(Address, Option<Token>), String> {
+    let address = Address::parse(address)?;
+    Ok((address, token(file).map(Token::read).transpose()?))
+}
+
 fn send(
     address: &str,
     file: &str,
     folder: &Path,
     which: &str,
 ) -> Result<serde_json::Value, String> {
-    let address = Address::parse(address)?;
-    let token = token(file).map(Token::read).transpose()?;
+    let (address, token) = ends(address, file)?;
     let which =
         Which::parse(which).ok_or("expected run:ID, jvm:NAME or process:PID:MILLISECONDS")?;
     let ends = Arc::new(AtomicBool::new(false));

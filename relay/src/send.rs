@@ -69,6 +69,7 @@ pub fn run(
     let mut wait = WAIT;
     loop {
         let left = || over.map_or(LAST, |over: Instant| LAST.saturating_sub(over.elapsed()));
+        let kept = sender.kept();
         let outcome = sender.session(address, token, ends, &left);
         match outcome {
             Ok(()) => break,
@@ -80,7 +81,7 @@ pub fn run(
                 }
             }
         }
-        if sender.report.connections > 0 {
+        if sender.kept() > kept {
             wait = WAIT;
         }
         let until = Instant::now() + wait;
@@ -167,6 +168,11 @@ impl Sender<'_> {
                 }
             }
         }
+    }
+
+    /// How many bytes the receiver has written.
+    fn kept(&self) -> u64 {
+        self.sources.iter().map(|source| source.kept).sum()
     }
 
     fn finish(mut self) -> Report {

@@ -355,6 +355,16 @@ impl Profile {
                 "start the program, and name its PID, which `classhook ps` lists",
             ));
         }
+        if self.after.is_some() && self.pid().is_some() {
+            return Err(Problem::user(
+                "H0663",
+                "--after is for a command, and counts from its start",
+            )
+            .with(
+                "found",
+                "the PID of a JVM that is running, which is observed from now on",
+            ));
+        }
         let of_recordings = [
             ("--for", self.time.is_some()),
             ("--after", self.after.is_some()),

@@ -241,7 +241,7 @@ fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
             .with("cause", "its JVM was killed, or is still running elsewhere")
             .with(
                 "note",
-                "what was recorded in its last tenth of a second may be missing",
+                "what was recorded in its last tenth of a second may be missing, and numbers of its last second",
             )
             .of_missing(),
     })

@@ -1,6 +1,7 @@
 //! What retains the heap, by the program beside this command: it takes memory by the size of the heap.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::problem::Problem;
@@ -9,13 +10,27 @@ use crate::show;
 /// File name of the program.
 pub const READER: &str = "classhook-heap";
 
+/// Makes sure that the program is there, before a JVM stands still for its sake.
+///
+/// # Errors
+/// If it is not (`H0667`).
+pub fn check() -> Result<(), Problem> {
+    match program().and_then(std::fs::metadata) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(unusable(&error.to_string())),
+    }
+}
+
+fn program() -> io::Result<PathBuf> {
+    std::env::current_exe().map(|command| command.with_file_name(READER))
+}
+
 /// Prints which objects of a heap dump retain the most.
 ///
 /// # Errors
 /// If the program is not there (`H0667`), or the file is no heap dump (`H0664`).
 pub fn show(dump: &Path, rows: usize) -> Result<(), Problem> {
-    let program = std::env::current_exe().map(|command| command.with_file_name(READER));
-    let ran = program.and_then(|program| {
+    let ran = program().and_then(|program| {
         let mut reader = Command::new(program);
         reader.arg(env!("CARGO_PKG_VERSION")).arg(dump);
         reader.arg(rows.to_string()).output()

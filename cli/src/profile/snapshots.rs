@@ -214,6 +214,7 @@ fn write_dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
 /// # Errors
 /// As [`dump`] and [`retainers::show`].
 pub fn retainers(pid: i32, rows: usize) -> Result<(), Problem> {
+    retainers::check()?;
     let folder = temporary::folder(&std::env::temp_dir()).map_err(passing_folder::no_folder)?;
     let file = folder.path().join("heap.hprof");
     write_dump(pid, &file, true)?;

@@ -152,6 +152,9 @@ fn swallowed_exceptions_and_times_are_recorded_within_a_window() {
         "{}",
         run.report()
     );
+    classhook(&["profile", "1", "--exceptions", "--after", "1s"])
+        .assert_exit(2)
+        .assert_stderr("--after is for a command");
 }
 
 #[test]

@@ -178,4 +178,12 @@ fn recording_for_a_receiver_that_takes_nothing_is_made_all_the_same() {
     classhook(&["collect", "tcp://127.0.0.1:0"])
         .assert_exit(2)
         .assert_stderr("error[H0669]");
+
+    let short = folder.path().join("short");
+    std::fs::write(&short, "abc").expect("the test's folder is writable");
+    let (to, short) = ("tcp://127.0.0.1:1", short.display().to_string());
+    let begin = ["profile", "--gc", "--to", to, "--token-file", &short];
+    let refused = classhook(&[&begin[..], &java].concat());
+    refused.assert_exit(2).assert_stderr("error[H0669]");
+    assert_eq!(refused.stdout, "", "the program was not started");
 }
