@@ -38,7 +38,7 @@ fn in_sources(folder: &Path, all: &mut BTreeSet<String>) {
         {
             let text = std::fs::read_to_string(&path).expect("a source in UTF-8");
             let product = text
-                .split("#[cfg(test)]\nmod tests")
+                .split("#[cfg(test)]\nmod tests {")
                 .next()
                 .unwrap_or_default();
             all.extend(codes(product, "\"H"));
