@@ -17,6 +17,9 @@ const PLACEHOLDER: &str = "java/lang/$Classhook-placeholder";
 /// `probes::ARRAY_LENGTH`; a test of the crate compares the two.
 const ARRAY_LENGTH: i32 = 32_768;
 
+/// How many probes of the array each method `hit0`, `hit1`, … writes to (`rewriter::ProbeStorage::SharedMethods`).
+const PROBES_OF_A_METHOD: i32 = 256;
+
 /// What the first class has besides its array: methods for the instrumented code, each of which calls the native
 /// method of the same name with a `0` behind it and Java's id of the thread as a last argument.
 const CALLS: [(&str, &str); 6] = [
@@ -100,7 +103,11 @@ impl ProbeClass {
             fields: Vec::new(),
             methods: Vec::new(),
         };
-        class.array(name, descriptor, element)?;
+        let is_of_hits = element == ArrayType::Byte;
+        let array = class.array(name, descriptor, element)?;
+        if is_of_hits {
+            class.hits(array)?;
+        }
         if let Some(ids) = calls {
             class.native("bound", "()V")?;
             for (name, parameters) in CALLS {
@@ -115,7 +122,7 @@ impl ProbeClass {
         name: &str,
         descriptor: &str,
         element: ArrayType,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<u16, Box<dyn Error>> {
         let array = self.pool.add_field_ref(self.this_class, name, descriptor)?;
         let length = u8::try_from(self.pool.add_integer(ARRAY_LENGTH)?)?;
         let base = match element {
@@ -143,7 +150,28 @@ impl ProbeClass {
             "()V",
             MethodAccessFlags::STATIC,
             Some((1, 0, code)),
-        )
+        )?;
+        Ok(array)
+    }
+
+    /// `public static void hit2(int low) { hits[low + 640] = 1; }`, where `low` is -128 to 127, and others like it.
+    fn hits(&mut self, array: u16) -> Result<(), Box<dyn Error>> {
+        for number in 0..ARRAY_LENGTH / PROBES_OF_A_METHOD {
+            let middle = number * PROBES_OF_A_METHOD + PROBES_OF_A_METHOD / 2;
+            let code = vec![
+                Instruction::Getstatic(array),               // Stack: array
+                Instruction::Iload_0,                        // Stack: array, low
+                Instruction::Sipush(i16::try_from(middle)?), // Stack: array, low, middle
+                Instruction::Iadd,                           // Stack: array, index
+                Instruction::Iconst_1,                       // Stack: array, index, 1
+                Instruction::Bastore,                        // Stack: -
+                Instruction::Return,
+            ];
+            let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
+            let name = format!("hit{number}");
+            self.method(&name, "(I)V", flags, Some((3, 1, code)))?;
+        }
+        Ok(())
     }
 
     /// `public static void name(…) { name0(…, Thread.currentThread().threadId()); }`; of an object, `1` is added to what is

@@ -16,7 +16,7 @@ use crate::lent::LentMemory;
 use crate::plugin::Plugin;
 use crate::requests::{PlannedClass, PluginRequest};
 use crate::span::{self, LeftAlone};
-use crate::storage::{HITS_FIELD, Storage, write_array_owner};
+use crate::storage::{HIT_METHOD, HITS_FIELD, Storage, write_array_owner};
 use crate::trouble::Trouble;
 
 // What one plugin may ask for fits into one array.
@@ -26,6 +26,8 @@ const _: () = assert!(plan_rules::limits::MAX_EDITS == probes::ARRAY_LENGTH);
 pub(crate) enum ProbeArray {
     /// In the array of the helper class of this name.
     Shared(String),
+    /// In the same array, which its class's methods write to.
+    Called(String),
     /// In the class's own array, which it asks for with this.
     Own(Vec<u8>),
 }
@@ -43,6 +45,11 @@ impl ProbeArray {
             Self::Shared(owner) => ProbeStorage::SharedArray {
                 owner,
                 field: HITS_FIELD,
+            },
+            Self::Called(owner) => ProbeStorage::SharedMethods {
+                owner,
+                field: HITS_FIELD,
+                method: HIT_METHOD,
             },
             Self::Own(key) => ProbeStorage::ClassArray {
                 runtime: class_array::RUNTIME,
@@ -118,6 +125,11 @@ pub(crate) fn merge(
     let spent = spent.map_or(0, |spent| {
         merged.retain_hits(|probe| !spent.contains(probe as usize))
     });
+    // Hot code: what is left there is seldom hit, and its bytes decide what HotSpot inlines.
+    let array = match array {
+        ProbeArray::Shared(owner) if spent > 0 => ProbeArray::Called(owner),
+        array => array,
+    };
     // Last, so that a call which another plugin's code answers at once is none.
     let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {

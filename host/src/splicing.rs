@@ -142,7 +142,7 @@ fn apply_all(
         spliced.skipped.extend(left_alone);
         spliced.spent = spent;
         buffers.memory.plan = plan;
-        if let ProbeArray::Shared(owner) = array {
+        if let ProbeArray::Shared(owner) | ProbeArray::Called(owner) = array {
             buffers.memory.owner = owner;
         }
         return Ok(spliced);

@@ -30,6 +30,9 @@ impl Storage<'_> {
 /// The field of a helper class that holds its array, `static final byte[32768]`.
 pub const HITS_FIELD: &str = "hits";
 
+/// What the names of the methods of a helper class begin with that write hits to its array; the number of the method follows.
+pub const HIT_METHOD: &str = "hit";
+
 /// Internal name of the helper class that owns `array`: `java/lang/$Classhook`, then `…$Classhook1`, `…$Classhook2` and so on.
 #[must_use]
 pub fn array_owner(array: u16) -> String {

@@ -1,6 +1,10 @@
 //! Where probes are kept.
 
+use crate::arithmetic::Exact;
 use jvms::modified_utf8::Utf8;
+
+/// Digits of the number of a method that writes hits.
+const MOST_DIGITS: usize = 3;
 
 /// Where the probes of a plan are stored, and so what code writes to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +17,20 @@ pub enum ProbeStorage<'a> {
         owner: &'a str,
         /// Name of its `static final byte[]`.
         field: &'a str,
+    },
+    /// The same array, which methods of its class write to, one for 256 probes each:
+    /// `bipush low; invokestatic owner.hit2(I)V` for probe 2 × 256 + 128 + `low`.
+    ///
+    /// A hit takes five bytes instead of eight. For code of which the compiler's limits
+    /// of bytes decide what is inlined, and whose probes are seldom hit. A plan whose
+    /// probes need more than eight of the methods gets the longer code.
+    SharedMethods {
+        /// Internal name of the class.
+        owner: &'a str,
+        /// Name of its `static final byte[]`.
+        field: &'a str,
+        /// What the names of its methods begin with; the number of the method follows.
+        method: &'a str,
     },
     /// Hits in a `byte[]` of the class's own, which the class `runtime` hands out
     /// when the first probe is hit; for classes that are instrumented before they
@@ -44,6 +62,9 @@ impl ProbeStorage<'_> {
     pub(crate) fn name_lengths(&self) -> [usize; 2] {
         match self {
             ProbeStorage::SharedArray { owner, field } => [owner.len(), field.len()],
+            ProbeStorage::SharedMethods { owner, method, .. } => {
+                [owner.len(), method.len().plus(MOST_DIGITS)]
+            }
             ProbeStorage::ClassArray { runtime, key } => [runtime.len(), key.as_bytes().len()],
         }
     }

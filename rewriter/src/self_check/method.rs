@@ -184,7 +184,9 @@ impl Pair<'_, '_> {
             new: after.bytes(),
             expected: planned,
             plan: self.plan,
-            probes: self.probes,
+            probes: self
+                .probes
+                .within(self.original, before, self.plan, self.edits),
             changes,
             host: self.host(before),
             unwind,

@@ -472,13 +472,14 @@ impl Walk {
 }
 
 /// Expects a hit at `at`; where it ends.
-pub(super) fn hit(work: &Work<'_>, probe: u32, mut at: usize) -> Option<usize> {
-    let (key, hit) = work.probes.hit(probe);
-    if let Some(key) = key {
-        (work.new.get(at..)?.first_chunk() == Some(&key)).then_some(())?;
-        at = at.plus(key.len());
-    }
-    (work.new.get(at..)?.first_chunk() == Some(&hit)).then_some(at.plus(hit.len()))
+#[inline]
+pub(super) fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
+    let (mut end, mut same) = (at, true);
+    work.probes.hit(probe).each(|part| {
+        same &= work.new.get(end..end.plus(part.len())) == Some(part);
+        end = end.plus(part.len());
+    });
+    same.then_some(end)
 }
 
 /// How far nothing but the original code follows: up to the next edit or jump;

@@ -5,9 +5,6 @@ use crate::splice::changes::Changes;
 use crate::splice::probe::ProbeWriter;
 use crate::splice::snippets::{Lowered, Snippets};
 
-/// Operand stack slots that a hit needs.
-pub(super) const HIT_STACK: u32 = 3;
-
 /// The code of everything that is inserted into one method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inserts<'s> {
@@ -20,7 +17,7 @@ impl Inserts<'_> {
     /// Operand stack slots that `action` needs.
     pub(crate) fn stack(&self, action: Action) -> u32 {
         match action {
-            Action::Hit(_) => HIT_STACK,
+            Action::Hit(_) => self.probes.hit_stack(),
             Action::Insert(id) => self.snippets.get(id).map_or(0, |found| found.stack),
             Action::Change(_) => self.changes.stack(),
             Action::Count(_) => 0, // refused before
@@ -43,11 +40,8 @@ impl Inserts<'_> {
     pub(crate) fn write(&self, action: Action, out: &mut Vec<u8>) {
         match action {
             Action::Hit(probe) => {
-                let (key, hit) = self.probes.hit(probe);
-                if let Some(key) = key {
-                    out.extend_from_slice(&key);
-                }
-                out.extend_from_slice(&hit);
+                let hit = self.probes.hit(probe);
+                hit.each(|part| out.extend_from_slice(part));
             }
             Action::Insert(id) => out.extend_from_slice(self.snippets.code(id)),
             Action::Change(_) | Action::Count(_) => {}

@@ -16,7 +16,7 @@ use crate::splice::analysis::{Analysis, is_special};
 use crate::splice::changes::Changes;
 use crate::splice::emit::Emitter;
 use crate::splice::frames::Frames;
-use crate::splice::inserts::{HIT_STACK, Inserts};
+use crate::splice::inserts::Inserts;
 use crate::splice::layout::Layout;
 use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
@@ -66,6 +66,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         }
         let bytes = self.class.bytes();
         let view = self.class.code(index, &self.record)?;
+        self.probes = self.probes.within(self.class, &view, self.plan, self.order);
         let layout = *view.layout();
         let handlers = view.handler_bytes();
         let analysis = self.analyse(&view, index)?;
@@ -261,7 +262,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         if self.hits_alone {
             let at_entry = edits.all(|edit| edit.point.location == Location::Entry);
             let below = if at_entry { 0 } else { deepest };
-            return slots(below.plus(HIT_STACK).max(deepest));
+            return slots(below.plus(self.probes.hit_stack()).max(deepest));
         }
         let needed = edits.map(|edit| {
             let below = match edit.point.location {

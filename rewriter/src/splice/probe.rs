@@ -1,27 +1,75 @@
 //! The code of a probe.
 
-use crate::arithmetic::Exact;
-use crate::class::ClassFile;
+use crate::arithmetic::{Exact, Known};
+use crate::class::{ClassFile, Code};
 use crate::limits::MAX_PROBE_INDEX;
 use crate::plan::{Action, Edit, EditPlan, Location};
 use crate::pool::PoolWriter;
 use crate::splice::class_array::prepare;
 use crate::splice::class_array::{Added, Fetch};
+use crate::splice::order::edit_index;
 use crate::splice::report::SpliceError;
 use crate::storage::ProbeStorage;
 use jvms::opcode;
 
-/// Bytes of a hit, but for what may stand in front of them.
-const HIT: u32 = 8;
+/// Bytes of a hit that stores, but for what may stand in front of them.
+const STORE: usize = 8;
+/// Bytes of a hit that calls.
+const CALL: usize = 5;
+/// How many methods the calls of one class may need.
+const MOST_METHODS: usize = 8;
 
-/// Probes of one class, with the pool entries they use.
+/// `StackOverflowError` and the classes it extends (JVMS 6.3).
+const OVERFLOWS: [&[u8]; 4] = [
+    b"java/lang/StackOverflowError",
+    b"java/lang/VirtualMachineError",
+    b"java/lang/Error",
+    b"java/lang/Throwable",
+];
+
+/// Probes of one class or method, with the pool entries they use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeWriter {
-    /// What stands in front of a hit.
+    /// What stands in front of a hit that stores.
     key: Option<[u8; 3]>,
-    /// A hit of probe 0.
+    /// A hit of probe 0 that stores.
     hit: u64,
+    /// What hits call instead.
+    calls: Option<Calls>,
     added: Option<Added>,
+}
+
+/// The methods that write the hits of one class.
+#[derive(Debug, Clone, Copy)]
+struct Calls {
+    /// The number of the first one.
+    first: u8,
+    /// Where they are in the pool.
+    methods: [u16; MOST_METHODS],
+}
+
+/// The code of one hit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Hit {
+    /// What may stand in front, and what stores.
+    Store(Option<[u8; 3]>, [u8; STORE]),
+    Call([u8; CALL]),
+}
+
+impl Hit {
+    /// Hands out the code in its parts.
+    #[inline(always)]
+    pub(crate) fn each(self, mut part: impl FnMut(&[u8])) {
+        match self {
+            Self::Store(key, store) => {
+                if let Some(key) = key {
+                    part(&key);
+                }
+                part(&store);
+            }
+            Self::Call(call) => part(&call),
+        }
+    }
 }
 
 impl ProbeWriter {
@@ -33,9 +81,20 @@ impl ProbeWriter {
         pool: &mut PoolWriter,
     ) -> Option<Self> {
         let writes = |edit: &Edit| matches!(edit.action, Action::Hit(_));
+        let mut calls = None;
         let (array, added) = match *storage {
             _ if !plan.edits().iter().any(writes) => (Fetch::Field(0), None),
             ProbeStorage::SharedArray { owner, field } => {
+                (Fetch::Field(pool.field(owner, field, "[B")?), None)
+            }
+            ProbeStorage::SharedMethods {
+                owner,
+                field,
+                method,
+            } => {
+                if let Some(numbers) = methods_of(plan) {
+                    calls = Some(Calls::new(owner, method, numbers, pool)?);
+                }
                 (Fetch::Field(pool.field(owner, field, "[B")?), None)
             }
             ProbeStorage::ClassArray { runtime, key } => prepare(class, runtime, key, pool)?,
@@ -51,8 +110,32 @@ impl ProbeWriter {
             opcode::ICONST_1, // array, index, 1
             opcode::BASTORE,  //
         ];
-        let hit = u64::from_be_bytes(hit);
-        Some(ProbeWriter { key, hit, added })
+        Some(ProbeWriter {
+            key,
+            hit: u64::from_be_bytes(hit),
+            calls,
+            added,
+        })
+    }
+
+    /// The same for one method of `class` with these edits. A program that ran out of
+    /// stack and goes on must not be made to call, so in a method that may catch
+    /// that, hits store.
+    #[inline]
+    pub(crate) fn within(
+        self,
+        class: &ClassFile<'_>,
+        code: &Code<'_, '_>,
+        plan: &EditPlan,
+        edits: &[u64],
+    ) -> Self {
+        match self.calls {
+            Some(_) if catches_overflow(class, code) || catches_all(plan, edits) => ProbeWriter {
+                calls: None,
+                ..self
+            },
+            _ => self,
+        }
     }
 
     /// What the class gets besides the probes.
@@ -63,17 +146,85 @@ impl ProbeWriter {
     /// Bytes of a hit.
     #[inline]
     pub(super) fn hit_size(&self) -> u32 {
-        let key = self.key.map_or(0, |key| key.len() as u32);
-        key.plus(HIT)
+        if self.calls.is_some() {
+            return CALL as u32;
+        }
+        let key = self.key.map_or(0, |key| key.len());
+        key.plus(STORE) as u32
     }
 
-    /// The code of a hit, whose index has been checked, and what stands in front of
-    /// it.
-    #[inline]
-    pub(crate) fn hit(&self, probe: u32) -> (Option<[u8; 3]>, [u8; HIT as usize]) {
-        let index = u64::from(probe as u16) << 16;
-        (self.key, (self.hit | index).to_be_bytes())
+    /// Operand stack slots that a hit needs.
+    pub(super) fn hit_stack(&self) -> u32 {
+        match self.calls {
+            Some(_) => 1,
+            None => 3,
+        }
     }
+
+    /// The code of a hit, whose index has been checked.
+    #[inline]
+    pub(crate) fn hit(&self, probe: u32) -> Hit {
+        match self.calls {
+            Some(calls) => Hit::Call(calls.hit(probe)),
+            None => {
+                let index = u64::from(probe as u16) << 16;
+                Hit::Store(self.key, (self.hit | index).to_be_bytes())
+            }
+        }
+    }
+}
+
+impl Calls {
+    /// The methods of `owner` with the numbers from `first` to `last`; none when the pool is full.
+    fn new(
+        owner: &str,
+        method: &str,
+        (first, last): (u8, u8),
+        pool: &mut PoolWriter,
+    ) -> Option<Self> {
+        let mut methods = [0; MOST_METHODS];
+        for (place, number) in methods.iter_mut().zip(first..=last) {
+            *place = pool.method(owner, &format!("{method}{number}"), "(I)V")?;
+        }
+        Some(Self { first, methods })
+    }
+
+    fn hit(&self, probe: u32) -> [u8; CALL] {
+        let [number, low] = (probe as u16).to_be_bytes();
+        let method = self.methods.get(usize::from(number.minus(self.first)));
+        let [m0, m1] = method.copied().known().to_be_bytes();
+        // What is pushed is signed.
+        let low = low.wrapping_sub(128);
+        [opcode::BIPUSH, low, opcode::INVOKESTATIC, m0, m1]
+    }
+}
+
+/// Whether a handler may catch a `StackOverflowError`.
+fn catches_overflow(class: &ClassFile<'_>, code: &Code<'_, '_>) -> bool {
+    code.exception_table().any(|handler| {
+        let caught = class.pool().class_name(handler.catch_type);
+        caught.is_none_or(|caught| OVERFLOWS.contains(&caught.as_bytes()))
+    })
+}
+
+/// Whether an edit adds a handler for everything.
+fn catches_all(plan: &EditPlan, edits: &[u64]) -> bool {
+    let mut edits = edits
+        .iter()
+        .filter_map(|key| plan.edits().get(edit_index(*key)));
+    edits.any(|edit| edit.point.location == Location::Unwind)
+}
+
+/// The first and the last of the methods that the hits of `plan` call; none if they are too many.
+fn methods_of(plan: &EditPlan) -> Option<(u8, u8)> {
+    let hits = || {
+        plan.edits().iter().filter_map(|edit| match edit.action {
+            Action::Hit(probe) => Some((probe >> 8) as u8),
+            _ => None,
+        })
+    };
+    let (first, last) = (hits().min()?, hits().max()?);
+    (usize::from(last.minus(first)) < MOST_METHODS).then_some((first, last))
 }
 
 /// Whether `edit` inserts a hit into code that is there.

@@ -11,6 +11,11 @@ const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits",
 };
+const CALLED: ProbeStorage<'static> = ProbeStorage::SharedMethods {
+    owner: "java/lang/$Classhook",
+    field: "hits",
+    method: "hit",
+};
 const OWN: ProbeStorage<'static> = ProbeStorage::ClassArray {
     runtime: "classhook/runtime/Probes",
     key: Utf8::new(b"A"),
@@ -137,7 +142,7 @@ fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let (mut general, mut same) = (Scratch::general(), Vec::new());
     let mut rewritten = 0;
-    for storage in [STORAGE, OWN] {
+    for storage in [STORAGE, CALLED, OWN] {
         let Ok(report) = splice(class, plan, &storage, &mut scratch, &mut out) else {
             continue;
         };

@@ -21,10 +21,15 @@ const CHOICES: usize = 160;
 /// Most edits of each sort in one plan.
 const EDITS: usize = 12;
 
-const STORAGES: [ProbeStorage<'static>; 2] = [
+const STORAGES: [ProbeStorage<'static>; 3] = [
     ProbeStorage::SharedArray {
         owner: "java/lang/$Classhook",
         field: "hits",
+    },
+    ProbeStorage::SharedMethods {
+        owner: "java/lang/$Classhook",
+        field: "hits",
+        method: "hit",
     },
     ProbeStorage::ClassArray {
         runtime: "classhook/runtime/Probes",

@@ -21,6 +21,7 @@ mod random;
 mod replaced;
 mod samples;
 mod schema;
+mod shared_methods;
 mod snippets;
 mod structure;
 mod tables;

@@ -4,13 +4,15 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * One thread calls `step` as often as it can; another does what it is told: `rare N` calls one of the methods that are
- * hot for nobody, `pause` and `go` stop and start the first, `end` ends the program. It is up when the first has run.
+ * hot for nobody, `deep` runs out of stack and says how often that was caught, `pause` and `go` stop and start the first,
+ * `end` ends the program. It is up when the first has run.
  */
 public class Hot {
     static volatile boolean paused;
     static volatile boolean ended;
     static volatile boolean idle;
     static volatile long sum;
+    static int overflows;
     static final CountDownLatch RUNNING = new CountDownLatch(1);
 
     static class Work {
@@ -24,6 +26,15 @@ public class Hot {
                 case 1: return 10;
                 case 2: return 20;
                 default: return 30;
+            }
+        }
+
+        /** How many calls had no stack left and were caught where they were made. */
+        static int deep() {
+            try {
+                return deep();
+            } catch (StackOverflowError overflow) {
+                return ++overflows;
             }
         }
     }
@@ -52,7 +63,10 @@ public class Hot {
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null && !line.equals("end"); line = input.readLine()) {
             if (line.startsWith("rare ")) System.out.println(Work.rare(Integer.parseInt(line.substring(5))));
-            else {
+            else if (line.equals("deep")) {
+                overflows = 0;
+                System.out.println(Work.deep());
+            } else {
                 paused = line.equals("pause");
                 while (idle != paused) Thread.yield();
                 System.out.println(line);

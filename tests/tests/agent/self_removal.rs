@@ -87,6 +87,8 @@ fn what_is_hit_before_and_after_the_removal_is_recorded_as_without_it() {
         assert_eq!(running.ask("rare 1"), "10", "{jdk}");
         await_removal(&running);
         assert_eq!(running.ask("rare 2"), "20", "{jdk}");
+        // Nothing is called where the stack has just ended, which would end it once more.
+        assert_eq!(running.ask("deep"), "1", "{jdk}");
         let pid = running.pid().to_string();
         let status = classhook(&["status", &pid]);
         let said = status.stdout.contains("with hot code where they were hit");
@@ -96,6 +98,7 @@ fn what_is_hit_before_and_after_the_removal_is_recorded_as_without_it() {
         let mut running = start(&jdk, &without, ",self-remove=off");
         assert_eq!(running.ask("rare 1"), "10");
         assert_eq!(running.ask("rare 2"), "20");
+        assert_eq!(running.ask("deep"), "1", "{jdk}");
         end(running);
         let [with, without] = [&with, &without].map(|folder| snapshot(folder));
         assert_eq!(all_hits(&with), all_hits(&without), "{jdk}");

@@ -68,11 +68,7 @@ impl Layout {
             {
                 let edit = edits.get(edit_index(*key));
                 if let Some(Action::Hit(probe)) = edit.map(|edit| edit.action) {
-                    let (array, hit) = probes.hit(probe);
-                    if let Some(array) = array {
-                        put(&array, &mut room);
-                    }
-                    put(&hit, &mut room);
+                    probes.hit(probe).each(|part| put(part, &mut room));
                 }
                 match key >> 24 & 3 {
                     RANK_PRE => gap.pre_count = gap.pre_count.plus(1),
