@@ -142,22 +142,22 @@ impl<'a> Bench<'a> {
 
     /// What each profiler has written must be there: one that did nothing would cost nothing.
     fn check(&self) -> Result<()> {
-        let longest = |extension: &str| {
+        let longest = |end: &str| {
             let mut longest = 0;
             for file in std::fs::read_dir(&self.folder)? {
                 let file = file?;
-                if file.path().extension().is_some_and(|it| it == extension) {
+                if file.file_name().to_string_lossy().ends_with(end) {
                     longest = longest.max(file.metadata()?.len());
                 }
             }
             Ok::<u64, anyhow::Error>(longest)
         };
-        for (extension, tool) in [
-            ("observed", "Classhook"),
-            ("jfr", "JFR"),
-            ("collapsed", "async-profiler"),
+        for (end, tool) in [
+            (".observed", "Classhook"),
+            ("recorder.jfr", "JFR"),
+            ("async.jfr", "async-profiler"),
         ] {
-            if longest(extension)? < 10_000 {
+            if longest(end)? < 10_000 {
                 bail!(
                     "expected a recording of {tool} in {}",
                     self.folder.display()
@@ -181,13 +181,14 @@ impl<'a> Bench<'a> {
             }
             Variant::Recorder => {
                 java.arg(format!(
-                    "-XX:StartFlightRecording=settings=profile,filename={folder}/recorded.jfr"
+                    "-XX:StartFlightRecording=settings=profile,filename={folder}/recorder.jfr"
                 ));
             }
             Variant::Async => {
+                // It writes two kinds of events in the recorder's format alone.
                 let library = self.async_profiler.display();
                 java.arg(format!(
-                    "-agentpath:{library}=start,event=itimer,interval=10ms,alloc=512k,collapsed,file={folder}/async.collapsed"
+                    "-agentpath:{library}=start,event=itimer,interval=10ms,alloc=512k,file={folder}/async.jfr"
                 ));
             }
         }
