@@ -88,15 +88,8 @@ impl RelayOptions {
         let mut check = program("check", to, self.token_file.as_deref())?;
         let answer = check.stdin(Stdio::null()).output();
         let answer = answer.map_err(|error| unusable(&error.to_string()))?;
-        let report: Value = serde_json::from_slice(&answer.stdout)
-            .map_err(|_| unusable("it ended without an answer"))?;
-        if let Some(version) = report["other-version"].as_str() {
-            return Err(unusable(&format!("version {version}")));
-        }
-        match report["failed"].as_str() {
-            Some(cause) => Err(Problem::user("H0669", "nothing can be sent").with("found", cause)),
-            None => Ok(()),
-        }
+        let failed = Problem::user("H0669", "nothing can be sent");
+        answered(&answer.stdout, failed).map(drop)
     }
 
     /// What can be said without the program.
@@ -147,24 +140,14 @@ impl Sending {
     /// If the receiver has not all of it (`H0666`), or the program failed (`H0667`).
     pub fn finish(mut self) -> Result<(), Problem> {
         drop(self.child.stdin.take()); // tells it
-        let mut answer = String::new();
-        let read = self
-            .child
-            .stdout
-            .take()
-            .map(|mut out| out.read_to_string(&mut answer));
-        let ended = self.child.wait();
-        let report: Option<Value> = serde_json::from_str(&answer).ok();
-        let (Some(Ok(_)), Ok(status), Some(report)) = (read, &ended, report) else {
-            return Err(unusable("it ended without an answer"));
-        };
-        if let Some(version) = report["other-version"].as_str() {
-            return Err(unusable(&format!("version {version}, {status}")));
+        let mut answer = Vec::new();
+        if let Some(mut out) = self.child.stdout.take() {
+            // What is not there is not read as an answer either.
+            let _ = out.read_to_end(&mut answer);
         }
-        if let Some(cause) = report["failed"].as_str() {
-            return Err(Problem::partial("H0669", "nothing was sent").with("found", cause));
-        }
-        let report = Report::read(&report);
+        let _ = self.child.wait();
+        let failed = Problem::partial("H0669", "nothing was sent");
+        let report = Report::read(&answered(&answer, failed)?);
         told(&report, &self.to)
     }
 }
@@ -173,6 +156,19 @@ impl Drop for Sending {
     fn drop(&mut self) {
         // One that was not finished, as something else failed: it sends what there is by itself.
         drop(self.child.stdin.take());
+    }
+}
+
+/// What the program has answered; `failed` with its cause if it could do nothing.
+fn answered(answer: &[u8], failed: Problem) -> Result<Value, Problem> {
+    let answer: Value =
+        serde_json::from_slice(answer).map_err(|_| unusable("it ended without an answer"))?;
+    if let Some(version) = answer["other-version"].as_str() {
+        return Err(unusable(&format!("version {version}")));
+    }
+    match answer["failed"].as_str() {
+        Some(cause) => Err(failed.with("found", cause)),
+        None => Ok(answer),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::channel::{self, Channel, Socket};
 use crate::frame::{Frame, Hello};
 use crate::store::{Received, Store};
 use crate::token::{PROOF, Side, Token};
+use crate::told::Told;
 
 /// Most senders at a time.
 const SENDERS: usize = 64;
@@ -26,8 +27,10 @@ const SILENCE: Duration = Duration::from_secs(15);
 const FILES: usize = 1024;
 /// How often it is looked whether it is to end.
 const TURN: Duration = Duration::from_millis(50);
-/// So many that are no senders are named; others are counted.
-const NAMED: u64 = 20;
+/// So many hosts with the cause for which they were refused are named; others are counted.
+const NAMED: usize = 20;
+/// So many files with the cause for which their end is missing are named.
+const NAMED_FILES: usize = 1024;
 
 /// Receives until a signal comes; whether all files that have begun are whole.
 ///
@@ -97,13 +100,13 @@ impl Listener {
         }
     }
 
-    /// The next that connects, and who it is; none if there is none now.
+    /// The next that connects, and the host that it is; none if there is none now.
     fn accept(&self) -> Option<(Socket, String)> {
         match &self.kind {
             Kind::Tcp(listener) => {
                 let (stream, peer) = listener.accept().ok()?;
                 stream.set_nonblocking(false).ok()?;
-                Some((Socket::Tcp(stream), peer.to_string()))
+                Some((Socket::Tcp(stream), peer.ip().to_string()))
             }
             Kind::Unix(listener) => {
                 let (stream, _) = listener.accept().ok()?;
@@ -130,7 +133,8 @@ pub struct Collector {
     senders: AtomicUsize,
     whole: AtomicU64,
     cut: AtomicU64,
-    strangers: AtomicU64,
+    refused: Told,
+    missing: Told,
 }
 
 impl Collector {
@@ -146,7 +150,8 @@ impl Collector {
             senders: AtomicUsize::new(0),
             whole: AtomicU64::new(0),
             cut: AtomicU64::new(0),
-            strangers: AtomicU64::new(0),
+            refused: Told::new(NAMED),
+            missing: Told::new(NAMED_FILES),
         })
     }
 
@@ -171,10 +176,13 @@ impl Collector {
 
     /// Says what there was; whether all of it is whole.
     pub fn finish(&self) -> bool {
-        let [whole, cut, strangers] =
-            [&self.whole, &self.cut, &self.strangers].map(|count| count.load(Ordering::Relaxed));
-        if strangers > 0 {
-            println!("connections that were refused: {strangers}");
+        let [whole, cut] = [&self.whole, &self.cut].map(|count| count.load(Ordering::Relaxed));
+        for (line, count) in [&self.missing, &self.refused].map(Told::repeated).concat() {
+            println!("{line} ({count} times in all)");
+        }
+        let refused = self.refused.total();
+        if refused > 0 {
+            println!("connections that were refused: {refused}");
         }
         println!("received: {whole} files are whole, {cut} times a sender went before the end");
         cut == 0
@@ -184,10 +192,9 @@ impl Collector {
         let mut channel = match self.admit(socket) {
             Ok(channel) => channel,
             Err(error) => {
-                let count = self.strangers.fetch_add(1, Ordering::Relaxed);
-                if count < NAMED {
-                    println!("refused {peer}: {}", escape::line(&error.to_string()));
-                }
+                let cause = error.to_string();
+                self.refused
+                    .say(&format!("refused {peer}: {}", escape::line(&cause)));
                 return;
             }
         };
@@ -208,12 +215,10 @@ impl Collector {
         for (file, is_whole) in session.files.values() {
             if !is_whole {
                 self.cut.fetch_add(1, Ordering::Relaxed);
-                println!(
-                    "{}: {} bytes, and the end is missing: {}",
-                    file.name(),
-                    file.length(),
-                    escape::line(&cause)
-                );
+                let (name, length, cause) = (file.name(), file.length(), escape::line(&cause));
+                self.missing.say(&format!(
+                    "{name}: {length} bytes, and the end is missing: {cause}"
+                ));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The sender's end of a connection.
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -10,6 +12,35 @@ use crate::token::{PROOF, Side, Token};
 
 /// How long the receiver may take for one step.
 const STEP: Duration = Duration::from_secs(20);
+
+/// Somebody is there and does not take what is sent.
+#[derive(Debug)]
+pub struct Refusal {
+    cause: String,
+    /// Whether the next attempt would end the same way, unless the receiver becomes another one: it has another token, or
+    /// another version, or is none.
+    pub is_for_good: bool,
+}
+
+impl Refusal {
+    fn for_good(cause: String) -> io::Error {
+        let is_for_good = true;
+        io::Error::other(Self { cause, is_for_good })
+    }
+
+    /// The refusal that is the cause of an error, if it is one.
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.cause)
+    }
+}
+
+impl Error for Refusal {}
 
 /// A connection to a receiver that has proved that it has the token.
 pub struct Link<'a> {
@@ -37,12 +68,15 @@ impl<'a> Link<'a> {
             (_, None) => [0; PROOF],
         };
         Hello { proof }.write(&mut channel)?;
-        let answer = Hello::read(&mut channel)?;
+        let answer = Hello::read(&mut channel).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => Refusal::for_good(error.to_string()),
+            _ => error,
+        })?;
         if let (Some(token), Some(binding)) = (token, &binding)
             && !token.proves(Side::Receiver, binding, &answer.proof)
         {
-            let kind = io::ErrorKind::PermissionDenied;
-            return Err(io::Error::new(kind, "the receiver has another token"));
+            let cause = "the receiver has another token".to_owned();
+            return Err(Refusal::for_good(cause));
         }
         Ok(Self {
             channel,
@@ -69,9 +103,10 @@ impl<'a> Link<'a> {
     /// As [`Link::say`], and if the receiver refuses what was said.
     pub fn hear(&mut self) -> io::Result<Frame> {
         match Frame::read(self.channel())? {
-            Frame::Refused(cause) => {
-                Err(io::Error::other(format!("the receiver refuses: {cause}")))
-            }
+            Frame::Refused(cause) => Err(io::Error::other(Refusal {
+                cause: format!("the receiver refuses: {cause}"),
+                is_for_good: false,
+            })),
             frame => Ok(frame),
         }
     }

@@ -14,6 +14,7 @@
 //! | [`mod@send`] | the sender |
 //! | [`store`] | the files of the receiver |
 //! | [`mod@collect`] | the receiver |
+//! | [`told`] | what the receiver has said, so that it says nothing twice |
 
 mod address;
 mod channel;
@@ -26,6 +27,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod token;
+mod told;
 
 use std::io::Read;
 use std::path::Path;

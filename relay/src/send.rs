@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::address::Address;
 use crate::frame::Frame;
-use crate::link::Link;
+use crate::link::{Link, Refusal};
 use crate::source::{Source, Which};
 use crate::token::Token;
 
@@ -33,7 +33,7 @@ pub struct Report {
     pub files: Vec<Sent>,
     /// How often a connection was made.
     pub connections: u64,
-    /// The last that failed.
+    /// Why the last connection failed, and what was refused before.
     pub cause: Option<String>,
 }
 
@@ -63,6 +63,8 @@ pub fn run(
         which,
         others: HashSet::new(),
         sources: Vec::new(),
+        refusal: None,
+        failure: None,
         report: Report::default(),
     };
     let mut over: Option<Instant> = None;
@@ -74,15 +76,22 @@ pub fn run(
         match outcome {
             Ok(()) => break,
             Err(error) => {
-                let never = error.kind() == io::ErrorKind::PermissionDenied;
-                sender.report.cause = Some(error.to_string());
-                if never && ends.load(Ordering::Relaxed) {
+                let refusal = Refusal::of(&error);
+                if refusal.is_some() {
+                    sender.refusal = Some(error.to_string());
+                }
+                sender.failure = Some(error.to_string());
+                let is_for_good = refusal.is_some_and(|refusal| refusal.is_for_good);
+                if is_for_good && ends.load(Ordering::Relaxed) {
                     break;
                 }
             }
         }
         if sender.kept() > kept {
             wait = WAIT;
+            if sender.refusal != sender.failure {
+                sender.refusal = None;
+            }
         }
         let until = Instant::now() + wait;
         wait = (wait * 2).min(LONGEST_WAIT);
@@ -110,6 +119,10 @@ struct Sender<'a> {
     /// Files of others.
     others: HashSet<PathBuf>,
     sources: Vec<Source>,
+    /// The last refusal since the receiver wrote anything.
+    refusal: Option<String>,
+    /// Why the last connection failed.
+    failure: Option<String>,
     report: Report,
 }
 
@@ -124,7 +137,7 @@ impl Sender<'_> {
     ) -> io::Result<()> {
         let mut link = Link::new(address, token, left)?;
         self.report.connections += 1;
-        self.report.cause = None;
+        self.failure = None;
         self.sources.iter_mut().for_each(Source::forget_receiver);
         let mut spoke = Instant::now();
         loop {
@@ -184,6 +197,12 @@ impl Sender<'_> {
             whole: source.ended,
         };
         self.report.files = self.sources.iter().map(sent).collect();
+        self.report.cause = match (self.refusal, self.failure) {
+            (Some(refusal), Some(failure)) if refusal != failure => {
+                Some(format!("{refusal}; at last: {failure}"))
+            }
+            (refusal, failure) => failure.or(refusal),
+        };
         self.report
     }
 }

@@ -61,12 +61,15 @@ impl Token {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, text.as_bytes())))
     }
 
-    /// As [`Token::read`], of a file that is made with a new token if it is not there.
+    /// As [`Token::read`], of a file that is made with a new token, and its folder, if it is not there.
     ///
     /// # Errors
     /// Also if it cannot be made.
     pub fn read_or_make(file: &Path) -> Result<Self, String> {
         let unmade = |cause: String| format!("no token can be made in {}: {cause}", file.display());
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(|error| unmade(error.to_string()))?;
+        }
         let mut options = OpenOptions::new();
         let opened = options.write(true).create_new(true).mode(0o600).open(file);
         match opened {
@@ -119,7 +122,7 @@ mod tests {
     #[test]
     fn token_is_made_once_and_must_be_private_and_long() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("token");
+        let file = folder.path().join("new/token");
         let made = Token::read_or_make(&file).unwrap();
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(text.trim().len(), 64);
