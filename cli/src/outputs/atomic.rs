@@ -84,7 +84,10 @@ fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// The folder that a path lies in, made if it is not there.
-fn parent_of(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// If it cannot be made.
+pub fn parent_of(path: &Path) -> io::Result<PathBuf> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())

@@ -38,12 +38,19 @@ pub fn show(dump: &Path, rows: usize) -> Result<(), Problem> {
     let output = ran.map_err(|error| unusable(&error.to_string()))?;
     let told = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
-        Some(0) => show::show(&String::from_utf8_lossy(&output.stdout)),
+        Some(0) if !output.stdout.is_empty() => {
+            show::show(&String::from_utf8_lossy(&output.stdout))
+        }
         Some(3) => {
             let message = format!("{} cannot be read as a heap dump", dump.display());
             Err(Problem::user("H0664", message).with("found", told.trim()))
         }
-        _ => Err(unusable(&format!("{}: {}", output.status, told.trim()))),
+        _ => {
+            let told = [told.trim(), "it printed nothing"];
+            let told = told.into_iter().find(|text| !text.is_empty());
+            let told = told.unwrap_or_default();
+            Err(unusable(&format!("{}: {told}", output.status)))
+        }
     }
 }
 

@@ -193,9 +193,9 @@ pub fn dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
 fn write_dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(file, &error);
     let target = absolute(file)?;
-    let parent = target.parent().unwrap_or(Path::new("/"));
     let jvm = Attachment::open(pid).map_err(unreached)?;
-    let place = Place::new(jvm.process(), parent).map_err(unwritable)?;
+    let place = atomic::parent_of(&target).and_then(|folder| Place::new(jvm.process(), &folder));
+    let place = place.map_err(unwritable)?;
     say(format_args!(
         "the JVM writes its heap, and stands still meanwhile"
     ));

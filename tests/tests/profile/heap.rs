@@ -5,16 +5,21 @@ use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
+use std::path::Path;
+
+/// A JVM of a program that knows what its heap holds, and waits.
+pub(super) fn held(jdk: &jdks::Jdk, folder: &Path) -> Servant {
+    let source = workspace::test_file("java/profile/Held.java");
+    let classes = javac::compile(&jdks::newest(), &[&source], folder, &["--release", "17"]);
+    let java = Java::new(jdk).options(&LATE).option("-Xcheck:jni");
+    Servant::of(&java.class_path(&[&classes]).main("Held"))
+}
 
 #[test]
 fn paths_to_instances_are_those_that_the_program_knows() {
-    let newest = jdks::newest();
-    let folder = scratch();
-    let source = workspace::test_file("java/profile/Held.java");
-    let classes = javac::compile(&newest, &[&source], folder.path(), &["--release", "17"]);
     for jdk in jdks::main_three() {
-        let java = Java::new(&jdk).options(&LATE).option("-Xcheck:jni");
-        let running = Servant::of(&java.class_path(&[&classes]).main("Held"));
+        let folder = scratch();
+        let running = held(&jdk, folder.path());
         let pid = running.pid().to_string();
         let told = |class: &str| {
             let run = classhook(&["profile", &pid, "--heap", &format!("path={class}")]);
@@ -72,12 +77,9 @@ fn paths_to_instances_are_those_that_the_program_knows() {
 fn largest_retainers_are_those_that_the_program_knows() {
     let jdk = jdks::newest();
     let folder = scratch();
-    let source = workspace::test_file("java/profile/Held.java");
-    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
-    let java = Java::new(&jdk).options(&LATE);
-    let running = Servant::of(&java.class_path(&[&classes]).main("Held"));
+    let running = held(&jdk, folder.path());
     let pid = running.pid().to_string();
-    let dump = folder.path().join("app.hprof");
+    let dump = folder.path().join("made/app.hprof"); // in a folder that is not there yet
     let option = format!("dump={}", dump.display());
     classhook(&["profile", &pid, "--heap", &option, "--live"]).assert_success();
     let file = dump.to_string_lossy();
@@ -104,6 +106,16 @@ fn largest_retainers_are_those_that_the_program_knows() {
     classhook(&["profile", &file, "--heap", "retainers"])
         .assert_exit(2)
         .assert_stderr("error[H0664]");
+    // A program in the place of ours that does nothing is no empty answer.
+    let copy = folder.path().join("classhook");
+    std::fs::copy(workspace::classhook(), &copy).expect("room for a copy");
+    let reader = folder.path().join("classhook-heap");
+    std::os::unix::fs::symlink("/bin/true", &reader).expect("a link");
+    let words = ["profile", &file, "--heap", "retainers"];
+    let run = Java::program(copy).arguments(&words).run();
+    run.assert_exit(3)
+        .assert_stderr("error[H0667]")
+        .assert_stderr("it printed nothing");
     classhook(&["profile", &file, "--gc"])
         .assert_exit(2)
         .assert_stderr("error[H0663]");
