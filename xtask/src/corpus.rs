@@ -31,6 +31,8 @@ const RELEASES: [&str; 3] = [
 const KILLS: &str = "agent::durability::sixteen_killed";
 /// A test with tools that only this task fetches.
 const READERS: &str = "coverage::other_tools";
+/// A test beside a profiler that takes some seconds.
+const PROFILER: &str = "profile::beside::hot_methods";
 /// A test with Chromium, which not every machine has.
 const BROWSER: &str = "coverage::browser";
 /// What was counted for each corpus and kind of edit.
@@ -80,6 +82,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         GRADLE,
         KILLS,
         READERS,
+        PROFILER,
         BROWSER,
     ])
     .args(RELEASES)

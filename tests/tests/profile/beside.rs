@@ -1,11 +1,13 @@
 //! What the JDK's own tools say of the same JVM.
 
-use crate::support::command::{LATE, classhook};
+use super::heap::held;
+use crate::support::command::classhook;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
-use e2e_tests::servant::Servant;
+use e2e_tests::{artifacts, rotation};
 use e2e_tests::{javac, scratch, workspace};
 use serde_json::Value;
+use std::path::Path;
 
 fn tool(jdk: &jdks::Jdk, name: &str, words: &[&str]) -> Run {
     let run = Java::program(jdk.tool(name)).arguments(words).run();
@@ -30,10 +32,7 @@ fn objects(histogram: &str, class: &str, from_the_end: usize) -> u64 {
 fn heap_and_threads_are_those_of_jcmd() {
     let jdk = jdks::newest();
     let folder = scratch();
-    let source = workspace::test_file("java/profile/Held.java");
-    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
-    let java = Java::new(&jdk).options(&LATE).class_path(&[&classes]);
-    let running = Servant::of(&java.main("Held"));
+    let running = held(&jdk, folder.path());
     let pid = running.pid().to_string();
     let theirs = tool(&jdk, "jcmd", &[&pid, "GC.class_histogram"]);
     let ours = classhook(&[
@@ -141,5 +140,76 @@ fn contention_and_allocations_are_those_of_the_flight_recorder() {
             (bytes / expected - 1.0).abs() < 0.5,
             "{ours} and {theirs}, {expected} expected"
         );
+    }
+}
+
+/// The methods of `Hot` in the order of their parts of all samples in them, with these parts.
+fn parts(samples: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
+    let mut sums: Vec<(String, f64)> = ["Hot.heavy", "Hot.middle", "Hot.light"]
+        .map(|name| (name.to_owned(), 0.0))
+        .into();
+    for (method, samples) in samples {
+        if let Some((_, sum)) = sums.iter_mut().find(|(name, _)| *name == method) {
+            *sum += samples;
+        }
+    }
+    let all: f64 = sums.iter().map(|(_, sum)| sum).sum();
+    sums.iter_mut().for_each(|(_, sum)| *sum /= all);
+    sums.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    sums
+}
+
+/// The library of async-profiler, taken out of the jar that holds it.
+fn async_profiler(jdk: &jdks::Jdk, folder: &Path) -> std::path::PathBuf {
+    const LIBRARY: &str = "libs/libasyncProfiler-4.5-linux-x64.so";
+    let jar = artifacts::path("async-profiler");
+    let words = ["xf", &*jar.to_string_lossy(), LIBRARY];
+    let unpacked = Java::program(jdk.tool("jar")).folder(folder);
+    unpacked.arguments(&words).run().assert_success();
+    folder.join(LIBRARY)
+}
+
+/// `cargo xtask corpus` alone runs this one.
+#[test]
+fn hot_methods_are_those_of_async_profiler() {
+    if !rotation::everything() {
+        return;
+    }
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Hot.java");
+        let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+        let [ours, theirs] = ["ours", "theirs"].map(|name| folder.path().join(name));
+        let library = async_profiler(&jdk, folder.path());
+        let agent = format!(
+            "-agentpath:{}=start,event=itimer,interval=10ms,collapsed,file={}",
+            library.display(),
+            theirs.display()
+        );
+        let program = jdk.tool("java");
+        let texts = [&program, &classes, &ours].map(|path| path.to_string_lossy());
+        let [program, classes, folded] = texts.each_ref().map(AsRef::as_ref);
+        let words = ["profile", "--cpu", "samples", "--folded", folded];
+        let java = ["--", program, &agent, "-cp", classes, "Hot"];
+        classhook(&[&words[..], &java].concat()).assert_success();
+        let innermost = |line: &str| -> Option<(String, f64)> {
+            let (stack, count) = line.rsplit_once(' ')?;
+            let method = stack.rsplit(';').next()?.replace('/', ".");
+            Some((method, count.parse().ok()?))
+        };
+        let [ours, theirs] = [ours, theirs].map(|file| {
+            let text = std::fs::read_to_string(file).expect("folded stacks");
+            parts(text.lines().filter_map(innermost))
+        });
+        for (place, (our, their)) in ours.iter().zip(&theirs).enumerate() {
+            let expected = [0.6, 0.3, 0.1][place];
+            assert_eq!(our.0, their.0, "{jdk}: {ours:?}, {theirs:?}");
+            for found in [our.1, their.1] {
+                assert!(
+                    (found - expected).abs() < 0.1,
+                    "{jdk}: {ours:?}, {theirs:?}"
+                );
+            }
+        }
     }
 }
