@@ -88,7 +88,9 @@ impl Handlers for Events {
     }
 
     fn data_dump_request(&self) {
-        with_agent(|agent| agent.signal.flush());
+        with_agent(|agent| {
+            agent.signal.flush();
+        });
     }
 
     fn first_span(&self, live: Live, local: Local<'_>) -> Option<NewThread> {

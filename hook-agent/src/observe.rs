@@ -7,7 +7,6 @@
 
 mod about;
 mod answers;
-mod deadlocks;
 mod environment;
 mod events;
 mod file;
@@ -18,6 +17,7 @@ mod paths;
 mod plugin;
 mod reader;
 mod threads;
+mod unfinished;
 
 pub(crate) use environment::{equip_for_owners, equipped};
 pub(crate) use events::{freed, observed, observed_of_jvm};
@@ -260,9 +260,9 @@ fn record(
         }
     }
     environment::disable(jvm.live, running);
-    threads.finish(&mut reader);
+    threads.finish(jvm, running, &mut reader);
     inbox.read(jvm, running, usize::MAX, &mut reader);
-    reader.find_deadlocks(jvm, running);
+    reader.add_unfinished(jvm, running);
     reader.count_live(jvm, running);
     file.write(reader.recorded(inbox.elapsed(), true))
 }
@@ -285,7 +285,7 @@ fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(),
         }
     }
     environment::disable(jvm.live, running);
-    threads.finish(&mut listening);
+    threads.finish(jvm, running, &mut listening);
     let outcome = listening.finish(jvm, running);
     match (outcome, listening.is_retired()) {
         // Nobody waits for the end of one that was retired.

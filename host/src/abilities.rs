@@ -94,7 +94,7 @@ const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
 const ASK_MONITORS: &str = "ask-monitors";
 
 /// The same of `jvm-requests`.
-const REQUESTS: [(&str, &str, &str); 7] = [
+const REQUESTS: [(&str, &str, &str); 8] = [
     (
         "threads",
         "ask-threads",
@@ -129,6 +129,11 @@ const REQUESTS: [(&str, &str, &str); 7] = [
         "paths",
         "ask-paths",
         "asks what holds the instances of a class",
+    ),
+    (
+        "monitor-usage",
+        "ask-monitor-usage",
+        "asks who owns and waits for the monitors of the instances of a class",
     ),
 ];
 

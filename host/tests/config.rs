@@ -178,7 +178,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors` or `ask-paths`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors`, `ask-paths` or `ask-monitor-usage`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -295,7 +295,7 @@ fn mistakes_in_options_are_explained() {
         (
             "grant=everything",
             "H0201",
-            "`probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors` or `ask-paths`",
+            "`probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors`, `ask-paths` or `ask-monitor-usage`",
         ),
         ("select=a***", "H0110", "more than two"),
         ("plugin=nothing", "H0105", "no bundled plugin"),

@@ -162,6 +162,7 @@ impl Rows {
                     there.count += row.count;
                     there.total_ns += row.total_ns;
                     there.longest_ns = there.longest_ns.max(row.longest_ns);
+                    there.unfinished += row.unfinished;
                 }
             }
         }

@@ -116,6 +116,9 @@ pub struct Wait {
     pub total_ns: u64,
     /// How long at most, in nanoseconds.
     pub longest_ns: u64,
+    /// How many of them went on when the recording ended; until then they are counted and timed as the others.
+    #[serde(default)]
+    pub unfinished: u64,
 }
 
 /// What a stack threw.
@@ -167,6 +170,10 @@ pub enum What {
     Contended,
     /// `Object.wait` ended after so many nanoseconds.
     Wait,
+    /// A thread waited to enter a monitor when the recording ended, for so many nanoseconds until then.
+    UnfinishedContended,
+    /// A thread was in `Object.wait` when the recording ended, for so many nanoseconds until then.
+    UnfinishedWait,
     /// Something was thrown.
     Exception,
 }

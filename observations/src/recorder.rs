@@ -156,21 +156,34 @@ impl Recorder {
 
     /// A thread waited to enter a monitor.
     pub fn contended(&mut self, origin: Origin, nanos: u64) {
-        if !wait(
-            &mut self.contended,
-            &mut self.recorded.contended,
-            origin,
-            nanos,
-        ) {
-            self.recorded.lost.rows += 1;
-        }
+        self.add_contended(origin, nanos, 0);
+    }
+
+    /// A thread waits to enter a monitor, so long so far, as the recording ends.
+    pub fn unfinished_contended(&mut self, origin: Origin, nanos: u64) {
+        self.add_contended(origin, nanos, 1);
+    }
+
+    fn add_contended(&mut self, origin: Origin, nanos: u64, unfinished: u64) {
+        let rows = &mut self.recorded.contended;
+        let has_room = wait(&mut self.contended, rows, origin, (nanos, unfinished));
+        self.recorded.lost.rows += u64::from(!has_room);
     }
 
     /// A thread waited in `Object.wait`.
     pub fn waited(&mut self, origin: Origin, nanos: u64) {
-        if !wait(&mut self.waits, &mut self.recorded.waits, origin, nanos) {
-            self.recorded.lost.rows += 1;
-        }
+        self.add_wait(origin, nanos, 0);
+    }
+
+    /// A thread waits in `Object.wait`, so long so far, as the recording ends.
+    pub fn unfinished_wait(&mut self, origin: Origin, nanos: u64) {
+        self.add_wait(origin, nanos, 1);
+    }
+
+    fn add_wait(&mut self, origin: Origin, nanos: u64, unfinished: u64) {
+        let rows = &mut self.recorded.waits;
+        let has_room = wait(&mut self.waits, rows, origin, (nanos, unfinished));
+        self.recorded.lost.rows += u64::from(!has_room);
     }
 
     /// Something was thrown, which the frame `caught` catches, and perhaps never looks at.
@@ -285,12 +298,12 @@ fn place<K: Hash + Eq, R>(
     Some(rows.len() - 1)
 }
 
-/// Adds a time of waiting; false if there is no room.
+/// Adds a time of waiting, and 1 if it has not ended; false if there is no room.
 fn wait(
     places: &mut HashMap<Origin, usize>,
     rows: &mut Vec<Wait>,
     origin: Origin,
-    nanos: u64,
+    (nanos, unfinished): (u64, u64),
 ) -> bool {
     let new = || Wait {
         thread: origin.thread,
@@ -304,6 +317,7 @@ fn wait(
     rows[at].count += 1;
     rows[at].total_ns += nanos;
     rows[at].longest_ns = rows[at].longest_ns.max(nanos);
+    rows[at].unfinished += unfinished;
     true
 }
 
@@ -360,7 +374,7 @@ mod tests {
         let mut recorder = recorder(0);
         let origin = origin(&mut recorder);
         recorder.contended(origin, 5);
-        recorder.contended(origin, 7);
+        recorder.unfinished_contended(origin, 7);
         recorder.exception(origin, None, false);
         recorder.exception(origin, Some(0), false);
         recorder.exception(origin, None, false);
@@ -372,6 +386,7 @@ mod tests {
             panic!("{recorded:?}")
         };
         assert_eq!((wait.count, wait.total_ns, wait.longest_ns), (2, 12, 7));
+        assert_eq!(wait.unfinished, 1);
         let counts: Vec<u64> = recorded.exceptions.iter().map(|row| row.count).collect();
         assert_eq!(counts, [2, 1]);
         assert_eq!((recorded.cpu[0].samples, recorded.cpu[0].cpu_ns), (2, 30));

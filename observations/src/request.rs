@@ -33,6 +33,11 @@ pub enum Request {
     },
     /// Which threads own monitors, and which wait for them.
     Monitors,
+    /// Who owns and waits for the monitors of the instances of a class.
+    MonitorUsage {
+        /// Its name as in Java.
+        class: String,
+    },
     /// What holds the instances of a class.
     Paths {
         /// Its name as in Java.
@@ -42,7 +47,7 @@ pub enum Request {
 
 impl Request {
     /// The functions that ask, in `wit/plugin.wit`.
-    pub const NAMES: [&str; 7] = [
+    pub const NAMES: [&str; 8] = [
         "threads",
         "cpu-times",
         "histogram",
@@ -50,6 +55,7 @@ impl Request {
         "stack",
         "monitors",
         "paths",
+        "monitor-usage",
     ];
 
     /// The function that asks.
@@ -63,6 +69,7 @@ impl Request {
             stack,
             monitors,
             paths,
+            monitor_usage,
         ] = Self::NAMES;
         match self {
             Self::Threads { .. } => threads,
@@ -72,6 +79,7 @@ impl Request {
             Self::Stack { .. } => stack,
             Self::Monitors => monitors,
             Self::Paths { .. } => paths,
+            Self::MonitorUsage { .. } => monitor_usage,
         }
     }
 

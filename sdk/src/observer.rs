@@ -126,7 +126,7 @@ subscriptions! {
     exhaustion;
     /// What is caught; only in JVMs that were started with the agent.
     catches;
-    /// Classes that are unloaded, where HotSpot says so by their names: JDK 17.
+    /// Classes that are unloaded, where HotSpot says so by their names: JDK 17 and newer.
     unloads;
     /// How many sampled objects of each class are gone.
     frees;
@@ -232,6 +232,19 @@ impl Requests<'_> {
         Ok(match self.0 {
             None => jvm_requests::monitors(),
             Some(native) => native.ask("monitors", &[]),
+        }?)
+    }
+
+    /// Which thread owns the monitor of each instance of a class, named as in Java, and which wait for it: events
+    /// [`What::Owns`], [`What::WaitsToEnter`] and [`What::WaitsFor`]; of 1,000 instances at most. The program stands still
+    /// for each.
+    ///
+    /// # Errors
+    /// If it was asked and not answered yet.
+    pub fn monitor_usage(&self, class: &str) -> Result {
+        Ok(match self.0 {
+            None => jvm_requests::monitor_usage(class),
+            Some(native) => native.ask("monitor-usage", &[]),
         }?)
     }
 
@@ -430,7 +443,7 @@ pub enum What {
         /// How many events it has.
         events: u64,
     },
-    /// The thread owns a monitor of an object of the class ([`Requests::monitors`]).
+    /// The thread owns a monitor of an object of the class ([`Requests::monitors`], [`Requests::monitor_usage`]).
     Owns {
         /// Which one of those of the answer.
         monitor: u64,

@@ -28,6 +28,8 @@ pub(crate) struct Observation {
     running: RwLock<Vec<Arc<Running>>>,
     /// Environments that were equipped before the live phase.
     prepared: Mutex<Vec<(Listener, Jvmti)>>,
+    /// When the JVM last had no memory or thread to give.
+    exhausted: Mutex<Option<Instant>>,
     /// How many recordings there were, and how many plugins that listened.
     pub recordings: AtomicU64,
     pub listeners: AtomicU64,
@@ -56,8 +58,8 @@ pub(crate) struct Running {
     /// Whether sampled objects are followed to the end.
     pub live: bool,
     queue: Mutex<Queue>,
-    /// Since when threads wait for a monitor, by their tags, and the tag of that which they want to enter.
-    waits: Mutex<HashMap<i64, (Instant, Option<i64>)>>,
+    /// The waits of threads that have not ended, by the tags of the threads.
+    waits: Mutex<HashMap<i64, Wait>>,
     monitors: AtomicI64,
     /// Objects that are gone, if that is wanted.
     freed: Option<Freed>,
@@ -65,6 +67,24 @@ pub(crate) struct Running {
     threads: AtomicI64,
     state: Mutex<State>,
     changed: Condvar,
+}
+
+/// A wait of a thread that has not ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    pub begun: Instant,
+    pub kind: WaitKind,
+    /// The tag of the object whose monitor it is, in a recording.
+    pub monitor: Option<i64>,
+}
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitKind {
+    /// To enter a monitor.
+    ToEnter,
+    /// The end of `Object.wait`.
+    ObjectWait,
 }
 
 /// Events that wait to be read.
@@ -168,6 +188,7 @@ impl Observation {
         Self {
             running: RwLock::default(),
             prepared: Mutex::new(prepared),
+            exhausted: Mutex::default(),
             recordings: AtomicU64::new(0),
             listeners: AtomicU64::new(0),
             collections: Collections::new(),
@@ -179,6 +200,12 @@ impl Observation {
         let mut prepared = lock(&self.prepared);
         let at = prepared.iter().position(|(of, _)| *of == listener)?;
         Some(prepared.swap_remove(at).1)
+    }
+
+    /// The JVM has no memory or thread to give; whether that was not so in this time before.
+    pub fn is_first_exhaustion_in(&self, time: Duration) -> bool {
+        let last = lock(&self.exhausted).replace(Instant::now());
+        last.is_none_or(|last| last.elapsed() >= time)
     }
 
     /// All that listen.
@@ -302,24 +329,20 @@ impl Running {
         self.freed.as_ref()
     }
 
-    /// A thread begins to wait, perhaps to enter the monitor with a tag.
-    pub fn wait_begins(&self, thread: i64, monitor: Option<i64>) {
-        lock(&self.waits).insert(thread, (Instant::now(), monitor));
+    /// The thread with a tag begins to wait.
+    pub fn wait_begins(&self, thread: i64, wait: Wait) {
+        lock(&self.waits).insert(thread, wait);
     }
 
-    /// The threads that wait to enter monitors, and these, by their tags.
-    pub fn waiting(&self) -> HashMap<i64, i64> {
-        let waits = lock(&self.waits);
-        let monitors = waits
-            .iter()
-            .map(|(thread, (_, monitor))| Some((*thread, (*monitor)?)));
-        monitors.flatten().collect()
+    /// The waits that have not ended, by the tags of the threads.
+    pub fn waits(&self) -> HashMap<i64, Wait> {
+        lock(&self.waits).clone()
     }
 
     /// How long the thread waited, in nanoseconds; none if that began before the recording.
     pub fn wait_ends(&self, thread: i64) -> Option<u64> {
-        let (begun, _) = lock(&self.waits).remove(&thread)?;
-        Some(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        let wait = lock(&self.waits).remove(&thread)?;
+        Some(u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Whether it ends with the JVM, whose collector may have stopped already.

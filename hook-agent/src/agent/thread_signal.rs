@@ -24,7 +24,10 @@ struct State {
     stop: bool,
     stopped: bool,
     wake: bool,
-    flush: bool,
+    /// How often everything was to be written so far, of that how often the thread has begun, and how often it has ended.
+    flushes: u64,
+    flushes_begun: u64,
+    flushes_ended: u64,
     /// Arrays do not come, so that waiting for one is of no use.
     hopeless: bool,
 }
@@ -51,13 +54,34 @@ impl ThreadSignal {
         self.changed.notify_all();
     }
 
-    /// Asks the agent thread to write everything right now.
-    pub fn flush(&self) {
+    /// Asks the agent thread to write everything right now; the number of this request.
+    pub fn flush(&self) -> u64 {
         let mut state = self.state();
         state.wake = true;
-        state.flush = true;
+        state.flushes += 1;
+        let request = state.flushes;
         drop(state);
         self.changed.notify_all();
+        request
+    }
+
+    /// As [`ThreadSignal::flush`], and waits until that is done, but no longer than so; whether it was.
+    pub fn flush_within(&self, patience: Duration) -> bool {
+        let request = self.flush();
+        let until = Instant::now() + patience;
+        let mut state = self.state();
+        while state.flushes_ended < request {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || !state.started || state.stopped {
+                return false;
+            }
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
     }
 
     /// The thread is being started, or could not be.
@@ -117,6 +141,10 @@ impl ThreadSignal {
     /// Waits for the next turn of the thread, which comes after this time at the latest.
     pub fn pause(&self, longest: Duration) -> Turn {
         let mut state = self.state();
+        if state.flushes_ended < state.flushes_begun {
+            state.flushes_ended = state.flushes_begun;
+            self.changed.notify_all();
+        }
         if !state.stop && !state.wake {
             state = self
                 .changed
@@ -125,7 +153,8 @@ impl ThreadSignal {
                 .0;
         }
         state.wake = false;
-        let flush = std::mem::take(&mut state.flush);
+        let flush = state.flushes_begun < state.flushes;
+        state.flushes_begun = state.flushes;
         match (state.stop, flush) {
             (true, _) => Turn::Stop,
             (false, true) => Turn::WriteAll,
@@ -185,6 +214,26 @@ mod tests {
         signal.arrays_come(false);
         signal.await_room(&ProbeTable::new());
         assert!(signal.state().hopeless);
+    }
+
+    #[test]
+    fn who_asks_to_flush_waits_until_it_is_done_and_not_for_ever() {
+        let signal = ThreadSignal::default();
+        assert!(!signal.flush_within(Duration::from_secs(60)), "no thread");
+        signal.set_started(true);
+        assert!(!signal.flush_within(Duration::from_millis(1)));
+        let written = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while signal.pause(Duration::from_secs(60)) != Turn::Stop {
+                    written.store(true, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+            assert!(signal.flush_within(Duration::from_secs(60)));
+            assert!(written.load(std::sync::atomic::Ordering::Relaxed));
+            signal.state().stop = true;
+            signal.wake();
+        });
     }
 
     #[test]

@@ -23,8 +23,10 @@ pub(crate) enum Observed<'a> {
         exception: LocalRef<'a>,
         at: Option<StackFrame>,
     },
-    /// It begins to wait to enter the monitor of an object, if there is one here, or in `Object.wait`.
-    Waits { to_enter: Option<LocalRef<'a>> },
+    /// It begins to wait to enter the monitor of an object.
+    WaitsToEnter { object: LocalRef<'a> },
+    /// It begins to wait in `Object.wait` of an object.
+    Waits { object: LocalRef<'a> },
     /// It has entered the monitor of an object for which it waited.
     Entered { object: LocalRef<'a> },
     /// It has started.

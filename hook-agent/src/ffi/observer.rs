@@ -128,11 +128,12 @@ unsafe extern "system" fn monitor_wait(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
-    _: jobject,
+    object: jobject,
     _: i64,
 ) {
-    hand_over(jvmti, jni, thread, |_| {
-        Some(Observed::Waits { to_enter: None })
+    hand_over(jvmti, jni, thread, |local| {
+        let object = local.borrow(object)?;
+        Some(Observed::Waits { object })
     });
 }
 
@@ -156,8 +157,8 @@ unsafe extern "system" fn monitor_contended_enter(
     object: jobject,
 ) {
     hand_over(jvmti, jni, thread, |local| {
-        let to_enter = local.borrow(object);
-        Some(Observed::Waits { to_enter })
+        let object = local.borrow(object)?;
+        Some(Observed::WaitsToEnter { object })
     });
 }
 

@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::agent::observation::Running;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
-use crate::ffi::jvmti::StackFrame;
+use crate::ffi::jvmti::{Referral, StackFrame, Told};
 use crate::ffi::refs::LocalRef;
 use crate::ffi::vm::Vm;
 use crate::loaded;
@@ -19,6 +19,11 @@ use observations::stacks::Frame;
 
 /// `JVMTI_THREAD_STATE_IN_OBJECT_WAIT`.
 const IN_OBJECT_WAIT: u32 = 0x100;
+
+/// Instances of a class whose monitors are looked at.
+const MOST_INSTANCES: i64 = 1_000;
+/// The tag of the class of which these are.
+const OF_CLASS: i64 = 1 << 32;
 
 /// Turns answers into events, whose numbers `names` then knows.
 pub(super) struct Answers<'a> {
@@ -47,6 +52,7 @@ impl Answers<'_> {
             Request::Properties => self.properties(jvm),
             Request::Stack { thread, frames } => self.stack(jvm, thread, *frames),
             Request::Monitors => self.monitors(jvm),
+            Request::MonitorUsage { class } => self.monitor_usage(jvm, class),
             Request::Paths { class } => self.paths(jvm, class),
         });
         jvmti.dispose();
@@ -56,7 +62,7 @@ impl Answers<'_> {
             Request::CpuTimes => Kind::CpuTime,
             Request::Histogram { .. } => Kind::Objects,
             Request::Properties => Kind::Property,
-            Request::Monitors => Kind::Owns,
+            Request::Monitors | Request::MonitorUsage { .. } => Kind::Owns,
             Request::Paths { .. } => Kind::Held,
         };
         let end = self.event(Kind::Answered, [kind as u64, events.len() as u64]);
@@ -140,7 +146,8 @@ impl Answers<'_> {
                 owned => owned.map_err(refused)?,
             };
             for object in &owned {
-                let owner = jvmti.monitor_owner(live, local, object).ok().flatten();
+                let users = jvmti.monitor_users(live, local, object).ok();
+                let owner = users.and_then(|users| users.owner);
                 let entered = owner.map_or(0, |(_, entered)| u64::from(entered));
                 events.extend(self.monitor(jvm, Kind::Owns, &name, (object, entered)));
             }
@@ -177,6 +184,40 @@ impl Answers<'_> {
             class: self.names.text(&class_name(&signature)),
             ..self.event(kind, [number.cast_unsigned(), entered])
         })
+    }
+
+    /// The users of the monitors of a class's instances, which have the numbers of this answer.
+    fn monitor_usage(&mut self, jvm: Jvm<'_>, class: &str) -> Result<Vec<Event>, String> {
+        let Jvm { live, local, .. } = jvm;
+        let jvmti = self.running.jvmti;
+        let name = self.names.text(class);
+        let mut events = Vec::new();
+        for (number, object) in instances(jvm, class)? {
+            let refused = |error| format!("the JVM does not tell who uses monitors: {error}");
+            let users = jvmti.monitor_users(live, local, &object).map_err(refused)?;
+            let mut tell = |kind, thread: &LocalRef<'_>, entered| {
+                let thread = jvmti.thread_name(live, local, thread).unwrap_or_default();
+                events.push(Event {
+                    thread: self.names.text(&thread),
+                    class: name,
+                    ..self.event(kind, [number.cast_unsigned(), u64::from(entered)])
+                });
+            };
+            if let Some((owner, entered)) = &users.owner {
+                tell(Kind::Owns, owner, *entered);
+            }
+            let is_notified = |thread: &&LocalRef<'_>| {
+                let notified = users.notify_waiters.iter();
+                !{ notified }.any(|one| local.is_same_object(one, thread))
+            };
+            for thread in users.waiters.iter().filter(is_notified) {
+                tell(Kind::Enters, thread, 0);
+            }
+            for thread in &users.notify_waiters {
+                tell(Kind::Waits, thread, 0);
+            }
+        }
+        Ok(events)
     }
 
     fn paths(&mut self, jvm: Jvm<'_>, class: &str) -> Result<Vec<Event>, String> {
@@ -249,6 +290,48 @@ impl Answers<'_> {
         };
         Ok(properties.map(event).collect())
     }
+}
+
+/// The instances of a class that can be reached, with numbers that count from 1.
+fn instances<'a>(jvm: Jvm<'a>, class: &str) -> Result<Vec<(i64, LocalRef<'a>)>, String> {
+    let Jvm { jvmti, live, local } = jvm;
+    let refused = |error| format!("the JVM does not follow references: {error}");
+    let mut is_there = false;
+    for found in jvmti.loaded_classes(live, local).map_err(refused)? {
+        let signature = jvmti.class_signature(&found).unwrap_or_default();
+        if class_name(&signature) == class {
+            jvmti.set_tag(live, &found, OF_CLASS).map_err(refused)?;
+            is_there = true;
+        }
+    }
+    if !is_there {
+        return Err(format!("no class `{class}` is loaded"));
+    }
+    let (mut last, mut more) = (0, false);
+    let visit = &mut |referral: &mut Referral| {
+        if referral.class_tag != OF_CLASS || referral.tag != 0 {
+            return;
+        }
+        more |= last == MOST_INSTANCES;
+        if last < MOST_INSTANCES {
+            last += 1;
+            referral.tag = last;
+        }
+    };
+    jvmti
+        .follow_references(live, Told::OfTaggedClasses, visit)
+        .map_err(refused)?;
+    if more {
+        return Err(format!(
+            "expected at most {MOST_INSTANCES} instances of `{class}`, found more"
+        ));
+    }
+    let tags: Vec<i64> = (1..=last).collect();
+    let mut found = jvmti
+        .objects_with_tags(live, local, &tags)
+        .map_err(refused)?;
+    found.sort_by_key(|(number, _)| *number);
+    Ok(found)
 }
 
 fn all_threads<'a>(jvm: Jvm<'a>) -> Result<Vec<LocalRef<'a>>, String> {

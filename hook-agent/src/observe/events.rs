@@ -2,13 +2,18 @@
 
 use super::identity::{is_ours, thread_tag};
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Kind, Listener, Running};
+use crate::agent::observation::{Event, Kind, Listener, Running, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::observed::{Observed, ObservedOfJvm};
 use crate::ffi::refs::LocalRef;
 use crate::names::class_name;
 use observations::Group;
+use std::time::{Duration, Instant};
+
+/// How long a thread that got no memory or thread waits for the agent's files, and after what time it does so again.
+const PATIENCE: Duration = Duration::from_millis(500);
+const CALM: Duration = Duration::from_secs(1);
 
 /// An event of the environment of one that listens.
 pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>) {
@@ -16,13 +21,11 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
         return;
     };
     let noted = match event {
-        Observed::Waits { to_enter } => {
-            // Who owns it is asked at the end of a recording.
-            let is_asked = running.listener == Listener::Recording;
-            let to_enter = to_enter.filter(|_| is_asked);
-            let monitor = to_enter.and_then(|object| monitor_tag(jvm, &running, &object));
-            let tag = thread_tag(jvm, &running, thread);
-            return tag.map_or((), |tag| running.wait_begins(tag, monitor));
+        Observed::WaitsToEnter { object } => {
+            return wait_begins(jvm, &running, thread, (&object, WaitKind::ToEnter));
+        }
+        Observed::Waits { object } => {
+            return wait_begins(jvm, &running, thread, (&object, WaitKind::ObjectWait));
         }
         Observed::Allocated {
             object,
@@ -70,7 +73,7 @@ pub(crate) fn observed_of_jvm(agent: &Agent, jvmti: Jvmti, event: ObservedOfJvm)
         ObservedOfJvm::CodeMade { method, bytes } => Kind::CodeMade { method, bytes },
         ObservedOfJvm::CodeGone { method } => Kind::CodeGone { method },
         ObservedOfJvm::Exhausted { flags, text } => {
-            agent.signal.flush(); // before the JVM perhaps ends
+            write_files(agent);
             Kind::Exhausted { flags, text }
         }
         ObservedOfJvm::Unloaded { class } => {
@@ -89,6 +92,16 @@ pub(crate) fn observed_of_jvm(agent: &Agent, jvmti: Jvmti, event: ObservedOfJvm)
         class: Vec::new(),
         frames: Vec::new(),
     });
+}
+
+/// Has the agent write its files before a JVM that has no memory or thread goes on and perhaps ends; once in a while, as a
+/// program may go on so for long.
+fn write_files(agent: &Agent) {
+    if agent.observation.is_first_exhaustion_in(CALM) {
+        agent.signal.flush_within(PATIENCE);
+    } else {
+        agent.signal.flush();
+    }
 }
 
 fn push(
@@ -161,6 +174,31 @@ fn follow_to_the_end(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>, cla
     if wish.takes_all_classes() || wish.takes_class(&class_name(&signature)) {
         let _ = jvm.jvmti.set_tag(jvm.live, object, freed.tag(&signature));
     }
+}
+
+/// A thread begins to wait for the monitor of an object.
+fn wait_begins(
+    jvm: Jvm<'_>,
+    running: &Running,
+    thread: &LocalRef<'_>,
+    (object, kind): (&LocalRef<'_>, WaitKind),
+) {
+    let Some(thread) = thread_tag(jvm, running, thread) else {
+        return;
+    };
+    // What is waited for is asked at the end of a recording.
+    let is_asked = running.listener == Listener::Recording;
+    let monitor = is_asked
+        .then(|| monitor_tag(jvm, running, object))
+        .flatten();
+    running.wait_begins(
+        thread,
+        Wait {
+            begun: Instant::now(),
+            kind,
+            monitor,
+        },
+    );
 }
 
 /// The tag of a monitor for which a thread waits.

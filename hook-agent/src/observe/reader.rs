@@ -1,12 +1,12 @@
 //! Adds up what is recorded.
 
 use super::about;
-use super::deadlocks;
 use super::frames::{Methods, place};
 use super::inbox::{Inbox, Sink};
 use super::threads::Sightings;
+use super::unfinished;
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Kind, Running};
+use crate::agent::observation::{Event, Kind, Running, WaitKind};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::names::class_name;
@@ -14,6 +14,7 @@ use observations::recorded::{Collection, Deadlock, Stuck, What};
 use observations::recorder::{Origin, Recorder};
 use observations::{Recorded, Subscription};
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// The thread of an event that has no name, as most virtual threads.
 const UNNAMED: &str = "(threads without a name)";
@@ -77,9 +78,32 @@ impl Reader {
         })
     }
 
-    /// Names the threads that wait for one another.
-    pub fn find_deadlocks(&mut self, jvm: Jvm<'_>, running: &Running) {
-        for circle in deadlocks::find(jvm, running) {
+    /// Adds the waits that go on now, as the recording ends, and names the threads that wait for one another.
+    pub fn add_unfinished(&mut self, jvm: Jvm<'_>, running: &Running) {
+        let (end, now) = (Instant::now(), self.inbox.elapsed());
+        let unfinished = unfinished::find(jvm, running);
+        self.recorder.lose(unfinished.left_out, 0);
+        for one in unfinished.waits {
+            let origin = Origin {
+                thread: self.thread(&one.thread),
+                class: self.recorder.class(&class_name(&one.class)),
+                node: self.node(jvm, &one.frames),
+            };
+            let nanos = end.saturating_duration_since(one.wait.begun).as_nanos();
+            let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+            let what = match one.wait.kind {
+                WaitKind::ToEnter => {
+                    self.recorder.unfinished_contended(origin, nanos);
+                    What::UnfinishedContended
+                }
+                WaitKind::ObjectWait => {
+                    self.recorder.unfinished_wait(origin, nanos);
+                    What::UnfinishedWait
+                }
+            };
+            self.recorder.moment(what, now, nanos, origin);
+        }
+        for circle in unfinished.deadlocks {
             let stuck = circle.into_iter().map(|one| Stuck {
                 thread: self.thread(&one.thread),
                 class: self.recorder.class(&class_name(&one.class)),

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 /// Threads for which there is room among the local references of one look.
 const CAPACITY: i32 = 4096;
 
+/// Of so many looks at a thread that waits, one asks for its CPU time, which costs two calls of the system; what it used
+/// counts where it is seen running next, so that nothing is lost by that but with a thread that ends meanwhile.
+const ASLEEP: u64 = 10;
+
 /// Takes what is seen of threads.
 pub(super) trait Sightings {
     /// Whether a thread of this name is looked at.
@@ -24,6 +28,16 @@ pub(super) trait Sightings {
     fn unseen(&mut self, thread: &str, nanos: u64);
 }
 
+/// A thread that has used CPU time, and runs.
+struct Seen<'a> {
+    tag: i64,
+    /// What it used since its stack was taken.
+    nanos: u64,
+    thread: &'a LocalRef<'a>,
+    /// The virtual thread that it carries.
+    within: Option<LocalRef<'a>>,
+}
+
 /// The threads that were seen.
 #[derive(Debug)]
 pub(super) struct Threads {
@@ -34,6 +48,9 @@ pub(super) struct Threads {
     looks: u64,
     last: Instant,
     virtual_thread: Option<VirtualThreadOf>,
+    /// Stacks that are taken at one look, of the threads that used most: one more than can run at a time. The JVM calls
+    /// those runnable, too, that wait in the kernel.
+    most: usize,
 }
 
 #[derive(Debug)]
@@ -45,6 +62,8 @@ struct Thread {
     unseen_ns: u64,
     /// The last look at which it was there.
     look: u64,
+    /// Whether it was seen with a virtual thread: the JVM has such a carrier wait, whatever its virtual thread does.
+    is_carrier: bool,
 }
 
 impl Threads {
@@ -56,6 +75,7 @@ impl Threads {
             looks: 0,
             last: Instant::now(),
             virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
+            most: std::thread::available_parallelism().map_or(1, usize::from) + 1,
         }
     }
 
@@ -86,7 +106,7 @@ impl Threads {
         let Ok(threads) = jvm.jvmti.all_threads(jvm.live, jvm.local) else {
             return;
         };
-        let depth = running.wish(Group::Samples).map_or(0, |wish| wish.frames);
+        let mut seen: Vec<Seen<'_>> = Vec::new();
         for thread in &threads {
             let Some((tag, nanos)) = self.used(jvm, running, thread, sink) else {
                 continue;
@@ -96,25 +116,61 @@ impl Threads {
                 jvm.jvmti
                     .virtual_thread(jvm.live, jvm.local, function, thread)
             });
-            let shown = within.as_ref().unwrap_or(thread);
             let Some(known) = self.known.get_mut(&tag) else {
                 continue;
             };
+            known.is_carrier |= within.is_some();
             // What it used before it began to wait was used elsewhere than where it waits.
-            if !jvm.jvmti.is_runnable(jvm.live, shown) {
-                known.unseen_ns += nanos;
-                continue;
+            match jvm
+                .jvmti
+                .is_runnable(jvm.live, within.as_ref().unwrap_or(thread))
+            {
+                false => known.unseen_ns += nanos,
+                true => seen.push(Seen {
+                    tag,
+                    nanos,
+                    thread,
+                    within,
+                }),
             }
-            // A thread that has ended meanwhile has no stack.
-            let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), depth) else {
-                continue;
-            };
-            let name = match &within {
-                None => known.name.clone(),
-                Some(within) => jvm.jvmti.thread_name(jvm.live, jvm.local, within),
-            };
-            sink.seen(jvm, &name.unwrap_or_default(), &frames, nanos);
         }
+        seen.sort_by_key(|one| std::cmp::Reverse(one.nanos));
+        for (place, one) in seen.iter().enumerate() {
+            match place < self.most {
+                true => self.take_stack(jvm, running, one, sink),
+                false => self.keep(one),
+            }
+        }
+    }
+
+    /// What a thread used counts with the next stack that is taken of it.
+    fn keep(&mut self, one: &Seen<'_>) {
+        if let Some(known) = self.known.get_mut(&one.tag) {
+            known.unseen_ns += one.nanos;
+        }
+    }
+
+    fn take_stack(
+        &mut self,
+        jvm: Jvm<'_>,
+        running: &Running,
+        one: &Seen<'_>,
+        sink: &mut impl Sightings,
+    ) {
+        let depth = running.wish(Group::Samples).map_or(0, |wish| wish.frames);
+        let shown = one.within.as_ref().unwrap_or(one.thread);
+        // A thread that has ended meanwhile has no stack.
+        let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), depth) else {
+            return;
+        };
+        let name = match &one.within {
+            None => self
+                .known
+                .get(&one.tag)
+                .and_then(|known| known.name.clone()),
+            Some(within) => jvm.jvmti.thread_name(jvm.live, jvm.local, within),
+        };
+        sink.seen(jvm, &name.unwrap_or_default(), &frames, one.nanos);
     }
 
     /// The tag of a thread and the CPU time that it used since the last look; none if it used none, or is not looked at.
@@ -126,6 +182,9 @@ impl Threads {
         sink: &mut impl Sightings,
     ) -> Option<(i64, u64)> {
         let tag = thread_tag(jvm, running, thread)?;
+        if self.sleeps(jvm, tag, thread) {
+            return None;
+        }
         let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, thread).ok()?;
         let is_first = self.looks == 1;
         // One that came since used no more, whatever its native thread had used before it was Java's.
@@ -143,6 +202,7 @@ impl Threads {
                 },
                 unseen_ns: 0,
                 look: 0,
+                is_carrier: false,
             }
         });
         known.look = self.looks;
@@ -151,8 +211,22 @@ impl Threads {
             .then(|| (tag, used + std::mem::take(&mut known.unseen_ns)))
     }
 
-    /// What threads used that were not seen running since.
-    pub fn finish(&mut self, sink: &mut impl Sightings) {
+    /// Whether a thread waits, or is not looked at, and its CPU time is not asked for this time.
+    fn sleeps(&mut self, jvm: Jvm<'_>, tag: i64, thread: &LocalRef<'_>) -> bool {
+        let Some(known) = self.known.get_mut(&tag) else {
+            return false;
+        };
+        known.look = self.looks;
+        let is_due = known.is_carrier || self.looks.is_multiple_of(ASLEEP);
+        known.name.is_none() || !(is_due || jvm.jvmti.is_runnable(jvm.live, thread))
+    }
+
+    /// Looks once more, and tells what threads used that were not seen running since.
+    pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
+        if self.interval.is_some() {
+            self.looks = (self.looks / ASLEEP + 1) * ASLEEP; // asks those that wait, too
+            jvm.with_frame(CAPACITY, |jvm| self.visit(jvm, running, sink));
+        }
         self.known
             .drain()
             .for_each(|(_, thread)| thread.leave(sink));

@@ -149,7 +149,7 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
 /// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
 /// in front of native ones, which stay.
-pub const CAPABILITIES: [&str; 28] = [
+pub const CAPABILITIES: [&str; 29] = [
     "probes",
     "rewrite",
     "structure",
@@ -178,6 +178,7 @@ pub const CAPABILITIES: [&str; 28] = [
     "ask-stack",
     "ask-monitors",
     "ask-paths",
+    "ask-monitor-usage",
 ];
 
 impl Default for Agent {

@@ -24,6 +24,7 @@ pub fn link(linker: &mut Linker<State>) -> Result<()> {
         stack,
         monitors,
         paths,
+        monitor_usage,
     ] = Request::NAMES;
     let mut interface = linker.instance(INTERFACE)?;
     interface.func_wrap(threads, |mut store: Store<'_>, (frames,): (u32,)| {
@@ -52,7 +53,13 @@ pub fn link(linker: &mut Linker<State>) -> Result<()> {
     })?;
     interface.func_wrap(paths, |mut store: Store<'_>, (class,): (String,)| {
         Ok((store.data_mut().ask(Request::Paths { class })?,))
-    })
+    })?;
+    interface.func_wrap(
+        monitor_usage,
+        |mut store: Store<'_>, (class,): (String,)| {
+            Ok((store.data_mut().ask(Request::MonitorUsage { class })?,))
+        },
+    )
 }
 
 impl State {

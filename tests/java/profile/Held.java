@@ -18,6 +18,10 @@ public class Held {
 
     static class Nobody {}
 
+    static class Gate {}
+
+    static final Gate GATE = new Gate();
+
     /** An interface with fields, which JVM TI counts before those of the class. */
     interface Marked {
         int ONE = Integer.parseInt("1");
@@ -41,11 +45,13 @@ public class Held {
         @Override
         public void run() {
             Object held = new InLocal();
-            ready.countDown();
-            try {
-                Thread.sleep(Long.MAX_VALUE);
-            } catch (InterruptedException end) {
-                System.out.println(held);
+            synchronized (GATE) {
+                ready.countDown();
+                try {
+                    Thread.sleep(Long.MAX_VALUE);
+                } catch (InterruptedException end) {
+                    System.out.println(held);
+                }
             }
         }
     }

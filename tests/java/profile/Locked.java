@@ -1,10 +1,12 @@
 import java.util.concurrent.CountDownLatch;
 
-/** Two threads that wait for one another for ever, and one that waits for one of them. */
+/** Two threads that wait for one another for ever, one that waits for one of them, and one that nobody notifies. */
 public class Locked {
     static class Left {}
 
     static class Right {}
+
+    static class Gate {}
 
     static final Left LEFT = new Left();
     static final Right RIGHT = new Right();
@@ -51,6 +53,20 @@ public class Locked {
                 Thread.sleep(1);
             }
         }
+        Gate gate = new Gate();
+        Thread waits = start("waits", () -> {
+            synchronized (gate) {
+                try {
+                    gate.wait();
+                } catch (InterruptedException never) {
+                    throw new AssertionError(never);
+                }
+            }
+        });
+        while (waits.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(20);
         System.out.println("locked");
     }
 }

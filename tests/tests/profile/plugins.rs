@@ -1,7 +1,8 @@
 //! Plugins that are told what the JVM knows, of a program that knows its own numbers.
 
+use super::heap::held;
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
-use e2e_tests::java::{Java, Run};
+use e2e_tests::java::Run;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
@@ -30,7 +31,7 @@ fn told(jdk: &Jdk, folder: &Path, settings: &Value, files: &[&str], java: &[&str
 }
 
 /// Everything that the plugin may subscribe to.
-pub(super) const GRANTS: [&str; 42] = [
+pub(super) const GRANTS: [&str; 44] = [
     "--grant",
     "observe-samples",
     "--grant",
@@ -65,6 +66,8 @@ pub(super) const GRANTS: [&str; 42] = [
     "ask-monitors",
     "--grant",
     "ask-paths",
+    "--grant",
+    "ask-monitor-usage",
     "--grant",
     "ask-threads",
     "--grant",
@@ -184,14 +187,18 @@ fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
 fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
     let jdk = jdks::newest();
     let folder = scratch();
-    let source = workspace::test_file("java/profile/Held.java");
-    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
-    let java = Java::new(&jdk).options(&LATE).class_path(&[&classes]);
-    let running = Servant::of(&java.main("Held"));
+    let running = held(&jdk, folder.path());
     let (pid, plugin) = (running.pid().to_string(), observing());
     let file = folder.path().join("rows.jsonl");
     let (lines, output) = (file.to_string_lossy(), folder.path().join("out"));
-    let settings = json!({"ask": ["threads", "cpu-times", "histogram", "properties"]}).to_string();
+    let ask = [
+        "threads",
+        "cpu-times",
+        "histogram",
+        "properties",
+        "monitor-usage Held$Gate",
+    ];
+    let settings = json!({ "ask": ask }).to_string();
     let words = [
         "plugin",
         "run",
@@ -226,7 +233,8 @@ fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
     assert!(of("cpu time", "main", "")[0]["total"].as_u64() > Some(0));
     let version = of("property", "", "java.vm.specification.version")[0];
     assert_eq!(version["method"], jdk.feature.to_string());
-    assert_eq!(of("answered", "", "")[0]["count"], 4);
+    assert_eq!(of("owns", "holder", "Held$Gate")[0]["total"], 1);
+    assert_eq!(of("answered", "", "")[0]["count"], 5);
     assert_eq!(running.end().code, Some(0));
 }
 

@@ -2,6 +2,7 @@
 
 use super::plugins::{GRANTS, observing, read, sum};
 use crate::support::command::classhook;
+use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::{javac, scratch, workspace};
 use serde_json::{Value, json};
@@ -15,10 +16,15 @@ fn rows(file: &Path) -> Vec<Value> {
 
 #[test]
 fn rare_events_and_answers_are_those_that_the_program_knows() {
-    for jdk in jdks::main_two() {
+    for jdk in jdks::main_three() {
         let folder = scratch();
         let source = workspace::test_file("java/profile/Gone.java");
-        let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+        let classes = javac::compile(
+            &jdks::newest(),
+            &[&source],
+            folder.path(),
+            &["--release", "17"],
+        );
         let [program, output, file] = [
             jdk.tool("java"),
             folder.path().join("out"),
@@ -28,7 +34,7 @@ fn rare_events_and_answers_are_those_that_the_program_knows() {
             "kinds": ["threads", "catches", "unloads", "frees", "dumps"],
             "classes": ["Gone$*"],
             "bytes": 0,
-            "ask": ["monitors", "stack owner", "paths Gone$Kept"],
+            "ask": ["monitors", "stack owner", "paths Gone$Kept", "monitor-usage Gone$Gate"],
             "ask_after": "ready",
         })
         .to_string();
@@ -50,10 +56,7 @@ fn rare_events_and_answers_are_those_that_the_program_knows() {
             6,
             "by finally as well, {jdk}"
         );
-        // HotSpot's own event, which JDK 25 offers and does not send.
-        let unloaded = count("unloaded", "Gone$Gate");
-        let expected = if jdk.feature == 17 { 4..=4 } else { 0..=4 };
-        assert!(expected.contains(&unloaded), "{jdk}: {}", run.report());
+        assert_eq!(count("unloaded", "Gone$Gate"), 4, "{jdk}");
         assert_eq!(
             total("freed", "Gone$Unit"),
             1_000,
@@ -68,16 +71,26 @@ fn rare_events_and_answers_are_those_that_the_program_knows() {
                 .next()
                 .unwrap_or_else(|| panic!("no {what} of {thread}, {jdk}: {}", run.report()))
         };
-        let monitor = |what: &str, thread: &str| {
-            let row = of(what, thread);
-            assert_eq!(row["class"], "Gone$Gate", "{row}");
+        // The number of the monitor, in the answer to the first question or to the last.
+        let monitor = |what: &str, thread: &str, answer: u32| {
+            let is_it = |row: &&Value| {
+                row["what"] == what && row["thread"] == thread && row["line"] == answer
+            };
+            let row = rows.iter().find(is_it);
+            let row = row.unwrap_or_else(|| panic!("no {what}, {jdk}: {}", run.report()));
+            assert_eq!(
+                (&row["class"], &row["count"]),
+                (&json!("Gone$Gate"), &json!(1))
+            );
             row["total"].as_u64().expect("a monitor")
         };
-        let owner = monitor("owns", "owner");
-        assert_eq!(owner, monitor("enters", "enters"), "{jdk}");
-        // Newer JDKs tell a monitor of `Object.wait` once the thread wants it back.
-        if jdk.feature == 17 {
-            assert_ne!(owner, monitor("waits", "waits"), "{jdk}");
+        for answer in [0, 3] {
+            let owner = monitor("owns", "owner", answer);
+            assert_eq!(owner, monitor("enters", "enters", answer), "{jdk}");
+            // JDK 25 tells which monitor a thread waits for once that was notified.
+            if jdk.feature < 25 || answer == 3 {
+                assert_ne!(owner, monitor("waits", "waits", answer), "{jdk}");
+            }
         }
         let method = of("thread", "owner")["method"].as_str();
         assert!(
@@ -157,6 +170,43 @@ fn swallowed_exceptions_and_times_are_recorded_within_a_window() {
         .assert_stderr("--after is for a command");
 }
 
+/// Three threads wait to enter monitors, and one in `Object.wait`, when the program ends.
+fn assert_unfinished_waits_are_told(stdout: &str, folder: &Path, jdk: &jdks::Jdk) {
+    let heading = "CONTENDED MONITORS: threads waited 3 times to enter one, ";
+    let line = stdout.lines().find(|line| line.starts_with(heading));
+    let line = line.unwrap_or_else(|| panic!("{jdk}: {stdout}"));
+    assert!(line.ends_with("; 3 of them went on at the end"), "{line}");
+    let rows = rows(&folder.join("rows.jsonl"));
+    let unfinished = |kind: &str, class: &str| -> u64 {
+        let is_it = |row: &&Value| row["kind"] == kind && row["class"] == class;
+        let found = rows.iter().filter(is_it);
+        found
+            .map(|row| {
+                assert_eq!(row["count"], row["unfinished"], "{row}");
+                let enough = row["total_ns"].as_u64() >= Some(20_000_000);
+                assert!(enough, "the program goes on for so long: {row}");
+                row["unfinished"].as_u64().expect("a number")
+            })
+            .sum()
+    };
+    assert_eq!(unfinished("contended", "Locked$Left"), 2, "{jdk}");
+    assert_eq!(unfinished("contended", "Locked$Right"), 1, "{jdk}");
+    assert_eq!(unfinished("wait", "Locked$Gate"), 1, "{jdk}");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the file");
+    assert!(
+        read("folded").contains("Locked.enter "),
+        "{}",
+        read("folded")
+    );
+    let times = read("times.json");
+    for name in [
+        "waits to enter Locked$Left, to the end",
+        "waits in Locked$Gate, to the end",
+    ] {
+        assert!(times.contains(name), "{jdk}: {times}");
+    }
+}
+
 #[test]
 fn threads_that_wait_for_one_another_are_named() {
     for jdk in jdks::main_two() {
@@ -165,17 +215,19 @@ fn threads_that_wait_for_one_another_are_named() {
         let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
         let program = jdk.tool("java");
         let [program, classes] = [&program, &classes].map(|path| path.to_string_lossy());
-        let words = [
-            "profile",
-            "--monitor",
-            "--",
-            &program,
-            "-Xcheck:jni",
-            "-cp",
-            &classes,
-            "Locked",
+        let files = ["folded", "rows.jsonl", "times.json"].map(|name| folder.path().join(name));
+        let files = files.each_ref().map(|file| file.to_string_lossy());
+        let [folded, lines, times] = files.each_ref().map(AsRef::as_ref);
+        let outputs = [
+            "--folded",
+            folded,
+            "--json-lines",
+            lines,
+            "--perfetto",
+            times,
         ];
-        let run = classhook(&words);
+        let java = ["--", &program, "-Xcheck:jni", "-cp", &classes, "Locked"];
+        let run = classhook(&[&["profile", "--monitor"][..], &outputs, &java].concat());
         run.assert_success();
         assert!(
             run.stdout.contains("DEADLOCK 1: 2 threads\n"),
@@ -190,5 +242,45 @@ fn threads_that_wait_for_one_another_are_named() {
             assert!(run.stdout.contains(line), "{jdk}: {line}: {}", run.report());
         }
         assert!(!run.stdout.contains("\"third\" waits"), "{}", run.report());
+        assert_unfinished_waits_are_told(&run.stdout, folder.path(), &jdk);
+    }
+}
+
+#[test]
+fn what_was_recorded_is_on_the_disk_when_memory_or_threads_are_exhausted() {
+    for jdk in jdks::main_two() {
+        for what in ["memory", "thread"] {
+            let folder = scratch();
+            let source = workspace::test_file("java/profile/Exhausted.java");
+            let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+            let [output, copy, config] =
+                ["out", "copy", "classhook.toml"].map(|name| folder.path().join(name));
+            let grants: Vec<&str> = GRANTS.into_iter().filter(|it| *it != "--grant").collect();
+            let text = format!(
+                "[agent]\noutput = \"out\"\n[[plugin]]\nuse = \"coverage\"\n\
+                 [[plugin]]\nuse = \"trace\"\n[plugin.config]\nmethods = [\"Exhausted.traced\"]\n\
+                 [[plugin]]\nuse = {:?}\ngrant = {grants:?}\n[plugin.config]\nkinds = [\"exhaustion\"]\n",
+                observing()
+            );
+            std::fs::write(&config, text).expect("the test's folder is writable");
+            let [from, to] = [&output, &copy].map(|path| path.to_string_lossy());
+            let run = Java::new(&jdk)
+                .options(&["-Xmx64m"])
+                .agent(Some(&format!("config={}", config.display())))
+                .class_path(&[&classes])
+                .main("Exhausted")
+                .arguments(&[what, &from, &to])
+                .run();
+            run.assert_success();
+            let classes = classes.to_string_lossy();
+            let told = classhook(&["report", &to, "--classes", &classes]);
+            let calls = "777 calls of 1 traced method";
+            assert!(told.stdout.contains(calls), "{jdk}: {}", told.report());
+            let mut lines = told.stdout.lines();
+            let last = lines.find(|line| line.starts_with("Exhausted$Last "));
+            // Two lines of three: nobody calls the constructor.
+            let is_covered = last.is_some_and(|line| line.contains("66%"));
+            assert!(is_covered, "{jdk}, {what}: {}", told.report());
+        }
     }
 }

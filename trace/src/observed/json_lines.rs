@@ -56,6 +56,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         rows.extend(waits.iter().map(|one| {
             let values = json!({
                 "class": class(one.class), "count": one.count, "total_ns": one.total_ns, "longest_ns": one.longest_ns,
+                "unfinished": one.unfinished,
             });
             row(kind, one.thread, one.node, values)
         }));

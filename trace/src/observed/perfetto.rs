@@ -1,6 +1,6 @@
 //! Chrome's trace format: single events on a time line, for <https://ui.perfetto.dev> and `chrome://tracing`.
 //!
-//! Waits and collections are complete events (`ph` = `X`) that end when they were told, samples, allocations and exceptions
+//! Waits and collections are complete events (`ph` = `X`) that end when they were told or with the recording, samples, allocations and exceptions
 //! instants (`ph` = `i`); each thread has a track, collections have one of their own, and the heap in use a counter.
 
 use std::collections::BTreeMap;
@@ -94,6 +94,12 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
         What::Exception => (class(), "", false),
         What::Contended => (format!("waits to enter {}", class()), "ns", true),
         What::Wait => (format!("waits in {}", class()), "ns", true),
+        What::UnfinishedContended => (
+            format!("waits to enter {}, to the end", class()),
+            "ns",
+            true,
+        ),
+        What::UnfinishedWait => (format!("waits in {}, to the end", class()), "ns", true),
     };
     let mut args = json!({ "stack": stack });
     if !amount.is_empty() {
@@ -103,8 +109,8 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
         What::Cpu => "cpu",
         What::Allocation => "allocation",
         What::Exception => "exception",
-        What::Contended => "monitor",
-        What::Wait => "wait",
+        What::Contended | What::UnfinishedContended => "monitor",
+        What::Wait | What::UnfinishedWait => "wait",
     };
     let (pid, tid) = (recorded.jvm.pid, track(moment.thread));
     if !is_long {

@@ -42,7 +42,12 @@ struct Table<'a> {
     rows: Vec<Row>,
     /// What an empty one says.
     nothing: &'a str,
+    /// Of how many samples the parts are estimated; none if everything was counted.
+    samples: Option<u64>,
 }
+
+/// With fewer samples, parts of rows are rather a matter of chance, which a reader is told.
+const FEW_SAMPLES: u64 = 50;
 
 /// The tables of one JVM.
 #[must_use]
@@ -120,6 +125,14 @@ impl Printed<'_> {
         let more = table.rows.len().saturating_sub(self.layout.rows);
         if more > 0 {
             let _ = writeln!(self.text, "… and {}", counted(more as u64, "more row"));
+        }
+        if let Some(samples @ 1..FEW_SAMPLES) = table.samples {
+            // Two standard deviations of a part of a half, the most that there can be: 2 · √(¼ / n).
+            let off = (100.0 / (samples as f64).sqrt()).round();
+            let _ = writeln!(
+                self.text,
+                "few samples: of {samples}, the part of a row may be {off} points off; more come of a longer recording or a shorter interval"
+            );
         }
     }
 
@@ -214,6 +227,7 @@ fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         name: "method",
         rows: rows.collect(),
         nothing: "nothing of this was recorded",
+        samples: Some(samples),
     }
 }
 
@@ -276,6 +290,7 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
         name: "class",
         rows: rows.collect(),
         nothing: "nothing of this was recorded",
+        samples: Some(samples).filter(|_| recorded.subscription.allocations != Some(0)),
     }
 }
 
@@ -285,26 +300,33 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
         true => &recorded.contended,
         false => &recorded.waits,
     };
-    let mut sites: HashMap<(u32, Option<u32>), [u64; 3]> = HashMap::new();
+    let mut sites: HashMap<(u32, Option<u32>), [u64; 4]> = HashMap::new();
     for row in rows {
-        let [count, total, longest] = sites.entry((row.class, row.node)).or_default();
+        let [count, unfinished, total, longest] = sites.entry((row.class, row.node)).or_default();
         *count += row.count;
+        *unfinished += row.unfinished;
         *total += row.total_ns;
         *longest = row.longest_ns.max(*longest);
     }
     let times: u64 = rows.iter().map(|row| row.count).sum();
+    let unfinished: u64 = rows.iter().map(|row| row.unfinished).sum();
     let nanos: u64 = rows.iter().map(|row| row.total_ns).sum();
     let rows = sites
         .into_iter()
-        .map(|((class, node), [count, total, longest])| Row {
+        .map(|((class, node), [count, unfinished, total, longest])| Row {
             weight: total as f64,
             then: 0.0,
-            cells: vec![thousands(count), duration(total), duration(longest)],
+            cells: vec![
+                thousands(count),
+                thousands(unfinished),
+                duration(total),
+                duration(longest),
+            ],
             node,
             name: named(recorded.class(class)),
         });
     let rows = rows.collect();
-    let (heading, nothing) = match contended {
+    let (mut heading, nothing) = match contended {
         true => (
             format!(
                 "CONTENDED MONITORS: threads waited {} to enter one, {} in all",
@@ -322,12 +344,17 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
             "no thread waited in Object.wait",
         ),
     };
+    if unfinished > 0 {
+        let unfinished = thousands(unfinished);
+        let _ = write!(heading, "; {unfinished} of them went on at the end");
+    }
     Table {
         heading,
-        titles: &["count", "total", "longest"],
+        titles: &["count", "unfinished", "total", "longest"],
         name: "class of the monitor",
         rows,
         nothing,
+        samples: None,
     }
 }
 
@@ -373,6 +400,7 @@ fn exceptions(recorded: &Recorded) -> Table<'static> {
         name: "class",
         rows: rows.collect(),
         nothing: "nothing was thrown",
+        samples: None,
     }
 }
 

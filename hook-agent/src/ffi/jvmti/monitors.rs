@@ -1,12 +1,23 @@
 //! Who owns monitors, and who waits for them; and an event of HotSpot's own.
 
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
-use crate::ffi::table::{ExtensionEvent, ExtensionEventInfo, MonitorUsage, TYPE_CCHAR};
+use crate::ffi::table::{Event, ExtensionEvent, ExtensionEventInfo, MonitorUsage, TYPE_CCHAR};
 use jni_sys::{jint, jobject};
 use std::ptr::null_mut;
 
 /// HotSpot's event of classes that are unloaded.
 const CLASS_UNLOAD: &[u8] = b"com.sun.hotspot.events.ClassUnload";
+
+/// Who uses a monitor.
+#[derive(Debug)]
+pub(crate) struct MonitorUsers<'a> {
+    /// The thread that owns it, and how often it has entered it.
+    pub owner: Option<(LocalRef<'a>, u32)>,
+    /// The threads that wait to own it; before JDK 23 HotSpot counts those of `notify_waiters` as well.
+    pub waiters: Vec<LocalRef<'a>>,
+    /// The threads that wait to be notified.
+    pub notify_waiters: Vec<LocalRef<'a>>,
+}
 
 impl Jvmti {
     /// The objects whose monitors a thread owns.
@@ -34,13 +45,13 @@ impl Jvmti {
         Ok(local.adopt(object))
     }
 
-    /// The thread that owns an object's monitor, and how often it has entered it.
-    pub fn monitor_owner<'a>(
+    /// The threads that own an object's monitor or wait for it (JVM TI, GetObjectMonitorUsage).
+    pub fn monitor_users<'a>(
         self,
         _: Live,
         local: Local<'a>,
         object: &LocalRef<'_>,
-    ) -> Result<Option<(LocalRef<'a>, u32)>, JvmtiError> {
+    ) -> Result<MonitorUsers<'a>, JvmtiError> {
         let mut usage = MonitorUsage {
             owner: null_mut(),
             entry_count: 0,
@@ -50,15 +61,20 @@ impl Jvmti {
             notify_waiters: null_mut(),
         };
         call!(self.GetObjectMonitorUsage(object.as_raw(), &raw mut usage))?;
-        for (threads, count) in [
+        let [waiters, notify_waiters] = [
             (usage.waiters, usage.waiter_count),
             (usage.notify_waiters, usage.notify_waiter_count),
-        ] {
+        ]
+        .map(|(threads, count)| {
             let threads = self.take_array(threads, count).into_iter();
-            threads.for_each(|thread| drop(local.adopt(thread)));
-        }
+            threads.filter_map(|thread| local.adopt(thread)).collect()
+        });
         let owner = local.adopt(usage.owner);
-        Ok(owner.map(|owner| (owner, usage.entry_count.cast_unsigned())))
+        Ok(MonitorUsers {
+            owner: owner.map(|owner| (owner, usage.entry_count.cast_unsigned())),
+            waiters,
+            notify_waiters,
+        })
     }
 
     /// The state of a thread (JVM TI, GetThreadState).
@@ -68,13 +84,16 @@ impl Jvmti {
         Ok(state.cast_unsigned())
     }
 
-    /// Has HotSpot say which classes are unloaded, or no more; it says so on JDK 17 by their names.
+    /// Has HotSpot say which classes are unloaded, or no more; it says so by their names from JDK 17 on.
+    ///
+    /// JVM TI's `SetExtensionEventCallback` enables the event as well. HotSpot does so up to JDK 17; from JDK 21 on, no
+    /// event comes before it is enabled as those of the specification are.
     ///
     /// # Errors
     /// If the JVM has no such event.
     pub fn set_class_unload(
         self,
-        _: Live,
+        live: Live,
         callback: Option<ExtensionEvent>,
     ) -> Result<(), JvmtiError> {
         let mut count = 0;
@@ -84,7 +103,10 @@ impl Jvmti {
         let found: Vec<Option<jint>> = events.map(|info| self.take_event(info)).collect();
         let index = found.into_iter().flatten().next();
         let index = index.ok_or(JvmtiError::NOT_AVAILABLE)?;
-        call!(self.SetExtensionEventCallback(index, callback))
+        call!(self.SetExtensionEventCallback(index, callback))?;
+        // A JVM that refuses to enable it so has enabled it with the callback.
+        let _ = self.set_event(live, Event(index), callback.is_some());
+        Ok(())
     }
 
     /// The number of an event if it is that of unloaded classes, told by their names; what was said of it is freed.

@@ -42,6 +42,8 @@ pub struct Observing {
     counts: BTreeMap<[String; 5], [u64; 2]>,
     lost: u64,
     asked: bool,
+    /// Answers that are complete.
+    answers: u32,
     /// Of the first event.
     early: Option<(u32, u32)>,
 }
@@ -140,6 +142,11 @@ impl Observer for Observing {
                     other if other.starts_with("stack ") => {
                         batch.requests().stack(&other["stack ".len()..], 8)?;
                     }
+                    other if other.starts_with("monitor-usage ") => {
+                        batch
+                            .requests()
+                            .monitor_usage(&other["monitor-usage ".len()..])?;
+                    }
                     other if other.starts_with("paths ") => {
                         batch.requests().paths(&other["paths ".len()..])?;
                     }
@@ -218,7 +225,14 @@ impl Observing {
             _ => ("other", 0),
         };
         let frame = event.stack().into_iter().next();
-        let line = frame.as_ref().and_then(|frame| frame.line).unwrap_or(0);
+        let line = match event.what() {
+            // Monitors have numbers within an answer.
+            What::Owns { .. } | What::WaitsToEnter { .. } | What::WaitsFor { .. } => self.answers,
+            _ => frame.as_ref().and_then(|frame| frame.line).unwrap_or(0),
+        };
+        if let What::Answered { .. } = event.what() {
+            self.answers += 1;
+        }
         let method = event.method().or_else(|| frame.map(|frame| frame.method));
         let method = method.map_or_else(String::new, |method| {
             format!("{}.{}", method.class.replace('/', "."), method.name)

@@ -1,0 +1,106 @@
+//! The waits for monitors that go on when a recording ends, and the deadlocks among them.
+
+use super::identity::{is_ours, thread_tag};
+use crate::agent::observation::{Running, Wait, WaitKind};
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::StackFrame;
+use crate::ffi::refs::LocalRef;
+use observations::deadlocks::circles;
+use std::collections::HashMap;
+
+/// Most frames of a thread that are shown.
+const DEPTH: usize = 128;
+/// Most threads that are looked at.
+const MOST: usize = 10_000;
+/// `JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER` and `JVMTI_THREAD_STATE_IN_OBJECT_WAIT`.
+const WAITS: u32 = 0x400 | 0x100;
+
+/// A thread that waits for a monitor, since a moment within the recording.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub wait: Wait,
+    pub thread: String,
+    /// The signature of the class of the object whose monitor it is.
+    pub class: Vec<u8>,
+    /// Where it waits; none if it has gone on meanwhile.
+    pub frames: Vec<StackFrame>,
+}
+
+/// The waits that have not ended.
+#[derive(Debug, Default)]
+pub(super) struct Unfinished {
+    pub waits: Vec<Waiting>,
+    /// The circles of threads of which each wants to enter a monitor that the next owns.
+    pub deadlocks: Vec<Vec<Waiting>>,
+    /// Waits that were not looked at.
+    pub left_out: u64,
+}
+
+/// Looks at the threads that wait, as far as they began to wait in this recording.
+pub(super) fn find(jvm: Jvm<'_>, running: &Running) -> Unfinished {
+    let all = running.waits();
+    let left_out = all.len().saturating_sub(MOST) as u64;
+    let waits: HashMap<i64, Wait> = all.into_iter().take(MOST).collect();
+    if waits.is_empty() {
+        return Unfinished::default();
+    }
+    let room = i32::try_from(4 * MOST).unwrap_or(i32::MAX);
+    let found = jvm.with_frame(room, |jvm| among(jvm, running, &waits));
+    let found = found.flatten();
+    found.map_or_else(
+        || Unfinished {
+            left_out: left_out + waits.len() as u64,
+            ..Unfinished::default()
+        },
+        |found| Unfinished { left_out, ..found },
+    )
+}
+
+/// None if the JVM does not say which objects have these tags.
+fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<Unfinished> {
+    let Jvm { jvmti, live, local } = jvm;
+    let threads = waits.keys().copied();
+    let monitors = waits.values().filter_map(|wait| wait.monitor);
+    let tags: Vec<i64> = threads.chain(monitors).collect();
+    let objects = jvmti.objects_with_tags(live, local, &tags).ok()?;
+    let objects: HashMap<i64, LocalRef<'_>> = objects.into_iter().collect();
+    let waiting = |(tag, wait): (&i64, &Wait)| {
+        let (thread, monitor) = (objects.get(tag)?, objects.get(&wait.monitor?)?);
+        let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
+        if is_ours(&name) {
+            return None;
+        }
+        let state = jvmti.thread_state(live, thread).unwrap_or(0);
+        let frames = match state & WAITS {
+            0 => None,
+            _ => jvmti.stack(live, Some(thread), DEPTH).ok(),
+        };
+        let class = local.object_class(monitor)?;
+        let waiting = Waiting {
+            wait: *wait,
+            thread: name,
+            class: jvmti.class_signature(&class).unwrap_or_default(),
+            frames: frames.unwrap_or_default(),
+        };
+        Some((*tag, waiting))
+    };
+    let waiting: HashMap<i64, Waiting> = waits.iter().filter_map(waiting).collect();
+    let owner = |wait: &Wait| {
+        let monitor = objects.get(&wait.monitor?)?;
+        let (owner, _) = jvmti.monitor_users(live, local, monitor).ok()?.owner?;
+        thread_tag(jvm, running, &owner)
+    };
+    let to_enter = waits.iter();
+    let to_enter = to_enter.filter(|(_, wait)| wait.kind == WaitKind::ToEnter);
+    let owners = to_enter.filter_map(|(thread, wait)| Some((*thread, owner(wait)?)));
+    let circles = circles(&owners.collect()).into_iter();
+    let deadlocks = circles.filter_map(|circle| {
+        let threads = circle.iter();
+        threads.map(|tag| waiting.get(tag).cloned()).collect()
+    });
+    Some(Unfinished {
+        deadlocks: deadlocks.collect(),
+        waits: waiting.into_values().collect(),
+        left_out: 0,
+    })
+}
