@@ -183,6 +183,7 @@ fn wait_begins(
     thread: &LocalRef<'_>,
     (object, kind): (&LocalRef<'_>, WaitKind),
 ) {
+    let begun = Instant::now();
     let Some(thread) = thread_tag(jvm, running, thread) else {
         return;
     };
@@ -194,7 +195,7 @@ fn wait_begins(
     running.wait_begins(
         thread,
         Wait {
-            begun: Instant::now(),
+            begun,
             kind,
             monitor,
         },

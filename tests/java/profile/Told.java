@@ -56,6 +56,7 @@ public class Told {
             while (other.getState() != Thread.State.BLOCKED) {
                 Thread.onSpinWait();
             }
+            Thread.sleep(5); // it is blocked before the JVM tells so
             begun = System.nanoTime();
             Thread.sleep(20);
             begun = System.nanoTime() - begun;
