@@ -45,17 +45,29 @@ fn the_bundled_plugin_sets_jacocos_probes() {
     assert_eq!(stores.count() as u32, pending[0].probe_count);
 }
 
-/// The probes in a class file, counted by their stores, and the slots they store to.
+/// The slots that the probes in a class file write to, whether they store or call a method of the array's class.
 fn slots(class: &[u8]) -> Vec<i32> {
     let class = rewriter::ClassFile::read(class).unwrap();
+    let called = |call: &rewriter::Instruction<'_>| {
+        let method = class
+            .pool()
+            .member_ref(rewriter::PoolIndex(call.operand() as u16))?;
+        let number = method.name.to_str_lossless();
+        let number = number.strip_prefix(host::storage::HIT_METHOD)?;
+        Some(number.parse::<i32>().unwrap() * 256 + 128)
+    };
     let mut slots = Vec::new();
     for code in class.methods().filter_map(|method| method.code().unwrap()) {
         let all: Vec<_> = code.instructions().map(Result::unwrap).collect();
-        for window in all
-            .windows(3)
-            .filter(|window| window[2].opcode == jvms::opcode::BASTORE)
-        {
-            slots.push(window[0].immediate().unwrap());
+        for window in all.windows(3) {
+            if window[2].opcode == jvms::opcode::BASTORE {
+                slots.push(window[0].immediate().unwrap());
+            }
+            if window[1].opcode == jvms::opcode::INVOKESTATIC
+                && let Some(middle) = called(&window[1])
+            {
+                slots.push(middle + window[0].immediate().unwrap());
+            }
         }
     }
     slots.sort_unstable();
