@@ -223,11 +223,26 @@ impl Process {
     /// The command line, one string per argument.
     #[must_use]
     pub fn command_line(&self) -> Vec<String> {
-        let bytes = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        self.texts("cmdline")
+    }
+
+    /// The value that a variable had when the process began; none if it was not set, or its environment may not be read.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let mut variables = self.texts("environ").into_iter();
+        variables.find_map(|variable| {
+            let (found, value) = variable.split_once('=')?;
+            (found == name).then(|| value.to_owned())
+        })
+    }
+
+    /// The texts, each ended by a zero byte, of a file in `/proc/PID`.
+    fn texts(&self, file: &str) -> Vec<String> {
+        let bytes = fs::read(format!("/proc/{}/{file}", self.pid)).unwrap_or_default();
         bytes
             .split(|byte| *byte == 0)
-            .filter(|argument| !argument.is_empty())
-            .map(|argument| String::from_utf8_lossy(argument).into_owned())
+            .filter(|text| !text.is_empty())
+            .map(|text| String::from_utf8_lossy(text).into_owned())
             .collect()
     }
 }

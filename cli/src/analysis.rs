@@ -232,6 +232,9 @@ impl Analysis<'_> {
         let counts = counts.filter(|_| !class.no_match && class.carried_over.is_none());
         for count in counts.into_iter().flatten() {
             class.count(&count.method, &count.descriptor, count.line, count.times);
+            if count.is_entry {
+                class.count_entries(&count.method, &count.descriptor, count.times);
+            }
         }
         if let Err(BundleError::DifferentClass {
             name,

@@ -191,7 +191,7 @@ impl Outputs {
                 report::badge::write(report.counters.line, out)
             }),
             (&self.markdown, &|out| match changed {
-                Some(changed) => report::markdown::write_changed(changed, out),
+                Some(changed) => report::markdown::write_changed(report, changed, out),
                 None => report::markdown::write(report, out),
             }),
         ];

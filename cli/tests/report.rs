@@ -299,8 +299,9 @@ fn classes_that_are_not_at_hand_are_counted() {
     let out = bank.path("out");
     snapshot(&out, Meta::default(), false, &[(&class, Hits::All)]);
     let ran = run([OsString::from("report"), out.clone().into()]);
-    assert_eq!(ran.code, Some(0));
+    assert_eq!(ran.code, Some(3));
     ran.says(&[
+        "error[H0610]: the report is empty",
         "warning[H0618]: 1 recorded classes are not in the report",
         "bank/Account",
         "--classes",
@@ -534,7 +535,10 @@ fn killed_jvm_is_told_of() {
     let class = bank.class("bank/Account");
     let file = snapshot(
         &bank.path("out"),
-        Meta::default(),
+        Meta {
+            pid: 4711,
+            ..Meta::default()
+        },
         true,
         &[(&class, Hits::All)],
     );
@@ -551,6 +555,26 @@ fn killed_jvm_is_told_of() {
         "killed, or is still running elsewhere",
     ]);
     assert_eq!((ran.code, lines(&xml)), (Some(3), (0, 5)));
+    let said = "that was killed, or still runs elsewhere, may be missing";
+    let merged = bank.path("merged.hook");
+    let words = [
+        "merge".into(),
+        file.clone().into(),
+        "--to".into(),
+        merged.clone().into(),
+    ];
+    assert_eq!(run::<OsString>(words).code, Some(3));
+    for file in [&file, &merged] {
+        says_what_is_missing(&bank, file, said);
+    }
+    // A file that cannot be read is missing, too.
+    let damaged = bank.path("damaged.hook");
+    fs::write(&damaged, &whole[..9]).unwrap();
+    says_what_is_missing(
+        &bank,
+        &damaged,
+        "damaged.hook, in which nothing is recorded",
+    );
     // The file of a JVM that has it open, which this process plays.
     let own = format!("classhook-{}-1-1.hook", std::process::id());
     let running = bank.path("out").join(own);
@@ -563,6 +587,41 @@ fn killed_jvm_is_told_of() {
     let (_, ran) = partial_xml(&bank, &[&bank.path("out")]);
     ran.says(&["classhook-1-1-1.hook is left out"]);
     assert_eq!(ran.code, Some(3), "a JVM has left nothing");
+}
+
+/// Every report with room for a sentence says so, also of this file beside one that is whole.
+fn says_what_is_missing(bank: &Compiled, file: &Path, said: &str) {
+    let class = bank.class("bank/Account");
+    let whole = snapshot(
+        &bank.path("whole"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let outputs = [
+        ("--html", "html", "html/index.html"),
+        ("--json", "all.json", "all.json"),
+        ("--markdown", "all.md", "all.md"),
+    ];
+    let mut words: Vec<OsString> = vec!["report".into(), file.into(), whole.into()];
+    for (option, place, _) in outputs {
+        words.extend([option.into(), bank.path(place).into()]);
+    }
+    let ran = run(words);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    for (_, _, file) in outputs {
+        let text = fs::read_to_string(bank.path(file)).unwrap();
+        assert!(text.contains(said), "{file}: {text}");
+    }
+}
+
+#[test]
+fn report_of_nothing_says_so_and_fails() {
+    let bank = bank();
+    let file = snapshot(&bank.path("out"), Meta::default(), true, &[]);
+    let (_, ran) = partial_xml(&bank, &[&file]);
+    ran.says(&["error[H0610]: the report is empty"]);
+    assert_eq!(ran.code, Some(3));
 }
 
 #[test]

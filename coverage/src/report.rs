@@ -101,6 +101,8 @@ pub struct Report<'a> {
     pub counters: Counters,
     /// The runs.
     pub sessions: &'a [Session],
+    /// What is missing besides what sessions lack, such as files that could not be read: sentences.
+    pub missing: &'a [String],
 }
 
 /// A bundle and its sources.
@@ -139,7 +141,15 @@ impl<'a> Report<'a> {
             is_group: true,
             counters,
             sessions,
+            missing: &[],
         }
+    }
+
+    /// All that is missing, a sentence each. Formats of other tools have no place for it.
+    pub fn incomplete(&self) -> impl Iterator<Item = &'a str> {
+        let sessions = Session::sorted(self.sessions).into_iter();
+        let of_sessions = sessions.filter_map(|session| session.incomplete.as_deref());
+        of_sessions.chain(self.missing.iter().map(String::as_str))
     }
 
     /// The packages of all modules.

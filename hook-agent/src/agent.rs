@@ -129,6 +129,10 @@ pub(crate) struct Agent {
     /// It was asked to leave, and has.
     left: AtomicBool,
     seen: AtomicU64,
+    /// Classes that hold edits and were instrumented again: they count once.
+    again: AtomicU64,
+    /// Of these, changed again.
+    changed_again: AtomicU64,
 }
 
 impl Agent {
@@ -173,6 +177,8 @@ impl Agent {
             visit_over: AtomicBool::new(false),
             left: AtomicBool::new(false),
             seen: AtomicU64::new(0),
+            again: AtomicU64::new(0),
+            changed_again: AtomicU64::new(0),
         }
     }
 
@@ -231,6 +237,20 @@ impl Agent {
     /// How many classes the hook received.
     pub fn seen(&self) -> u64 {
         self.seen.load(Ordering::Relaxed)
+    }
+
+    /// Counts a class that holds edits and was instrumented again.
+    pub fn count_again(&self, is_changed: bool) {
+        self.again.fetch_add(1, Ordering::Relaxed);
+        self.changed_again
+            .fetch_add(is_changed.into(), Ordering::Relaxed);
+    }
+
+    /// How many classes were instrumented again that held edits, and how many of these were changed.
+    pub fn again(&self) -> (u64, u64) {
+        let counts = [&self.again, &self.changed_again];
+        let [again, changed] = counts.map(|count| count.load(Ordering::Relaxed));
+        (again, changed)
     }
 
     /// Whether a failure fails the run.

@@ -156,6 +156,9 @@ fn transform(
     if set.pipeline.has_huge_methods() {
         agent.huge_methods.crossed();
     }
+    if load.class_being_redefined.is_some() && holds_edits(agent, load, request.name) {
+        agent.count_again(outcome.is_changed());
+    }
     let failures = outcome.failures().iter();
     failures.for_each(|failure| agent.failures.class_failed(failure));
     let handed_over = outcome.is_changed() && hand_over(load, request.name, &out);
@@ -173,6 +176,14 @@ fn transform(
         },
         handed_over,
     })
+}
+
+/// Whether a loaded class holds edits of plugins.
+fn holds_edits(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) -> bool {
+    let loader = load.loader.as_ref();
+    let loader = agent.loaders.identify(agent.jvmti, load.local, loader);
+    let edits = loader.and_then(|loader| agent.instrumented.find(name, loader));
+    edits.is_some_and(|edits| !edits.plugins.is_empty())
 }
 
 /// Whether this is a redefinition or retransformation that is not the agent's.

@@ -22,10 +22,11 @@ impl Numbers {
     pub fn of(agent: &Agent) -> Self {
         let plugins = agent.plugins.summary();
         let failures = agent.failures.counts();
+        let (again, changed_again) = agent.again();
         let summary = Summary {
-            seen: agent.seen(),
-            selected: plugins.classes,
-            transformed: plugins.changed,
+            seen: agent.seen().saturating_sub(again),
+            selected: plugins.classes.saturating_sub(again),
+            transformed: plugins.changed.saturating_sub(changed_again),
             failed: plugins.failed + failures.retransform,
             skipped_methods: plugins.skipped_methods,
             lost: 0,

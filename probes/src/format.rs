@@ -166,8 +166,10 @@ pub struct Session {
     pub start_ms: i64,
     /// When its data was taken: milliseconds since 1970.
     pub dump_ms: i64,
-    /// What is missing of it, as a sentence; none if nothing is.
+    /// What of it could not be written, as a sentence; none if nothing is missing.
     pub incomplete: Option<String>,
+    /// What may be missing because its JVM was killed, as a sentence.
+    pub killed: Option<String>,
 }
 
 /// A class that was loaded unchanged although a plugin wanted it, and why.

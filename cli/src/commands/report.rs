@@ -10,6 +10,7 @@ use coverage::report::changed::{self, Changed};
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
 use probes::Meta;
+use trace::numbers::counted;
 
 use crate::analysis::{self, Analysed};
 use crate::args::{Material, Outputs, Part, Recorded};
@@ -208,6 +209,8 @@ pub(super) struct Made {
     is_partial: bool,
     /// That a JVM could not write all that it recorded.
     complete: Result<(), Problem>,
+    /// That there is something in the report.
+    not_empty: Result<(), Problem>,
     /// Whether enough is covered.
     verdict: Verdict,
 }
@@ -216,12 +219,12 @@ impl Made {
     /// The exit code of a report that is there.
     ///
     /// # Errors
-    /// If it is incomplete, or less is covered than is asked for.
+    /// If it is incomplete or empty, or less is covered than is asked for.
     pub(super) fn end(self, is_strict: bool) -> Result<u8, Problem> {
         let is_partial = self.is_partial || self.any_failed && is_strict;
         let code = if is_partial { PARTIAL } else { 0 };
         both(
-            self.complete.map(|()| code),
+            both(self.complete.map(|()| code), self.not_empty.map(|()| code)),
             self.verdict.problem().map(|()| code),
         )
     }
@@ -254,17 +257,12 @@ pub(super) fn make(
     let verdict = job.requirements.check(bundles, all, warnings);
     warnings.print();
     let verdict = verdict?;
-    let report = as_report(title, job.material, bundles, &sources, &recorded);
+    let report = Whole {
+        missing: damaged.missing(),
+        ..as_report(title, job.material, bundles, &sources, &recorded)
+    };
     let files = job.outputs.write(&report, changed, &recorded);
-    print(
-        job,
-        &report,
-        changed,
-        &recorded,
-        &parts,
-        &analysed,
-        &files.written,
-    )?;
+    print(job, &report, changed, &parts, &analysed, &files.written)?;
     match job.beside {
         true => complain(verdict.table()),
         false => show::show(&verdict.table())?,
@@ -277,6 +275,7 @@ pub(super) fn make(
         any_failed: !recorded.failures.is_empty(),
         is_partial: is_partial || is_unclear,
         complete: recorded.is_complete(),
+        not_empty: expect_something(job, &report, &recorded),
         verdict,
     };
     // The command is about to end: to give millions of lines back one by one takes a tenth of its time.
@@ -305,7 +304,6 @@ fn print(
     job: &Job<'_>,
     report: &Whole<'_>,
     changed: Option<&Changed>,
-    recorded: &ExecutionDataStore,
     parts: &[Part],
     analysed: &Analysed,
     written: &[PathBuf],
@@ -323,12 +321,11 @@ fn print(
             None => (),
         }
         if job.summary {
-            for missing in recorded.missing() {
+            for missing in report.incomplete() {
                 writeln!(out, "incomplete: {missing}")?;
             }
         }
-        let is_empty = report.counters.instruction.total() == 0;
-        if !job.summary && changed.is_none() && is_empty {
+        if !job.summary && changed.is_none() && is_empty(report) {
             writeln!(out, "{}", table::NOTHING)?;
         }
         if !places.is_empty() && analysed.elsewhere > 0 {
@@ -349,6 +346,32 @@ fn print(
         }
         _ => Ok(()), // whoever read a part of the table has had enough
     }
+}
+
+fn is_empty(report: &Whole<'_>) -> bool {
+    report.counters.instruction.total() == 0
+}
+
+/// Of recordings something is expected in the report; classes that are named may be without code, and changes elsewhere.
+fn expect_something(
+    job: &Job<'_>,
+    report: &Whole<'_>,
+    recorded: &ExecutionDataStore,
+) -> Result<(), Problem> {
+    let may_be_empty = job.material.has_classes() || job.material.diff.is_some();
+    if may_be_empty || !is_empty(report) {
+        return Ok(());
+    }
+    let (sessions, classes) = (recorded.sessions.len(), recorded.classes.len());
+    let found = format!(
+        "{} and {} on record",
+        counted(sessions, "session"),
+        counted(classes, "class")
+    );
+    let problem = Problem::partial("H0610", "the report is empty")
+        .with("expected", "a class with code")
+        .with("found", found);
+    Err(problem.with("help", "classes of the JDK are not measured unless asked for; `classhook status` says of a running JVM which classes are"))
 }
 
 /// What is said of the recorded classes that are in none of the places.

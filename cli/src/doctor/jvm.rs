@@ -31,7 +31,7 @@ pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
     if !process.maps("libjvm.so") {
         return Err(unreached(AttachError::NotJvm(pid)));
     }
-    let arguments = process.command_line();
+    let options = options(&process);
     let mut findings = vec![
         checked("user", process.check_permission(), "it is this user's"),
         checked("answers", process.check_answers(), "it is not stopped"),
@@ -40,8 +40,8 @@ pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
         files(&process),
         agent(pid),
     ];
-    findings.extend(barriers(&arguments));
-    findings.extend(others(&arguments));
+    findings.extend(barriers(&options));
+    findings.extend(others(&options));
     Ok(findings)
 }
 
@@ -80,23 +80,83 @@ fn agent(pid: i32) -> Finding {
     }
 }
 
-fn barriers(arguments: &[String]) -> impl Iterator<Item = Finding> {
-    let found = |argument: &str| arguments.iter().any(|given| given == argument);
-    let barriers = BARRIERS.iter().filter(move |(argument, _)| found(argument));
-    barriers.map(|(argument, advice)| Finding::bad("options", *argument, *advice))
+/// An option of the JVM, and the variable that it is from, if it is not on the command line.
+struct JvmOption {
+    text: String,
+    variable: Option<&'static str>,
+}
+
+impl JvmOption {
+    /// The option, and where it is from.
+    fn found(&self) -> String {
+        match self.variable {
+            Some(variable) => format!("{} (in {variable})", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+/// The options of a JVM in the order in which it takes them: the last one counts.
+fn options(process: &Process) -> Vec<JvmOption> {
+    let of_variable = |variable: &'static str| {
+        let value = process.variable(variable).unwrap_or_default();
+        let texts = words(&value).into_iter();
+        texts.map(move |text| JvmOption {
+            text,
+            variable: Some(variable),
+        })
+    };
+    let command_line = process.command_line().into_iter();
+    let own = command_line.take_while(|argument| argument != "-jar");
+    let own = own.map(|text| JvmOption {
+        text,
+        variable: None,
+    });
+    let first = of_variable("JAVA_TOOL_OPTIONS").chain(of_variable("JDK_JAVA_OPTIONS"));
+    first
+        .chain(own)
+        .chain(of_variable("_JAVA_OPTIONS"))
+        .collect()
+}
+
+/// The words of a variable with options, as HotSpot separates them: by blanks outside of quotes.
+fn words(value: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for character in value.chars() {
+        match (character, quote) {
+            (_, Some(open)) if character == open => quote = None,
+            ('"' | '\'', None) => quote = Some(character),
+            (blank, None) if blank.is_whitespace() => words.push(std::mem::take(&mut word)),
+            _ => word.push(character),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn barriers(options: &[JvmOption]) -> impl Iterator<Item = Finding> {
+    let name = |option: &str| option.trim_start_matches(['-', '+', 'X', ':']).to_owned();
+    let last = move |barrier: &str| {
+        let mut options = options.iter().rev();
+        options.find(|given| given.text.starts_with("-XX:") && name(&given.text) == name(barrier))
+    };
+    BARRIERS.iter().filter_map(move |(barrier, advice)| {
+        let option = last(barrier).filter(|option| option.text == *barrier)?;
+        Some(Finding::bad("options", option.found(), *advice))
+    })
 }
 
 /// Other agents that it was started with.
-fn others(arguments: &[String]) -> impl Iterator<Item = Finding> {
-    let options = arguments.iter().take_while(|argument| *argument != "-jar");
-    let brings = |argument: &&String| {
-        let ours = argument.contains(launch::AGENT_LIBRARY);
-        !ours && AGENTS.iter().any(|prefix| argument.starts_with(prefix))
+fn others(options: &[JvmOption]) -> impl Iterator<Item = Finding> {
+    let brings = |option: &&JvmOption| {
+        let ours = option.text.contains(launch::AGENT_LIBRARY);
+        !ours && AGENTS.iter().any(|prefix| option.text.starts_with(prefix))
     };
-    options.filter(brings).map(|argument| {
+    options.iter().filter(brings).map(|option| {
         let advice =
             "what it changes is measured with the rest; docs/coverage.md, \"Beside other agents\"";
-        Finding::absent("other agent", argument.as_str(), advice)
+        Finding::absent("other agent", option.found(), advice)
     })
 }
 
@@ -106,21 +166,35 @@ mod tests {
 
     #[test]
     fn arguments_that_keep_an_agent_out_and_other_agents_are_found() {
-        let arguments = [
-            "java",
-            "-XX:-EnableDynamicAgentLoading",
-            "-javaagent:jacoco.jar",
-            "-agentpath:/x/libclasshook.so=output=o",
-            "-jar",
-            "app.jar",
-            "-javaagent:of-the-program",
+        let option = |text: &str, variable| JvmOption {
+            text: text.to_owned(),
+            variable,
+        };
+        let options = [
+            option("-XX:+DisableAttachMechanism", Some("JAVA_TOOL_OPTIONS")),
+            option("-javaagent:a.jar", Some("JAVA_TOOL_OPTIONS")),
+            option("java", None),
+            option("-XX:-DisableAttachMechanism", None),
+            option("-javaagent:jacoco.jar", None),
+            option("-agentpath:/x/libclasshook.so=output=o", None),
+            option("-XX:-EnableDynamicAgentLoading", Some("_JAVA_OPTIONS")),
         ];
-        let arguments = arguments.map(str::to_owned);
-        let found: Vec<Finding> = barriers(&arguments).chain(others(&arguments)).collect();
+        let found: Vec<Finding> = barriers(&options).chain(others(&options)).collect();
         let found: Vec<&str> = found.iter().map(|one| one.found.as_str()).collect();
+        let expected = [
+            "-XX:-EnableDynamicAgentLoading (in _JAVA_OPTIONS)",
+            "-javaagent:a.jar (in JAVA_TOOL_OPTIONS)",
+            "-javaagent:jacoco.jar",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn options_in_variables_are_separated_by_blanks_outside_of_quotes() {
         assert_eq!(
-            found,
-            ["-XX:-EnableDynamicAgentLoading", "-javaagent:jacoco.jar"]
+            words(" -Da='b c'  \"-Dd=\"e\n-f "),
+            ["-Da=b c", "-Dd=e", "-f"]
         );
+        assert!(words("").is_empty());
     }
 }

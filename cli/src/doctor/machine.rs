@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use host::cache::Cache;
 use host::compiler::COMPILER;
@@ -103,6 +104,10 @@ fn started(java: &OsString) -> Result<Finding, Problem> {
     let found = launch::find_program(java).unwrap_or_default();
     let found = format!("{}, {}", found.display(), version(&printed));
     let said = complaint(&printed).unwrap_or("it says nothing of the cause");
+    if let Some(said) = (exit != 0).then(|| fails_alone(java)).flatten() {
+        let found = format!("{found}: it does not start, with or without the agent: {said}");
+        return Ok(Finding::bad("java", found, MEND_ITS_OPTIONS));
+    }
     if exit != 0 {
         let found = format!("{found}: with the agent it ends with {exit}: {said}");
         return Ok(Finding::bad("java", found, START_IT_ALONE));
@@ -113,6 +118,20 @@ fn started(java: &OsString) -> Result<Finding, Problem> {
     }
     let found = format!("{found}: starts with the agent, which records");
     Ok(Finding::good("java", found))
+}
+
+const MEND_ITS_OPTIONS: &str =
+    "mend the options that it has from the environment, which are below, or the JDK";
+
+/// What `java -version` says without the agent; none if it starts.
+fn fails_alone(java: &OsString) -> Option<String> {
+    let ran = Command::new(java).arg("-version").output();
+    let ran = ran.ok().filter(|ran| !ran.status.success())?;
+    let printed = [ran.stdout, ran.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    let mut lines = printed.lines().map(str::trim);
+    let said = lines.find(|line| !line.is_empty() && !line.starts_with("Picked up "));
+    Some(said.unwrap_or("it says nothing of the cause").to_owned())
 }
 
 const START_IT_ALONE: &str = "start it once without classhook to see whether it works";

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::run_files;
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -16,6 +17,8 @@ pub struct DamagedFiles {
     any_read: bool,
     /// How many are left out, also because nothing is recorded in them.
     left_out: usize,
+    /// That a file is left out, and why: what reports are to say.
+    missing: Vec<String>,
 }
 
 impl DamagedFiles {
@@ -48,11 +51,22 @@ impl DamagedFiles {
         };
         let warning = Warning::new("H0672", format!("{} is left out", path.display()));
         let warning = warning.with("cause", problem.cause());
+        self.missing.push(format!(
+            "the file {}, which is left out: {}",
+            escape::line(&path.display().to_string()),
+            problem.cause()
+        ));
         let help = "--strict-inputs makes this an error";
         warnings.add(warning.with("help", help));
         self.first.get_or_insert(problem);
         self.left_out += 1;
         Ok(None)
+    }
+
+    /// What is missing in reports: a sentence for each file that is left out, unless its JVM only just begins to write it.
+    #[must_use]
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// How many files are left out, also those in which nothing is recorded.
@@ -75,6 +89,13 @@ impl DamagedFiles {
                         "no record: its JVM ended before anything was recorded",
                     ),
                 )
+            }
+            None if !run_files::is_written(path) => {
+                let path = path.display().to_string();
+                let path = escape::line(&path);
+                self.missing
+                    .push(format!("the file {path}, in which nothing is recorded"));
+                Ok(None)
             }
             read => Ok(read),
         }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coverage::report::{ExecutionData, Session};
-use probes::events::Trace;
-use probes::{ClassBytes, Incomplete, Merged, Meta, TestHits, Unselected};
+use probes::events::{SpanInfo, Trace};
+use probes::{ClassBytes, Incomplete, Merged, Meta, Snapshot, TestHits, Unselected};
 
 use super::class_files::Loader;
 use super::command_line::program_of;
 use super::damaged_files::DamagedFiles;
 use super::exec_files;
-use super::run_files::{self, Kind};
+use super::run_files::{self, Jvm, Kind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -36,6 +36,8 @@ pub struct LineCount {
     pub line: u32,
     /// How often.
     pub times: u64,
+    /// Whether the method begins there.
+    pub is_entry: bool,
 }
 
 /// A class that was loaded, and what was executed of it.
@@ -81,6 +83,8 @@ pub struct ExecutionDataStore {
     pub tests_cut_off: bool,
     /// Classes without probes of coverage after a failure.
     pub failures: Vec<probes::Failure>,
+    /// What could not be written, a sentence for each session of which something is missing.
+    pub unwritten: Vec<String>,
     /// Whether a JVM was killed, or still ran.
     pub unfinished: bool,
     /// Other plugins than `coverage` that have recorded something, which is in no report.
@@ -147,37 +151,28 @@ impl ExecutionDataStore {
         warnings: &mut Warnings,
     ) -> Result<(), Problem> {
         let mut problem = None;
-        let mut without_classes = HashSet::new();
+        let mut noted = Noted::default();
         let snapshots = paths.iter().map_while(|path| {
             let read = run_files::read_snapshot(path, warnings)
                 .and_then(|read| damaged.unless_empty(path, read));
             damaged
                 .unless_damaged(path, read, warnings)
                 .map_err(|error| problem = Some(error))
+                .inspect(|read| read.iter().flatten().for_each(|read| noted.add(path, read)))
                 .ok()
         });
-        let noted = snapshots.flatten().flatten().inspect(|snapshot| {
-            if snapshot.classes.is_empty() {
-                without_classes.insert((snapshot.meta.pid, snapshot.meta.start_ms));
-            }
-        });
-        let merged = probes::merge(noted);
+        let merged = probes::merge(snapshots.flatten().flatten());
         match problem {
             Some(problem) => Err(problem),
             None => {
-                self.add_merged(merged, &without_classes, warnings);
+                self.add_merged(merged, &noted, warnings);
                 Ok(())
             }
         }
     }
 
     /// Adds merged snapshots; a JVM in which no class was measured, as a build tool's own, is no session.
-    fn add_merged(
-        &mut self,
-        merged: Merged,
-        without_classes: &HashSet<(u32, u64)>,
-        warnings: &mut Warnings,
-    ) {
+    fn add_merged(&mut self, merged: Merged, noted: &Noted, warnings: &mut Warnings) {
         let Merged {
             sessions,
             incomplete,
@@ -199,17 +194,24 @@ impl ExecutionDataStore {
         let all = sessions.iter().zip(&incomplete);
         let ran = all.filter(|(meta, _)| meta.pid > 0);
         let measured = ran.filter(|(meta, incomplete)| {
-            incomplete.is_some() || !without_classes.contains(&(meta.pid, meta.start_ms))
+            incomplete.is_some() || !noted.without_classes.contains(&jvm_of(meta))
         });
-        self.sessions
-            .extend(measured.map(|(meta, incomplete)| session(meta, incomplete.as_ref())));
-        let merged = sessions.iter().flat_map(|meta| &meta.sessions);
-        self.sessions.extend(merged.map(|session| Session {
-            id: session.id.clone(),
-            start_ms: session.start_ms,
-            dump_ms: session.dump_ms,
-            incomplete: session.incomplete.clone(),
-        }));
+        for (meta, incomplete) in measured {
+            let unwritten = incomplete.as_ref().map(|it| unwritten(meta, it));
+            let killed = || noted.killed.get(&jvm_of(meta)).cloned();
+            self.unwritten.extend(unwritten.clone());
+            self.sessions.push(session(meta, unwritten.or_else(killed)));
+        }
+        for session in sessions.iter().flat_map(|meta| &meta.sessions) {
+            self.unwritten.extend(session.incomplete.clone());
+            let incomplete = session.incomplete.as_ref().or(session.killed.as_ref());
+            self.sessions.push(Session {
+                id: session.id.clone(),
+                start_ms: session.start_ms,
+                dump_ms: session.dump_ms,
+                incomplete: incomplete.cloned(),
+            });
+        }
         self.unfinished |= !complete;
         let ours =
             |failure: &probes::Failure| failure.plugin.is_empty() || is_coverage(&failure.plugin);
@@ -292,13 +294,28 @@ impl ExecutionDataStore {
 
     /// Adds how often lines began in a JVM; of one where lines were counted, also those that never did.
     fn add_counts(&mut self, trace: &Trace) {
-        for (id, span) in trace.spans.iter().filter(|(_, span)| span.plugin == COUNTS) {
+        let counters = || trace.spans.iter().filter(|(_, span)| span.plugin == COUNTS);
+        let method = |span: &SpanInfo| {
+            (
+                span.class.clone(),
+                span.method.clone(),
+                span.descriptor.clone(),
+            )
+        };
+        // Counters of a class are numbered in the order of the code.
+        let mut first = HashMap::new();
+        for (_, span) in counters() {
+            let number = first.entry(method(span)).or_insert(span.number);
+            *number = span.number.min(*number);
+        }
+        for (id, span) in counters() {
             let counts = self.counts.entry(span.class.clone()).or_default();
             counts.push(LineCount {
                 method: span.method.clone(),
                 descriptor: span.descriptor.clone(),
                 line: span.line,
                 times: trace.counts.get(id).copied().unwrap_or(0),
+                is_entry: first.get(&method(span)) == Some(&span.number),
             });
         }
     }
@@ -333,22 +350,37 @@ impl ExecutionDataStore {
         UNIX_EPOCH.checked_add(Duration::from_millis(last))
     }
 
-    /// What could not be recorded, a sentence for each session of which something is missing.
+    /// What is missing, a sentence for each session that is not whole.
     pub fn missing(&self) -> impl Iterator<Item = &str> {
         let sessions = self.sessions.iter();
         sessions.filter_map(|session| session.incomplete.as_deref())
     }
 
-    /// Whether all was recorded that happened; what was not is in the reports.
+    /// What of a session could not be written.
+    #[must_use]
+    pub fn unwritten<'s>(&self, session: &'s Session) -> Option<&'s str> {
+        let sentence = session.incomplete.as_deref()?;
+        let is_it = self.unwritten.iter().any(|unwritten| unwritten == sentence);
+        is_it.then_some(sentence)
+    }
+
+    /// What may be missing of a session because its JVM was killed.
+    #[must_use]
+    pub fn killed<'s>(&self, session: &'s Session) -> Option<&'s str> {
+        let sentence = session.incomplete.as_deref();
+        sentence.filter(|_| self.unwritten(session).is_none())
+    }
+
+    /// Whether all was written that was recorded; what was not is in the reports.
     ///
     /// # Errors
     /// `H0651` if something is missing.
     pub fn is_complete(&self) -> Result<(), Problem> {
-        let mut missing = self.missing().peekable();
-        if missing.peek().is_none() {
+        if self.unwritten.is_empty() {
             return Ok(());
         }
         let problem = Problem::partial("H0651", "the coverage is incomplete");
+        let missing = self.unwritten.iter();
         let problem = missing.fold(problem, |problem, found| problem.with("found", found));
         Err(problem.with(
             "help",
@@ -365,6 +397,34 @@ impl ExecutionDataStore {
             probes: class.probes.clone(),
         };
         self.classes.iter().map(data).collect()
+    }
+}
+
+/// What snapshots say of their JVMs that is not in the merged one.
+#[derive(Default)]
+struct Noted {
+    /// JVMs in which no class was measured.
+    without_classes: HashSet<Jvm>,
+    /// What may be missing of JVMs that were killed.
+    killed: HashMap<Jvm, String>,
+}
+
+impl Noted {
+    fn add(&mut self, path: &Path, snapshot: &Snapshot) {
+        let jvm = jvm_of(&snapshot.meta);
+        if snapshot.classes.is_empty() {
+            self.without_classes.insert(jvm);
+        }
+        if run_files::was_killed(path, snapshot) {
+            self.killed.insert(jvm, killed(&snapshot.meta));
+        }
+    }
+}
+
+fn jvm_of(meta: &Meta) -> Jvm {
+    Jvm {
+        pid: meta.pid,
+        start_ms: meta.start_ms,
     }
 }
 
@@ -406,7 +466,7 @@ fn loader(meta: &Meta) -> Loader {
 }
 
 /// The main class or jar, and as JaCoCo has it the machine and a number that differs between JVMs.
-fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
+fn session(meta: &Meta, incomplete: Option<String>) -> Session {
     let jvm = meta.jvm_id();
     let id = match (meta.session.as_str(), program_of(&meta.command)) {
         ("", Some(program)) => format!("{program}@{jvm}"),
@@ -418,13 +478,26 @@ fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
         id,
         start_ms: milliseconds(meta.start_ms),
         dump_ms: milliseconds(meta.dump_ms),
-        incomplete: incomplete.map(|incomplete| missing(meta, incomplete)),
+        incomplete,
     }
 }
 
+/// What may be missing of a JVM that was killed: all that was executed before the arrays were last read is there.
+fn killed(meta: &Meta) -> String {
+    format!(
+        "what came later than {:.3} s after the begin of the JVM {} that was killed, or still runs elsewhere, may be missing; numbers of how often lines are executed lack up to a second more",
+        seconds_after_begin(meta, meta.dump_ms),
+        meta.pid,
+    )
+}
+
+fn seconds_after_begin(meta: &Meta, time_ms: u64) -> f64 {
+    time_ms.saturating_sub(meta.start_ms) as f64 / 1_000.0
+}
+
 /// What could not be written, since when and why.
-fn missing(meta: &Meta, incomplete: &Incomplete) -> String {
-    let after = incomplete.since_ms.saturating_sub(meta.start_ms) as f64 / 1_000.0;
+fn unwritten(meta: &Meta, incomplete: &Incomplete) -> String {
+    let after = seconds_after_begin(meta, incomplete.since_ms);
     let count = |number: u64, one: &str, many: &str| match number {
         0 => None,
         1 => Some(format!("1 {one}")),
@@ -526,7 +599,7 @@ mod tests {
                 classes,
                 probes,
             };
-            missing(&meta, &incomplete)
+            unwritten(&meta, &incomplete)
         };
         let rest = r"of the JVM 7 could not be written from 2.5 s after its begin on: No space left\non device";
         assert_eq!(of(0, 0), format!("what came later {rest}"));

@@ -190,7 +190,7 @@ pub fn unread(path: &Path, error: &SnapshotError) -> Problem {
 }
 
 /// A JVM that left files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Jvm {
     /// Its process id, as it sees it.
     pub pid: u32,
@@ -220,6 +220,14 @@ fn jvm_by_name(path: &Path) -> Option<Jvm> {
     })
 }
 
+/// Whether the JVM of a snapshot has not ended in good order and does not write it any more, as far as can be seen from
+/// here; one that says itself why it is incomplete is another matter.
+#[must_use]
+pub fn was_killed(path: &Path, snapshot: &Snapshot) -> bool {
+    let has_ended = snapshot.complete || snapshot.incomplete.is_some();
+    !has_ended && (snapshot.truncated || !is_written(path))
+}
+
 /// The warning about a file whose JVM has not ended in good order; that something is missing unless it still runs.
 fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
@@ -241,7 +249,7 @@ fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
             .with("cause", "its JVM was killed, or is still running elsewhere")
             .with(
                 "note",
-                "what was recorded in its last tenth of a second may be missing, and numbers of its last second",
+                "what it executed after the snapshot's time may be missing, and counts of the second before that",
             )
             .of_missing(),
     })

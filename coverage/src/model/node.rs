@@ -164,6 +164,8 @@ pub struct MethodCoverage {
     pub counters: Counters,
     /// Lines of the method.
     pub lines: Lines,
+    /// How often its first line began, if that was counted.
+    entries: Option<u64>,
 }
 
 impl MethodCoverage {
@@ -214,6 +216,16 @@ impl MethodCoverage {
         };
         self.counters.method += method;
         self.counters.complexity += method;
+    }
+
+    /// How often the method was executed, as far as that is known: at least once if any of it was, and not at all if nothing
+    /// was. A method that begins with a loop counts each turn.
+    #[must_use]
+    pub fn executions(&self) -> u64 {
+        match self.counters.method.covered {
+            0 => 0,
+            _ => self.entries.unwrap_or(1).max(1),
+        }
     }
 
     /// Whether there are instructions to cover.
@@ -306,13 +318,22 @@ impl ClassCoverage {
 
     /// The line of a method began so often more.
     pub fn count(&mut self, method: &str, descriptor: &str, line: u32, times: u64) {
-        let mut methods = self.methods.iter_mut();
-        let found =
-            methods.find(|found| (&*found.name, &*found.descriptor) == (method, descriptor));
-        if let Some(found) = found {
+        if let Some(found) = self.method(method, descriptor) {
             found.lines.count(line, times);
             self.lines.count(line, times);
         }
+    }
+
+    /// The first line of a method began so often more.
+    pub fn count_entries(&mut self, method: &str, descriptor: &str, times: u64) {
+        if let Some(found) = self.method(method, descriptor) {
+            found.entries = Some(found.entries.unwrap_or(0).saturating_add(times));
+        }
+    }
+
+    fn method(&mut self, name: &str, descriptor: &str) -> Option<&mut MethodCoverage> {
+        let mut methods = self.methods.iter_mut();
+        methods.find(|found| (&*found.name, &*found.descriptor) == (name, descriptor))
     }
 
     /// Whether there are instructions to cover.

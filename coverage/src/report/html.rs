@@ -25,7 +25,7 @@ use self::links::Links;
 use self::page::{Crumb, Page, text};
 use self::rows::{Columns, Row};
 use super::table::percent;
-use super::{Module, Report, Session, SourceLookup, names};
+use super::{Module, Report, SourceLookup, names};
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
 
 /// Writes the report into `folder`, which exists; it begins at `index.html`.
@@ -45,7 +45,7 @@ pub fn write(report: &Report<'_>, folder: &Path) -> io::Result<()> {
         search += &write_module(report, module, &inner)?.search_data(&format!("{name}/"));
     }
     std::fs::write(folder.join("index.html"), group::index(report, &folders))?;
-    write_shared(report.name, report.sessions, &search, folder)
+    write_shared(report, report.name, &search, folder)
 }
 
 /// Writes the pages of one bundle.
@@ -58,16 +58,11 @@ fn write_module<'a>(
     let pages = Pages {
         bundle,
         links: Links::new(bundle),
-        sessions: report.sessions,
+        incomplete: report.incomplete().collect(),
         group: report.is_group.then_some(report.name),
     };
     std::fs::write(folder.join("index.html"), pages.index())?;
-    write_shared(
-        &bundle.name,
-        report.sessions,
-        &pages.search_data(""),
-        folder,
-    )?;
+    write_shared(report, &bundle.name, &pages.search_data(""), folder)?;
     for package in &bundle.packages {
         pages.write_package(package, module.sources, folder)?;
     }
@@ -75,10 +70,10 @@ fn write_module<'a>(
 }
 
 /// Writes what all pages of a folder use.
-fn write_shared(name: &str, runs: &[Session], search: &str, folder: &Path) -> io::Result<()> {
+fn write_shared(report: &Report<'_>, name: &str, search: &str, folder: &Path) -> io::Result<()> {
     std::fs::write(folder.join("report.css"), include_str!("html/report.css"))?;
     std::fs::write(folder.join("report.js"), include_str!("html/report.js"))?;
-    std::fs::write(folder.join("sessions.html"), sessions::page(name, runs))?;
+    std::fs::write(folder.join("sessions.html"), sessions::page(report, name))?;
     std::fs::write(folder.join("classes.js"), format!("classes([{search}]);\n"))
 }
 
@@ -86,7 +81,8 @@ fn write_shared(name: &str, runs: &[Session], search: &str, folder: &Path) -> io
 struct Pages<'a> {
     bundle: &'a BundleCoverage,
     links: Links<'a>,
-    sessions: &'a [Session],
+    /// What is missing in the report.
+    incomplete: Vec<&'a str>,
     /// The group that the bundle is a module of.
     group: Option<&'a str>,
 }
@@ -101,7 +97,7 @@ impl Pages<'_> {
     fn index(&self) -> String {
         let path = self.path("", vec![Crumb::here(&self.bundle.name)]);
         let mut page = Page::new(&self.bundle.name, "", &path);
-        sessions::incomplete(&mut page.body, self.sessions);
+        sessions::incomplete(&mut page.body, self.incomplete.iter().copied());
         self.no_match(&mut page.body);
         page.summary(&self.bundle.counters);
         page.filter("Filter packages, find classes", true);

@@ -29,6 +29,10 @@ pub fn write(
         quoted(report.name)
     )?;
     list(&mut out, Session::sorted(report.sessions), write_session)?;
+    out.write_all(b"],\n\"incomplete\":[")?;
+    list(&mut out, report.incomplete(), |out, sentence| {
+        out.write_all(quoted(sentence).as_bytes())
+    })?;
     write!(out, "],\n\"counters\":{},", counters(&report.counters))?;
     if report.is_group {
         out.write_all(b"\n\"modules\":[")?;

@@ -75,7 +75,7 @@ fn write_methods(
         writeln!(text, "FN:{line},{name}")?;
     }
     for (_, name, method) in &methods {
-        writeln!(text, "FNDA:{},{name}", method.counters.method.covered)?;
+        writeln!(text, "FNDA:{},{name}", method.executions())?;
     }
     let hit = methods
         .iter()

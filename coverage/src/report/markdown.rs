@@ -62,14 +62,26 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
         let cells = COLUMNS.map(|kind| share(report.counters.of(kind)));
         let _ = writeln!(text, "| **total** | {} |", cells.join(" | "));
     }
+    incomplete(report, &mut text);
     out.write_all(text.as_bytes())
+}
+
+/// What is missing must be seen.
+fn incomplete(report: &Report<'_>, text: &mut String) {
+    for sentence in report.incomplete() {
+        let _ = writeln!(text, "\n**Incomplete:** {}", plain(sentence));
+    }
 }
 
 /// Writes a table of the files with changed lines, and which of these lines are not covered.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_changed(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write_changed(
+    report: &Report<'_>,
+    changed: &Changed,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let counters = changed.counters();
     let since = code(&changed.range);
     let name = plain(&changed.name);
@@ -102,6 +114,7 @@ pub fn write_changed(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::
     for note in &changed.notes {
         let _ = writeln!(text, "\n{}.", plain(note));
     }
+    incomplete(report, &mut text);
     out.write_all(text.as_bytes())
 }
 
@@ -165,8 +178,11 @@ mod tests {
 
     #[test]
     fn changed_lines_of_a_small_program() {
+        let (bundle, mut sessions) = (fixture::bundle(), fixture::sessions());
+        sessions[0].incomplete = Some("1 *class*".to_owned());
+        let report = Report::of_bundle(&bundle, &NoSources, &sessions);
         let mut bytes = Vec::new();
-        write_changed(&changed::tests::changed(), &mut bytes).unwrap();
+        write_changed(&report, &changed::tests::changed(), &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(
             text.contains(

@@ -85,11 +85,14 @@ fn what_is_hit_before_and_after_the_removal_is_recorded_as_without_it() {
         let [with, without] = ["with", "without"].map(|name| folder.path().join(name));
         let mut running = start(&jdk, &with, "");
         assert_eq!(running.ask("rare 1"), "10", "{jdk}");
+        let pid = running.pid().to_string();
+        let changed = || json(&["status", &pid])["classes"]["changed"].clone();
+        let before = changed();
         await_removal(&running);
+        assert_eq!(changed(), before, "a class counts once: {jdk}");
         assert_eq!(running.ask("rare 2"), "20", "{jdk}");
         // Nothing is called where the stack has just ended, which would end it once more.
         assert_eq!(running.ask("deep"), "1", "{jdk}");
-        let pid = running.pid().to_string();
         let status = classhook(&["status", &pid]);
         let said = status.stdout.contains("with hot code where they were hit");
         assert!(said, "{}", status.report());

@@ -2,7 +2,7 @@
 
 use crate::support::command::classhook as command;
 use e2e_tests::java::{Java, Run};
-use e2e_tests::servant::Servant;
+use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::{agent_library, classhook};
 use e2e_tests::{jdks, scratch};
 
@@ -56,6 +56,19 @@ fn what_is_missing_or_in_the_way_is_told_with_advice() {
     twice.assert_exit(3);
     assert!(lines(&twice, "options").concat().starts_with("bad"));
 
+    // The JVM that refuses its own options is not the agent's matter, and says why.
+    let refuses = doctor()
+        .variable("JAVA_TOOL_OPTIONS", "-XX:NoSuchFlag=1")
+        .argument("--java")
+        .argument(&java)
+        .run();
+    refuses.assert_exit(3);
+    let line = lines(&refuses, "java").concat();
+    assert!(
+        line.contains("without the agent: Unrecognized VM option 'NoSuchFlag=1'"),
+        "{line}"
+    );
+
     let no_java = doctor().arguments(&["--java", "/nowhere/java"]).run();
     no_java.assert_exit(3);
     assert!(lines(&no_java, "java").concat().contains("H0602"));
@@ -72,11 +85,10 @@ fn jvm_that_takes_no_agent_is_told_from_one_that_does() {
     assert!(!open.stdout.contains("bad"), "{}", open.report());
     servant.end();
 
-    let options = [
-        "-XX:-EnableDynamicAgentLoading",
-        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0",
-    ];
-    let servant = Servant::start(&jdk, &options);
+    let options =
+        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0";
+    let variable = ("JAVA_TOOL_OPTIONS", "-XX:-EnableDynamicAgentLoading");
+    let servant = Servant::of(&servant::java(&jdk, &[options]).variable(variable.0, variable.1));
     let pid = servant.pid().to_string();
     let shut = command(&["doctor", &pid, "--json"]);
     shut.assert_exit(3).assert_stderr("error[H0637]");
@@ -85,7 +97,7 @@ fn jvm_that_takes_no_agent_is_told_from_one_that_does() {
         let mut of = findings.iter().filter(|one| one["state"] == state);
         of.next().expect("a finding")["found"].to_string()
     };
-    assert!(found("bad").contains("EnableDynamicAgentLoading"));
+    assert!(found("bad").contains("-XX:-EnableDynamicAgentLoading (in JAVA_TOOL_OPTIONS)"));
     assert!(found("absent").contains("jdwp"), "{}", shut.stdout);
     servant.end();
 

@@ -159,6 +159,14 @@ fn lines_are_counted_when_asked() {
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
     let [lcov, cobertura, json] = ["lcov.info", "cobertura.xml", "all.json"].map(read);
     let html = read("html/pkg/p/src-Counted.java.html");
+    let methods = [
+        "3,p/Counted.loop(I)V",
+        "10,p/Counted.refuse(I)V",
+        "80000,p/Counted.together()V",
+    ];
+    for method in methods {
+        assert!(lcov.contains(&format!("\nFNDA:{method}\n")), "{lcov}");
+    }
     let text = std::fs::read_to_string(&file).expect("the source");
     let mut counted = 0;
     for (number, line) in (1..).zip(text.lines()) {

@@ -20,7 +20,7 @@ pub(super) fn folders(report: &Report<'_>) -> Vec<String> {
 /// The page.
 pub(super) fn index(report: &Report<'_>, folders: &[String]) -> String {
     let mut page = Page::new(report.name, "", &[Crumb::here(report.name)]);
-    sessions::incomplete(&mut page.body, report.sessions);
+    sessions::incomplete(&mut page.body, report.incomplete());
     page.summary(&report.counters);
     page.filter("Filter modules, find classes", true);
     let rows = report

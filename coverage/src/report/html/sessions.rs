@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::page::{Crumb, Page, count, text};
-use crate::report::Session;
+use crate::report::{Report, Session};
 
 /// The page of the report of this name.
-pub(super) fn page(name: &str, sessions: &[Session]) -> String {
+pub(super) fn page(report: &Report<'_>, name: &str) -> String {
+    let sessions = report.sessions;
     let path = [Crumb::new(name, "index.html"), Crumb::here("Sessions")];
     let mut page = Page::new("Sessions", "", &path);
     if sessions.is_empty() {
@@ -16,7 +17,7 @@ pub(super) fn page(name: &str, sessions: &[Session]) -> String {
             .push_str("<p>This report was made without any run: everything counts as missed.");
         return page.finish();
     }
-    incomplete(&mut page.body, sessions);
+    incomplete(&mut page.body, report.incomplete());
     let _ = write!(
         page.body,
         "<p>This report is made from {}.",
@@ -41,11 +42,8 @@ pub(super) fn page(name: &str, sessions: &[Session]) -> String {
 }
 
 /// What could not be recorded counts as missed or is not there: that must be seen.
-pub(super) fn incomplete(body: &mut String, sessions: &[Session]) {
-    let mut missing = Session::sorted(sessions)
-        .into_iter()
-        .filter_map(|session| session.incomplete.as_deref())
-        .peekable();
+pub(super) fn incomplete<'s>(body: &mut String, missing: impl Iterator<Item = &'s str>) {
+    let mut missing = missing.peekable();
     if missing.peek().is_none() {
         return;
     }
