@@ -1,7 +1,7 @@
 //! Helper classes that plugins bring: who defines them, and what becomes of a plugin whose classes are not to be had.
 
 use plan_rules::PlanRequest;
-use rewriter::HelperClass;
+use rewriter::{ClassFile, HelperClass};
 
 use crate::requests::PlannedClass;
 use crate::trouble::Trouble;
@@ -34,6 +34,24 @@ impl PlannedClass {
     pub(crate) fn helpers(&self) -> impl Iterator<Item = &HelperClass> {
         let requests = self.requests.iter();
         requests.flat_map(|asked| needed(&asked.request))
+    }
+
+    /// Expects that the helper classes have what the code of the class, as it is made, uses of them.
+    ///
+    /// # Errors
+    /// If the JVM would not link the code; the plugin that brings the helper class is to blame.
+    pub(crate) fn expect_helpers_have_what_is_used(&self, made: &[u8]) -> Result<(), Trouble> {
+        if !self.needs_helpers() {
+            return Ok(());
+        }
+        let class = ClassFile::read(made).map_err(|error| Trouble::unreadable(&error))?;
+        self.requests.iter().try_for_each(|asked| {
+            let used = rewriter::check_helper_uses(&class, needed(&asked.request));
+            used.map_err(|error| Trouble {
+                plugin: asked.plugin.name.clone(),
+                ..Trouble::of_class("H0317", format!("code that is inserted: {error}"))
+            })
+        })
     }
 
     /// Has the helper classes defined; a plugin of which one is not there is left out, and added to the failed ones.

@@ -110,6 +110,20 @@ fn apply_all(
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
 ) -> Result<Spliced, Trouble> {
+    let spliced = splice_all(planned, bytes, storage, buffers, out)?;
+    if buffers.self_check && !out.is_empty() {
+        planned.expect_helpers_have_what_is_used(out)?;
+    }
+    Ok(spliced)
+}
+
+fn splice_all(
+    planned: &PlannedClass,
+    bytes: &[u8],
+    storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, Trouble> {
     out.clear();
     let replacement = planned.replacement()?;
     let base = match replacement {

@@ -118,9 +118,11 @@ fn check(folder: &Folder, plugin: &PluginConfig, classes: &[ClassRequest<'_>]) {
     let later = folder.pipeline(plugin);
     let stored: Vec<Result> = classes.iter().map(|it| transform(&later, it)).collect();
     assert_eq!(stored, asked);
-    let failed = asked
-        .iter()
-        .filter(|(outcome, ..)| !outcome.failures().is_empty());
+    // What helper classes do not have is found when code is made of a plan, which is stored before.
+    let failed = asked.iter().filter(|(outcome, ..)| {
+        let mut failures = outcome.failures().iter();
+        failures.any(|failure| !failure.cause.starts_with("code that is inserted: "))
+    });
     let (failed, all) = (failed.count() as u64, known(&first).misses);
     assert_eq!(
         known(&later),

@@ -86,13 +86,30 @@ fn natively(request: &str, bytes: &[u8], retransforming: bool) -> Answer {
         harness.transform(bytes)
     };
     match transformed.error() {
-        None => Answer::Planned(planned(&transformed)),
+        None => match missing_in_helpers(&transformed) {
+            None => Answer::Planned(planned(&transformed)),
+            Some(message) => Answer::Refused {
+                code: "H0317".to_owned(),
+                message,
+            },
+        },
         Some(Error::Refused(failure)) => Answer::Refused {
             code: failure.code.clone(),
             message: failure.message.clone(),
         },
         Some(error) => panic!("{request}: {error}"),
     }
+}
+
+/// What the code that is made uses of helper classes, and they do not have: a native test that makes it panics.
+fn missing_in_helpers(transformed: &Transformed) -> Option<String> {
+    transformed.helpers().next()?;
+    let made = std::panic::AssertUnwindSafe(|| transformed.splice());
+    let panic = std::panic::catch_unwind(made).err()?;
+    let message = panic.downcast_ref::<String>().expect("a text");
+    message
+        .starts_with("code that is inserted: ")
+        .then(|| message.clone())
 }
 
 fn planned(transformed: &Transformed) -> Vec<String> {

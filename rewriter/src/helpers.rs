@@ -1,5 +1,8 @@
 //! Classes that a plugin brings, in the package of a class that uses them.
 
+mod resolution;
+mod uses;
+
 use std::collections::HashSet;
 
 use thiserror::Error;
@@ -8,11 +11,16 @@ use crate::class::ClassFile;
 use crate::edits::{ClassEdit, StructureError};
 use crate::error::ReadError;
 use crate::fingerprint::fingerprint;
+use crate::helpers::resolution::HelperSet;
 use crate::impl_stored;
+use crate::index::PoolIndex;
 use crate::limits::FRAMES_REQUIRED_SINCE;
 use crate::self_check::{ReplacementError, check_whole};
 use crate::structure::{Names, rename};
 use jvms::access_flags::ACC_MODULE;
+
+use uses::check_uses;
+pub use uses::{HelperUseError, UsePlace};
 
 /// What the simple name of every helper class begins with.
 pub const HELPER_PREFIX: &str = "$Classhook$";
@@ -66,6 +74,22 @@ pub enum HelperError {
         /// Its superclass or interface.
         found: String,
     },
+    /// It names a nested class of its own that is not among them.
+    #[error("the class {name} needs its nested class {nested}: give its class file, too")]
+    Nested {
+        /// The class.
+        name: String,
+        /// The nested class.
+        nested: String,
+    },
+    /// It uses what another of them does not have.
+    #[error("the class {name} cannot be linked: {cause}")]
+    Unlinkable {
+        /// The class.
+        name: String,
+        /// What it uses.
+        cause: Box<HelperUseError>,
+    },
     /// It cannot get its name.
     #[error("the class {name} cannot be renamed: {cause}")]
     Name {
@@ -95,8 +119,8 @@ pub fn is_helper_class(name: &[u8]) -> bool {
 /// checksum of all of them. Where the classes name themselves or one another, these names are used.
 ///
 /// # Errors
-/// When one of them is not as the JVM takes it, as far as one class file says, or has a supertype that is neither in
-/// `java/` nor one of the classes before it.
+/// When one of them is not as the JVM takes it, as far as these class files say, has a supertype that is neither in
+/// `java/` nor one of the classes before it, or needs a nested class that is not there.
 pub fn place_helpers(user: &str, files: &[Vec<u8>]) -> Result<Vec<HelperClass>, HelperError> {
     let mut classes = Vec::with_capacity(files.len());
     let mut all = Vec::new();
@@ -121,12 +145,67 @@ pub fn place_helpers(user: &str, files: &[Vec<u8>]) -> Result<Vec<HelperClass>, 
         }
         renames.push((name, to));
     }
+    for class in &classes {
+        expect_nested(class, &known)?;
+    }
     let edits: Vec<_> = renames.iter().cloned().map(of_type).collect();
     let names = Names::of(&edits);
     let placed = classes.iter().zip(renames);
-    placed
-        .map(|(class, (name, to))| placed_class(class, &names, name, to))
-        .collect()
+    let placed = placed.map(|(class, (name, to))| placed_class(class, &names, name, to));
+    let placed: Vec<_> = placed.collect::<Result<_, _>>()?;
+    expect_linkable(&placed, &classes)?;
+    Ok(placed)
+}
+
+/// Expects that helper classes have what the code of a class uses of them. What may be inherited from a class or
+/// interface of `java/` other than `java/lang/Object` is taken to be there.
+///
+/// # Errors
+/// For the first use that the JVM would not link.
+pub fn check_helper_uses(
+    class: &ClassFile<'_>,
+    helpers: &[HelperClass],
+) -> Result<(), HelperUseError> {
+    // Each was read when it was placed.
+    let read = helpers
+        .iter()
+        .filter_map(|helper| ClassFile::read(&helper.bytes).ok());
+    let classes: Vec<_> = read.collect();
+    check_uses(class, &HelperSet::new(&classes))
+}
+
+/// A nested class that is left out keeps its name, under which no loader has it.
+fn expect_nested(class: &ClassFile<'_>, given: &HashSet<String>) -> Result<(), HelperError> {
+    let name = name_of(class);
+    let pool = class.pool();
+    let named = (1..pool.count()).filter_map(|index| pool.class_name(PoolIndex(index)));
+    for found in named {
+        let nested = found.to_str_lossless();
+        let is_nested = nested
+            .strip_prefix(&*name)
+            .is_some_and(|rest| rest.starts_with('$'));
+        if is_nested && !given.contains(&*nested) {
+            let nested = nested.into_owned();
+            return Err(HelperError::Nested { name, nested });
+        }
+    }
+    Ok(())
+}
+
+/// Each may use what the others have.
+fn expect_linkable(placed: &[HelperClass], files: &[ClassFile<'_>]) -> Result<(), HelperError> {
+    let read = placed
+        .iter()
+        .filter_map(|helper| ClassFile::read(&helper.bytes).ok());
+    let classes: Vec<_> = read.collect();
+    let set = HelperSet::new(&classes);
+    for (class, file) in classes.iter().zip(files) {
+        check_uses(class, &set).map_err(|cause| HelperError::Unlinkable {
+            name: name_of(file),
+            cause: Box::new(cause),
+        })?;
+    }
+    Ok(())
 }
 
 fn of_type((from, to): (String, String)) -> ClassEdit {

@@ -55,7 +55,10 @@ pub use edits::{
 };
 pub use error::ReadError;
 pub use fingerprint::fingerprint;
-pub use helpers::{HELPER_PREFIX, HelperClass, HelperError, is_helper_class, place_helpers};
+pub use helpers::{
+    HELPER_PREFIX, HelperClass, HelperError, HelperUseError, UsePlace, check_helper_uses,
+    is_helper_class, place_helpers,
+};
 pub use index::{Bci, MethodIndex, PoolIndex};
 pub use plan::{
     Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,

@@ -2,6 +2,7 @@
 
 mod cargo;
 mod clang;
+mod componentize;
 mod componentize_js;
 mod componentize_py;
 mod failure;

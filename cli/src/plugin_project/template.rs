@@ -6,6 +6,7 @@ mod js;
 mod python;
 mod rust;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,16 +54,24 @@ const OTHERS: [(&str, &[u8]); 3] = [
 /// If the name cannot be a plugin's (`H0680`), the folder holds something (`H0681`), or cannot be written (`H0620`).
 pub fn make(folder: &Path, language: Language) -> Result<(), Problem> {
     let template = template(language);
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name = name(folder);
     check_name(&name, template.reserved)?;
     check_empty(folder)?;
     write(folder, &name, &template).map_err(|error| Problem::unwritable(folder, &error))
 }
 
+/// The last part of a path; nothing of one that ends in `..`.
+#[must_use]
+pub fn name(folder: &Path) -> Cow<'_, str> {
+    folder.file_name().unwrap_or_default().to_string_lossy()
+}
+
 fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
     let letters = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let parts_hold = name.split(['-', '_']).all(|part| !part.is_empty());
-    let found = if BUNDLED.contains(&name) {
+    let found = if name.is_empty() {
+        "a path that ends in no name"
+    } else if BUNDLED.contains(&name) {
         "the name of a bundled plugin"
     } else if reserved.contains(&name) {
         "a name that means something else to Rust or this project"
@@ -164,6 +173,17 @@ mod tests {
             assert_eq!(problem.exit(), 2);
             assert!(problem.to_string().starts_with("error[H0680]"), "{problem}");
         }
+    }
+
+    #[test]
+    fn folders_on_the_way_to_the_last_part_are_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("there/../here/mine");
+        fs::create_dir(folder.path().join("there")).unwrap();
+        make(&project, Language::C).unwrap();
+        assert!(folder.path().join("here/mine/src/plugin.c").is_file());
+        let problem = make(&folder.path().join(".."), Language::C).unwrap_err();
+        assert!(problem.to_string().contains("no name"), "{problem}");
     }
 
     #[test]

@@ -1,12 +1,25 @@
 //! Classes that a plugin brings: their new names stand everywhere, and what the JVM would refuse does not pass.
 
+use jvms::opcode::*;
 use rewriter::{
-    ClassFile, HELPER_PREFIX, HelperClass, HelperError, is_helper_class, place_helpers,
+    ClassFile, EditPlan, HELPER_PREFIX, HelperClass, HelperError, InsertionPoint, Location,
+    MemberName, MethodIndex, Scratch, Snippet, check_helper_uses, is_helper_class, place_helpers,
+    splice,
 };
+
+use crate::fixtures::{SHAPES, STORAGE};
 
 /// A class with a nested one, which call one another's private members; `Tally` has a method reference.
 const TALLY: &[u8] = include_bytes!("../../../tests/plugins/requests/helpers/Tally.class");
 const STEP: &[u8] = include_bytes!("../../../tests/plugins/requests/helpers/Tally$Step.class");
+
+/// Classes with members of all kinds, each behind its supertypes.
+const KIT: [&[u8]; 4] = [
+    include_bytes!("../fixtures/release11/Part.class"),
+    include_bytes!("../fixtures/release11/Kit.class"),
+    include_bytes!("../fixtures/release11/Kit$Piece.class"),
+    include_bytes!("../fixtures/release11/Worker.class"),
+];
 
 fn place(user: &str, files: &[&[u8]]) -> Result<Vec<HelperClass>, HelperError> {
     let files: Vec<Vec<u8>> = files.iter().map(|file| file.to_vec()).collect();
@@ -103,6 +116,239 @@ fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
         "{}",
         refused(&[&other])
     );
+}
+
+/// What the JVM would say to an instruction with this operand in a class of the same package; none if it goes.
+fn refused_use(opcode: u8, owner: &str, member: &str, interface: bool) -> Option<String> {
+    let helpers = place("Shapes", &KIT).expect("sound classes");
+    let suffix = format!("${owner}");
+    let owner = helpers.iter().find(|it| it.name.ends_with(&suffix));
+    let owner = owner.expect("a helper class").name.clone();
+    let code = code_with(opcode, owner, member, interface);
+    let mut plan = EditPlan::new();
+    let point = InsertionPoint {
+        method: MethodIndex(1),
+        location: Location::Entry,
+    };
+    plan.insert(point, code).unwrap();
+    let class = ClassFile::read(SHAPES).unwrap();
+    let mut out = Vec::new();
+    let report = splice(&class, &plan, &STORAGE, &mut Scratch::default(), &mut out).unwrap();
+    assert_eq!(report.skipped, []);
+    let made = ClassFile::read(&out).unwrap();
+    assert_eq!(check_helper_uses(&made, &[]), Ok(()));
+    let refused = check_helper_uses(&made, &helpers).err()?;
+    Some(refused.to_string())
+}
+
+/// Code with this instruction, and what it needs on the stack. A member is its name and descriptor.
+fn code_with(opcode: u8, owner: String, member: &str, interface: bool) -> Snippet {
+    let mut code = Snippet::new();
+    if opcode == NEW {
+        code.with_type(opcode, &owner).unwrap();
+        code.op(POP, 0).unwrap();
+        return code;
+    }
+    let (name, descriptor) = member.split_once(' ').expect("a member");
+    if !matches!(opcode, GETSTATIC | PUTSTATIC | INVOKESTATIC) {
+        code.push_null().unwrap();
+    }
+    if matches!(opcode, PUTSTATIC | PUTFIELD) {
+        match descriptor {
+            "I" => code.push_int(1).unwrap(),
+            _ => code.push_null().unwrap(),
+        }
+    }
+    let target = MemberName {
+        owner,
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        interface,
+    };
+    match opcode {
+        GETSTATIC..=PUTFIELD => code.field(opcode, target).unwrap(),
+        _ => code.invoke(opcode, target).unwrap(),
+    }
+    if !matches!(opcode, PUTSTATIC | PUTFIELD) && !descriptor.ends_with('V') {
+        code.op(POP, 0).unwrap();
+    }
+    code
+}
+
+#[test]
+fn what_a_helper_class_has_can_be_used() {
+    for (opcode, owner, member, interface) in [
+        (NEW, "Kit$Piece", "", false),
+        (GETSTATIC, "Kit", "total I", false),
+        (GETSTATIC, "Kit$Piece", "total I", false),
+        (PUTSTATIC, "Kit$Piece", "total I", false),
+        (GETSTATIC, "Kit", "WEIGHT Ljava/lang/Object;", false),
+        (GETFIELD, "Kit$Piece", "fixed I", false),
+        (PUTFIELD, "Kit", "own I", false),
+        (INVOKESTATIC, "Kit$Piece", "reset ()V", false),
+        (INVOKESTATIC, "Part", "made ()V", true),
+        (INVOKEVIRTUAL, "Kit$Piece", "each ()V", false),
+        (INVOKEVIRTUAL, "Kit", "open ()V", false),
+        // Of an interface, of `Object`, and of a class that is not at hand.
+        (INVOKEVIRTUAL, "Kit$Piece", "part ()V", false),
+        (INVOKEVIRTUAL, "Kit", "hashCode ()I", false),
+        (INVOKEINTERFACE, "Part", "hashCode ()I", true),
+        (INVOKEVIRTUAL, "Worker", "start ()V", false),
+        (GETSTATIC, "Worker", "MAX_PRIORITY I", false),
+    ] {
+        let refused = refused_use(opcode, owner, member, interface);
+        assert_eq!(
+            refused,
+            None,
+            "{} {owner} {member}",
+            mnemonic(opcode).unwrap()
+        );
+    }
+}
+
+#[test]
+fn what_a_helper_class_does_not_have_is_named_with_the_error_of_the_jvm() {
+    for (opcode, owner, member, interface, expected) in [
+        (NEW, "Kit", "", false, "InstantiationError"),
+        (NEW, "Part", "", false, "InstantiationError"),
+        (GETSTATIC, "Kit", "total S", false, "NoSuchFieldError"),
+        (
+            GETSTATIC,
+            "Kit",
+            "own I",
+            false,
+            "IncompatibleClassChangeError",
+        ),
+        (
+            GETFIELD,
+            "Kit$Piece",
+            "total I",
+            false,
+            "IncompatibleClassChangeError",
+        ),
+        (GETSTATIC, "Kit", "hidden I", false, "IllegalAccessError"),
+        (
+            PUTSTATIC,
+            "Kit",
+            "FIRST Ljava/lang/Object;",
+            false,
+            "IllegalAccessError",
+        ),
+        (PUTFIELD, "Kit", "fixed I", false, "IllegalAccessError"),
+        (
+            INVOKESTATIC,
+            "Kit",
+            "restart ()V",
+            false,
+            "NoSuchMethodError",
+        ),
+        (INVOKESTATIC, "Kit", "reset ()I", false, "NoSuchMethodError"),
+        (
+            INVOKESTATIC,
+            "Kit",
+            "each ()V",
+            false,
+            "IncompatibleClassChangeError",
+        ),
+        (
+            INVOKEVIRTUAL,
+            "Kit",
+            "reset ()V",
+            false,
+            "IncompatibleClassChangeError",
+        ),
+        (
+            INVOKESTATIC,
+            "Kit",
+            "secret ()V",
+            false,
+            "IllegalAccessError",
+        ),
+        // Static methods of interfaces are not inherited.
+        (INVOKESTATIC, "Kit", "made ()V", false, "NoSuchMethodError"),
+        (
+            INVOKEVIRTUAL,
+            "Part",
+            "part ()V",
+            false,
+            "IncompatibleClassChangeError",
+        ),
+        (
+            INVOKEINTERFACE,
+            "Kit",
+            "part ()V",
+            true,
+            "IncompatibleClassChangeError",
+        ),
+        (
+            INVOKEINTERFACE,
+            "Part",
+            "finalize ()V",
+            true,
+            "NoSuchMethodError",
+        ),
+        (
+            INVOKESTATIC,
+            "Kit",
+            "hashCode ()I",
+            false,
+            "IncompatibleClassChangeError",
+        ),
+    ] {
+        let refused = refused_use(opcode, owner, member, interface);
+        let refused = refused.unwrap_or_else(|| panic!("{owner} {member} is taken"));
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let refused = refused_use(INVOKESTATIC, "Kit", "restart ()V", false).expect("refused");
+    assert!(
+        refused.starts_with("invokestatic in loopAtStart(I)I at bci 0 uses the method restart()V of its helper class $Classhook$"),
+        "{refused}"
+    );
+}
+
+/// A class file in which a text is another one of the same length.
+fn with_text(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
+    let found = |at: &[u8]| at == old.as_bytes();
+    let at = bytes.windows(old.len()).position(found).expect("the text");
+    let mut other = bytes.to_vec();
+    other[at..at + old.len()].copy_from_slice(new.as_bytes());
+    other
+}
+
+#[test]
+fn helper_classes_are_given_what_they_use_of_one_another() {
+    let [part, kit, piece, _] = KIT;
+    assert_eq!(
+        refused(&[part, kit]),
+        "the class Kit needs its nested class Kit$Piece: give its class file, too"
+    );
+    for (old, new, expected) in [
+        // A private field, and methods by an instruction and by a method handle.
+        (
+            "hidden",
+            "hidder",
+            "Kit$Piece cannot be linked: getstatic in open()V at bci 0 uses the field hidden I of its helper class com/acme/$Classhook$",
+        ),
+        (
+            "secret",
+            "decret",
+            "which has no such method (NoSuchMethodError)",
+        ),
+        (
+            "each",
+            "teach".get(..4).expect("ASCII"),
+            "uses the method each()V",
+        ),
+        (
+            "NestMembers",
+            "NestMembexs",
+            "where it is private (IllegalAccessError)",
+        ),
+    ] {
+        let kit = with_text(kit, old, new);
+        let found = refused(&[part, &kit, piece]);
+        assert!(found.contains(expected), "{found}");
+    }
 }
 
 #[test]

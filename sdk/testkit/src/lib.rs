@@ -289,7 +289,16 @@ impl Transformed {
         let mut check_scratch = CheckScratch::default();
         let checked = rewriter::check_splice(&class, &plan, &storage, &out, &mut check_scratch);
         checked.unwrap_or_else(|error| panic!("the result is wrong: {error}"));
+        self.expect_helpers(&out);
         out
+    }
+
+    /// Expects that the helper classes have what the code that was made uses of them.
+    fn expect_helpers(&self, made: &[u8]) {
+        let class =
+            ClassFile::read(made).unwrap_or_else(|error| panic!("the result is no class: {error}"));
+        let used = rewriter::check_helper_uses(&class, &self.request.helpers);
+        used.unwrap_or_else(|error| panic!("code that is inserted: {error}"));
     }
 
     /// The plan, its counts as code.

@@ -7,6 +7,7 @@ use e2e_tests::jdks;
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace::classhook;
 use e2e_tests::{scratch, servant};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -134,4 +135,36 @@ fn mistakes_in_a_project_are_reported_by_the_compiler_and_the_tests() {
     run.assert_exit(2)
         .assert_stderr("mismatched types")
         .assert_stderr("error[H0684]");
+    // Nothing is missing of the toolchain.
+    assert!(!run.stderr.contains("rustup"), "{}", run.report());
+}
+
+#[test]
+fn part_of_the_toolchain_that_is_missing_is_named() {
+    let folder = scratch();
+    let (bin, library) = (folder.path().join("bin"), folder.path().join("lib"));
+    std::fs::create_dir(&bin).expect("made");
+    let run = || {
+        let program = Java::program(classhook()).folder(folder.path());
+        let program = program.variable("PATH", bin.to_str().expect("a text"));
+        program.arguments(&["plugin", "build", "mine"]).run()
+    };
+    plugin(folder.path(), &["new", "mine"]).assert_success();
+    program(&bin.join("cargo"), "exit 101");
+    program(&bin.join("rustc"), &format!("echo {}", library.display()));
+    let told = run();
+    told.assert_exit(2)
+        .assert_stderr("error[H0684]")
+        .assert_stderr("rustup target add wasm32-unknown-unknown");
+    std::fs::create_dir(&library).expect("made");
+    run().assert_stderr("the linker wasm-component-ld, which");
+    program(&bin.join("wasm-component-ld"), "exit 0");
+    assert!(!run().stderr.contains("help"), "nothing is missing");
+}
+
+/// Writes a program of the shell.
+fn program(path: &Path, text: &str) {
+    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).expect("written");
+    let permissions = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(path, permissions).expect("may be run");
 }

@@ -47,57 +47,92 @@ fn mistakes_in_c_are_shown_with_their_place() {
     assert_not_built(folder, whole, &foreign, &["interface named `m`"]);
 }
 
-/// Making and compiling such a component takes 50 s of CPU time, so only `cargo xtask corpus` does it.
+#[test]
+fn compiler_is_needed_only_when_a_source_is_newer_than_the_component() {
+    let folder = scratch();
+    let folder = folder.path();
+    plugin(folder, "/nowhere", &["new", "--lang", "c", "mine"]).assert_success();
+    plugin(folder, &path_with_compilers(), &["build", "mine"]).assert_success();
+    plugin(folder, "/nowhere", &["test", "mine"]).assert_success();
+    let source = folder.join("mine/src/plugin.c");
+    let text = std::fs::read_to_string(&source).expect("the plugin");
+    std::fs::write(&source, text).expect("written");
+    plugin(folder, "/nowhere", &["test", "mine"])
+        .assert_exit(2)
+        .assert_stderr("error[H0683]: clang cannot be started");
+}
+
+/// A project whose component holds an interpreter, which a program makes.
+struct Interpreted<'t> {
+    folder: &'t Path,
+    path: String,
+    source: &'static str,
+}
+
+impl<'t> Interpreted<'t> {
+    /// A new project, tested. None but in `cargo xtask corpus`: making and compiling such a component takes a minute of CPU
+    /// time; that it is not made without the program is asserted all the same.
+    fn tested(
+        folder: &'t Path,
+        language: &str,
+        source: &'static str,
+        [program, install]: [&str; 2],
+    ) -> Option<Self> {
+        plugin(folder, "/nowhere", &["new", "--lang", language, "mine"]).assert_success();
+        plugin(folder, "/nowhere", &["build", "mine"])
+            .assert_exit(2)
+            .assert_stderr(&format!("error[H0683]: {program} cannot be started"))
+            .assert_stderr(install);
+        if !everything() {
+            return None;
+        }
+        let path = path_with_compilers();
+        let tested = plugin(folder, &path, &["test", "mine"]);
+        tested.assert_success();
+        let equal = "1 of 1 plans in tests are as expected";
+        assert!(tested.stdout.contains(equal), "{}", tested.report());
+        Some(Self {
+            folder,
+            path,
+            source,
+        })
+    }
+
+    /// Exchanges a part of the source, and asserts how this command ends.
+    fn assert_mistake(&self, word: &str, from: &str, to: &str, told: &[&str]) {
+        let source = self.folder.join(self.source);
+        let text = std::fs::read_to_string(&source).expect("the plugin");
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&source, text.replace(from, to)).expect("written");
+        let run = plugin(self.folder, &self.path, &[word, "mine"]);
+        run.assert_exit(2);
+        for part in told {
+            run.assert_stderr(part);
+        }
+        std::fs::write(&source, text).expect("written");
+    }
+}
+
 #[test]
 fn plugin_in_python_counts_calls() {
     let folder = scratch();
-    let folder = folder.path();
-    plugin(folder, "/nowhere", &["new", "--lang", "python", "mine"]).assert_success();
-    plugin(folder, "/nowhere", &["build", "mine"])
-        .assert_exit(2)
-        .assert_stderr("error[H0683]: componentize-py cannot be started")
-        .assert_stderr("pip install componentize-py");
-    if !everything() {
-        return;
-    }
-    let path = path_with_compilers();
-    let tested = plugin(folder, &path, &["test", "mine"]);
-    tested.assert_success();
-    let equal = "1 of 1 plans in tests are as expected";
-    assert!(tested.stdout.contains(equal), "{}", tested.report());
-    computes_a_table(folder, &path);
-    let source = folder.join("mine/plugin.py");
-    let text = std::fs::read_to_string(&source).expect("the plugin");
-    let failing = text.replace("class_name = ", "open(\"x\"); class_name = ");
-    std::fs::write(&source, failing).expect("written");
-    plugin(folder, &path, &["test", "mine"])
-        .assert_exit(2)
-        .assert_stderr("RuntimeError: a plugin has no files (plugin.py:19)");
-    std::fs::write(&source, format!("{text}\n1 = 2\n")).expect("written");
-    plugin(folder, &path, &["build", "mine"])
-        .assert_exit(2)
-        .assert_stderr("error[H0684]")
-        .assert_stderr("SyntaxError");
+    let programs = ["componentize-py", "pip install componentize-py"];
+    let tested = Interpreted::tested(folder.path(), "python", "mine/plugin.py", programs);
+    let Some(project) = tested else { return };
+    computes_a_table(folder.path(), &project.path);
+    let (call, failing) = ("class_name = ", "open(\"x\"); class_name = ");
+    let told = ["RuntimeError: a plugin has no files (plugin.py:19)"];
+    project.assert_mistake("test", call, failing, &told);
+    let told = ["error[H0684]", "SyntaxError"];
+    project.assert_mistake("build", call, "1 = 2", &told);
 }
 
-/// Making and compiling such a component takes a minute of CPU time, so only `cargo xtask corpus` does it.
 #[test]
 fn plugin_in_javascript_counts_calls() {
     let folder = scratch();
-    let folder = folder.path();
-    plugin(folder, "/nowhere", &["new", "--lang", "js", "mine"]).assert_success();
-    plugin(folder, "/nowhere", &["build", "mine"])
-        .assert_exit(2)
-        .assert_stderr("error[H0683]: componentize-js cannot be started")
-        .assert_stderr("npm install");
-    if !everything() {
-        return;
-    }
-    let path = path_with_compilers();
-    let tested = plugin(folder, &path, &["test", "mine"]);
-    tested.assert_success();
-    let equal = "1 of 1 plans in tests are as expected";
-    assert!(tested.stdout.contains(equal), "{}", tested.report());
+    let programs = ["componentize-js", "npm install"];
+    let tested = Interpreted::tested(folder.path(), "js", "mine/plugin.js", programs);
+    let Some(project) = tested else { return };
     let run = [
         "run",
         "mine",
@@ -107,21 +142,14 @@ fn plugin_in_javascript_counts_calls() {
         "java",
         "-version",
     ];
-    plugin(folder, &path, &run)
+    plugin(folder.path(), &project.path, &run)
         .assert_exit(2)
         .assert_stderr("there is no setting `class`; expected classes");
-    let source = folder.join("mine/plugin.js");
-    let text = std::fs::read_to_string(&source).expect("the plugin");
-    let failing = text.replace("const tag = row(", "const tag = raw(");
-    std::fs::write(&source, failing).expect("written");
-    plugin(folder, &path, &["test", "mine"])
-        .assert_exit(2)
-        .assert_stderr("ReferenceError: raw is not defined (plugin.js:25)");
-    std::fs::write(&source, format!("{text}\n1 = 2;\n")).expect("written");
-    plugin(folder, &path, &["build", "mine"])
-        .assert_exit(2)
-        .assert_stderr("error[H0684]")
-        .assert_stderr("Assigning to rvalue");
+    let call = "const tag = row(";
+    let told = ["ReferenceError: raw is not defined (plugin.js:25)"];
+    project.assert_mistake("test", call, "const tag = raw(", &told);
+    let told = ["error[H0684]", "Assigning to rvalue"];
+    project.assert_mistake("build", call, "1 = (", &told);
 }
 
 /// What docs/plugins.md says of `report` in Python, in a project beside.

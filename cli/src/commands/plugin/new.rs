@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct New {
-    /// The plugin's name, or a path that ends in it: a folder that is new or empty
+    /// The plugin's name, or a path that ends in it: a folder that is new or empty; those on the way to it are made
     #[arg(value_name = "NAME")]
     pub folder: PathBuf,
     /// The language it is written in
@@ -37,11 +37,11 @@ impl New {
     /// As [`template::make`].
     pub fn run(&self) -> Result<u8, Problem> {
         template::make(&self.folder, self.lang)?;
-        let mut text = String::new();
+        let (name, folder) = (template::name(&self.folder), path(&self.folder));
+        let mut text = format!("made the plugin {name} in {folder}\n");
         for file in template::files(&self.folder, self.lang) {
             text += &format!("wrote {file}\n");
         }
-        let folder = path(&self.folder);
         text += &format!("next: classhook plugin test {folder}\n");
         show(&text)?;
         Ok(0)

@@ -54,9 +54,12 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let built = child.stdout.take().and_then(|out| artifact(out, &manifest));
     let status = child.wait().map_err(|error| no_cargo(&error.to_string()))?;
     if !status.success() {
-        return Err(not_built(folder)
-            .with("found", format!("cargo ended with {status}; its lines are above"))
-            .with("help", "plugins need Rust's target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`) and the linker wasm-component-ld, which comes with rustup's toolchains"));
+        let found = format!("cargo ended with {status}; its lines are above");
+        let problem = not_built(folder).with("found", found);
+        return Err(match missing_tool(folder) {
+            Some(help) => problem.with("help", help),
+            None => problem,
+        });
     }
     let built = built.ok_or_else(|| {
         not_built(folder)
@@ -69,6 +72,32 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let component = component(&built);
     copy(&built, &component).map_err(|error| Problem::unwritable(&component, &error))?;
     Ok(component)
+}
+
+/// How to install what plugins need of Rust's toolchain, if it is not there: the library for the target, or the linker,
+/// which lies beside the library of the compiler's own platform.
+fn missing_tool(folder: &Path) -> Option<&'static str> {
+    let target = library_folder(folder, &["--target", TARGET])?;
+    if !target.is_dir() {
+        return Some(
+            "plugins need Rust's target wasm32-unknown-unknown: `rustup target add wasm32-unknown-unknown`",
+        );
+    }
+    let beside = library_folder(folder, &[])?.join("../bin").join(LINKER.1);
+    let is_there = beside.is_file() || launch::find_program(LINKER.1.as_ref()).is_some();
+    (!is_there).then_some(
+        "plugins need the linker wasm-component-ld, which comes with rustup's toolchains (https://rustup.rs)",
+    )
+}
+
+/// Where the compiler of a project looks for the standard library.
+fn library_folder(folder: &Path, words: &[&str]) -> Option<PathBuf> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir"]).args(words);
+    let output = rustc.current_dir(folder).stdin(Stdio::null()).output();
+    let printed = String::from_utf8(output.ok()?.stdout).ok()?;
+    let path = printed.trim_end();
+    (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
 /// Runs the project's own tests; they print where this command does.

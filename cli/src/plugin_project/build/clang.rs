@@ -42,11 +42,16 @@ const LINK: [&str; 5] = [
 /// The interface, in a form that the linker takes.
 const INTERFACE: &str = "classhook-sdk/classhook_component_type.o";
 
-/// Compiles the sources in the folders `src` and `classhook-sdk`, and makes a component of them.
+/// Compiles the sources in the folders `src` and `classhook-sdk`, and makes a component of them, unless it is newer than
+/// all of these: then no compiler is needed.
 ///
 /// # Errors
 /// If clang or its linker cannot be started (`H0683`), or there is a mistake in the sources (`H0684`).
 pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+    let component = folder::component(folder)?;
+    if folder::is_newest(&component, folder, &["c", "h", "o"]) {
+        return Ok(component);
+    }
     let compiler = tool(COMPILER)?;
     let linker = tool(LINKER)?;
     let objects = folder.join("target/objects");
@@ -66,7 +71,6 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let module = "target/objects/module.wasm";
     link.args(LINK).args([INTERFACE, "-o", module]);
     run(&mut link, LINKER, folder)?;
-    let component = folder::component(folder)?;
     plugin_compiler::wrap(&folder.join(module), &component)?
         .map_err(|cause| not_built(folder).with("found", cause))?;
     Ok(component)
@@ -120,6 +124,6 @@ fn run(command: &mut Command, name: &str, folder: &Path) -> Result<(), Problem> 
     let found = format!("{name} ended with {status}; its lines are above");
     Err(not_built(folder).with("found", found).with(
         "help",
-        "a plugin in C has no C library but what classhook-sdk/include declares",
+        "if a header or a function is missing: a plugin in C has no C library but what classhook-sdk/include declares",
     ))
 }

@@ -18,7 +18,8 @@ pub fn component(folder: &Path) -> Result<PathBuf, Problem> {
 /// Folders in which no source of the project lies.
 const OTHERS: [&str; 2] = ["target", "node_modules"];
 
-/// Whether a component is newer than every source with one of these extensions; not if that is not known.
+/// Whether a component is newer than every source with one of these extensions, and than each folder below with such
+/// sources, from which one may have been taken away; not if that is not known.
 pub fn is_newest(component: &Path, folder: &Path, extensions: &[&str]) -> bool {
     let made = fs::metadata(component).and_then(|component| component.modified());
     match (made, newest(folder, extensions)) {
@@ -35,7 +36,9 @@ fn newest(folder: &Path, extensions: &[&str]) -> io::Result<Option<SystemTime>> 
         let has =
             |name: Option<&OsStr>, all: &[&str]| all.iter().any(|one| name == Some(one.as_ref()));
         let changed = if path.is_dir() && !has(path.file_name(), &OTHERS) {
-            newest(&path, extensions)?
+            let within = newest(&path, extensions)?;
+            let folder = fs::metadata(&path)?.modified()?;
+            within.map(|source| source.max(folder))
         } else if has(path.extension(), extensions) {
             Some(fs::metadata(&path)?.modified()?)
         } else {
@@ -44,4 +47,44 @@ fn newest(folder: &Path, extensions: &[&str]) -> io::Result<Option<SystemTime>> 
         found = found.max(changed);
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::fs::File;
+    use std::time::Duration;
+
+    /// Says when a file or folder was changed, in seconds.
+    fn changed(path: &Path, seconds: u64) {
+        let file = File::open(path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+            .unwrap();
+    }
+
+    #[test]
+    fn component_is_old_once_a_source_comes_changes_or_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let (component, source) = (folder.join("target/x.wasm"), folder.join("src/x.c"));
+        for file in [&component, &source, &folder.join("classhook/table.csv")] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        let is_newest = |found: &Path| super::is_newest(found, folder, &["c", "h"]);
+        changed(&component, 10);
+        for (of_source, of_folder, expected) in
+            [(9, 9, true), (11, 9, false), (9, 11, false), (10, 9, false)]
+        {
+            changed(&source, of_source);
+            changed(&folder.join("src"), of_folder);
+            assert_eq!(is_newest(&component), expected, "{of_source} {of_folder}");
+        }
+        changed(&source, 9);
+        changed(&folder.join("src"), 9);
+        assert!(!is_newest(&folder.join("target/y.wasm")));
+        fs::remove_file(&source).unwrap();
+        assert!(!is_newest(&component), "no source is known");
+    }
 }

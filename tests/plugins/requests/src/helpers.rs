@@ -9,13 +9,17 @@ use crate::methods::{caller, entries};
 const TALLY: &[u8] = include_bytes!("../helpers/Tally.class");
 const STEP: &[u8] = include_bytes!("../helpers/Tally$Step.class");
 
-/// What the method with a call returns goes through the helper class.
-fn call(class: &Class<'_>, plan: &mut Plan<'_>, helpers: &[&[u8]]) -> Result {
+/// What the method with a call returns goes through a method of the helper class.
+fn call_of(name: &str, class: &Class<'_>, plan: &mut Plan<'_>, helpers: &[&[u8]]) -> Result {
     let names = plan.helpers(helpers)?;
     let first = names.first().ok_or("it has no name")?;
     let mut code = Snippet::new();
-    code.invoke(INVOKESTATIC, Member::of_class(first, "add", "(I)I"));
+    code.invoke(INVOKESTATIC, Member::of_class(first, name, "(I)I"));
     Ok(plan.insert(&caller(class)?.returns(), &code)?)
+}
+
+fn call(class: &Class<'_>, plan: &mut Plan<'_>, helpers: &[&[u8]]) -> Result {
+    call_of("add", class, plan, helpers)
 }
 
 pub fn tally(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
@@ -41,6 +45,32 @@ pub fn of_the_future(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let of_version_99 = |bytes: &[u8]| [&bytes[..6], &[0, 99], &bytes[8..]].concat();
     let (tally, step) = (of_version_99(TALLY), of_version_99(STEP));
     call(class, plan, &[&tally, &step])
+}
+
+/// The JVM would find out when the call is made.
+pub fn without_the_method(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    call_of("subtract", class, plan, &[TALLY, STEP])
+}
+
+/// It is there, but not static.
+pub fn with_another_method(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    call_of("applyAsInt", class, plan, &[TALLY, STEP])
+}
+
+/// The nested class is missing.
+pub fn in_part(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    call(class, plan, &[TALLY])
+}
+
+/// `Step.another`, which `Tally` refers to, has another name.
+pub fn of_two_versions(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    let text = b"another";
+    let at = STEP.windows(text.len()).position(|found| found == text);
+    let mut step = STEP.to_vec();
+    if let Some(first) = at.and_then(|at| step.get_mut(at)) {
+        *first = b'o';
+    }
+    call(class, plan, &[TALLY, &step])
 }
 
 pub fn that_are_text(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {

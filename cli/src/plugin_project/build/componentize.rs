@@ -1,0 +1,81 @@
+//! Components of projects in languages that are interpreted, by a program that puts the interpreter into the component.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::failure::{not_built, not_startable};
+use super::folder;
+use crate::launch::find_program;
+use crate::problem::Problem;
+
+/// A program that makes components, run in the project's folder.
+pub struct Componentizer {
+    /// Its name in `PATH`.
+    pub program: &'static str,
+    /// Where in the project it may be installed, which goes first.
+    pub installed: Option<&'static str>,
+    /// How to install it.
+    pub help: &'static str,
+    /// The extensions of sources.
+    pub sources: [&'static str; 2],
+    /// What stands in front of the component's path.
+    pub words: &'static [&'static str],
+}
+
+impl Componentizer {
+    /// Makes the component, unless it is newer than the project's sources: that takes up to half a minute. What the
+    /// program needs in the folder `target` is written by `lay_out`.
+    ///
+    /// # Errors
+    /// If the program cannot be started (`H0683`), or there is a mistake in the sources (`H0684`).
+    pub fn build(
+        &self,
+        folder: &Path,
+        lay_out: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<PathBuf, Problem> {
+        let component = folder::component(folder)?;
+        if folder::is_newest(&component, folder, &self.sources) {
+            return Ok(component);
+        }
+        let program = self.find(folder)?;
+        let target = folder.join("target");
+        let laid_out = std::fs::create_dir_all(&target).and_then(|()| lay_out(folder));
+        laid_out.map_err(|error| Problem::unwritable(&target, &error))?;
+        let status = Command::new(program)
+            .args(self.words)
+            .arg(Path::new("target").join(component.file_name().unwrap_or_default()))
+            .current_dir(folder)
+            .env("RUST_BACKTRACE", "0") // of the program's own, behind the reason
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status();
+        let status = status.map_err(|error| self.not_startable(&error.to_string()))?;
+        if status.success() {
+            return Ok(component);
+        }
+        let found = format!("{} ended with {status}; its lines are above", self.program);
+        Err(not_built(folder).with("found", found))
+    }
+
+    fn find(&self, folder: &Path) -> Result<PathBuf, Problem> {
+        let installed = self.installed.map(|path| folder.join(path));
+        let found = match installed.filter(|path| path.is_file()) {
+            Some(installed) => Some(installed),
+            None => find_program(self.program.as_ref()),
+        };
+        // It is started in the project's folder.
+        let found = found.map(|program| std::path::absolute(&program).unwrap_or(program));
+        found.ok_or_else(|| {
+            let places = match self.installed {
+                Some(_) => "no such program in node_modules or PATH",
+                None => "no such program in PATH",
+            };
+            self.not_startable(places)
+        })
+    }
+
+    fn not_startable(&self, found: &str) -> Problem {
+        not_startable(self.program, found, self.help)
+    }
+}

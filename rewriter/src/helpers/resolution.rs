@@ -1,0 +1,316 @@
+//! Resolution of members of helper classes (JVMS 5.4.3.2 to 5.4.3.4, 5.4.4).
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::class::ClassFile;
+use crate::pool::MemberRef;
+use jvms::access_flags::{ACC_ABSTRACT, ACC_FINAL, ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC};
+use jvms::modified_utf8::Utf8;
+
+const OBJECT: &str = "java/lang/Object";
+/// First version with `NestHost` and `NestMembers` (JVMS table 4.7-A).
+const NESTS_SINCE: u16 = 55;
+/// First version in which only initializers set final fields of their own class (JVMS 6.5.putfield, since Java 9).
+const FINAL_FIELDS_SINCE: u16 = 53;
+
+/// The methods of `java/lang/Object` that all classes have, and whether interfaces have them as well (JVMS 5.4.3.4).
+const OBJECT_METHODS: [(&str, &str, bool); 11] = [
+    ("getClass", "()Ljava/lang/Class;", true),
+    ("hashCode", "()I", true),
+    ("equals", "(Ljava/lang/Object;)Z", true),
+    ("toString", "()Ljava/lang/String;", true),
+    ("notify", "()V", true),
+    ("notifyAll", "()V", true),
+    ("wait", "()V", true),
+    ("wait", "(J)V", true),
+    ("wait", "(JI)V", true),
+    ("clone", "()Ljava/lang/Object;", false),
+    ("finalize", "()V", false),
+];
+
+/// How a member is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    GetStatic,
+    GetField,
+    PutStatic,
+    PutField,
+    InvokeStatic,
+    InvokeSpecial,
+    /// `invokevirtual` or `invokeinterface`.
+    Invoke,
+}
+
+impl Use {
+    fn is_static(self) -> bool {
+        matches!(self, Self::GetStatic | Self::PutStatic | Self::InvokeStatic)
+    }
+
+    fn stores(self) -> bool {
+        matches!(self, Self::PutStatic | Self::PutField)
+    }
+
+    /// The method that may set a final field.
+    pub(super) fn initializer(self) -> &'static str {
+        match self.is_static() {
+            true => "<clinit>",
+            false => "<init>",
+        }
+    }
+}
+
+/// Why a use cannot be linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Problem {
+    NoMethod,
+    NoField,
+    Static,
+    NotStatic,
+    Interface,
+    NoInterface,
+    Private,
+    Final,
+    Abstract,
+    NoInstances,
+}
+
+impl Problem {
+    /// What is wrong, with the error that the JVM would throw.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::NoMethod => "which has no such method (NoSuchMethodError)",
+            Self::NoField => "which has no such field (NoSuchFieldError)",
+            Self::Static => "where it is static (IncompatibleClassChangeError)",
+            Self::NotStatic => "where it is not static (IncompatibleClassChangeError)",
+            Self::Interface => "which is an interface (IncompatibleClassChangeError)",
+            Self::NoInterface => "which is no interface (IncompatibleClassChangeError)",
+            Self::Private => "where it is private (IllegalAccessError)",
+            Self::Final => "where it is final (IllegalAccessError)",
+            Self::Abstract => "where it is abstract (AbstractMethodError)",
+            Self::NoInstances => "which is abstract (InstantiationError)",
+        }
+    }
+}
+
+/// What resolution finds.
+enum Found {
+    /// A member with these flags, and the number of the class that declares it.
+    Declared(usize, u16),
+    /// An instance method of `java/lang/Object`.
+    OfObject,
+    /// Perhaps in another class of `java/`.
+    Elsewhere,
+    None,
+}
+
+/// Name and descriptor.
+type Key<'a> = (&'a [u8], &'a [u8]);
+
+/// A helper class as other code uses it; other classes are named by their numbers.
+struct Helper<'h, 'a> {
+    class: &'h ClassFile<'a>,
+    /// Access flags by name and descriptor.
+    methods: HashMap<Key<'a>, u16>,
+    fields: HashMap<Key<'a>, u16>,
+    superclass: Option<usize>,
+    /// All superclasses and superinterfaces among the helper classes.
+    supertypes: Vec<usize>,
+    /// Whether it has any others but `java/lang/Object`.
+    unknown: bool,
+}
+
+impl Helper<'_, '_> {
+    fn is_interface(&self) -> bool {
+        self.class.access_flags() & ACC_INTERFACE != 0
+    }
+}
+
+/// Helper classes that can use one another.
+pub(super) struct HelperSet<'h, 'a> {
+    helpers: Vec<Helper<'h, 'a>>,
+    numbers: HashMap<&'a [u8], usize>,
+}
+
+impl<'h, 'a> HelperSet<'h, 'a> {
+    /// Classes of which each stands behind its supertypes.
+    pub(super) fn new(classes: impl IntoIterator<Item = &'h ClassFile<'a>>) -> Self {
+        let (helpers, numbers) = (Vec::new(), HashMap::new());
+        let mut set = Self { helpers, numbers };
+        for class in classes {
+            let helper = set.helper(class);
+            let number = set.helpers.len();
+            set.numbers.insert(class.this_class().as_bytes(), number);
+            set.helpers.push(helper);
+        }
+        set
+    }
+
+    fn helper(&self, class: &'h ClassFile<'a>) -> Helper<'h, 'a> {
+        let (mut supertypes, mut unknown) = (BTreeSet::new(), false);
+        let direct = class.super_class().into_iter().chain(class.interfaces());
+        for name in direct.filter(|name| *name != OBJECT) {
+            let Some((number, found)) = self.find(name) else {
+                unknown = true;
+                continue;
+            };
+            if supertypes.insert(number) {
+                supertypes.extend(&found.supertypes);
+                unknown |= found.unknown;
+            }
+        }
+        let superclass = class.super_class().and_then(|name| self.find(name));
+        let methods = class.methods().map(|found| {
+            let key = (found.name().as_bytes(), found.descriptor().as_bytes());
+            (key, found.access_flags())
+        });
+        let fields = class.fields().map(|found| {
+            let key = (found.name().as_bytes(), found.descriptor().as_bytes());
+            (key, found.access_flags())
+        });
+        Helper {
+            class,
+            methods: methods.collect(),
+            fields: fields.collect(),
+            superclass: superclass.map(|(number, _)| number),
+            supertypes: supertypes.into_iter().collect(),
+            unknown,
+        }
+    }
+
+    fn find(&self, name: Utf8<'_>) -> Option<(usize, &Helper<'h, 'a>)> {
+        let number = *self.numbers.get(name.as_bytes())?;
+        Some((number, self.helpers.get(number)?))
+    }
+
+    /// Expects that `new` can make an instance of a class, if it is one of these.
+    pub(super) fn instance_of(&self, name: Utf8<'_>) -> Result<(), Problem> {
+        match self.find(name) {
+            Some((_, found)) if found.class.access_flags() & ACC_ABSTRACT != 0 => {
+                Err(Problem::NoInstances)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Expects that `user` can use a member in this way, if it is one of these classes. `initializer` says whether its
+    /// code is of the method that may set final fields.
+    pub(super) fn member(
+        &self,
+        user: &ClassFile<'_>,
+        member: &MemberRef<'_>,
+        wanted: Use,
+        initializer: bool,
+    ) -> Result<(), Problem> {
+        let Some((number, owner)) = self.find(member.owner) else {
+            return Ok(());
+        };
+        let is_method = member.descriptor.as_bytes().starts_with(b"(");
+        let found = match is_method {
+            true if owner.is_interface() && !member.interface => return Err(Problem::Interface),
+            true if !owner.is_interface() && member.interface => return Err(Problem::NoInterface),
+            true => self.method(number, owner, member),
+            false => self.field(number, owner, member),
+        };
+        let (number, flags) = match found {
+            Found::Declared(number, flags) => (number, flags),
+            Found::OfObject if wanted.is_static() => return Err(Problem::NotStatic),
+            Found::OfObject | Found::Elsewhere => return Ok(()),
+            Found::None if is_method => return Err(Problem::NoMethod),
+            Found::None => return Err(Problem::NoField),
+        };
+        let declaring = self.helpers.get(number).map_or(owner.class, |it| it.class);
+        let own = declaring.this_class() == user.this_class();
+        if flags & ACC_PRIVATE != 0 && !own && !self.are_nestmates(declaring, user) {
+            return Err(Problem::Private);
+        }
+        match (flags & ACC_STATIC != 0, wanted.is_static()) {
+            (true, false) => return Err(Problem::Static),
+            (false, true) => return Err(Problem::NotStatic),
+            _ => {}
+        }
+        let may_set = own && (initializer || user.major_version() < FINAL_FIELDS_SINCE);
+        if wanted.stores() && flags & ACC_FINAL != 0 && !may_set {
+            return Err(Problem::Final);
+        }
+        if wanted == Use::InvokeSpecial && flags & ACC_ABSTRACT != 0 {
+            return Err(Problem::Abstract);
+        }
+        Ok(())
+    }
+
+    /// JVMS 5.4.3.3 and 5.4.3.4: the class and its superclasses, then all their interfaces.
+    fn method(&self, number: usize, owner: &Helper<'_, '_>, member: &MemberRef<'_>) -> Found {
+        let key = (member.name.as_bytes(), member.descriptor.as_bytes());
+        if let Some(flags) = owner.methods.get(&key) {
+            return Found::Declared(number, *flags);
+        }
+        if member.name == "<init>" {
+            return Found::None;
+        }
+        let mut at = owner.superclass;
+        while let Some((number, superclass)) = at.and_then(|it| Some((it, self.helpers.get(it)?))) {
+            if let Some(flags) = superclass.methods.get(&key) {
+                return Found::Declared(number, *flags);
+            }
+            at = superclass.superclass;
+        }
+        if is_of_object(member) {
+            return Found::OfObject;
+        }
+        let supertypes = owner.supertypes.iter();
+        let interfaces = supertypes.filter_map(|it| Some((*it, self.helpers.get(*it)?)));
+        let mut interfaces = interfaces.filter(|(_, found)| found.is_interface());
+        let inherited = interfaces.find_map(|(number, found)| {
+            let flags = *found.methods.get(&key)?;
+            (flags & (ACC_PRIVATE | ACC_STATIC) == 0).then_some((number, flags))
+        });
+        match inherited {
+            Some((number, flags)) => Found::Declared(number, flags),
+            None if owner.unknown => Found::Elsewhere,
+            None => Found::None,
+        }
+    }
+
+    /// JVMS 5.4.3.2: the class and its supertypes.
+    fn field(&self, number: usize, owner: &Helper<'_, '_>, member: &MemberRef<'_>) -> Found {
+        let key = (member.name.as_bytes(), member.descriptor.as_bytes());
+        let mut all = std::iter::once(&number).chain(owner.supertypes.iter().rev());
+        let found = all.find_map(|number| {
+            let flags = self.helpers.get(*number)?.fields.get(&key)?;
+            Some((*number, *flags))
+        });
+        match found {
+            Some((number, flags)) => Found::Declared(number, flags),
+            None if owner.unknown => Found::Elsewhere,
+            None => Found::None,
+        }
+    }
+
+    /// JVMS 5.4.4: whether two classes have the same nest host, which names both.
+    fn are_nestmates(&self, one: &ClassFile<'_>, other: &ClassFile<'_>) -> bool {
+        self.nest_host(one) == self.nest_host(other)
+    }
+
+    fn nest_host(&self, class: &ClassFile<'_>) -> String {
+        let named = class.nest_host().filter(|_| has_nests(class));
+        let host = named.and_then(|name| self.find(name)).filter(|(_, host)| {
+            let mut members = host.class.nest_members();
+            has_nests(host.class) && members.any(|name| name == class.this_class())
+        });
+        let host = host.map_or(class.this_class(), |(_, host)| host.class.this_class());
+        host.to_string()
+    }
+}
+
+fn has_nests(class: &ClassFile<'_>) -> bool {
+    class.major_version() >= NESTS_SINCE
+}
+
+fn is_of_object(member: &MemberRef<'_>) -> bool {
+    OBJECT_METHODS
+        .iter()
+        .any(|(name, descriptor, of_interfaces)| {
+            let there = *of_interfaces || !member.interface;
+            there && member.name == *name && member.descriptor == *descriptor
+        })
+}
