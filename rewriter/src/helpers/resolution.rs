@@ -117,6 +117,8 @@ struct Helper<'h, 'a> {
     supertypes: Vec<usize>,
     /// Whether it has any others but `java/lang/Object`.
     unknown: bool,
+    /// Whether one of these is a superclass, from which alone static methods are inherited.
+    unknown_superclass: bool,
 }
 
 impl Helper<'_, '_> {
@@ -158,7 +160,12 @@ impl<'h, 'a> HelperSet<'h, 'a> {
                 unknown |= found.unknown;
             }
         }
-        let superclass = class.super_class().and_then(|name| self.find(name));
+        let named = class.super_class().filter(|name| *name != OBJECT);
+        let superclass = named.and_then(|name| self.find(name));
+        let unknown_superclass = match superclass {
+            Some((_, found)) => found.unknown_superclass,
+            None => named.is_some(),
+        };
         let methods = class.methods().map(|found| {
             let key = (found.name().as_bytes(), found.descriptor().as_bytes());
             (key, found.access_flags())
@@ -174,6 +181,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             superclass: superclass.map(|(number, _)| number),
             supertypes: supertypes.into_iter().collect(),
             unknown,
+            unknown_superclass,
         }
     }
 
@@ -214,6 +222,9 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         let (number, flags) = match found {
             Found::Declared(number, flags) => (number, flags),
             Found::OfObject if wanted.is_static() => return Err(Problem::NotStatic),
+            Found::Elsewhere if is_method && wanted.is_static() && !owner.unknown_superclass => {
+                return Err(Problem::NoMethod);
+            }
             Found::OfObject | Found::Elsewhere => return Ok(()),
             Found::None if is_method => return Err(Problem::NoMethod),
             Found::None => return Err(Problem::NoField),
