@@ -66,7 +66,7 @@ impl Executed {
                 .with("found", format!("{} files of runs, and what was executed as a whole", files.len()))
                 .with("help", "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it, or say when a test begins and ends: `classhook test`"));
         }
-        let missing = recorded.unwritten.iter();
+        let missing = recorded.unwritten();
         let missing: Vec<Warning> = missing
             .map(|found| incomplete().with("found", found))
             .collect();

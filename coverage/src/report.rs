@@ -37,9 +37,17 @@ pub struct Session {
     pub dump_ms: i64,
     /// What could not be recorded, and why: a sentence. Formats of other tools have no place for it.
     pub incomplete: Option<String>,
+    /// What may be missing because the JVM was killed: a sentence.
+    pub killed: Option<String>,
 }
 
 impl Session {
+    /// What is missing, for whichever cause.
+    #[must_use]
+    pub fn missing(&self) -> Option<&str> {
+        self.incomplete.as_deref().or(self.killed.as_deref())
+    }
+
     /// Sessions by the time their data was taken, as every report lists them.
     fn sorted(sessions: &[Self]) -> Vec<&Self> {
         let mut sorted: Vec<_> = sessions.iter().collect();
@@ -148,7 +156,7 @@ impl<'a> Report<'a> {
     /// All that is missing, a sentence each. Formats of other tools have no place for it.
     pub fn incomplete(&self) -> impl Iterator<Item = &'a str> {
         let sessions = Session::sorted(self.sessions).into_iter();
-        let of_sessions = sessions.filter_map(|session| session.incomplete.as_deref());
+        let of_sessions = sessions.filter_map(Session::missing);
         of_sessions.chain(self.missing.iter().map(String::as_str))
     }
 

@@ -83,7 +83,7 @@ fn answer(agent: &Agent, jvm: Jvm<'_>, command: Command, since: &mut i64) -> Opt
         id: agent.jvm_id.clone(),
         start_ms: *since,
         dump_ms: now_ms(),
-        incomplete: None,
+        ..Session::default()
     };
     if command.reset {
         *since = session.dump_ms;

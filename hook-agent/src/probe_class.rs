@@ -99,6 +99,12 @@ mod tests {
             let counts = name.contains("Counts");
             assert_eq!(holds(b"counts"), counts);
             assert_eq!(holds(host::storage::HITS_FIELD.as_bytes()), !counts);
+            let last = format!(
+                "{}{}",
+                host::storage::HIT_METHOD,
+                probes::ARRAY_LENGTH / 256 - 1
+            );
+            assert_eq!(holds(last.as_bytes()), !counts);
         }
     }
 

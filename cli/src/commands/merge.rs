@@ -125,8 +125,8 @@ fn meta(recorded: &ExecutionDataStore) -> Meta {
         id: session.id.clone(),
         start_ms: session.start_ms,
         dump_ms: session.dump_ms,
-        incomplete: recorded.unwritten(session).map(str::to_owned),
-        killed: recorded.killed(session).map(str::to_owned),
+        incomplete: session.incomplete.clone(),
+        killed: session.killed.clone(),
     });
     let home = recorded.loader.java_home.as_ref();
     Meta {

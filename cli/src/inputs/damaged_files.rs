@@ -1,5 +1,6 @@
 //! Files of runs that cannot be read: they are left out and named, or end the command.
 
+use std::fmt;
 use std::path::Path;
 
 use super::run_files;
@@ -51,16 +52,18 @@ impl DamagedFiles {
         };
         let warning = Warning::new("H0672", format!("{} is left out", path.display()));
         let warning = warning.with("cause", problem.cause());
-        self.missing.push(format!(
-            "the file {}, which is left out: {}",
-            escape::line(&path.display().to_string()),
-            problem.cause()
-        ));
+        self.note(path, format_args!("which is left out: {}", problem.cause()));
         let help = "--strict-inputs makes this an error";
         warnings.add(warning.with("help", help));
         self.first.get_or_insert(problem);
         self.left_out += 1;
         Ok(None)
+    }
+
+    fn note(&mut self, path: &Path, why: fmt::Arguments<'_>) {
+        let path = path.display().to_string();
+        self.missing
+            .push(format!("the file {}, {why}", escape::line(&path)));
     }
 
     /// What is missing in reports: a sentence for each file that is left out, unless its JVM only just begins to write it.
@@ -91,10 +94,7 @@ impl DamagedFiles {
                 )
             }
             None if !run_files::is_written(path) => {
-                let path = path.display().to_string();
-                let path = escape::line(&path);
-                self.missing
-                    .push(format!("the file {path}, in which nothing is recorded"));
+                self.note(path, format_args!("in which nothing is recorded"));
                 Ok(None)
             }
             read => Ok(read),

@@ -83,8 +83,6 @@ pub struct ExecutionDataStore {
     pub tests_cut_off: bool,
     /// Classes without probes of coverage after a failure.
     pub failures: Vec<probes::Failure>,
-    /// What could not be written, a sentence for each session of which something is missing.
-    pub unwritten: Vec<String>,
     /// Whether a JVM was killed, or still ran.
     pub unfinished: bool,
     /// Other plugins than `coverage` that have recorded something, which is in no report.
@@ -194,24 +192,23 @@ impl ExecutionDataStore {
         let all = sessions.iter().zip(&incomplete);
         let ran = all.filter(|(meta, _)| meta.pid > 0);
         let measured = ran.filter(|(meta, incomplete)| {
-            incomplete.is_some() || !noted.without_classes.contains(&jvm_of(meta))
+            incomplete.is_some() || !noted.without_classes.contains(&Jvm::of(meta))
         });
-        for (meta, incomplete) in measured {
-            let unwritten = incomplete.as_ref().map(|it| unwritten(meta, it));
-            let killed = || noted.killed.get(&jvm_of(meta)).cloned();
-            self.unwritten.extend(unwritten.clone());
-            self.sessions.push(session(meta, unwritten.or_else(killed)));
-        }
-        for session in sessions.iter().flat_map(|meta| &meta.sessions) {
-            self.unwritten.extend(session.incomplete.clone());
-            let incomplete = session.incomplete.as_ref().or(session.killed.as_ref());
-            self.sessions.push(Session {
-                id: session.id.clone(),
-                start_ms: session.start_ms,
-                dump_ms: session.dump_ms,
-                incomplete: incomplete.cloned(),
-            });
-        }
+        self.sessions.extend(measured.map(|(meta, incomplete)| {
+            let killed = noted.killed.get(&Jvm::of(meta));
+            Session {
+                killed: killed.filter(|_| incomplete.is_none()).cloned(),
+                ..session(meta, incomplete.as_ref())
+            }
+        }));
+        let merged = sessions.iter().flat_map(|meta| &meta.sessions);
+        self.sessions.extend(merged.map(|session| Session {
+            id: session.id.clone(),
+            start_ms: session.start_ms,
+            dump_ms: session.dump_ms,
+            incomplete: session.incomplete.clone(),
+            killed: session.killed.clone(),
+        }));
         self.unfinished |= !complete;
         let ours =
             |failure: &probes::Failure| failure.plugin.is_empty() || is_coverage(&failure.plugin);
@@ -350,25 +347,10 @@ impl ExecutionDataStore {
         UNIX_EPOCH.checked_add(Duration::from_millis(last))
     }
 
-    /// What is missing, a sentence for each session that is not whole.
-    pub fn missing(&self) -> impl Iterator<Item = &str> {
+    /// What could not be written, a sentence for each session of which something is missing.
+    pub fn unwritten(&self) -> impl Iterator<Item = &str> {
         let sessions = self.sessions.iter();
         sessions.filter_map(|session| session.incomplete.as_deref())
-    }
-
-    /// What of a session could not be written.
-    #[must_use]
-    pub fn unwritten<'s>(&self, session: &'s Session) -> Option<&'s str> {
-        let sentence = session.incomplete.as_deref()?;
-        let is_it = self.unwritten.iter().any(|unwritten| unwritten == sentence);
-        is_it.then_some(sentence)
-    }
-
-    /// What may be missing of a session because its JVM was killed.
-    #[must_use]
-    pub fn killed<'s>(&self, session: &'s Session) -> Option<&'s str> {
-        let sentence = session.incomplete.as_deref();
-        sentence.filter(|_| self.unwritten(session).is_none())
     }
 
     /// Whether all was written that was recorded; what was not is in the reports.
@@ -376,12 +358,12 @@ impl ExecutionDataStore {
     /// # Errors
     /// `H0651` if something is missing.
     pub fn is_complete(&self) -> Result<(), Problem> {
-        if self.unwritten.is_empty() {
+        let mut unwritten = self.unwritten().peekable();
+        if unwritten.peek().is_none() {
             return Ok(());
         }
         let problem = Problem::partial("H0651", "the coverage is incomplete");
-        let missing = self.unwritten.iter();
-        let problem = missing.fold(problem, |problem, found| problem.with("found", found));
+        let problem = unwritten.fold(problem, |problem, found| problem.with("found", found));
         Err(problem.with(
             "help",
             "make room where the agent writes (--output), and run the program again",
@@ -411,20 +393,13 @@ struct Noted {
 
 impl Noted {
     fn add(&mut self, path: &Path, snapshot: &Snapshot) {
-        let jvm = jvm_of(&snapshot.meta);
+        let jvm = Jvm::of(&snapshot.meta);
         if snapshot.classes.is_empty() {
             self.without_classes.insert(jvm);
         }
         if run_files::was_killed(path, snapshot) {
             self.killed.insert(jvm, killed(&snapshot.meta));
         }
-    }
-}
-
-fn jvm_of(meta: &Meta) -> Jvm {
-    Jvm {
-        pid: meta.pid,
-        start_ms: meta.start_ms,
     }
 }
 
@@ -466,7 +441,7 @@ fn loader(meta: &Meta) -> Loader {
 }
 
 /// The main class or jar, and as JaCoCo has it the machine and a number that differs between JVMs.
-fn session(meta: &Meta, incomplete: Option<String>) -> Session {
+fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
     let jvm = meta.jvm_id();
     let id = match (meta.session.as_str(), program_of(&meta.command)) {
         ("", Some(program)) => format!("{program}@{jvm}"),
@@ -478,7 +453,8 @@ fn session(meta: &Meta, incomplete: Option<String>) -> Session {
         id,
         start_ms: milliseconds(meta.start_ms),
         dump_ms: milliseconds(meta.dump_ms),
-        incomplete,
+        incomplete: incomplete.map(|incomplete| unwritten(meta, incomplete)),
+        killed: None,
     }
 }
 

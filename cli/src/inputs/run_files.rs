@@ -198,16 +198,24 @@ pub struct Jvm {
     pub start_ms: u64,
 }
 
+impl Jvm {
+    /// The JVM of a snapshot or an event file.
+    #[must_use]
+    pub fn of(meta: &Meta) -> Self {
+        Self {
+            pid: meta.pid,
+            start_ms: meta.start_ms,
+        }
+    }
+}
+
 /// The JVM that left a snapshot or an event file: by its name, `classhook-PID-START-…`, or by what is in it if it is
 /// called otherwise.
 #[must_use]
 pub fn jvm_of(path: &Path) -> Option<Jvm> {
     jvm_by_name(path).or_else(|| {
         let meta = Meta::of_file(path).ok()?;
-        Some(Jvm {
-            pid: meta.pid,
-            start_ms: meta.start_ms,
-        })
+        Some(Jvm::of(&meta))
     })
 }
 

@@ -46,9 +46,10 @@ pub fn show(dump: &Path, rows: usize) -> Result<(), Problem> {
             Err(Problem::user("H0664", message).with("found", told.trim()))
         }
         _ => {
-            let told = [told.trim(), "it printed nothing"];
-            let told = told.into_iter().find(|text| !text.is_empty());
-            let told = told.unwrap_or_default();
+            let told = match told.trim() {
+                "" => "it printed nothing",
+                told => told,
+            };
             Err(unusable(&format!("{}: {told}", output.status)))
         }
     }

@@ -76,12 +76,14 @@ pub(super) fn sessions() -> Vec<Session> {
             start_ms: 1_790_000_000_000,
             dump_ms: 1_790_000_060_000,
             incomplete: None,
+            killed: None,
         },
         Session {
             id: "host-1".into(),
             start_ms: 1_789_999_000_000,
             dump_ms: 1_789_999_000_750,
             incomplete: None,
+            killed: None,
         },
     ]
 }

@@ -58,10 +58,7 @@ pub fn write(
 }
 
 fn write_session(out: &mut dyn Write, session: &Session) -> io::Result<()> {
-    let incomplete = session
-        .incomplete
-        .as_deref()
-        .map_or("null".to_owned(), quoted);
+    let incomplete = session.missing().map_or("null".to_owned(), quoted);
     write!(
         out,
         "{{\"id\":{},\"start\":{},\"dump\":{},\"incomplete\":{incomplete}}}",

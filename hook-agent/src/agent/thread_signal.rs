@@ -68,20 +68,24 @@ impl ThreadSignal {
     /// As [`ThreadSignal::flush`], and waits until that is done, but no longer than so; whether it was.
     pub fn flush_within(&self, patience: Duration) -> bool {
         let request = self.flush();
-        let until = Instant::now() + patience;
-        let mut state = self.state();
-        while state.flushes_ended < request {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || !state.started || state.stopped {
-                return false;
-            }
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        true
+        let goes_on =
+            |state: &State| state.flushes_ended < request && state.started && !state.stopped;
+        self.wait_while(self.state(), patience, goes_on)
+            .flushes_ended
+            >= request
+    }
+
+    /// Waits as long as this holds, but no longer than so.
+    fn wait_while<'s>(
+        &'s self,
+        state: MutexGuard<'s, State>,
+        patience: Duration,
+        holds: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'s, State> {
+        let waited = self
+            .changed
+            .wait_timeout_while(state, patience, |state| holds(state));
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// The thread is being started, or could not be.
@@ -95,19 +99,8 @@ impl ThreadSignal {
         let mut state = self.state();
         state.stop = true;
         self.changed.notify_all();
-        let until = Instant::now() + PATIENCE;
-        while state.started && !state.stopped {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        true
+        let runs = |state: &State| state.started && !state.stopped;
+        !runs(&self.wait_while(state, PATIENCE, runs))
     }
 
     /// Waits until arrays are defined ahead of need again, if there are few: threads that load classes

@@ -81,20 +81,17 @@ impl ProbeWriter {
         pool: &mut PoolWriter,
     ) -> Option<Self> {
         let writes = |edit: &Edit| matches!(edit.action, Action::Hit(_));
-        let mut calls = None;
+        let calls = match *storage {
+            ProbeStorage::SharedMethods { owner, method, .. } => match methods_of(plan) {
+                Some(numbers) => Some(Calls::new(owner, method, numbers, pool)?),
+                None => None,
+            },
+            _ => None,
+        };
         let (array, added) = match *storage {
             _ if !plan.edits().iter().any(writes) => (Fetch::Field(0), None),
-            ProbeStorage::SharedArray { owner, field } => {
-                (Fetch::Field(pool.field(owner, field, "[B")?), None)
-            }
-            ProbeStorage::SharedMethods {
-                owner,
-                field,
-                method,
-            } => {
-                if let Some(numbers) = methods_of(plan) {
-                    calls = Some(Calls::new(owner, method, numbers, pool)?);
-                }
+            ProbeStorage::SharedArray { owner, field }
+            | ProbeStorage::SharedMethods { owner, field, .. } => {
                 (Fetch::Field(pool.field(owner, field, "[B")?), None)
             }
             ProbeStorage::ClassArray { runtime, key } => prepare(class, runtime, key, pool)?,

@@ -1,7 +1,8 @@
 //! Chrome's trace format: single events on a time line, for <https://ui.perfetto.dev> and `chrome://tracing`.
 //!
-//! Waits and collections are complete events (`ph` = `X`) that end when they were told or with the recording, samples, allocations and exceptions
-//! instants (`ph` = `i`); each thread has a track, collections have one of their own, and the heap in use a counter.
+//! Waits and collections are complete events (`ph` = `X`) that end when they were told or with the recording, samples,
+//! allocations and exceptions instants (`ph` = `i`); each thread has a track, collections have one of their own, and the
+//! heap in use a counter.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

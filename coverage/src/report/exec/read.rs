@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
             id: self.text(inside)?,
             start_ms: i64::from_be_bytes(self.take(inside)?),
             dump_ms: i64::from_be_bytes(self.take(inside)?),
-            incomplete: None,
+            ..Session::default()
         })
     }
 

@@ -23,6 +23,7 @@ fn bytes_are_those_of_the_format() {
         start_ms: 1,
         dump_ms: 2,
         incomplete: None,
+        killed: None,
     };
     let mut probes = vec![false; 130];
     probes[0] = true;
@@ -52,6 +53,7 @@ fn sessions_are_sorted_by_their_dump() {
         start_ms: 0,
         dump_ms,
         incomplete: None,
+        killed: None,
     };
     let bytes = written(&[session("late", 9), session("early", 3)], &[]);
     assert_eq!(
@@ -128,7 +130,7 @@ proptest! {
         classes in prop::collection::btree_map(any::<u64>(), (".{0,12}", prop::collection::vec(any::<bool>(), 1..300)), 0..6),
     ) {
         let mut sessions: Vec<_> = sessions.into_iter()
-            .map(|(id, start_ms, dump_ms)| Session { id, start_ms, dump_ms, incomplete: None }).collect();
+            .map(|(id, start_ms, dump_ms)| Session { id, start_ms, dump_ms, incomplete: None, killed: None }).collect();
         sessions.sort_by_key(|session| session.dump_ms);
         let classes: Vec<_> = classes.into_iter()
             .filter(|(_, (_, probes))| probes.contains(&true))
