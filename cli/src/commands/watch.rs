@@ -1,10 +1,12 @@
 //! `classhook watch`: single calls that match a condition, as they end.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use conditions::Show;
+use probes::Snapshot;
 use probes::events::Lost;
 use trace::losses;
 use trace::numbers::counted;
@@ -13,6 +15,7 @@ use super::trace::{PLUGIN, What, options_of};
 use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::run_id;
+use crate::inputs::run_files;
 use crate::live::Which;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
@@ -200,6 +203,9 @@ impl Watch {
         }
         if !ended.has_jvm_ended() {
             seen.unfinished.clear();
+        } else if seen.unfinished.is_empty() && was_killed(&ended.snapshot) {
+            // Before anything was recorded there is no event file.
+            seen.unfinished.push(pid.cast_unsigned());
         }
         all_but_last(
             is_complete(&seen)
@@ -249,6 +255,12 @@ impl Watch {
             ));
         }
     }
+}
+
+/// Whether a JVM was killed, by its snapshot, which is there from the begin of a visit on.
+fn was_killed(snapshot: &Path) -> bool {
+    let read = Snapshot::read(snapshot);
+    read.is_ok_and(|read| run_files::was_killed(snapshot, &read))
 }
 
 fn nothing_watched(methods: &[String]) -> Problem {
