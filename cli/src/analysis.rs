@@ -4,6 +4,7 @@ mod versions;
 
 use std::collections::HashSet;
 
+use class_description::describe;
 use coverage::analysis::{analyze, analyze_with_lines, unmeasured};
 use coverage::class::ClassDescription;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
@@ -13,7 +14,6 @@ use rayon::prelude::*;
 use trace::numbers::counted;
 
 use crate::args::Part;
-use crate::describe::describe;
 use crate::inputs::class_files::{self, Found};
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use crate::problem::Problem;

@@ -21,7 +21,7 @@
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
-//! [`describe`] is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
+//! The crate `class-description` is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
 #![forbid(unsafe_code)]
 
 pub mod added_plugins;
@@ -35,7 +35,6 @@ pub mod changes;
 pub mod checked_options;
 pub mod commands;
 pub mod compile_path;
-pub mod describe;
 pub mod doctor;
 pub mod explained;
 pub mod forgotten_dashes;

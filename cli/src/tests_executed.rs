@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::Args;
+use class_description::describe;
 use coverage::analysis::{analyze, analyze_with_lines};
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, LineCoverage, Lines};
@@ -12,7 +13,6 @@ use probes::TestHits;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::describe::describe;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::run_files;

@@ -3,7 +3,7 @@
 #[path = "support/command.rs"]
 mod support;
 
-use cli::describe::{DescribeError, describe};
+use class_description::{DescribeError, describe};
 use coverage::class::{ClassDescription, CodeDescription, Constant, Operand};
 use support::Compiled;
 

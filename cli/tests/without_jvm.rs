@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use cli::describe::describe;
+use class_description::describe;
 use coverage::analysis::probe_count;
 use support::{Compiled, run};
 

@@ -162,8 +162,8 @@ pub enum Operand {
     /// `invokedynamic`.
     Dynamic(Box<Dynamic>),
     /// `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`: an
-    /// internal name or array descriptor.
-    Type(String),
+    /// internal name or array descriptor, shared as members are.
+    Type(Arc<str>),
     /// `ldc`, `ldc_w`, `ldc2_w`.
     Constant(Constant),
 }
@@ -189,7 +189,7 @@ pub struct Dynamic {
     /// Its descriptor.
     pub descriptor: String,
     /// The bootstrap method.
-    pub bootstrap: MemberRef,
+    pub bootstrap: Arc<MemberRef>,
     /// The static arguments of the bootstrap method.
     pub arguments: Vec<Constant>,
 }
@@ -216,7 +216,7 @@ pub enum Constant {
         /// `reference_kind` (JVMS table 5.4.3.5-A).
         kind: u8,
         /// The field or method.
-        member: MemberRef,
+        member: Box<MemberRef>,
     },
     /// `CONSTANT_Dynamic`.
     Dynamic(Box<Dynamic>),

@@ -6,6 +6,7 @@
 //! Writers take a [`Report`], of one bundle or of the modules of a group, and say nothing that is not in it; they list packages,
 //! classes and source files by name, so equal coverage gives equal reports.
 
+mod append;
 pub mod badge;
 pub mod changed;
 pub mod cobertura;

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use class_description::describe;
 use coverage::carried::{self, Version};
 use coverage::class::ClassDescription;
 use coverage::model::CarriedOver;
 use trace::numbers::counted;
 
-use crate::describe::describe;
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 
 /// What is known of a class by other versions of it.

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use cli::describe::describe;
+use class_description::describe;
 use coverage::analysis::probe_count;
 use probes::{ARRAY_LENGTH, Meta, ProbeTable, SnapshotOptions, SnapshotWriter, Summary};
 

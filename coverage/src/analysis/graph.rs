@@ -104,7 +104,9 @@ impl<'a> Graph<'a> {
     pub(super) fn new(code: &'a CodeDescription) -> Self {
         Self {
             code,
-            instructions: vec![Covered::default(); code.instructions.len()],
+            instructions: std::iter::repeat_with(Covered::default)
+                .take(code.instructions.len())
+                .collect(),
         }
     }
 

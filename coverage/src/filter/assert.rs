@@ -14,7 +14,10 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
         if initialiser {
             ignore_initialisation(context, node, output);
         }
-        ignore_test(context, node, output);
+        // Most instructions read no field: those alone are looked at that do.
+        if node > 0 && context.nodes.opcode(node) == Some(opcode::GETSTATIC) {
+            ignore_test(context, node - 1, output);
+        }
     }
 }
 

@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
         self.next();
         self.keep_if(
             opcode,
-            |operand| matches!(operand, Operand::Type(of) if of == name),
+            |operand| matches!(operand, Operand::Type(of) if **of == *name),
         );
     }
 

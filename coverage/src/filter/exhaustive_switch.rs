@@ -9,19 +9,14 @@ use super::nodes::Node;
 use super::output::{FilterOutput, Replacement};
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    let mut line = None;
-    for (at, node) in context.nodes.iter() {
-        match node {
-            Node::Line(number) => line = Some(number),
-            Node::Instruction(index) => {
-                if let Some((default, cases)) = context.nodes.switch_labels(at)
-                    && let Some(end) = end_of_throw(context, default, line)
-                {
-                    output.ignore(context.nodes, default, end);
-                    output.replace(index, without_default(index, default, &cases));
-                }
-            }
-            Node::Label => {}
+    let nodes = context.nodes;
+    for &at in nodes.switches() {
+        if let Some(index) = nodes.instruction_index(at)
+            && let Some((default, cases)) = nodes.switch_labels(at)
+            && let Some(end) = end_of_throw(context, default, nodes.line(at))
+        {
+            output.ignore(nodes, default, end);
+            output.replace(index, without_default(index, default, &cases));
         }
     }
 }

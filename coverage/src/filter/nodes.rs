@@ -24,6 +24,8 @@ pub(crate) struct Nodes<'a> {
     nodes: Vec<Node>,
     /// For each bci with a label, the node of the label.
     labels: Vec<u32>,
+    /// The nodes of `tableswitch` and `lookupswitch`, in their order.
+    switches: Vec<usize>,
 }
 
 const NO_LABEL: u32 = u32::MAX;
@@ -39,6 +41,7 @@ impl<'a> Nodes<'a> {
             code,
             nodes: Vec::with_capacity(code.instructions.len() + 2 * code.lines.len()),
             labels: vec![NO_LABEL; length],
+            switches: Vec::new(),
         };
         nodes.mark_labels();
         nodes.list();
@@ -94,6 +97,9 @@ impl<'a> Nodes<'a> {
             while let Some(line) = lines.next_if(|line| line.bci == instruction.bci) {
                 self.nodes.push(Node::Line(line.number));
             }
+            if matches!(instruction.operand, Operand::Switch { .. }) {
+                self.switches.push(self.nodes.len());
+            }
             self.nodes.push(Node::Instruction(index));
         }
     }
@@ -108,6 +114,21 @@ impl<'a> Nodes<'a> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Node)> + '_ {
         self.nodes.iter().copied().enumerate()
+    }
+
+    /// The nodes of all switches.
+    pub(crate) fn switches(&self) -> &[usize] {
+        &self.switches
+    }
+
+    /// The line that the instruction at this node belongs to.
+    pub(crate) fn line(&self, at: usize) -> Option<u16> {
+        let before = self.nodes.get(..at)?.iter().rev();
+        let mut lines = before.filter_map(|node| match node {
+            Node::Line(number) => Some(*number),
+            _ => None,
+        });
+        lines.next()
     }
 
     /// The label at `bci`; none if nothing refers to it or it is no instruction.

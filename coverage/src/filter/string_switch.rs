@@ -10,6 +10,9 @@ use super::output::{FilterOutput, Replacement};
 const STRING: (&str, u32) = ("string", 0);
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    if context.nodes.switches().is_empty() {
+        return;
+    }
     for (at, _) in context.nodes.iter() {
         if context.nodes.opcode(at) == Some(opcode::ASTORE)
             && let Some(index) = context.nodes.instruction_index(at)

@@ -9,7 +9,7 @@ use super::nodes::Node;
 use super::output::FilterOutput;
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for (at, _) in context.nodes.iter() {
+    for &at in context.nodes.switches() {
         if let Some((default, _)) = context.nodes.switch_labels(at)
             && finds_a_number(context, at, default)
         {

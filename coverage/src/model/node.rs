@@ -1,5 +1,6 @@
 //! Lines, methods and classes.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use jvms::names;
@@ -23,10 +24,11 @@ impl LineCoverage {
     }
 }
 
-/// Line coverage by line number.
+/// Line coverage, by line number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
-    lines: BTreeMap<u32, LineCoverage>,
+    /// In the order of their numbers.
+    lines: Vec<(u32, LineCoverage)>,
     /// How often each began, if that was counted.
     #[expect(
         clippy::box_collection,
@@ -39,7 +41,7 @@ impl Lines {
     /// Adds to line `number`; gives what changes in a counter of lines, which
     /// may take a missed line back when it becomes covered.
     fn add(&mut self, number: u32, added: LineCoverage, counter: &mut Counter) {
-        let line = self.lines.entry(number).or_default();
+        let line = self.entry(number);
         let before = line.instructions;
         line.instructions += added.instructions;
         line.branches += added.branches;
@@ -55,6 +57,28 @@ impl Lines {
         }
     }
 
+    /// The line, which most often is the last one or behind it: compilers write code in the order of its lines.
+    fn entry(&mut self, number: u32) -> &mut LineCoverage {
+        let last = self.lines.len().checked_sub(1);
+        let place = match last.map(|last| (last, self.lines[last].0.cmp(&number))) {
+            Some((last, Ordering::Equal)) => Ok(last),
+            Some((_, Ordering::Greater)) => self.place(number),
+            Some((last, Ordering::Less)) => Err(last + 1),
+            None => Err(0),
+        };
+        let place = place.unwrap_or_else(|place| {
+            self.lines.insert(place, (number, LineCoverage::default()));
+            place
+        });
+        &mut self.lines[place].1
+    }
+
+    /// Where a line is, or would be.
+    fn place(&self, number: u32) -> Result<usize, usize> {
+        self.lines
+            .binary_search_by_key(&number, |&(number, _)| number)
+    }
+
     /// Counts a line between the first and the last once, whatever its
     /// instructions; it is covered if any of them is, or if `covered`. Gives
     /// what was counted before and now.
@@ -66,7 +90,7 @@ impl Lines {
         if !(self.first()?..=self.last()?).contains(&number) {
             return None;
         }
-        let line = self.lines.entry(number).or_default();
+        let line = self.entry(number);
         let before = *line;
         let instructions = match covered || before.instructions.covered > 0 {
             true => Counter::COVERED,
@@ -97,8 +121,10 @@ impl Lines {
     /// was.
     #[must_use]
     pub fn executions(&self, number: u32) -> u64 {
-        let line = self.lines.get(&number);
-        match line.is_some_and(|line| line.instructions.covered > 0) {
+        match self
+            .line(number)
+            .is_some_and(|line| line.instructions.covered > 0)
+        {
             true => self.begun(number).unwrap_or(1).max(1),
             false => 0,
         }
@@ -106,7 +132,10 @@ impl Lines {
 
     /// Adds all lines of `other`.
     pub(super) fn merge(&mut self, other: &Self, counter: &mut Counter) {
-        for (&number, &line) in &other.lines {
+        if self.lines.is_empty() {
+            self.lines.reserve(other.lines.len());
+        }
+        for &(number, line) in &other.lines {
             self.add(number, line, counter);
         }
         for (&number, &times) in other.begun.iter().flat_map(|begun| begun.iter()) {
@@ -117,24 +146,25 @@ impl Lines {
     /// Coverage of line `number`, if it has instructions or branches.
     #[must_use]
     pub fn line(&self, number: u32) -> Option<&LineCoverage> {
-        self.lines.get(&number)
+        let (_, line) = &self.lines[self.place(number).ok()?];
+        Some(line)
     }
 
     /// The smallest number known.
     #[must_use]
     pub fn first(&self) -> Option<u32> {
-        self.lines.first_key_value().map(|(&number, _)| number)
+        self.lines.first().map(|&(number, _)| number)
     }
 
     /// The greatest number known.
     #[must_use]
     pub fn last(&self) -> Option<u32> {
-        self.lines.last_key_value().map(|(&number, _)| number)
+        self.lines.last().map(|&(number, _)| number)
     }
 
     /// All lines that hold something, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &LineCoverage)> {
-        let lines = self.lines.iter().map(|(&number, line)| (number, line));
+        let lines = self.lines.iter().map(|(number, line)| (*number, line));
         lines.filter(|(_, line)| line.status() != Status::Empty)
     }
 

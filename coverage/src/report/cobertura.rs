@@ -15,8 +15,7 @@ const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/c
 /// # Errors
 /// `out` cannot be written.
 pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
-    let mut xml = Markup::new(&mut out, None, DOCTYPE)?;
+    let mut xml = Markup::new(out, None, DOCTYPE);
     let (line, branch) = (report.counters.line, report.counters.branch);
     let numbers = [line.covered, line.total(), branch.covered, branch.total()]
         .map(|number| number.to_string());
@@ -45,7 +44,8 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
             let mut modules = report.modules.iter();
             let folder = modules.find_map(|module| module.sources.folder());
             xml.element("source", &[], |xml| {
-                xml.text(folder.as_deref().unwrap_or("."))
+                xml.text(folder.as_deref().unwrap_or("."));
+                Ok(())
             })
         })?;
         xml.element("packages", &[], |xml| {
@@ -53,8 +53,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
             packages.try_for_each(|(module, package)| write_package(xml, package, module.sources))
         })
     })?;
-    drop(xml);
-    out.flush()
+    xml.finish()
 }
 
 /// Line rate, branch rate and mean complexity of a method.
@@ -147,7 +146,7 @@ fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
                 xml.empty(
                     "line",
                     &[("number", &number), ("hits", hits), ("branch", "false")],
-                )?;
+                );
                 continue;
             };
             let percent = format!("{:.0}%", (ratio * 100.0).floor());
@@ -163,7 +162,8 @@ fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
                     xml.empty(
                         "condition",
                         &[("number", "0"), ("type", "jump"), ("coverage", &percent)],
-                    )
+                    );
+                    Ok(())
                 })
             })?;
         }

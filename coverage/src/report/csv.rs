@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Report, names};
+use super::{Report, append, names};
 use crate::model::{ClassCoverage, CounterKind};
 
 const KINDS: [CounterKind; 5] = [
@@ -44,7 +44,10 @@ fn write_row(group: &str, package: &str, class: &ClassCoverage, text: &mut Strin
     .join(",");
     for kind in KINDS {
         let counter = class.counters.of(kind);
-        *text += &format!(",{},{}", counter.missed, counter.covered);
+        for number in [counter.missed, counter.covered] {
+            text.push(',');
+            append::decimal(number, text);
+        }
     }
     text.push('\n');
 }

@@ -172,8 +172,7 @@ impl Pages<'_> {
                 );
                 let name = jvms::names::binary(&class.name);
                 let percent = percent(class.counters.instruction).unwrap_or_default();
-                let [name, link, percent] =
-                    [&name, &link, &percent].map(|text| script_string(text));
+                let [name, link, percent] = [name.as_str(), &link, &percent].map(script_string);
                 let _ = writeln!(data, "[{name},{link},{percent}],");
             }
         }

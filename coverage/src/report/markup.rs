@@ -2,26 +2,31 @@
 
 use std::io::{self, Write};
 
+use super::append::{self, push_all};
+
 /// Attributes of an element, in order.
 pub(super) type Attributes<'a> = [(&'a str, &'a str)];
+
+/// Text is handed on in pieces of about this many bytes.
+const PIECE: usize = 64 << 10;
 
 /// Writes elements one after the other. Their names and those of attributes are XML's, values may be any text.
 pub(super) struct Markup<W: Write> {
     out: W,
-    /// An escaped text, whose memory the next one uses.
-    escaped: String,
+    /// What `out` has not been given yet.
+    text: String,
 }
 
 impl<W: Write> Markup<W> {
     /// Begins a document with its declaration and document type.
-    pub(super) fn new(mut out: W, standalone: Option<&str>, doctype: &str) -> io::Result<Self> {
-        out.write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"")?;
-        if let Some(standalone) = standalone {
-            write!(out, " standalone=\"{standalone}\"")?;
-        }
-        write!(out, "?><!DOCTYPE {doctype}>")?;
-        let escaped = String::new();
-        Ok(Self { out, escaped })
+    pub(super) fn new(out: W, standalone: Option<&str>, doctype: &str) -> Self {
+        let standalone =
+            standalone.map_or_else(String::new, |value| format!(" standalone=\"{value}\""));
+        let mut text = String::with_capacity(PIECE + (PIECE >> 4));
+        let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"";
+        let parts = [declaration, &standalone, "?><!DOCTYPE ", doctype, ">"];
+        push_all(&mut text, parts);
+        Self { out, text }
     }
 
     /// An element with the content that `content` writes.
@@ -31,25 +36,30 @@ impl<W: Write> Markup<W> {
         attributes: &Attributes<'_>,
         content: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.start(name)?;
-        for (key, value) in attributes {
-            self.attribute(key, value)?;
-        }
-        self.out.write_all(b">")?;
+        self.numbered(name, attributes, &[], content)
+    }
+
+    /// The same, with attributes behind `attributes` that are numbers.
+    pub(super) fn numbered(
+        &mut self,
+        name: &str,
+        attributes: &Attributes<'_>,
+        numbers: &[(&str, u32)],
+        content: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.start(name, attributes, numbers);
+        self.text.push('>');
         content(self)?;
-        for part in ["</", name, ">"] {
-            self.out.write_all(part.as_bytes())?;
+        push_all(&mut self.text, ["</", name, ">"]);
+        if self.text.len() >= PIECE {
+            self.hand_on()?;
         }
         Ok(())
     }
 
     /// An element without content.
-    pub(super) fn empty(&mut self, name: &str, attributes: &Attributes<'_>) -> io::Result<()> {
-        self.start(name)?;
-        for (key, value) in attributes {
-            self.attribute(key, value)?;
-        }
-        self.out.write_all(b"/>")
+    pub(super) fn empty(&mut self, name: &str, attributes: &Attributes<'_>) {
+        self.numbers(name, attributes, &[]);
     }
 
     /// An element without content whose attributes, behind `attributes`, are numbers.
@@ -58,35 +68,45 @@ impl<W: Write> Markup<W> {
         name: &str,
         attributes: &Attributes<'_>,
         numbers: &[(&str, u32)],
-    ) -> io::Result<()> {
-        self.start(name)?;
-        for (key, value) in attributes {
-            self.attribute(key, value)?;
-        }
-        for (key, value) in numbers {
-            write!(self.out, " {key}=\"{value}\"")?;
-        }
-        self.out.write_all(b"/>")
+    ) {
+        self.start(name, attributes, numbers);
+        self.text.push_str("/>");
     }
 
     /// Text.
-    pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
-        self.escaped.clear();
-        escape_into(text, &mut self.escaped);
-        self.out.write_all(self.escaped.as_bytes())
+    pub(super) fn text(&mut self, text: &str) {
+        escape_into(text, &mut self.text);
     }
 
-    fn start(&mut self, name: &str) -> io::Result<()> {
-        self.out.write_all(b"<")?;
-        self.out.write_all(name.as_bytes())
+    /// Ends the document: hands on what is left of it.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.hand_on()?;
+        self.out.flush()
     }
 
-    fn attribute(&mut self, key: &str, value: &str) -> io::Result<()> {
-        for part in [" ", key, "=\""] {
-            self.out.write_all(part.as_bytes())?;
+    fn hand_on(&mut self) -> io::Result<()> {
+        self.out.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        Ok(())
+    }
+
+    fn start(&mut self, name: &str, attributes: &Attributes<'_>, numbers: &[(&str, u32)]) {
+        self.text.push('<');
+        self.text.push_str(name);
+        for &(key, value) in attributes {
+            self.key(key);
+            escape_into(value, &mut self.text);
+            self.text.push('"');
         }
-        self.text(value)?;
-        self.out.write_all(b"\"")
+        for &(key, value) in numbers {
+            self.key(key);
+            append::decimal(value, &mut self.text);
+            self.text.push('"');
+        }
+    }
+
+    fn key(&mut self, key: &str) {
+        push_all(&mut self.text, [" ", key, "=\""]);
     }
 }
 
@@ -100,18 +120,16 @@ pub(super) fn escape(text: &str) -> String {
 
 /// [`escape()`] into a text that exists.
 fn escape_into(text: &str, escaped: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\0'..='\x1F' | '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
-            other => escaped.push(other),
-        }
-    }
+    append::escaped(text, escaped, |character, escaped| match character {
+        '&' => escaped.push_str("&amp;"),
+        '<' => escaped.push_str("&lt;"),
+        '>' => escaped.push_str("&gt;"),
+        '"' => escaped.push_str("&quot;"),
+        '\'' => escaped.push_str("&#39;"),
+        '\t' => escaped.push_str("&#9;"),
+        '\n' => escaped.push_str("&#10;"),
+        '\r' => escaped.push_str("&#13;"),
+        '\0'..='\x1F' | '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
+        other => escaped.push(other),
+    });
 }

@@ -3,6 +3,7 @@
 //!
 //! Percentages are cut so that `100%` means everything, `0%` nothing, and `<1%` something.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -197,11 +198,13 @@ impl Table {
 }
 
 /// Covered items of a hundred: `0` only for none, `100` only for all, `<1` for few.
-pub(super) fn percent(counter: Counter) -> Option<String> {
+pub(super) fn percent(counter: Counter) -> Option<Cow<'static, str>> {
     let hundredths = (u64::from(counter.covered) * 100).checked_div(u64::from(counter.total()))?;
     Some(match (hundredths, counter.covered) {
-        (0, 1..) => "<1".to_owned(),
-        (percent, _) => percent.to_string(),
+        (0, 0) => "0".into(),
+        (0, _) => "<1".into(),
+        (100, _) => "100".into(),
+        (percent, _) => percent.to_string().into(),
     })
 }
 

@@ -19,15 +19,14 @@ const DOCTYPE: &str = r#"report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.d
 /// # Errors
 /// `out` cannot be written.
 pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
-    let mut xml = Markup::new(&mut out, Some("yes"), DOCTYPE)?;
+    let mut xml = Markup::new(out, Some("yes"), DOCTYPE);
     xml.element("report", &[("name", report.name)], |xml| {
         for session in Session::sorted(report.sessions) {
             let (start, dump) = (session.start_ms.to_string(), session.dump_ms.to_string());
             xml.empty(
                 "sessioninfo",
                 &[("id", &session.id), ("start", &start), ("dump", &dump)],
-            )?;
+            );
         }
         for module in &report.modules {
             let write_packages = |xml: &mut Markup<_>| {
@@ -40,13 +39,14 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
             }
             xml.element("group", &[("name", &module.bundle.name)], |xml| {
                 write_packages(xml)?;
-                write_counters(xml, &module.bundle.counters)
+                write_counters(xml, &module.bundle.counters);
+                Ok(())
             })?;
         }
-        write_counters(xml, &report.counters)
+        write_counters(xml, &report.counters);
+        Ok(())
     })?;
-    drop(xml);
-    out.flush()
+    xml.finish()
 }
 
 fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io::Result<()> {
@@ -59,33 +59,34 @@ fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io
             .source_files
             .iter()
             .try_for_each(|file| write_source_file(xml, file))?;
-        write_counters(xml, &package.counters)
+        write_counters(xml, &package.counters);
+        Ok(())
     })
 }
 
 fn write_class<W: Write>(xml: &mut Markup<W>, class: &ClassCoverage) -> io::Result<()> {
-    let mut attributes = vec![("name", class.name.as_str())];
-    attributes.extend(
-        class
-            .source_file
-            .as_deref()
-            .map(|file| ("sourcefilename", file)),
-    );
-    xml.element("class", &attributes, |xml| {
+    let file = class.source_file.as_deref();
+    let attributes = [
+        ("name", class.name.as_str()),
+        ("sourcefilename", file.unwrap_or_default()),
+    ];
+    let known = if file.is_some() { 2 } else { 1 };
+    xml.element("class", &attributes[..known], |xml| {
         class
             .methods
             .iter()
             .try_for_each(|method| write_method(xml, method))?;
-        write_counters(xml, &class.counters)
+        write_counters(xml, &class.counters);
+        Ok(())
     })
 }
 
 fn write_method<W: Write>(xml: &mut Markup<W>, method: &MethodCoverage) -> io::Result<()> {
-    let line = method.first_line().map(|line| line.to_string());
-    let mut attributes = vec![("name", method.name.as_str()), ("desc", &method.descriptor)];
-    attributes.extend(line.as_deref().map(|line| ("line", line)));
-    xml.element("method", &attributes, |xml| {
-        write_counters(xml, &method.counters)
+    let attributes = [("name", method.name.as_str()), ("desc", &method.descriptor)];
+    let line = method.first_line().map(|line| ("line", line));
+    xml.numbered("method", &attributes, line.as_slice(), |xml| {
+        write_counters(xml, &method.counters);
+        Ok(())
     })
 }
 
@@ -99,21 +100,21 @@ fn write_source_file<W: Write>(xml: &mut Markup<W>, file: &SourceFileCoverage) -
                 ("mb", line.branches.missed),
                 ("cb", line.branches.covered),
             ];
-            xml.numbers("line", &[], &numbers)?;
+            xml.numbers("line", &[], &numbers);
         }
-        write_counters(xml, &file.counters)
+        write_counters(xml, &file.counters);
+        Ok(())
     })
 }
 
-fn write_counters<W: Write>(xml: &mut Markup<W>, counters: &Counters) -> io::Result<()> {
+fn write_counters<W: Write>(xml: &mut Markup<W>, counters: &Counters) {
     for kind in CounterKind::ALL {
         let counter = counters.of(kind);
         if counter != Counter::EMPTY {
             let numbers = [("missed", counter.missed), ("covered", counter.covered)];
-            xml.numbers("counter", &[("type", kind.name())], &numbers)?;
+            xml.numbers("counter", &[("type", kind.name())], &numbers);
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 //! The analysis is a pure function of class files and probes, so the probes need not come from a run: they are all
 //! missed, all hit, or random. One probe too many or too few in a class, or in another order, shows as a difference.
 
-#[path = "../../../cli/src/describe.rs"]
-mod describe;
-
+use class_description::describe;
 use coverage::analysis::{analyze, probe_count};
 use coverage::class::ClassDescription;
 use coverage::filter;
@@ -24,7 +22,7 @@ pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription> {
     let files = javac::files_with_extension(folder, "class");
     let classes = files.iter().map(|file| {
         let bytes = std::fs::read(file).expect("a class file can be read");
-        describe::describe(&bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        describe(&bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     });
     classes
         .filter(|class| !class.is_module_or_package())

@@ -17,7 +17,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 28] = [
+const LAYERS: [Layer; 29] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -67,6 +67,11 @@ const LAYERS: [Layer; 28] = [
         name: "coverage",
         product: &["jvms", "escape"],
         tests: &["rewriter"],
+    },
+    Layer {
+        name: "class-description",
+        product: &["jvms", "rewriter", "coverage"],
+        tests: &[],
     },
     Layer {
         name: "trace",
@@ -159,6 +164,7 @@ const LAYERS: [Layer; 28] = [
             "rewriter",
             "probes",
             "coverage",
+            "class-description",
             "trace",
         ],
         tests: &[],
@@ -196,6 +202,7 @@ const LAYERS: [Layer; 28] = [
             "control",
             "host",
             "hook-agent",
+            "class-description",
             "classhook-testkit",
         ],
     },

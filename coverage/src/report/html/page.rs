@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::model::{Counter, Counters};
+use crate::report::append;
 use crate::report::table::percent;
 
 /// A step of the path above the title.
@@ -138,14 +139,9 @@ pub(super) fn width(counter: Counter) -> Option<String> {
 
 /// `1,234`.
 pub(super) fn grouped(number: u32) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
-    groups.join(",")
+    let mut out = String::new();
+    append::grouped(number, &mut out);
+    out
 }
 
 /// `1 class`, `2 classes`.
@@ -167,16 +163,14 @@ pub(super) fn text(text: &str) -> String {
 /// [`text`] into a document. Controls, and the marks that make text run the other
 /// way and so look like other code, become U+FFFD.
 pub(super) fn text_into(text: &str, out: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => out.push('\u{FFFD}'),
-            other if other.is_control() && other != '\t' => out.push('\u{FFFD}'),
-            other => out.push(other),
-        }
-    }
+    append::escaped(text, out, |character, out| match character {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => out.push('\u{FFFD}'),
+        other if other.is_control() && other != '\t' => out.push('\u{FFFD}'),
+        other => out.push(other),
+    });
 }

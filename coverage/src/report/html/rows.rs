@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::page::{grouped, text, width};
+use super::page::{text_into, width};
 use crate::model::{Counter, CounterKind, Counters};
+use crate::report::append::{self, push_all};
 use crate::report::table::percent;
 
 /// What the rows stand for: it decides which counters have a column beside lines,
@@ -77,24 +78,39 @@ pub(super) fn write(
 }
 
 fn name(body: &mut String, row: &Row) {
-    let label = text(&row.name).replace('.', ".<wbr>");
     body.push_str("<th scope=row");
     if let Some(title) = &row.title {
-        let _ = write!(body, " title=\"{}\"", text(title));
+        body.push_str(" title=\"");
+        text_into(title, body);
+        body.push('"');
     }
-    let _ = match &row.link {
-        Some(link) => write!(body, "><a href=\"{link}\">{label}</a>"),
-        None => write!(body, "><span>{label}</span>"),
-    };
-    let _ = match &row.note {
-        Some((note, link)) if link.is_empty() => write!(body, " <small>{}</small>", text(note)),
-        Some((note, link)) => write!(
-            body,
-            " <small><a href=\"{link}\">{}</a></small>",
-            text(note)
-        ),
-        None => Ok(()),
-    };
+    match &row.link {
+        Some(link) => push_all(body, ["><a href=\"", link, "\">"]),
+        None => body.push_str("><span>"),
+    }
+    for part in row.name.split_inclusive('.') {
+        text_into(part, body);
+        if part.ends_with('.') {
+            body.push_str("<wbr>");
+        }
+    }
+    body.push_str(match row.link {
+        Some(_) => "</a>",
+        None => "</span>",
+    });
+    match &row.note {
+        Some((note, link)) if link.is_empty() => {
+            body.push_str(" <small>");
+            text_into(note, body);
+            body.push_str("</small>");
+        }
+        Some((note, link)) => {
+            push_all(body, [" <small><a href=\"", link, "\">"]);
+            text_into(note, body);
+            body.push_str("</a></small>");
+        }
+        None => {}
+    }
 }
 
 fn cells(body: &mut String, columns: Columns, counters: &Counters) {
@@ -102,13 +118,13 @@ fn cells(body: &mut String, columns: Columns, counters: &Counters) {
         cell(body, counters.of(kind));
     }
     let (complexity, missed) = (counters.complexity.total(), counters.complexity.missed);
-    let _ = writeln!(
-        body,
-        "<td>{}<td title=\"{} missed\">{}</tr>",
-        grouped(counters.line.missed),
-        grouped(missed),
-        grouped(complexity)
-    );
+    body.push_str("<td>");
+    append::grouped(counters.line.missed, body);
+    body.push_str("<td title=\"");
+    append::grouped(missed, body);
+    body.push_str(" missed\">");
+    append::grouped(complexity, body);
+    body.push_str("</tr>\n");
 }
 
 /// The script sorts by the text: `4 / 12`, and no numbers where there is nothing to cover. The style sheet draws a bar
@@ -122,6 +138,9 @@ fn cell(body: &mut String, counter: Counter) {
     if let Some(width) = width(counter) {
         let _ = write!(body, " style={width}");
     }
-    let (covered, total) = (grouped(counter.covered), grouped(counter.total()));
-    let _ = write!(body, "><b>{percent}%</b><small>{covered} / {total}</small>");
+    push_all(body, ["><b>", &percent, "%</b><small>"]);
+    append::grouped(counter.covered, body);
+    body.push_str(" / ");
+    append::grouped(counter.total(), body);
+    body.push_str("</small>");
 }

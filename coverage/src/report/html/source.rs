@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::highlight::Highlighter;
 use super::page::text;
 use crate::model::{Counter, LineCoverage, Lines, PackageCoverage, SourceFileCoverage, Status};
+use crate::report::append::{self, push_all};
 
 /// Writes the lines with their text, or without if there is none.
 pub(super) fn write(
@@ -128,15 +129,19 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
     body.push_str("<ol class=lines>");
     for (number, line) in file.lines.iter() {
         let class = status(line);
-        let _ = write!(body, "<li id=L{number} class={class}><a href=#L{number}");
+        body.push_str("<li id=L");
+        append::decimal(number, body);
+        push_all(body, [" class=", class, "><a href=#L"]);
+        append::decimal(number, body);
         let (branches, times) = (branches(line.branches), times(&file.lines, number));
         let mark = branches.as_ref().map_or("", |_| "◆");
         let words = branches.map(|(_, words)| words).into_iter().chain(times);
-        let words = words.collect::<Vec<_>>().join("; ");
-        let _ = match words.as_str() {
-            "" => write!(body, ">{number}{mark}</a>"),
-            words => write!(body, " title=\"{words}\">{number}{mark}</a>"),
-        };
+        if let Some(words) = words.reduce(|words, more| format!("{words}; {more}")) {
+            push_all(body, [" title=\"", &words, "\""]);
+        }
+        body.push('>');
+        append::decimal(number, body);
+        push_all(body, [mark, "</a>"]);
     }
     body.push_str("</ol>\n");
 }

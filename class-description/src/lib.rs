@@ -1,6 +1,7 @@
-//! From class bytes to what `coverage` analyses.
+//! From class files to what `coverage` analyses.
 //!
 //! `rewriter` reads views, `coverage` works on plain descriptions; this is the only place that knows both.
+#![forbid(unsafe_code)]
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -102,9 +103,11 @@ fn text(text: Utf8<'_>) -> String {
 
 struct Describer<'c, 'a> {
     pool: &'c ConstantPool<'a>,
-    bootstrap: Vec<(MemberRef, Vec<PoolIndex>)>,
+    bootstrap: Vec<(Arc<MemberRef>, Vec<PoolIndex>)>,
     /// Fields and methods that instructions have named, by their index in the pool.
     members: Vec<OnceCell<Arc<MemberRef>>>,
+    /// Types that instructions have named, likewise.
+    types: Vec<OnceCell<Arc<str>>>,
     budget: Cell<usize>,
 }
 
@@ -121,9 +124,11 @@ impl<'c, 'a> Describer<'c, 'a> {
         let bootstrap = class.bootstrap_methods().map(|bootstrap| {
             let handle = pool.method_handle(bootstrap.method_handle);
             (
-                handle
-                    .map(|handle| member(handle.member))
-                    .unwrap_or_default(),
+                Arc::new(
+                    handle
+                        .map(|handle| member(handle.member))
+                        .unwrap_or_default(),
+                ),
                 bootstrap.arguments().collect(),
             )
         });
@@ -131,6 +136,7 @@ impl<'c, 'a> Describer<'c, 'a> {
             pool,
             bootstrap: bootstrap.collect(),
             members: vec![OnceCell::new(); pool.count().into()],
+            types: vec![OnceCell::new(); pool.count().into()],
             budget: Cell::new(BUDGET),
         }
     }
@@ -257,8 +263,16 @@ impl<'c, 'a> Describer<'c, 'a> {
         ) {
             return Ok(Operand::Constant(self.constant(index, 0)?));
         }
-        let name = self.pool.class_name(index).ok_or(Missing::Constant)?;
-        Ok(Operand::Type(self.spend_text(name)?))
+        let known = self.types.get(usize::from(index.0));
+        if let Some(known) = known.and_then(OnceCell::get) {
+            return Ok(Operand::Type(Arc::clone(known)));
+        }
+        let found = self.pool.class_name(index).ok_or(Missing::Constant)?;
+        let name: Arc<str> = self.spend_text(found)?.into();
+        if let Some(place) = known {
+            let _ = place.set(Arc::clone(&name)); // it was empty
+        }
+        Ok(Operand::Type(name))
     }
 
     fn dynamic(&self, dynamic: rewriter::Dynamic<'_>, depth: usize) -> Result<Dynamic, Missing> {
@@ -274,7 +288,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         Ok(Dynamic {
             name: self.spend_text(dynamic.name)?,
             descriptor: self.spend_text(dynamic.descriptor)?,
-            bootstrap: bootstrap.clone(),
+            bootstrap: Arc::clone(bootstrap),
             arguments: indices
                 .iter()
                 .map(|index| self.constant(*index, depth + 1))
@@ -296,7 +310,7 @@ impl<'c, 'a> Describer<'c, 'a> {
             }
             rewriter::LoadableConstant::MethodHandle(handle) => Constant::MethodHandle {
                 kind: handle.kind,
-                member: member(handle.member),
+                member: Box::new(member(handle.member)),
             },
             rewriter::LoadableConstant::Dynamic(dynamic) => {
                 Constant::Dynamic(Box::new(self.dynamic(dynamic, depth)?))

@@ -1,0 +1,74 @@
+//! Numbers and escaped text at the end of a text: a report of a large program writes millions of them.
+
+/// All parts, one behind the other.
+pub(super) fn push_all<const N: usize>(out: &mut String, parts: [&str; N]) {
+    parts.iter().for_each(|part| out.push_str(part));
+}
+
+/// `1234`.
+pub(super) fn decimal(number: impl itoa::Integer, out: &mut String) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// `1,234`.
+pub(super) fn grouped(number: u32, out: &mut String) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number);
+    let (first, mut rest) = digits.split_at((digits.len() - 1) % 3 + 1);
+    out.push_str(first);
+    while !rest.is_empty() {
+        let (group, behind) = rest.split_at(3);
+        out.push(',');
+        out.push_str(group);
+        rest = behind;
+    }
+}
+
+/// `text` with each character that XML and HTML do not take as it is, or that is not printable ASCII, as `other` writes it.
+pub(super) fn escaped(mut text: &str, out: &mut String, other: impl Fn(char, &mut String)) {
+    loop {
+        let plain = text.bytes().take_while(|&byte| is_plain(byte)).count();
+        let (run, behind) = text.split_at(plain);
+        out.push_str(run);
+        let mut behind = behind.chars();
+        let Some(character) = behind.next() else {
+            return;
+        };
+        other(character, out);
+        text = behind.as_str();
+    }
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        let shown = |number| {
+            let mut out = String::new();
+            grouped(number, &mut out);
+            out.push(' ');
+            decimal(number, &mut out);
+            out
+        };
+        assert_eq!(shown(0), "0 0");
+        assert_eq!(shown(999), "999 999");
+        assert_eq!(shown(1_000), "1,000 1000");
+        assert_eq!(shown(23_045), "23,045 23045");
+        assert_eq!(shown(u32::MAX), "4,294,967,295 4294967295");
+    }
+
+    #[test]
+    fn what_is_not_plain_is_written_by_the_caller() {
+        let mut out = String::new();
+        escaped("a<é\tb'", &mut out, |character, out| {
+            out.push_str(&format!("[{character}]"));
+        });
+        assert_eq!(out, "a[<][é][\t]b[']");
+    }
+}
