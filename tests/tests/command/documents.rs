@@ -131,6 +131,10 @@ fn code_of_the_guide_is_that_of_an_example() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let sources = [
         "examples/plugins/allocations/src/lib.rs",
+        "examples/plugins/deprecated-api/src/lib.rs",
+        "examples/plugins/exit-guard/src/lib.rs",
+        "examples/plugins/frozen-clock/src/lib.rs",
+        "examples/plugins/sql-timer/src/lib.rs",
         "examples/plugins/stalls/src/lib.rs",
         "examples/plugins/unclosed-files/src/lib.rs",
         "sdk/testkit/tests/harness.rs",

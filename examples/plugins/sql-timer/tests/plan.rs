@@ -1,11 +1,56 @@
-//! What the plugin asks for, without a JVM.
+//! What the plugin asks for and what it reports, without a JVM.
 
-use classhook_testkit::Harness;
-use sql_timer::SqlTimer;
+use classhook_testkit::{Harness, Recording, java};
+use sql_timer::{RUNS, SqlTimer};
 
 #[test]
 fn callers_of_jdbc_are_counted() {
     Harness::<SqlTimer>::default()
         .transform(include_bytes!("../program/Shop.class"))
         .assert_plan_file("tests/Shop.plan");
+}
+
+#[test]
+fn statements_of_drivers_are_recorded_where_they_begin_and_end() {
+    let driver = java! {"
+        abstract class Driver implements java.sql.Statement {
+            public boolean execute(String sql) {
+                if (sql.isEmpty()) {
+                    throw new IllegalArgumentException();
+                }
+                return true;
+            }
+            public boolean executeAll() { return true; }
+            public int getMaxRows() { return 0; }
+        }
+    "};
+    Harness::<SqlTimer>::default()
+        .transform(driver.class("Driver"))
+        .assert_plan_file("tests/Driver.plan");
+}
+
+#[test]
+fn report_joins_the_beginning_and_the_end_of_each_call() {
+    let recording = [
+        ("D.execute", "begins", "select 1"),
+        ("D.execute", "ends", ""),
+        ("D.executeQuery", "begins", "select 2"),
+        ("D.execute", "begins", "part of it"),
+        ("D.execute", "ends", ""),
+        ("D.executeQuery", "ends", ""),
+        ("D.execute", "ends", ""),
+        ("D.execute", "begins", "select 1"),
+        ("D.execute", "ends", ""),
+        ("D.execute", "begins", "never ends"),
+    ]
+    .into_iter()
+    .fold(Recording::default(), |recording, (method, moment, text)| {
+        recording.event(&RUNS, &[method, moment], &[("statement", text)])
+    });
+    Harness::<SqlTimer>::default()
+        .report(&recording)
+        .assert_table(
+            "statements",
+            "statement,count,total,longest\nselect 1,2,2000,1000\nselect 2,1,3000,3000\n",
+        );
 }
