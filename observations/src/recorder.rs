@@ -5,6 +5,7 @@ use crate::recorded::{
 };
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
+use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -34,7 +35,8 @@ pub struct Origin {
 pub struct Recorder {
     recorded: Recorded,
     stacks: StackBuilder,
-    frames: HashMap<Place, u32>,
+    /// Asked for each frame of each stack.
+    frames: HashMap<Place, u32, FxBuildHasher>,
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
     cpu: HashMap<(u32, Option<u32>), usize>,

@@ -1,5 +1,6 @@
 //! Call stacks as a tree: each frame below the one that called it, so that stacks share what they have in common.
 
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -50,7 +51,8 @@ pub struct Stacks {
 #[derive(Debug, Default)]
 pub struct StackBuilder {
     frames: HashMap<Frame, u32>,
-    nodes: HashMap<Node, u32>,
+    /// Asked for each frame of each stack.
+    nodes: HashMap<Node, u32, FxBuildHasher>,
 }
 
 impl StackBuilder {

@@ -48,8 +48,7 @@ pub(super) struct Threads {
     looks: u64,
     last: Instant,
     virtual_thread: Option<VirtualThreadOf>,
-    /// Stacks that are taken at one look, of the threads that used most: one more than can run at a time. The JVM calls
-    /// those runnable, too, that wait in the kernel.
+    /// Stacks that are taken at one look, of the threads that used most since theirs was: as many as can run at a time.
     most: usize,
 }
 
@@ -75,7 +74,7 @@ impl Threads {
             looks: 0,
             last: Instant::now(),
             virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
-            most: std::thread::available_parallelism().map_or(1, usize::from) + 1,
+            most: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 
