@@ -95,8 +95,11 @@ fn kept_in(workspace: &Workspace) -> PathBuf {
     workspace.target("bench").join("figures.json")
 }
 
-/// Keeps figures in the place of older ones of the same, and prints them as one table.
+/// Keeps figures in the place of older ones of the same, and prints them as one table; nothing without any.
 pub fn keep(workspace: &Workspace, fresh: &[Figure]) -> Result<()> {
+    if fresh.is_empty() {
+        return Ok(());
+    }
     let file = kept_in(workspace);
     let mut figures = if file.is_file() {
         read(&file)?

@@ -12,11 +12,14 @@ use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
 use anyhow::{Context, Result, bail};
+use jvm::Jvm;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
+
+mod events;
+mod jvm;
 
 /// How to measure.
 #[derive(clap::Args)]
@@ -33,6 +36,9 @@ pub struct Options {
     /// Only the JDK of this release; may be repeated
     #[arg(long, value_name = "RELEASE")]
     jdk: Vec<u32>,
+    /// What a single event costs, by kind, instead of the server
+    #[arg(long, conflicts_with = "requests")]
+    events: bool,
 }
 
 const SHOP: &str = include_str!("profile/Shop.java");
@@ -71,6 +77,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     let is_wanted = |jdk: &Jdk| options.jdk.is_empty() || options.jdk.contains(&jdk.feature);
     for jdk in jdks::measured()?.iter().filter(|jdk| is_wanted(jdk)) {
         say(format!("bench profile: {} rounds on {jdk}", options.rounds));
+        if options.events {
+            events::measure(workspace, jdk, (options.warm_up, options.rounds))?;
+            continue;
+        }
         let bench = Bench::prepare(workspace, jdk)?;
         let times = bench.measure(options)?;
         print!("{}", table(jdk, options, &times));
@@ -193,61 +203,7 @@ impl<'a> Bench<'a> {
             }
         }
         java.arg("-cp").arg(&self.class_path).arg("Shop");
-        let errors = self.folder.join("errors");
-        java.stdin(Stdio::piped()).stdout(Stdio::piped());
-        java.stderr(std::fs::File::create(&errors)?);
-        let mut child = java.spawn()?;
-        let input = child.stdin.take().context("a pipe was asked for")?;
-        let output = child.stdout.take().context("a pipe was asked for")?;
-        let output = BufReader::new(output);
-        let mut jvm = Jvm {
-            child,
-            input,
-            output,
-        };
-        loop {
-            match jvm.line()?.as_str() {
-                "serving" => return Ok(jvm),
-                "" => bail!("it has ended: {}", std::fs::read_to_string(&errors)?),
-                _ => {} // what a recorder says of itself
-            }
-        }
-    }
-}
-
-/// A server that waits for the next round.
-struct Jvm {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Jvm {
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        Ok(line.trim().to_owned())
-    }
-
-    fn round(&mut self, requests: u32) -> Result<Duration> {
-        writeln!(self.input, "{requests}")?;
-        self.input.flush()?;
-        let line = self.line()?;
-        let nanos = line.parse();
-        let nanos = nanos.with_context(|| format!("expected nanoseconds, found {line:?}"))?;
-        Ok(Duration::from_nanos(nanos))
-    }
-
-    fn end(self) -> Result<()> {
-        let Self {
-            mut child, input, ..
-        } = self;
-        drop(input); // tells it
-        let status = child.wait()?;
-        if !status.success() {
-            bail!("ended with {status}");
-        }
-        Ok(())
+        Jvm::start(java, &self.folder)
     }
 }
 

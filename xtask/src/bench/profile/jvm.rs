@@ -1,0 +1,66 @@
+//! A JVM whose program works in rounds, each of which it is told.
+
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+/// A program that waits for the next round.
+pub struct Jvm {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Jvm {
+    /// Starts a program, whose errors are kept in a folder, and waits until it serves.
+    pub fn start(mut java: Command, folder: &Path) -> Result<Self> {
+        let errors = folder.join("errors");
+        java.stdin(Stdio::piped()).stdout(Stdio::piped());
+        java.stderr(std::fs::File::create(&errors)?);
+        let mut child = java.spawn()?;
+        let input = child.stdin.take().context("a pipe was asked for")?;
+        let output = child.stdout.take().context("a pipe was asked for")?;
+        let output = BufReader::new(output);
+        let mut jvm = Self {
+            child,
+            input,
+            output,
+        };
+        loop {
+            match jvm.line()?.as_str() {
+                "serving" => return Ok(jvm),
+                "" => bail!("it has ended: {}", std::fs::read_to_string(&errors)?),
+                _ => {} // what a recorder says of itself
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
+
+    pub fn round(&mut self, requests: u32) -> Result<Duration> {
+        writeln!(self.input, "{requests}")?;
+        self.input.flush()?;
+        let line = self.line()?;
+        let nanos = line.parse();
+        let nanos = nanos.with_context(|| format!("expected nanoseconds, found {line:?}"))?;
+        Ok(Duration::from_nanos(nanos))
+    }
+
+    pub fn end(self) -> Result<()> {
+        let Self {
+            mut child, input, ..
+        } = self;
+        drop(input); // tells it
+        let status = child.wait()?;
+        if !status.success() {
+            bail!("ended with {status}");
+        }
+        Ok(())
+    }
+}
