@@ -54,8 +54,8 @@ pub struct PluginSettings {
     /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app, location:FOLDER|JAR; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
-    /// Capability granted to the plugins (probes, rewrite, structure, boot, natives, observe-samples …); may be repeated
-    #[arg(long, value_name = "CAPABILITY")]
+    /// Capability granted to the plugins (probes, rewrite, structure, boot, natives, observe-samples …), or several with commas; may be repeated
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',')]
     pub grant: Vec<String>,
     /// What the plugins are configured with, as a JSON object in place of a [plugin.config] table
     #[arg(long, value_name = "JSON")]

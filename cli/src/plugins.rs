@@ -12,8 +12,17 @@ use crate::problem::Problem;
 /// A bundled name, that of a plugin that was added, or a `.wasm` file. Everything is granted: nothing of it runs in a JVM.
 ///
 /// # Errors
-/// If it is neither (`H0105`).
+/// If it is none of them (`H0105`).
 pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
+    if Path::new(plugin).is_dir() && PluginConfig::bundled_of(plugin).is_none() {
+        let what = format!("`{plugin}` is a folder");
+        let build = format!(
+            "classhook plugin build {plugin}   # then give the component in {plugin}/target"
+        );
+        return Err(Problem::user("H0105", what)
+            .with("expected", "a component, a file that ends in .wasm")
+            .with("help", build));
+    }
     let config = if plugin.ends_with(".wasm") || plugin.contains('/') {
         PluginConfig::file(PathBuf::from(plugin))
     } else if let Some(bundled) = PluginConfig::bundled_of(plugin) {

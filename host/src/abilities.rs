@@ -468,7 +468,7 @@ fn not_granted(plugin: &PluginConfig, interface: &str, grant: &str, reason: &str
     .with("grant", format!("[{}]{at}", granted.join(", ")))
     .with(
         "help",
-        format!("add \"{grant}\" to `grant` if you trust this plugin with that"),
+        format!("if you trust this plugin with that: --grant {grant}, or \"{grant}\" in `grant`"),
     )
 }
 

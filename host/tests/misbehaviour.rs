@@ -347,7 +347,7 @@ fn an_unpinned_capability_is_refused_in_words() {
 error[H0203]: plugin `misbehaving` asks for more than it was granted
   imports  classhook:plugin/probes   \"sets probes in the classes you select\"
   grant    [\"boot\"]   classhook.toml:14
-  help     add \"probes\" to `grant` if you trust this plugin with that";
+  help     if you trust this plugin with that: --grant probes, or \"probes\" in `grant`";
     assert_eq!(
         Pipeline::new(&config, &compiler()).unwrap_err().to_string(),
         expected

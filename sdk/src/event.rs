@@ -89,7 +89,7 @@ impl Event {
         self.value(name, EventValue::Slot(index, kind.to_owned()))
     }
 
-    /// Longest text kept of one value, in bytes of UTF-8: 80 unless set, at most 1,024.
+    /// Longest text kept of one value, in bytes of UTF-8: 80 unless set; more than 1,024 are 1,024.
     #[must_use]
     pub fn limit(mut self, bytes: u32) -> Self {
         self.limit = Some(bytes);

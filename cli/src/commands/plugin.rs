@@ -17,8 +17,8 @@ use clap::{Args, Subcommand};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-A project is a crate of Rust, which cargo compiles with the target wasm32-unknown-unknown, one in C for clang, or one in
-Python for componentize-py.
+A project is a crate of Rust, which cargo compiles with the target wasm32-unknown-unknown, one in C for clang, one in
+Python for componentize-py, or one in JavaScript for componentize-js.
 Where PLUGIN is a folder, the project in it is built first.
 
 Examples:

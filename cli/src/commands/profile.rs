@@ -75,15 +75,10 @@ pub struct Profile {
     #[arg(long, value_name = "DURATION", requires = "command", value_parser = until::duration)]
     pub after: Option<Duration>,
     /// A running JVM's process id, which `classhook ps` lists; or a recording that was kept (.observed), to be shown again; or a heap dump (.hprof), for --heap retainers
-    #[arg(
-        id = "pid",
-        value_name = "PID|FILE",
-        conflicts_with = "command",
-        required_unless_present = "command"
-    )]
+    #[arg(id = "pid", value_name = "PID|FILE", conflicts_with = "command")]
     pub of: Option<Of>,
     /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
     pub command: Vec<OsString>,
 }
 

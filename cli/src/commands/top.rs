@@ -84,10 +84,10 @@ pub struct Top {
     #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
     pub time: Option<Duration>,
     /// A running JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command")]
     pub pid: Option<i32>,
     /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
     pub command: Vec<OsString>,
 }
 

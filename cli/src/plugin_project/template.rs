@@ -67,7 +67,9 @@ pub fn name(folder: &Path) -> Cow<'_, str> {
 }
 
 fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
-    let letters = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let is_letter = |letter: &char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(*letter)
+    };
     let parts_hold = name.split(['-', '_']).all(|part| !part.is_empty());
     let found = if name.is_empty() {
         "a path that ends in no name"
@@ -77,15 +79,14 @@ fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
         "a name that means something else to Rust or this project"
     } else if name.len() > LONGEST {
         "a longer one"
-    } else if name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name
-            .chars()
-            .all(|letter| letters(letter) || "-_".contains(letter))
-        && parts_hold
-    {
-        return Ok(());
+    } else if let Some(other) = name.chars().find(|letter| !is_letter(letter)) {
+        &format!("`{other}` in it")
+    } else if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        "one that does not begin with a letter"
+    } else if !parts_hold {
+        "`-` or `_` at its end, or two of them side by side"
     } else {
-        "another text"
+        return Ok(());
     };
     Err(
         Problem::user("H0680", format!("`{name}` cannot be the name of a plugin"))

@@ -256,7 +256,7 @@ fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
         HostError::new("H0105", "`settings` is no JSON object")
             .with(
                 "expected",
-                r#"`settings={"key":"value"}`, with `\,` for each comma"#,
+                r#"one such as `{"key": "value"}`; among the agent's options with `\,` for each comma"#,
             )
             .with("found", found)
     };

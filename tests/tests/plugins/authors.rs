@@ -5,7 +5,7 @@ use crate::support::projects::{cargo, place};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
 use e2e_tests::servant::Servant;
-use e2e_tests::workspace::classhook;
+use e2e_tests::workspace::{classhook, root};
 use e2e_tests::{scratch, servant};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,8 @@ fn component_needs_what_it_was_not_granted_before_anything_starts() {
         .assert_exit(2)
         .assert_stderr("did you mean `methods`?");
     assert!(!folder.join("started").exists());
+    let words = ["run", "mine", "--grant", "boot", "--", "true"];
+    plugin(folder, &words).assert_stderr("the plugin `mine` is granted probes, boot");
 }
 
 #[test]
@@ -112,6 +114,19 @@ fn wrong_usage_says_what_to_do() {
             .assert_exit(2)
             .assert_stderr(&format!("error[{code}]"));
     }
+    plugin(folder.path(), &["new", "Mine!"]).assert_stderr("found    `M` in it");
+    plugin(folder.path(), &["run", "trace"])
+        .assert_exit(2)
+        .assert_stderr("-- <COMMAND>...");
+    let classes = root().join("examples/plugins/deprecated-api/program");
+    let classes = classes.to_str().expect("a name in UTF-8");
+    let explained = Java::program(classhook())
+        .folder(folder.path())
+        .arguments(&["explain", "there", "--in", classes, "**"])
+        .run();
+    explained
+        .assert_exit(2)
+        .assert_stderr("classhook plugin build there");
     let without = Java::program(classhook())
         .folder(project())
         .variable("PATH", "/nowhere")

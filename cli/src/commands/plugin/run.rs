@@ -28,7 +28,7 @@ use crate::until;
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-What is built of a project's folder is granted what it asks for, unless --grant says otherwise; a component file only
+What is built of a project's folder is granted what it asks for, and what --grant adds, such as boot; a component file only
 what --grant says. Prints what the plugin counted and timed, and the tables that it computes; `classhook report DIR` prints it again later.
 With a PID the JVM is visited for the time of --for, or until Ctrl-C or its end, and then left as it was before.
 With --watch it is built again when its files change, and takes the former one's place in the JVMs; what is wrong with it is
@@ -64,10 +64,10 @@ pub struct Run {
     #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
     pub time: Option<Duration>,
     /// A running JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", required_unless_present = "command")]
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command")]
     pub pid: Option<i32>,
     /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
     pub command: Vec<OsString>,
 }
 
@@ -99,14 +99,16 @@ impl Run {
         let mut settings = self.event_files.added(self.settings.clone());
         let plugins = &mut settings.change.configuration.plugins;
         let is_built = matches!(source, PluginSource::Built(_));
-        if is_built && plugins.grant.is_empty() {
-            let grants = needed(&description);
-            plugins.grant = grants.iter().map(|grant| (*grant).to_owned()).collect();
-            if !grants.is_empty() {
+        if is_built {
+            let needed = needed(&description).into_iter().map(str::to_owned);
+            let given = std::mem::take(&mut plugins.grant);
+            plugins.grant = needed.filter(|grant| !given.contains(grant)).collect();
+            plugins.grant.extend(given);
+            if !plugins.grant.is_empty() {
                 let name = &description.name;
                 say(format_args!(
                     "the plugin `{name}` is granted {}",
-                    grants.join(", ")
+                    plugins.grant.join(", ")
                 ));
             }
         }

@@ -31,16 +31,19 @@ const CALLERS: Table = Table {
     ],
 };
 
-/// When drivers begin and end to run or to prepare a statement: an event each, whose value is the statement.
+/// When drivers begin and end to run or to prepare a statement: an event each, with the text and the prepared statement, as
+/// far as they are known there.
 pub const RUNS: Table = Table {
     name: "runs",
     columns: &[("method", Kind::Method), ("moment", Kind::Text)],
 };
+const PREPARES: &str = "prepares";
 const BEGINS: &str = "begins";
 const ENDS: &str = "ends";
 const STATEMENT: &str = "statement";
+const PREPARED: &str = "prepared";
 
-/// How often which statement was run or prepared, and how long that took.
+/// How often which statement was run, and how long that took.
 const TEXTS: Table = Table {
     name: "statements",
     columns: &[
@@ -72,13 +75,14 @@ impl Transformer for SqlTimer {
         for method in class.methods().filter(Method::has_code) {
             let is_public = method.access_flags() & ACC_PUBLIC != 0;
             let runs = runs && is_public && method.name().starts_with("execute");
+            let has_text = method.descriptor().starts_with("(Ljava/lang/String;");
             let prepares = prepares && is_public && method.name().starts_with("prepare");
             if runs {
                 let row = plan.row(&TIMES, &[&class.dotted_name(), method.name()])?;
                 plan.span(&method, &Capture::default().sum_up(), &row)?;
             }
-            if (runs || prepares) && method.descriptor().starts_with("(Ljava/lang/String;") {
-                record_text(&method, plan)?;
+            if runs || prepares && has_text {
+                record(&method, has_text, prepares, plan)?;
             }
             count_callers(&method, plan)?;
         }
@@ -86,20 +90,31 @@ impl Transformer for SqlTimer {
     }
 }
 
-/// An event where the method begins, with the statement, and one wherever it ends.
-fn record_text(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
+/// An event where the method begins, with the text or the prepared statement, and one wherever it ends, with the statement
+/// that it has prepared.
+fn record(method: &Method<'_>, has_text: bool, prepares: bool, plan: &mut Plan<'_>) -> Result {
     let name = method.full_name();
-    let begins = plan.row(&RUNS, &[&name, BEGINS])?;
-    let text = Event::default().argument(STATEMENT, 0).limit(500);
-    plan.event(&[method.entry()], &text, &begins)?;
+    let nothing = |event: Event, name| event.constant(name, Constant::Text(String::new()));
+    let event = |row: &[u8], at: &[Site], event: Event, plan: &mut Plan<'_>| {
+        plan.event(at, &event.limit(500), row).map(drop)
+    };
+    let begins = plan.row(&RUNS, &[&name, if prepares { PREPARES } else { BEGINS }])?;
+    let known = match has_text {
+        true => nothing(Event::default().argument(STATEMENT, 0), PREPARED),
+        false => nothing(Event::default(), STATEMENT).this(PREPARED),
+    };
+    event(&begins, &[method.entry()], known, plan)?;
     let ends = plan.row(&RUNS, &[&name, ENDS])?;
-    let no_text = Event::default().constant(STATEMENT, Constant::Text(String::new()));
     let mut returns = method.instructions()?;
     returns.retain(|it| (IRETURN..=RETURN).contains(&it.opcode));
     let returns: Vec<u16> = returns.iter().map(|it| it.bci).collect();
-    let mut exits = method.before(&returns)?;
-    exits.push(method.unwind());
-    plan.event(&exits, &no_text, &ends)?;
+    let ended = nothing(Event::default(), STATEMENT);
+    let returned = match prepares {
+        true => ended.clone().stack(PREPARED),
+        false => nothing(ended.clone(), PREPARED),
+    };
+    event(&ends, &method.before(&returns)?, returned, plan)?;
+    event(&ends, &[method.unwind()], nothing(ended, PREPARED), plan)?;
     Ok(())
 }
 
@@ -122,6 +137,7 @@ struct Running {
     method: String,
     statement: String,
     since: u64,
+    prepares: bool,
 }
 
 impl Reporter for SqlTimer {
@@ -129,40 +145,47 @@ impl Reporter for SqlTimer {
     /// first. What a method of the driver called within another one is part of that one.
     fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result {
         let mut threads: BTreeMap<(u32, String), Vec<Running>> = BTreeMap::new();
+        let mut prepared: BTreeMap<(u32, String), String> = BTreeMap::new();
         let mut texts: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
-        for mut event in recorded.events(&RUNS) {
-            let statement = event.value(STATEMENT).unwrap_or("?").to_owned();
-            let method = event.cells.swap_remove(0);
+        for event in recorded.events(&RUNS) {
+            let value = |name| event.value(name).unwrap_or_default().to_owned();
+            let (text, object) = (value(STATEMENT), (event.process, value(PREPARED)));
+            let [method, moment] = &event.cells[..] else {
+                continue;
+            };
             let running = threads.entry((event.process, event.thread)).or_default();
-            if event.cells[0] == BEGINS {
+            if moment != ENDS {
+                let known = || prepared.get(&object).cloned();
                 running.push(Running {
-                    method,
-                    statement,
+                    method: method.clone(),
+                    statement: if text.is_empty() {
+                        known().unwrap_or("?".into())
+                    } else {
+                        text
+                    },
                     since: event.nanos,
+                    prepares: moment == PREPARES,
                 });
                 continue;
             }
-            let Some(begun) = running.iter().rposition(|of| of.method == method) else {
+            let Some(begun) = running.iter().rposition(|of| of.method == *method) else {
                 continue; // it began before the recording
             };
-            let Running {
-                statement, since, ..
-            } = running.swap_remove(begun);
+            let ended = running.swap_remove(begun);
             running.truncate(begun);
-            if running.is_empty() {
-                let took = event.nanos.saturating_sub(since);
-                let (count, total, longest) = texts.entry(statement).or_default();
+            if ended.prepares {
+                prepared.insert(object, ended.statement);
+            } else if running.is_empty() {
+                let took = event.nanos.saturating_sub(ended.since);
+                let (count, total, longest) = texts.entry(ended.statement).or_default();
                 (*count, *total) = (*count + 1, *total + took);
                 *longest = took.max(*longest);
             }
         }
-        let rows = texts
-            .into_iter()
-            .map(|(statement, (count, total, longest))| {
-                let [count, total, longest] =
-                    [count, total, longest].map(|number| number.to_string());
-                [statement, count, total, longest]
-            });
+        let rows = texts.into_iter().map(|(text, (count, total, longest))| {
+            let [count, total, longest] = [count, total, longest].map(|number| number.to_string());
+            [text, count, total, longest]
+        });
         report.add(&TEXTS, rows)
     }
 }
