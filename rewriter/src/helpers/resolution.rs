@@ -113,6 +113,8 @@ struct Helper<'h, 'a> {
     methods: HashMap<Key<'a>, u16>,
     fields: HashMap<Key<'a>, u16>,
     superclass: Option<usize>,
+    /// Superinterfaces that it names itself, in order; none for those that are not among the helper classes.
+    interfaces: Vec<Option<usize>>,
     /// All superclasses and superinterfaces among the helper classes.
     supertypes: Vec<usize>,
     /// Whether it has any others but `java/lang/Object`.
@@ -166,6 +168,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             Some((_, found)) => found.unknown_superclass,
             None => named.is_some(),
         };
+        let interfaces = class.interfaces().map(|name| Some(self.find(name)?.0));
         let methods = class.methods().map(|found| {
             let key = (found.name().as_bytes(), found.descriptor().as_bytes());
             (key, found.access_flags())
@@ -179,6 +182,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             methods: methods.collect(),
             fields: fields.collect(),
             superclass: superclass.map(|(number, _)| number),
+            interfaces: interfaces.collect(),
             supertypes: supertypes.into_iter().collect(),
             unknown,
             unknown_superclass,
@@ -217,7 +221,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             true if owner.is_interface() && !member.interface => return Err(Problem::Interface),
             true if !owner.is_interface() && member.interface => return Err(Problem::NoInterface),
             true => self.method(number, owner, member),
-            false => self.field(number, owner, member),
+            false => self.field((number, owner), member, &mut BTreeSet::new()),
         };
         let (number, flags) = match found {
             Found::Declared(number, flags) => (number, flags),
@@ -268,33 +272,73 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         if is_of_object(member) {
             return Found::OfObject;
         }
-        let supertypes = owner.supertypes.iter();
-        let interfaces = supertypes.filter_map(|it| Some((*it, self.helpers.get(*it)?)));
-        let mut interfaces = interfaces.filter(|(_, found)| found.is_interface());
-        let inherited = interfaces.find_map(|(number, found)| {
-            let flags = *found.methods.get(&key)?;
-            (flags & (ACC_PRIVATE | ACC_STATIC) == 0).then_some((number, flags))
-        });
-        match inherited {
+        if owner.unknown_superclass {
+            // A class of `java/` comes before all interfaces.
+            return Found::Elsewhere;
+        }
+        match self.inherited_from_interface(owner, &key) {
+            Some((_, flags)) if owner.unknown && flags & ACC_ABSTRACT != 0 => Found::Elsewhere,
             Some((number, flags)) => Found::Declared(number, flags),
             None if owner.unknown => Found::Elsewhere,
             None => Found::None,
         }
     }
 
-    /// JVMS 5.4.3.2: the class and its supertypes.
-    fn field(&self, number: usize, owner: &Helper<'_, '_>, member: &MemberRef<'_>) -> Found {
-        let key = (member.name.as_bytes(), member.descriptor.as_bytes());
-        let mut all = std::iter::once(&number).chain(owner.supertypes.iter().rev());
-        let found = all.find_map(|number| {
-            let flags = self.helpers.get(*number)?.fields.get(&key)?;
-            Some((*number, *flags))
-        });
-        match found {
-            Some((number, flags)) => Found::Declared(number, flags),
-            None if owner.unknown => Found::Elsewhere,
-            None => Found::None,
+    /// The maximally-specific superinterface method that is not abstract, if there is one alone, else any (JVMS 5.4.3.3).
+    fn inherited_from_interface(
+        &self,
+        owner: &Helper<'_, '_>,
+        key: &Key<'_>,
+    ) -> Option<(usize, u16)> {
+        let declared = |number: usize| {
+            let found = self.helpers.get(number)?;
+            let flags = *found.methods.get(key)?;
+            let inherited = found.is_interface() && flags & (ACC_PRIVATE | ACC_STATIC) == 0;
+            inherited.then_some((number, flags))
+        };
+        let all = || owner.supertypes.iter().filter_map(|it| declared(*it));
+        let is_overridden = |number: usize| {
+            let mut others = all().filter_map(|(other, _)| self.helpers.get(other));
+            others.any(|other| other.supertypes.contains(&number))
+        };
+        let specific = all().filter(|(number, _)| !is_overridden(*number));
+        let mut with_code = specific.filter(|(_, flags)| flags & ACC_ABSTRACT == 0);
+        match (with_code.next(), with_code.next()) {
+            (Some(alone), None) => Some(alone),
+            _ => all().next_back(),
         }
+    }
+
+    /// JVMS 5.4.3.2: the class, its superinterfaces in order with theirs, then its superclass in the same way.
+    /// Those of `seen` do not have it.
+    fn field(
+        &self,
+        (number, owner): (usize, &Helper<'_, '_>),
+        member: &MemberRef<'_>,
+        seen: &mut BTreeSet<usize>,
+    ) -> Found {
+        let key = (member.name.as_bytes(), member.descriptor.as_bytes());
+        if let Some(flags) = owner.fields.get(&key) {
+            return Found::Declared(number, *flags);
+        }
+        let superclass = match owner.superclass {
+            None if owner.unknown_superclass => Some(None),
+            superclass => superclass.map(Some),
+        };
+        for supertype in owner.interfaces.iter().copied().chain(superclass) {
+            let found = supertype.and_then(|number| Some((number, self.helpers.get(number)?)));
+            let Some((number, supertype)) = found else {
+                // A class of `java/` may have it.
+                return Found::Elsewhere;
+            };
+            if seen.insert(number) {
+                match self.field((number, supertype), member, seen) {
+                    Found::None => {}
+                    found => return found,
+                }
+            }
+        }
+        Found::None
     }
 
     /// JVMS 5.4.4: whether two classes have the same nest host, which names both.

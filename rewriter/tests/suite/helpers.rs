@@ -21,6 +21,20 @@ const KIT: [&[u8]; 4] = [
     include_bytes!("../fixtures/release11/Worker.class"),
 ];
 
+/// Classes that inherit members in several ways, each behind its supertypes.
+const INHERITED: [&[u8]; 10] = [
+    include_bytes!("../fixtures/release11/Plain.class"),
+    include_bytes!("../fixtures/release11/Acting.class"),
+    include_bytes!("../fixtures/release11/Base.class"),
+    include_bytes!("../fixtures/release11/Actor.class"),
+    include_bytes!("../fixtures/release11/Sized.class"),
+    include_bytes!("../fixtures/release11/Chunk.class"),
+    include_bytes!("../fixtures/release11/Longer.class"),
+    include_bytes!("../fixtures/release11/Named.class"),
+    include_bytes!("../fixtures/release11/Parent.class"),
+    include_bytes!("../fixtures/release11/Child.class"),
+];
+
 fn place(user: &str, files: &[&[u8]]) -> Result<Vec<HelperClass>, HelperError> {
     let files: Vec<Vec<u8>> = files.iter().map(|file| file.to_vec()).collect();
     place_helpers(user, &files)
@@ -120,7 +134,7 @@ fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
 
 /// What the JVM would say to an instruction with this operand in a class of the same package; none if it goes.
 fn refused_use(opcode: u8, owner: &str, member: &str, interface: bool) -> Option<String> {
-    let helpers = place("Shapes", &KIT).expect("sound classes");
+    let helpers = place("Shapes", &[&KIT[..], &INHERITED].concat()).expect("sound classes");
     let suffix = format!("${owner}");
     let owner = helpers.iter().find(|it| it.name.ends_with(&suffix));
     let owner = owner.expect("a helper class").name.clone();
@@ -195,6 +209,10 @@ fn what_a_helper_class_has_can_be_used() {
         (INVOKEINTERFACE, "Part", "hashCode ()I", true),
         (INVOKEVIRTUAL, "Worker", "start ()V", false),
         (GETSTATIC, "Worker", "MAX_PRIORITY I", false),
+        (INVOKEVIRTUAL, "Actor", "act ()V", false),
+        (INVOKEVIRTUAL, "Longer", "available ()I", false),
+        (GETSTATIC, "Child", "SAME Ljava/lang/Object;", false),
+        (PUTSTATIC, "Parent", "SAME Ljava/lang/Object;", false),
     ] {
         let refused = refused_use(opcode, owner, member, interface);
         assert_eq!(
@@ -206,6 +224,7 @@ fn what_a_helper_class_has_can_be_used() {
     }
 }
 
+// listing: one use that cannot be linked after another
 #[test]
 fn what_a_helper_class_does_not_have_is_named_with_the_error_of_the_jvm() {
     for (opcode, owner, member, interface, expected) in [
@@ -235,6 +254,14 @@ fn what_a_helper_class_does_not_have_is_named_with_the_error_of_the_jvm() {
             "IllegalAccessError",
         ),
         (PUTFIELD, "Kit", "fixed I", false, "IllegalAccessError"),
+        // That of the interface, which is final.
+        (
+            PUTSTATIC,
+            "Child",
+            "SAME Ljava/lang/Object;",
+            false,
+            "IllegalAccessError",
+        ),
         (
             INVOKESTATIC,
             "Kit",
