@@ -19,16 +19,29 @@ pub struct TransformedClass {
 pub struct Origin {
     /// The defining loader.
     pub loader: Loader,
-    /// CRC-64 of the bytes.
-    fingerprint: u64,
-    /// Whether the bytes are those of the first load, and so the CRC-64 JaCoCo's class id.
+    /// Whether the bytes are those of the first load, and so their CRC-64 JaCoCo's class id.
     first_load: bool,
 }
 
-impl Origin {
-    /// JaCoCo's class id, where the bytes are those of the first load.
-    pub fn class_id(&self) -> Option<u64> {
-        self.first_load.then_some(self.fingerprint)
+/// Everything that a plugin can learn of a class.
+pub struct ClassIdentity<'c> {
+    /// The class file.
+    pub bytes: &'c [u8],
+    /// The defining loader.
+    pub loader: &'c Loader,
+    /// Whether the class is loaded already.
+    pub retransforming: bool,
+    /// Whether the bytes are those of the first load.
+    pub first_load: bool,
+}
+
+impl ClassIdentity<'_> {
+    /// Stands for it among plans of this seed.
+    pub(crate) fn key(&self, seed: &Seed) -> ClassKey {
+        let loader = self.loader.as_str().as_bytes();
+        let flags = [self.retransforming, self.first_load].map(u8::from);
+        let length = (loader.len() as u64).to_le_bytes();
+        ClassKey::of(seed, &[&flags, &length, loader, self.bytes])
     }
 }
 
@@ -46,7 +59,6 @@ impl TransformedClass {
             class: CheckedClass::read_with(bytes, retransforming, memory)?,
             origin: Origin {
                 loader: loader.clone(),
-                fingerprint: rewriter::fingerprint(bytes),
                 first_load,
             },
         })
@@ -57,9 +69,9 @@ impl TransformedClass {
         self.class.into_memory()
     }
 
-    /// CRC-64 of the bytes.
+    /// CRC-64 of the bytes; computed each time, as most classes need none.
     pub fn fingerprint(&self) -> u64 {
-        self.origin.fingerprint
+        rewriter::fingerprint(self.class().bytes())
     }
 
     /// The defining loader.
@@ -67,12 +79,14 @@ impl TransformedClass {
         &self.origin.loader
     }
 
-    /// Stands for everything that a plugin can learn of the class, among plans of this seed.
-    pub(crate) fn key(&self, seed: &Seed) -> ClassKey {
-        let loader = self.origin.loader.as_str().as_bytes();
-        let flags = [self.class.is_retransforming(), self.origin.first_load].map(u8::from);
-        let length = (loader.len() as u64).to_le_bytes();
-        ClassKey::of(seed, &[&flags, &length, loader, self.class().bytes()])
+    /// What plans for the class are found by.
+    pub(crate) fn identity(&self) -> ClassIdentity<'_> {
+        ClassIdentity {
+            bytes: self.class().bytes(),
+            loader: &self.origin.loader,
+            retransforming: self.class.is_retransforming(),
+            first_load: self.origin.first_load,
+        }
     }
 
     /// The view of the class.
@@ -101,6 +115,12 @@ impl Call {
             transformation: Transformation::with(class.class, number, memory),
             origin: class.origin,
         }
+    }
+
+    /// JaCoCo's class id, where the bytes are those of the first load.
+    pub fn class_id(&self) -> Option<u64> {
+        let bytes = self.transformation.class().bytes();
+        self.origin.first_load.then(|| rewriter::fingerprint(bytes))
     }
 
     /// The class, and what the plugin asked for.

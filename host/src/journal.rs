@@ -115,6 +115,9 @@ impl Journal {
             method: class.method_name(method).unwrap_or_default(),
             text,
         };
+        if spliced.is_empty() {
+            return;
+        }
         if !spliced.huge.is_empty() {
             self.has_huge_methods.store(true, Ordering::Relaxed);
         }

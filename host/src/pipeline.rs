@@ -13,7 +13,7 @@ use probes::ProbeTable;
 use rewriter::{ClassFile, HelperClass};
 use smallvec::SmallVec;
 
-use crate::class::TransformedClass;
+use crate::class::{ClassIdentity, TransformedClass};
 use crate::class_array::{self, ClassProbes};
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
@@ -34,9 +34,21 @@ use crate::selector::Verdict;
 use crate::splicing::{Spliced, apply};
 use crate::stack::{ScratchBuffers, WorkerStacks};
 use crate::storage::Storage;
+use crate::stored_plans::ClassKey;
 use crate::structural_edits::{StructuralEdits, with_prefixed_natives};
 use crate::trouble::Trouble;
 use crate::untouched::is_untouched;
+
+/// A plugin that may want a class, by the class's name.
+struct WantingPlugin<'p> {
+    plugin: &'p Arc<Plugin>,
+    verdict: Verdict,
+    /// What its plans for the class are found by, where that was computed.
+    key: Option<ClassKey>,
+}
+
+/// There are few plugins.
+type WantingPlugins<'p> = SmallVec<[WantingPlugin<'p>; 4]>;
 
 /// All plugins of one configuration, ready to see classes; shared by any number of threads.
 pub struct Pipeline {
@@ -171,9 +183,13 @@ impl Pipeline {
     ) -> Option<(StructuralEdits, Vec<u8>)> {
         let begun = Instant::now();
         let _running = self.ticker.run().ok()?;
+        let wanting = self.wanting(request);
+        if wanting.is_empty() {
+            return None;
+        }
         let asked = self
             .stacks
-            .run(|buffers| self.ask(request, &mut buffers.memory));
+            .run(|buffers| self.ask(request, wanting, &mut buffers.memory));
         let (edited, done) = match asked.ok()?.transpose()? {
             Ok(mut planned) => {
                 planned.define_helpers(helpers);
@@ -224,20 +240,28 @@ impl Pipeline {
                 let finish = |done| Some(finish(done, out, observer, journal).1);
                 Ok(prepared.done.map(finish))
             }
-            None => match self.ticker.run() {
-                Ok(_running) => {
-                    let mut make = |planned, buffers: &mut _| {
-                        let memory = std::mem::take(out);
-                        let done = splice(planned, request, storage.again(), buffers, memory);
-                        let observer = observer.as_deref_mut().map(|it| it as &mut dyn Observer);
-                        let (planned, failed) = finish(done, out, observer, journal);
-                        planned.lend(&mut buffers.memory);
-                        failed
-                    };
-                    self.in_steps(request, helpers, &mut make)
+            None => {
+                let mut wanting = self.wanting(request);
+                if wanting.is_empty() {
+                    return Outcome::Unchanged;
                 }
-                Err(error) => Err(format!("no thread for the clock: {error}")),
-            },
+                let is_explained = observer.as_deref().is_some_and(Observer::sees_all);
+                if !is_explained && ask_for_nothing(request, &mut wanting) {
+                    return journal.done(request, false, Vec::new(), begun.elapsed());
+                }
+                let mut make = |planned, buffers: &mut _| {
+                    let memory = std::mem::take(out);
+                    let done = splice(planned, request, storage.again(), buffers, memory);
+                    let observer = observer.as_deref_mut().map(|it| it as &mut dyn Observer);
+                    let (planned, failed) = finish(done, out, observer, journal);
+                    planned.lend(&mut buffers.memory);
+                    failed
+                };
+                match self.ticker.run() {
+                    Ok(_running) => self.in_steps(request, wanting, helpers, &mut make),
+                    Err(error) => Err(format!("no thread for the clock: {error}")),
+                }
+            }
         };
         let done = done.unwrap_or_else(|text| Err(Trouble::of_class("H0305", text)));
         let failed = match done {
@@ -356,12 +380,13 @@ impl Pipeline {
     fn in_steps<T>(
         &self,
         request: &ClassRequest<'_>,
+        wanting: WantingPlugins<'_>,
         helpers: Option<&dyn HelperLoader>,
         make: &mut dyn FnMut(PlannedClass, &mut ScratchBuffers) -> T,
     ) -> Result<Result<Option<T>, Trouble>, String> {
         let mut waiting = None;
         let made = self.stacks.run(|buffers| {
-            let Some(planned) = self.ask(request, &mut buffers.memory)? else {
+            let Some(planned) = self.ask(request, wanting, &mut buffers.memory)? else {
                 return Ok(None);
             };
             match helpers {
@@ -380,28 +405,26 @@ impl Pipeline {
         made.map(|made| Ok(Some(made)))
     }
 
+    /// The plugins that may want a class, by its name.
+    fn wanting(&self, request: &ClassRequest<'_>) -> WantingPlugins<'_> {
+        if is_untouched(request.name) {
+            return WantingPlugins::new();
+        }
+        let wanting = self.plugins.iter().map(|plugin| WantingPlugin {
+            plugin,
+            verdict: plugin.wants(request.name, request.loader, request.location),
+            key: None,
+        });
+        wanting.filter(|it| it.verdict != Verdict::No).collect()
+    }
+
     /// What the plugins that want a class ask for; none if no plugin wants it.
     fn ask(
         &self,
         request: &ClassRequest<'_>,
+        mut wanting: WantingPlugins<'_>,
         memory: &mut LentMemory,
     ) -> Result<Option<PlannedClass>, Trouble> {
-        if is_untouched(request.name) {
-            return Ok(None);
-        }
-        let verdicts = self
-            .plugins
-            .iter()
-            .map(|plugin| plugin.wants(request.name, request.loader, request.location));
-        let mut wanting: SmallVec<[(&Arc<Plugin>, Verdict); 4]> = self
-            .plugins
-            .iter()
-            .zip(verdicts)
-            .filter(|(_, verdict)| *verdict != Verdict::No)
-            .collect();
-        if wanting.is_empty() {
-            return Ok(None);
-        }
         let original = request
             .original
             .filter(|original| is_same_class(request, original));
@@ -411,19 +434,53 @@ impl Pipeline {
         let lent = std::mem::take(&mut memory.class);
         let class = TransformedClass::read(source, loader, retransforming, first_load, lent)
             .map_err(|error| Trouble::unreadable(&error))?;
-        wanting.retain(|(plugin, verdict)| {
-            *verdict == Verdict::Yes
-                || plugin.wants_class(request.name, request.loader, class.class())
-        });
+        wanting.retain(
+            |WantingPlugin {
+                 plugin, verdict, ..
+             }| {
+                *verdict == Verdict::Yes
+                    || plugin.wants_class(request.name, request.loader, class.class())
+            },
+        );
         if wanting.is_empty() || class_array::is_instrumented(class.class()) {
             return Ok(None);
         }
         wanting
             .iter()
-            .for_each(|(plugin, _)| plugin.note_seen(request.name));
-        let wanting = wanting.into_iter().map(|(plugin, _)| plugin);
+            .for_each(|it| it.plugin.note_seen(request.name));
+        let wanting = wanting.into_iter().map(|it| (it.plugin, it.key));
         PlannedClass::ask(class, wanting, memory).map(Some)
     }
+}
+
+/// Whether all plugins that want a class are known to ask for nothing in it, which then counts as an answer of each: the
+/// class need not even be read. The keys that were computed are kept.
+fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>) -> bool {
+    // Another file may be the original of a class that is retransformed: that takes reading both.
+    let is_read_first = request.retransforming && request.original.is_some();
+    if is_read_first || wanting.iter().any(|it| it.verdict != Verdict::Yes) {
+        return false;
+    }
+    let class = ClassIdentity {
+        bytes: request.original.unwrap_or(request.bytes),
+        loader: request.loader,
+        retransforming: request.retransforming,
+        first_load: !request.retransforming,
+    };
+    let asks_nothing = |it: &mut WantingPlugin<'_>| {
+        it.key = it.plugin.key(&class);
+        let key = it.key.as_ref();
+        key.is_some_and(|key| it.plugin.is_known_to_ask_for_nothing(key))
+    };
+    if !wanting.iter_mut().all(asks_nothing) {
+        return false;
+    }
+    for WantingPlugin { plugin, key, .. } in wanting {
+        if let Some(key) = key {
+            plugin.note_nothing_asked(request.name, key);
+        }
+    }
+    true
 }
 
 /// The edits of a class, its new bytes in the place of `out`.
@@ -540,6 +597,11 @@ pub(crate) trait Observer {
     /// What each plugin asked for.
     fn planned(&mut self, planned: &PlannedClass);
 
+    /// Whether it looks at classes in which no plugin asks for anything, too.
+    fn sees_all(&self) -> bool {
+        true
+    }
+
     /// What came of it.
     fn spliced(&mut self, spliced: &Spliced) {
         let _ = spliced;
@@ -564,6 +626,10 @@ impl Observer for Requested {
         self.plugins
             .extend(requesting.map(|asked| asked.plugin.name.clone()));
         self.helpers.extend(planned.helpers().cloned());
+    }
+
+    fn sees_all(&self) -> bool {
+        false
     }
 
     fn spliced(&mut self, spliced: &Spliced) {

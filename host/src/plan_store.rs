@@ -15,7 +15,7 @@ use plugin_code::sha256_hex;
 use rewriter::stored::Stored;
 
 use crate::cache::{Cache, Sealed};
-use crate::class::TransformedClass;
+use crate::class::ClassIdentity;
 use crate::config::LogLevel;
 use crate::outcome::PlanCounts;
 use crate::stored_plans::{ClassKey, Seed, StoredPlans, content};
@@ -38,6 +38,8 @@ pub(crate) struct PlanStore {
     /// Which of the known plans were used.
     used: Box<[AtomicBool]>,
     added: Mutex<Added>,
+    /// How a request that asks for nothing is written.
+    nothing: Vec<u8>,
     hits: AtomicU64,
     misses: AtomicU64,
     damaged: AtomicU64,
@@ -60,8 +62,11 @@ impl PlanStore {
         let file = sha256_hex(identity.as_bytes());
         let (known, damaged) = read(&caches, &file);
         let seed = known.seed().unwrap_or_else(|| new_seed(&caches, &file));
+        let mut nothing = Vec::new();
+        PlanRequest::default().put(&mut nothing);
         Self {
             seed,
+            nothing,
             used: (0..known.len()).map(|_| AtomicBool::new(false)).collect(),
             caches,
             file,
@@ -74,17 +79,41 @@ impl PlanStore {
     }
 
     /// What a class is found by.
-    pub(crate) fn key(&self, class: &TransformedClass) -> ClassKey {
+    pub(crate) fn key(&self, class: &ClassIdentity<'_>) -> ClassKey {
         class.key(&self.seed)
+    }
+
+    /// Whether it is known that the plugin asks for nothing in this class. Allocates nothing.
+    pub(crate) fn holds_nothing(&self, key: &ClassKey) -> bool {
+        match self.known.find(key) {
+            Some((_, plan)) => plan == self.nothing,
+            None => {
+                let added = self.added();
+                let plan = added.plans.get(key);
+                plan.is_some_and(|plan| **plan == *self.nothing)
+            }
+        }
+    }
+
+    /// Counts a class that was found by [`PlanStore::holds_nothing`].
+    pub(crate) fn note_use(&self, key: &ClassKey) {
+        if let Some((at, _)) = self.known.find(key) {
+            self.note_used(at);
+        }
+        self.hits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn note_used(&self, at: usize) {
+        if let Some(used) = self.used.get(at) {
+            used.store(true, Ordering::Relaxed);
+        }
     }
 
     /// What the plugin asked for in this class before.
     pub(crate) fn find(&self, key: &ClassKey) -> Option<PlanRequest> {
         let found = match self.known.find(key) {
             Some((at, plan)) => {
-                if let Some(used) = self.used.get(at) {
-                    used.store(true, Ordering::Relaxed);
-                }
+                self.note_used(at);
                 self.decode(plan)
             }
             None => None,

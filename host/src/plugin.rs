@@ -12,7 +12,7 @@ use wasmtime::Engine;
 
 use crate::abilities;
 use crate::bindings::TransformPluginPre;
-use crate::class::TransformedClass;
+use crate::class::{ClassIdentity, TransformedClass};
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::component;
@@ -26,6 +26,7 @@ use crate::plan_store::PlanStore;
 use crate::record::Record;
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::State;
+use crate::stored_plans::ClassKey;
 
 /// Most instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
@@ -269,14 +270,39 @@ impl Plugin {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What its plans for a class are found by; none if it is asked each time.
+    pub fn key(&self, class: &ClassIdentity<'_>) -> Option<ClassKey> {
+        self.plans.as_ref().map(|plans| plans.key(class))
+    }
+
+    /// Whether it is known that it asks for nothing in the class of this key.
+    pub fn is_known_to_ask_for_nothing(&self, key: &ClassKey) -> bool {
+        let plans = self.plans.as_ref();
+        plans.is_some_and(|plans| plans.holds_nothing(key))
+    }
+
+    /// Counts a class in which it is known to ask for nothing.
+    pub fn note_nothing_asked(&self, name: &[u8], key: &ClassKey) {
+        self.note_seen(name);
+        if let Some(plans) = &self.plans {
+            plans.note_use(key);
+        }
+        self.record().add(false, Duration::ZERO);
+    }
+
     /// What it asks for in a class, in the memory of an earlier request: as it did before, or runs the class through an
-    /// instance. The class is given back unless it was lost to a fault.
+    /// instance. The class is given back unless it was lost to a fault. `key` is what its plans are found by, if that was
+    /// computed before.
     pub fn transform(
         &self,
         class: TransformedClass,
+        key: Option<ClassKey>,
         memory: PlanRequest,
     ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
-        let plans = self.plans.as_ref().map(|plans| (plans, plans.key(&class)));
+        let plans = self.plans.as_ref().map(|plans| {
+            let key = key.unwrap_or_else(|| plans.key(&class.identity()));
+            (plans, key)
+        });
         if let Some(known) = plans.and_then(|(plans, key)| plans.find(&key)) {
             return (Some(class), self.judge(Ok(known), Duration::ZERO));
         }

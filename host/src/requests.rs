@@ -10,6 +10,7 @@ use crate::class::TransformedClass;
 use crate::instance::Fault;
 use crate::lent::LentMemory;
 use crate::plugin::Plugin;
+use crate::stored_plans::ClassKey;
 use crate::trouble::Trouble;
 
 /// What one plugin asked for.
@@ -31,19 +32,20 @@ pub(crate) struct PlannedClass {
 }
 
 impl PlannedClass {
-    /// Asks each plugin about the class; what one does wrong costs the others nothing.
+    /// Asks each plugin about the class; what one does wrong costs the others nothing. With a plugin comes what its plans
+    /// are found by, where that was computed before.
     ///
     /// # Errors
     /// If the class was lost to a fault.
     pub(crate) fn ask<'p>(
         mut class: TransformedClass,
-        plugins: impl Iterator<Item = &'p Arc<Plugin>>,
+        plugins: impl Iterator<Item = (&'p Arc<Plugin>, Option<ClassKey>)>,
         memory: &mut LentMemory,
     ) -> Result<Self, Trouble> {
         let (mut requests, mut failed) = (SmallVec::new(), Vec::new());
-        for plugin in plugins {
+        for (plugin, key) in plugins {
             let earlier = memory.requests.pop().unwrap_or_default();
-            let (given_back, result) = plugin.transform(class, earlier);
+            let (given_back, result) = plugin.transform(class, key, earlier);
             let method = |fault: &Fault| {
                 given_back
                     .as_ref()
@@ -67,6 +69,11 @@ impl PlannedClass {
             requests,
             failed,
         })
+    }
+
+    /// Whether no plugin asked for anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.requests.iter().all(|asked| asked.request.is_empty())
     }
 
     /// Leaves its memory to the next class.

@@ -27,6 +27,11 @@ pub(crate) struct Spliced {
 }
 
 impl Spliced {
+    /// Whether there is nothing to keep of it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.skipped.is_empty() && self.huge.is_empty() && self.check_time.is_zero()
+    }
+
     /// The same, of a class in which methods have other indices; those without one are dropped.
     fn renumbered(self, index: impl Fn(MethodIndex) -> Option<MethodIndex>) -> Self {
         let all = |methods: Vec<(MethodIndex, String)>| {
@@ -74,8 +79,8 @@ fn replaced(
     Ok(replaced)
 }
 
-/// Gives the probes their indices and splices; `out` stays empty if there is nothing to do. A plugin whose edits do not
-/// go with those of the plugins before it is left out, and added to the failed ones.
+/// Gives the probes their indices and splices; `out` is empty if there is nothing to do. A plugin whose edits do not go
+/// with those of the plugins before it is left out, and added to the failed ones.
 pub(crate) fn apply(
     planned: &mut PlannedClass,
     bytes: &[u8],
@@ -83,6 +88,10 @@ pub(crate) fn apply(
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
 ) -> Result<Spliced, Trouble> {
+    if planned.is_empty() {
+        out.clear();
+        return Ok(Spliced::default());
+    }
     let together = apply_all(planned, bytes, storage.again(), buffers, out);
     if together.is_ok() || planned.requests.len() < 2 {
         return together;

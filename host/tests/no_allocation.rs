@@ -5,6 +5,8 @@ mod compiler;
 #[path = "support/shapes.rs"]
 mod shapes;
 
+use std::path::Path;
+
 use compiler::compiler;
 use host::config::PluginConfig;
 use host::{CodeLocation, Config, Loader, Outcome, Pipeline};
@@ -41,6 +43,29 @@ fn a_class_that_a_plugin_is_asked_about_costs_four_allocations() {
     check(&remembering, 3);
     let plans = remembering.summary().plans.unwrap();
     assert!(plans.hits >= 12, "{plans:?}");
+}
+
+/// It is found by its bytes, and not even read.
+#[test]
+fn a_class_in_which_a_plugin_is_known_to_ask_for_nothing_costs_no_allocation() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let plugin = PluginConfig {
+        grant: ["probes", "rewrite", "structure", "raw", "helpers"]
+            .map(str::to_owned)
+            .to_vec(),
+        config: serde_json::json!({ "request": "nothing" }),
+        ..PluginConfig::file(root.join("../target/bundled/tests/requests.wasm"))
+    };
+    let config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    let pipeline = Pipeline::with_plan_cache(&config, &compiler()).unwrap();
+    let (class, table, mut out) = (request(SHAPES), table(), Vec::new());
+    let mut transform = || pipeline.transform(&class, &table, &mut out);
+    assert_eq!(transform(), Outcome::Unchanged);
+    let cost = allocation_counter::measure(|| assert_eq!(transform(), Outcome::Unchanged));
+    assert_eq!(cost.count_total, 0);
 }
 
 #[test]

@@ -192,6 +192,41 @@ fn class_is_asked_about_once_in_a_run_and_never_in_later_ones() {
     assert!(left == written, "nothing new, so nothing is written");
 }
 
+#[test]
+fn class_in_which_nothing_is_asked_for_counts_as_if_it_had_been_asked() {
+    let folder = Folder::new();
+    let nothing = PluginConfig {
+        config: serde_json::json!({ "request": "nothing" }),
+        ..component("requests")
+    };
+    let with_coverage = |config: &mut Config| config.plugins.push(coverage());
+    let outcomes = |pipeline: &Pipeline| {
+        let mut out = Vec::new();
+        let outcome = pipeline.transform(&request(SHAPES), &table(), &mut out);
+        (outcome, out)
+    };
+    for (change, plugins, expected) in [
+        (
+            &(|_: &mut Config| ()) as &dyn Fn(&mut Config),
+            1,
+            Outcome::Unchanged,
+        ),
+        (&with_coverage, 2, Outcome::Changed),
+    ] {
+        let first = folder.pipeline_of(&nothing, change);
+        let asked = outcomes(&first);
+        assert_eq!(asked.0, expected);
+        first.write_plans(true);
+        let later = folder.pipeline_of(&nothing, change);
+        for uses in 1..=3 {
+            assert_eq!(outcomes(&later), asked);
+            assert_eq!(known(&later), counts(uses * plugins, 0));
+            assert_eq!(later.summary().classes, uses);
+        }
+        assert!(later.unmatched().all(|it| it.is_empty()));
+    }
+}
+
 /// Whatever a plugin can see, and whatever it is.
 #[test]
 fn anything_else_is_asked_anew() {

@@ -42,6 +42,13 @@ impl PlanRequest {
         plan + recorded + usize::from(self.replacement.is_some())
     }
 
+    /// Whether nothing is asked for and nothing is said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        // Tags are those of probes.
+        self.edits() == 0 && self.helpers.is_empty() && self.notes.is_empty()
+    }
+
     /// Forgets everything and keeps the memory of its edits.
     pub fn clear(&mut self) {
         let mut plan = std::mem::take(&mut self.plan);

@@ -130,7 +130,7 @@ impl HostClassView for State {
     }
 
     fn fingerprint(&mut self, _: Resource<ClassHandle>) -> Result<Option<u64>> {
-        Ok(self.call()?.origin.class_id())
+        Ok(self.call()?.class_id())
     }
 
     fn retransforming(&mut self, _: Resource<ClassHandle>) -> Result<bool> {
