@@ -16,6 +16,8 @@ use std::time::Duration;
 
 #[path = "corpora/coverage_plan.rs"]
 mod coverage_plan;
+#[path = "corpora/helper_sets.rs"]
+mod helper_sets;
 #[path = "../../../rewriter/examples/corpus/plans.rs"]
 pub mod plans;
 #[path = "corpora/report.rs"]
