@@ -55,41 +55,16 @@ pub fn analyse_all(
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let mut analysis = Analysis {
-        recorded,
-        filter,
         carry_over,
-        carried: CarriedTotal::default(),
-        warnings,
-        builder: BundleBuilder::default(),
-        any: false,
-        unselected: Vec::new(),
-        done: HashSet::new(),
-        known: HashSet::new(),
-        other_versions: HashSet::new(),
-        progress: progress(),
+        ..Analysis::new(recorded, filter, warnings)
     };
     let mut bundles = Vec::new();
     for part in parts {
-        if part.classes.is_empty() {
-            analysis.recorded_classes();
-            analysis.warn_of_unknown();
-        }
-        for place in &part.classes {
-            analysis.place(place)?;
-        }
-        bundles.push(analysis.bundle(&part.name));
+        bundles.push(analysis.part(part)?);
     }
     analysis.progress.finish_and_clear();
-    if !analysis.any && !filter.is_everything() {
-        let mut seen = std::mem::take(&mut analysis.unselected);
-        seen.extend(recorded.unselected.classes.iter().cloned());
-        seen.sort_unstable();
-        seen.dedup();
-        return Err(unmatched::selection(
-            filter,
-            &seen,
-            &recorded.unselected.loaders,
-        ));
+    if !analysis.any {
+        expect_selected(recorded, filter, std::mem::take(&mut analysis.unselected))?;
     }
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
@@ -98,11 +73,68 @@ pub fn analyse_all(
     })
 }
 
+/// Analyses the classes of each loader, of which `part` names the places; without any place, all that it has loaded. Of
+/// the classes found there, each loader has those that it loaded.
+///
+/// # Errors
+/// As [`analyse_all`] and [`ExecutionDataStore::by_loader`].
+pub fn analyse_loaders(
+    part: &Part,
+    recorded: &ExecutionDataStore,
+    filter: &Filter,
+    warnings: &mut Warnings,
+) -> Result<Analysed, Problem> {
+    let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
+    let mut elsewhere = HashSet::new();
+    for (name, of_loader) in recorded.by_loader()? {
+        let mut analysis = Analysis {
+            loaded_alone: true,
+            ..Analysis::new(&of_loader, filter, warnings)
+        };
+        let bundle = analysis.part(&Part {
+            name,
+            ..part.clone()
+        })?;
+        analysis.progress.finish_and_clear();
+        elsewhere.extend(analysis.unknown().map(|class| class.id));
+        unselected.append(&mut analysis.unselected);
+        if analysis.any {
+            bundles.push(bundle);
+        }
+    }
+    if bundles.is_empty() {
+        expect_selected(recorded, filter, unselected)?;
+    }
+    Ok(Analysed {
+        bundles,
+        elsewhere: elsewhere.len(),
+        carried: CarriedTotal::default(),
+    })
+}
+
+/// Nothing is reported: an error if that is because of the filter, which did not want the classes `seen`.
+fn expect_selected(
+    recorded: &ExecutionDataStore,
+    filter: &Filter,
+    mut seen: Vec<String>,
+) -> Result<(), Problem> {
+    if filter.is_everything() {
+        return Ok(());
+    }
+    seen.extend(recorded.unselected.classes.iter().cloned());
+    seen.sort_unstable();
+    seen.dedup();
+    let loaders = &recorded.unselected.loaders;
+    Err(unmatched::selection(filter, &seen, loaders))
+}
+
 struct Analysis<'r> {
     recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
     /// Whether what other versions of a class executed counts for methods whose code is the same.
     carry_over: bool,
+    /// Whether classes that are found and were not loaded are left out.
+    loaded_alone: bool,
     carried: CarriedTotal,
     warnings: &'r mut Warnings,
     builder: BundleBuilder,
@@ -134,7 +166,41 @@ enum Outcome {
     CarriedOver(Box<ClassCoverage>, CarriedOver, Vec<u64>),
 }
 
-impl Analysis<'_> {
+impl<'r> Analysis<'r> {
+    fn new(
+        recorded: &'r ExecutionDataStore,
+        filter: &'r Filter,
+        warnings: &'r mut Warnings,
+    ) -> Self {
+        Self {
+            recorded,
+            filter,
+            carry_over: false,
+            loaded_alone: false,
+            carried: CarriedTotal::default(),
+            warnings,
+            builder: BundleBuilder::default(),
+            any: false,
+            unselected: Vec::new(),
+            done: HashSet::new(),
+            known: HashSet::new(),
+            other_versions: HashSet::new(),
+            progress: progress(),
+        }
+    }
+
+    /// The counters of the classes of a part.
+    fn part(&mut self, part: &Part) -> Result<BundleCoverage, Problem> {
+        if part.classes.is_empty() {
+            self.recorded_classes();
+            self.warn_of_unknown();
+        }
+        for place in &part.classes {
+            self.place(place)?;
+        }
+        Ok(self.bundle(&part.name))
+    }
+
     fn recorded_classes(&mut self) {
         let (filter, progress) = (self.filter, &self.progress);
         let recorded = self.recorded;
@@ -180,6 +246,7 @@ impl Analysis<'_> {
         let fresh: Vec<(u64, Found)> = ids
             .into_iter()
             .zip(found)
+            .filter(|(id, _)| !self.loaded_alone || self.recorded.by_id(*id).is_some())
             .filter(|(id, _)| self.done.insert(*id))
             .collect();
         self.expect(fresh.len());

@@ -248,6 +248,9 @@ pub struct Recorded {
     /// Of a class that ran in another version than the one found, count what ran of methods whose code is the same
     #[arg(long)]
     pub carry_over: bool,
+    /// Report what ran of a class in several class loaders apart, each loader as a module; of what `coverage --per-loader` recorded
+    #[arg(long, conflicts_with = "carry_over")]
+    pub per_loader: bool,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
@@ -338,6 +341,43 @@ pub struct Part {
 }
 
 impl Material {
+    /// Refuses what has no place for results of single loaders, or names modules itself.
+    ///
+    /// # Errors
+    /// `H0606` with the option.
+    pub fn check_per_loader(&self, outputs: &Outputs) -> Result<(), Problem> {
+        let refused = [
+            (
+                "--module",
+                !self.modules.is_empty(),
+                "loaders are the modules of such a report; --classes names classes",
+            ),
+            (
+                "--diff",
+                self.diff.is_some(),
+                "a changed line is one line, whichever loaders have loaded its class",
+            ),
+            (
+                "--exec",
+                outputs.exec.is_some(),
+                "JaCoCo's execution data holds each class once; `classhook report --exec` without --per-loader unites the loaders",
+            ),
+            (
+                "--sonar",
+                outputs.sonar.is_some(),
+                "SonarQube takes each file once; without --per-loader the loaders are united",
+            ),
+        ];
+        match refused.iter().find(|(_, given, _)| *given) {
+            None => Ok(()),
+            Some((option, _, cause)) => Err(Problem::user(
+                "H0606",
+                format!("{option} does not go with --per-loader"),
+            )
+            .with("cause", *cause)),
+        }
+    }
+
     /// The modules in the order in which they are named first; without any, everything, with this name.
     #[must_use]
     pub fn parts(&self, name: &str) -> Vec<Part> {

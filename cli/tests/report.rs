@@ -290,6 +290,35 @@ fn exact_lines_and_counts_go_with_a_command_alone() {
         let words = ["coverage", "1", option].map(OsString::from);
         run(words).refused("H0627", &[option, "plugin=coverage,plugin=coverage-lines"]);
     }
+    let words = ["coverage", "1", "--per-loader"].map(OsString::from);
+    run(words).refused("H0627", &["--per-loader", "per-loader=on"]);
+}
+
+#[test]
+fn results_of_single_loaders_need_a_recording_and_a_report_that_have_room_for_them() {
+    let bank = bank();
+    let out = bank.path("out");
+    let class = bank.class("bank/Account");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let refused = |more: &[&str], found: &str| {
+        let words = ["report", out.to_str().unwrap(), "--per-loader"];
+        let words = words.iter().chain(more).map(OsString::from);
+        run(words).refused("H0606", &[found]);
+    };
+    refused(&[], "pid-0, recorded for all loaders together");
+    let module = format!("a={}", bank.path("classes").display());
+    let options = [
+        ("--exec", "x"),
+        ("--sonar", "x"),
+        ("--diff", "HEAD"),
+        ("--module", &module),
+    ];
+    for (option, value) in options {
+        refused(
+            &[option, value],
+            &format!("{option} does not go with --per-loader"),
+        );
+    }
 }
 
 #[test]

@@ -145,10 +145,12 @@ impl Agent {
         meta: Meta,
         observation: Observation,
     ) -> Self {
+        let table = probe_table::table();
+        table.keep_loaders_apart(config.agent.per_loader);
         Self {
             jvmti,
             settings: config.agent.clone(),
-            table: probe_table::table(),
+            table,
             jvm_id: meta.jvm_id(),
             event_file: EventFile::new(meta.clone(), &config.agent),
             observation,

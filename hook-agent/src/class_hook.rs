@@ -122,6 +122,12 @@ fn instrument(
         return None;
     }
     agent.upkeep.await_room(agent.table);
+    let numbered = agent.settings.per_loader.then(|| {
+        let object = load.loader.as_ref();
+        let loaders = &agent.loaders;
+        loaders.numbered(agent.jvmti, load.local, object, loader)
+    });
+    let loader = numbered.as_ref().unwrap_or(loader);
     let request = ClassRequest {
         name,
         loader,

@@ -322,6 +322,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
             .iter()
             .map(|plugin| plugin.name.clone())
             .collect(),
+        per_loader: config.agent.per_loader,
         ..Meta::default()
     };
     if let Some(name) = &config.agent.file_name {

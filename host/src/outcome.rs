@@ -1,5 +1,6 @@
 //! What goes into the pipeline and what comes out of it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,8 @@ pub enum Loader {
     App,
     /// Any other, by the internal name of its class, `com/acme/Loader`.
     Other(Arc<str>),
+    /// The same, and its number among the loaders of the JVM: results of each are kept apart.
+    Numbered(Arc<str>, u32),
 }
 
 impl Loader {
@@ -27,7 +30,16 @@ impl Loader {
             Self::Boot => "boot",
             Self::Platform => "platform",
             Self::App => "app",
-            Self::Other(name) => name,
+            Self::Other(name) | Self::Numbered(name, _) => name,
+        }
+    }
+
+    /// As snapshots name it: with its number, if it has one, as `com/acme/Loader#2`.
+    #[must_use]
+    pub fn recorded_name(&self) -> Cow<'_, str> {
+        match self {
+            Self::Numbered(class, number) => Cow::Owned(format!("{class}#{number}")),
+            of_kind => Cow::Borrowed(of_kind.as_str()),
         }
     }
 }

@@ -219,7 +219,7 @@ fn in_table(
     let registered = table.register_together(
         &class.class().this_class().to_str_lossless(),
         class.fingerprint(),
-        class.loader().as_str(),
+        &class.loader().recorded_name(),
         wanted,
         class.class().bytes(),
         &mut ranges,

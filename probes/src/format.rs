@@ -131,6 +131,9 @@ pub struct Meta {
     /// stored.
     #[serde(skip)]
     pub file_name: String,
+    /// Whether classes of the same bytes have probes for each loader, which their records name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub per_loader: bool,
     /// The sessions of which a merged snapshot is the sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Session>,

@@ -14,7 +14,8 @@ pub struct Merged {
     pub sessions: Vec<Meta>,
     /// Of each session, why something of it could not be written, and what.
     pub incomplete: Vec<Option<Incomplete>>,
-    /// One per (name, fingerprint, plugin), in order of first appearance: two versions of a class stay apart.
+    /// One per (name, fingerprint, plugin), in order of first appearance: two versions of a class stay apart. Of snapshots
+    /// that keep loaders apart, one for each loader besides.
     pub classes: Vec<SnapshotClass>,
     /// What tests executed, by the numbers of the merged classes.
     pub tests: Vec<TestHits>,
@@ -52,13 +53,14 @@ pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
     };
     let (mut known, mut failures) = (HashMap::new(), HashSet::new());
     for snapshot in snapshots {
+        let per_loader = snapshot.meta.per_loader;
         merged.complete &= snapshot.complete;
         merged.sessions.push(snapshot.meta);
         merged.incomplete.push(snapshot.incomplete);
         merged.summary.add(&snapshot.summary);
         let classes = snapshot.classes.into_iter();
         let numbers: Vec<Option<usize>> = classes
-            .map(|class| merged.add_class(&mut known, class))
+            .map(|class| merged.add_class(&mut known, class, per_loader))
             .collect();
         let tests = snapshot.tests.into_iter();
         let tests = tests.map(|test| test.renumbered(&numbers));
@@ -73,7 +75,8 @@ pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
     merged
 }
 
-type Key = (String, u64, String);
+/// Name, fingerprint and plugin; the loader, where loaders are kept apart.
+type Key = (String, u64, String, Option<String>);
 
 impl Merged {
     /// The number of the class here; none if it does not fit to the one that is known.
@@ -81,8 +84,11 @@ impl Merged {
         &mut self,
         known: &mut HashMap<Key, usize>,
         class: SnapshotClass,
+        per_loader: bool,
     ) -> Option<usize> {
-        match known.entry((class.name.clone(), class.fingerprint, class.plugin.clone())) {
+        let loader = per_loader.then(|| class.loader.clone());
+        let (name, plugin) = (class.name.clone(), class.plugin.clone());
+        match known.entry((name, class.fingerprint, plugin, loader)) {
             Entry::Vacant(entry) => {
                 let number = *entry.insert(self.classes.len());
                 self.classes.push(class);

@@ -1,6 +1,7 @@
 //! The probe table: which range of which shared array belongs to which class.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
@@ -97,6 +98,7 @@ pub struct PendingClass {
 ///
 /// The same (name, fingerprint, plugin) always gets the same range, whichever loader asks:
 /// so a class loaded twice has its hits united, as JaCoCo does, and a retransformation finds its range again.
+/// After [`ProbeTable::keep_loaders_apart`] the loader belongs to what has to be the same.
 #[derive(Debug, Default)]
 pub struct ProbeTable {
     state: Mutex<State>,
@@ -110,8 +112,10 @@ struct State {
     /// A request found no room since the last array was added.
     refused: bool,
     classes: Vec<Entry>,
-    /// Fingerprint → the newest class that has it; others follow by `Entry::older`.
-    by_fingerprint: HashMap<u64, u32>,
+    /// [`chain_of`] → the newest class that has it; others follow by `Entry::older`.
+    newest: HashMap<u64, u32>,
+    /// Whether the loader belongs to the identity of a class.
+    per_loader: bool,
     pending: Vec<PendingClass>,
     /// Number of the snapshot that classes are written to.
     snapshot: u32,
@@ -122,6 +126,8 @@ struct State {
 struct Entry {
     name: Box<str>,
     plugin: Box<str>,
+    /// Empty while loaders are not kept apart.
+    loader: Box<str>,
     array: u16,
     base: u16,
     probe_count: u32,
@@ -142,6 +148,11 @@ impl ProbeTable {
     #[must_use]
     pub fn spans(&self) -> &SpanTable {
         &self.spans
+    }
+
+    /// From now on classes of the same name and bytes have a range for each loader, or again one for all.
+    pub fn keep_loaders_apart(&self, apart: bool) {
+        self.state().per_loader = apart;
     }
 
     /// Says that arrays `0..count` are defined in the JVM. Never takes arrays away; capped at [`MAX_ARRAYS`].
@@ -199,11 +210,17 @@ impl ProbeTable {
         u32::try_from(self.state().classes.len()).unwrap_or(u32::MAX)
     }
 
-    /// Where the probes of a class lie, if it is registered.
+    /// Where the probes of a class lie, if it is registered; `loader` matters only where loaders are kept apart.
     #[must_use]
-    pub fn find(&self, name: &str, fingerprint: u64, plugin: &str) -> Option<Registration> {
+    pub fn find(
+        &self,
+        name: &str,
+        fingerprint: u64,
+        loader: &str,
+        plugin: &str,
+    ) -> Option<Registration> {
         self.state()
-            .find(name, fingerprint, plugin)
+            .find(name, fingerprint, loader, plugin)
             .map(|(class, entry)| entry.at(class))
     }
 
@@ -223,7 +240,7 @@ impl ProbeTable {
         class_bytes: &[u8],
     ) -> Result<Registration, TableError> {
         let state = &mut *self.state();
-        let array = state.array_of(name, fingerprint, plugin);
+        let array = state.array_of(name, fingerprint, loader, plugin);
         let wanted = (plugin, probe_count);
         state.register(name, fingerprint, loader, wanted, array, class_bytes)
     }
@@ -245,7 +262,7 @@ impl ProbeTable {
         ranges: &mut impl Extend<Registration>,
     ) -> Result<(), TableError> {
         let state = &mut *self.state();
-        let known = |plugin| state.array_of(name, fingerprint, plugin);
+        let known = |plugin| state.array_of(name, fingerprint, loader, plugin);
         let mut array = wanted.iter().find_map(|(plugin, _)| known(plugin));
         if array.is_none() && wanted.len() > 1 {
             let total = wanted
@@ -346,11 +363,27 @@ impl State {
         newest.filter(|used| **used == 0).count()
     }
 
-    fn find(&self, name: &str, fingerprint: u64, plugin: &str) -> Option<(u32, &Entry)> {
-        let mut next = self.by_fingerprint.get(&fingerprint).copied();
+    /// The loader as a part of a class's identity.
+    fn apart<'l>(&self, loader: &'l str) -> &'l str {
+        if self.per_loader { loader } else { "" }
+    }
+
+    fn find(
+        &self,
+        name: &str,
+        fingerprint: u64,
+        loader: &str,
+        plugin: &str,
+    ) -> Option<(u32, &Entry)> {
+        let loader = self.apart(loader);
+        let mut next = self.newest.get(&chain_of(fingerprint, loader)).copied();
         while let Some(class) = next {
             let entry = self.classes.get(class as usize)?;
-            if *entry.name == *name && *entry.plugin == *plugin {
+            if entry.fingerprint == fingerprint
+                && *entry.name == *name
+                && *entry.plugin == *plugin
+                && *entry.loader == *loader
+            {
                 return Some((class, entry));
             }
             next = entry.older;
@@ -359,8 +392,8 @@ impl State {
     }
 
     /// The array that a plugin's probes in a class lie in, if it is registered.
-    fn array_of(&self, name: &str, fingerprint: u64, plugin: &str) -> Option<u16> {
-        let found = self.find(name, fingerprint, plugin);
+    fn array_of(&self, name: &str, fingerprint: u64, loader: &str, plugin: &str) -> Option<u16> {
+        let found = self.find(name, fingerprint, loader, plugin);
         found.map(|(_, entry)| entry.array)
     }
 
@@ -383,7 +416,8 @@ impl State {
             probe_count: range.count,
             bytes: class_bytes.to_vec(),
         };
-        let known = self.find(name, fingerprint, plugin).filter(|(_, entry)| {
+        let known = self.find(name, fingerprint, loader, plugin);
+        let known = known.filter(|(_, entry)| {
             probe_count <= entry.probe_count || entry.snapshot == self.snapshot
         });
         if let Some((class, entry)) = known {
@@ -395,6 +429,7 @@ impl State {
         let entry = Entry {
             name: name.into(),
             plugin: plugin.into(),
+            loader: self.apart(loader).into(),
             array,
             base,
             probe_count,
@@ -402,7 +437,7 @@ impl State {
             older: None,
             snapshot: self.snapshot.wrapping_sub(1),
         };
-        let class = self.add(fingerprint, entry);
+        let class = self.add(entry);
         self.make_pending(class, pending);
         Ok(Registration {
             class,
@@ -474,12 +509,23 @@ impl State {
         }
     }
 
-    fn add(&mut self, fingerprint: u64, mut entry: Entry) -> u32 {
+    fn add(&mut self, mut entry: Entry) -> u32 {
         let class = u32::try_from(self.classes.len()).unwrap_or(u32::MAX);
-        entry.older = self.by_fingerprint.insert(fingerprint, class);
+        let chain = chain_of(entry.fingerprint, &entry.loader);
+        entry.older = self.newest.insert(chain, class);
         self.classes.push(entry);
         class
     }
+}
+
+/// By what classes are looked up: thousands of loaders may have the same class.
+fn chain_of(fingerprint: u64, loader: &str) -> u64 {
+    if loader.is_empty() {
+        return fingerprint;
+    }
+    let mut hasher = DefaultHasher::new();
+    loader.hash(&mut hasher);
+    fingerprint ^ hasher.finish()
 }
 
 impl Entry {
@@ -557,7 +603,7 @@ mod tests {
                 ..first
             }
         );
-        assert_eq!(table.find("a/A", 7, "coverage"), Some(again));
+        assert_eq!(table.find("a/A", 7, "other", "coverage"), Some(again));
         assert_eq!(table.take_pending().len(), 1);
         assert_eq!(table.class_count(), 1);
     }
@@ -576,8 +622,28 @@ mod tests {
                 .base,
             15
         );
-        assert_eq!(table.find("a/A", 7, "coverage").unwrap().base, 0);
-        assert_eq!(table.find("a/A", 9, "coverage"), None);
+        assert_eq!(table.find("a/A", 7, "app", "coverage").unwrap().base, 0);
+        assert_eq!(table.find("a/A", 9, "app", "coverage"), None);
+    }
+
+    #[test]
+    fn same_class_of_loaders_that_are_kept_apart_has_a_range_for_each() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        table.keep_loaders_apart(true);
+        let of = |loader| {
+            table
+                .register("a/A", 7, loader, "coverage", 5, b"")
+                .unwrap()
+        };
+        let ranges = ["web#1", "web#2", "web#1"].map(|loader| of(loader).base);
+        assert_eq!(ranges, [0, 5, 0]);
+        let pending = table.take_pending().into_iter();
+        let loaders: Vec<String> = pending.map(|class| class.loader).collect();
+        assert_eq!(loaders, ["web#1", "web#2"]);
+        // An agent that comes later unites them, in a range that none of them has.
+        table.keep_loaders_apart(false);
+        assert_eq!((of("web#1").base, of("web#2").base), (10, 10));
     }
 
     #[test]

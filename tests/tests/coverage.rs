@@ -8,6 +8,7 @@ mod java_cases;
 mod maven;
 mod modules;
 mod other_tools;
+mod per_loader;
 mod programs;
 mod running_jvm;
 mod single_tests;

@@ -63,6 +63,7 @@ impl Check {
             select,
             material,
             carry_over,
+            per_loader,
         } = &project_classes::recorded(&self.recorded)?;
         let outputs = Outputs {
             name: self.name.clone(),
@@ -72,6 +73,7 @@ impl Check {
             files: &run_files::find(files)?,
             filter: &Filter::of_report(select, material.has_classes())?,
             carry_over: *carry_over,
+            per_loader: *per_loader,
             material,
             outputs: &outputs,
             requirements: &requirements,

@@ -66,6 +66,9 @@ pub struct Coverage {
     /// Count how often each line is executed, for LCOV, Cobertura, JSON and HTML; with --exact-lines
     #[arg(long, conflicts_with = "config")]
     pub hit_counts: bool,
+    /// Measure a class in several class loaders apart, and report each loader as a module
+    #[arg(long, conflicts_with_all = ["config", "hit_counts"])]
+    pub per_loader: bool,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
@@ -115,7 +118,8 @@ impl Coverage {
             Some(build) => build.narrowed(&self.settings),
             None => self.settings.clone(),
         };
-        let checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
+        let mut checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
+        checked.options.per_loader = self.per_loader;
         let code = checked.launch(&self.command)?;
         let report = run_files::snapshots_of(run, &checked.output)
             .and_then(|found| self.report(&found, &checked.output, build.as_ref()));
@@ -135,6 +139,11 @@ impl Coverage {
             ("--exact-lines", self.exact_lines),
             ("--hit-counts", self.hit_counts),
         ];
+        if self.per_loader {
+            return Err(Problem::user("H0627", "--per-loader goes with a command, not with a JVM that is running")
+                .with("cause", "an agent that was there before may record all loaders together")
+                .with("help", "start it with `classhook coverage --per-loader -- …`, or with the agent's option per-loader=on (docs/coverage.md)"));
+        }
         if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
             return Err(Problem::user("H0627", format!("{option} goes with a command, not with a JVM that is running"))
                 .with("cause", "a visit brings one plugin, and this takes two or three")
@@ -185,6 +194,9 @@ impl Coverage {
     /// Mistakes in what the report needs are reported before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
         self.outputs.check(&[])?;
+        if self.per_loader {
+            self.material.check_per_loader(&self.outputs)?;
+        }
         self.rules.read()?;
         self.material.changes()?;
         Filter::new(&self.settings.plugins().select)?;
@@ -253,6 +265,7 @@ impl Coverage {
             files,
             filter: &Filter::new(&self.settings.plugins().select)?,
             carry_over: false, // one run has one version
+            per_loader: self.per_loader,
             material: &material,
             outputs: &outputs,
             requirements: &self.rules.read()?,

@@ -82,6 +82,7 @@ impl Report {
             select,
             material,
             carry_over,
+            per_loader,
         } = &project_classes::recorded(&self.recorded)?;
         let requirements = self.rules.read()?;
         let files = run_files::find(files)?;
@@ -125,6 +126,7 @@ impl Report {
             files: &files,
             filter: &filter,
             carry_over: *carry_over,
+            per_loader: *per_loader,
             material,
             outputs: &self.outputs,
             requirements: &requirements,
@@ -192,6 +194,8 @@ pub(super) struct Job<'a> {
     pub(super) filter: &'a Filter,
     /// Whether what ran of methods that have not changed counts in other versions of a class.
     pub(super) carry_over: bool,
+    /// Whether each class loader is a module of the report.
+    pub(super) per_loader: bool,
     pub(super) material: &'a Material,
     pub(super) outputs: &'a Outputs,
     pub(super) requirements: &'a Requirements,
@@ -240,10 +244,16 @@ pub(super) fn make(
     let parts = job.material.parts(title);
     let sources = parts.iter().map(|part| Sources::open(&part.sources));
     let sources: Vec<Sources> = sources.collect::<Result<_, _>>()?;
+    if job.per_loader {
+        job.material.check_per_loader(job.outputs)?;
+    }
     let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
     let is_partial = damaged.any()? || warnings.of_missing();
-    let analysed = analysis::analyse_all(&parts, &recorded, job.filter, job.carry_over, warnings)?;
+    let analysed = match (job.per_loader, parts.as_slice()) {
+        (true, [part]) => analysis::analyse_loaders(part, &recorded, job.filter, warnings),
+        _ => analysis::analyse_all(&parts, &recorded, job.filter, job.carry_over, warnings),
+    }?;
     let all = analysed.bundles.as_slice();
     warn_of_failures(&recorded, all, job.material, warnings);
     let began = recorded.last_began();
@@ -259,7 +269,7 @@ pub(super) fn make(
     let verdict = verdict?;
     let report = Whole {
         missing: damaged.missing(),
-        ..as_report(title, job.material, bundles, &sources, &recorded)
+        ..as_report(title, job, bundles, &sources, &recorded)
     };
     let files = job.outputs.write(&report, changed, &recorded);
     print(job, &report, changed, &parts, &analysed, &files.written)?;
@@ -283,18 +293,19 @@ pub(super) fn make(
     Ok(made)
 }
 
-/// The bundles as modules of one report; without `--module` there is but one.
+/// The bundles as modules of one report, each with its sources, or each loader with those of all; without `--module` and
+/// `--per-loader` there is but one.
 fn as_report<'a>(
     title: &'a str,
-    material: &Material,
+    job: &Job<'_>,
     bundles: &'a [BundleCoverage],
     sources: &'a [Sources],
     recorded: &'a ExecutionDataStore,
 ) -> Whole<'a> {
-    let modules = bundles.iter().zip(sources);
+    let modules = bundles.iter().zip(sources.iter().cycle());
     let modules = modules.map(|(bundle, sources)| Module { bundle, sources });
     Whole {
-        is_group: !material.modules.is_empty(),
+        is_group: job.per_loader || !job.material.modules.is_empty(),
         ..Whole::of_group(title, modules.collect(), &recorded.sessions)
     }
 }

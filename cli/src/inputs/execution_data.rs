@@ -1,10 +1,11 @@
 //! Several files of runs merged: which probes of which class file were hit, in which sessions.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coverage::report::{ExecutionData, Session};
+use jvms::names::binary;
 use probes::events::{SpanInfo, Trace};
 use probes::{ClassBytes, Incomplete, Merged, Meta, Snapshot, TestHits, Unselected};
 
@@ -64,6 +65,13 @@ pub struct BegunLines {
     pub lines: Vec<bool>,
 }
 
+/// What was executed of the classes of one loader.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct OfLoader {
+    classes: Vec<MeasuredClass>,
+    lines: Vec<BegunLines>,
+}
+
 /// Everything that was recorded.
 #[derive(Debug, Clone, Default)]
 pub struct ExecutionDataStore {
@@ -91,6 +99,10 @@ pub struct ExecutionDataStore {
     pub unselected: Unselected,
     /// The JVM of the first snapshot.
     pub loader: Loader,
+    /// The same classes and lines by the name of their loader, of JVMs that kept loaders apart.
+    by_loader: BTreeMap<String, OfLoader>,
+    /// A file or JVM in which loaders were not kept apart.
+    loaders_united_in: Option<String>,
     by_id: HashMap<u64, usize>,
     lines_by_id: HashMap<u64, usize>,
     by_name: HashMap<String, Vec<u64>>,
@@ -131,6 +143,7 @@ impl ExecutionDataStore {
                         continue;
                     };
                     recorded.sessions.extend(sessions);
+                    recorded.loaders_united_in = Some(path.display().to_string());
                     for data in data {
                         recorded.add(data.into(), warnings);
                     }
@@ -221,14 +234,21 @@ impl ExecutionDataStore {
             ));
         }
         let (mut numbers, mut line_ids) = (Vec::new(), Vec::new());
+        let united = sessions.iter().find(|meta| !meta.per_loader);
+        let per_loader = united.is_none();
+        self.loaders_united_in = united.map(session_id).or(self.loaders_united_in.take());
         for class in classes {
             line_ids.push((class.plugin == LINES).then_some(class.fingerprint));
             if class.plugin == LINES {
-                self.add_lines(BegunLines {
+                let begun = BegunLines {
                     name: class.name,
                     id: class.fingerprint,
                     lines: class.probes,
-                });
+                };
+                if per_loader {
+                    self.of_loader(&class.loader).lines.push(begun.clone());
+                }
+                self.add_lines(begun);
                 numbers.push(None);
                 continue;
             }
@@ -237,12 +257,16 @@ impl ExecutionDataStore {
                 numbers.push(None);
                 continue;
             }
+            let loader = class.loader;
             let class = MeasuredClass {
                 name: class.name,
                 id: class.fingerprint,
                 probes: class.probes,
                 bytes: class.bytes,
             };
+            if per_loader {
+                self.of_loader(&loader).classes.push(class.clone());
+            }
             numbers.push(self.add(class, warnings));
         }
         let number = |id: &Option<u64>| self.by_id.get(id.as_ref()?).copied();
@@ -274,19 +298,70 @@ impl ExecutionDataStore {
             ));
             return None;
         }
-        known
-            .probes
-            .iter_mut()
-            .zip(&class.probes)
-            .for_each(|(mine, theirs)| *mine |= theirs);
+        unite(&mut known.probes, &class.probes);
         known.bytes = known.bytes.take().or(class.bytes);
         Some(number)
     }
 
-    /// Adds which lines of a class were begun; merged snapshots have each class once.
+    /// Adds which lines of a class were begun; those that another loader's class began are united with them.
     fn add_lines(&mut self, begun: BegunLines) {
+        let known = self.lines_by_id.get(&begun.id);
+        let known = known.and_then(|number| self.lines.get_mut(*number));
+        if let Some(known) = known.filter(|known| known.lines.len() == begun.lines.len()) {
+            unite(&mut known.lines, &begun.lines);
+            return;
+        }
         self.lines_by_id.insert(begun.id, self.lines.len());
         self.lines.push(begun);
+    }
+
+    fn of_loader(&mut self, name: &str) -> &mut OfLoader {
+        self.by_loader.entry(binary(name)).or_default()
+    }
+
+    /// What was recorded of the classes of each loader, by the name of the loader (`app`, `com.acme.Loader#2`).
+    ///
+    /// # Errors
+    /// `H0606` if some JVM did not keep loaders apart, or lines were counted, which is done for all loaders together.
+    pub fn by_loader(&self) -> Result<BTreeMap<String, Self>, Problem> {
+        let mut refused = Problem::user("H0606", "results of single loaders cannot be reported");
+        if !self.counts.is_empty() {
+            refused = refused.with(
+                "cause",
+                "how often lines began is counted for all loaders together",
+            );
+            return Err(refused.with(
+                "help",
+                "record without --hit-counts, or report without --per-loader",
+            ));
+        }
+        if let Some(place) = &self.loaders_united_in {
+            refused = refused.with(
+                "found",
+                format!("{place}, recorded for all loaders together"),
+            );
+            return Err(refused.with("help", "record with `classhook coverage --per-loader -- …`, or with the agent's option per-loader=on"));
+        }
+        let store = |of: &OfLoader| {
+            let mut store = Self {
+                loader: self.loader.clone(),
+                ..Self::default()
+            };
+            // The conflicts among them are known from those of all loaders.
+            let mut known = Warnings::default();
+            for class in of.classes.iter().cloned() {
+                store.add(class, &mut known);
+            }
+            of.lines
+                .iter()
+                .cloned()
+                .for_each(|lines| store.add_lines(lines));
+            store
+        };
+        let loaders = self.by_loader.iter();
+        Ok(loaders
+            .map(|(name, of)| (name.clone(), store(of)))
+            .collect())
     }
 
     /// Adds how often lines began in a JVM; of one where lines were counted, also those that never did.
@@ -382,6 +457,12 @@ impl ExecutionDataStore {
     }
 }
 
+/// Adds what was hit elsewhere.
+fn unite(mine: &mut [bool], theirs: &[bool]) {
+    let pairs = mine.iter_mut().zip(theirs);
+    pairs.for_each(|(mine, theirs)| *mine |= theirs);
+}
+
 /// What snapshots say of their JVMs that is not in the merged one.
 #[derive(Default)]
 struct Noted {
@@ -441,16 +522,19 @@ fn loader(meta: &Meta) -> Loader {
 }
 
 /// The main class or jar, and as JaCoCo has it the machine and a number that differs between JVMs.
-fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
+fn session_id(meta: &Meta) -> String {
     let jvm = meta.jvm_id();
-    let id = match (meta.session.as_str(), program_of(&meta.command)) {
+    match (meta.session.as_str(), program_of(&meta.command)) {
         ("", Some(program)) => format!("{program}@{jvm}"),
         ("", None) => jvm,
         (session, _) => session.to_owned(),
-    };
+    }
+}
+
+fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
     let milliseconds = |value| i64::try_from(value).unwrap_or(i64::MAX);
     Session {
-        id,
+        id: session_id(meta),
         start_ms: milliseconds(meta.start_ms),
         dump_ms: milliseconds(meta.dump_ms),
         incomplete: incomplete.map(|incomplete| unwritten(meta, incomplete)),

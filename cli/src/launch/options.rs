@@ -27,6 +27,8 @@ pub struct AgentOptions {
     pub watch: Watch,
     /// How long event files may become.
     pub event_files: EventFiles,
+    /// Whether results of single class loaders are kept apart.
+    pub per_loader: bool,
     /// `warn` or `strict`.
     pub on_error: Option<&'static str>,
     /// The agent's log level.
@@ -85,6 +87,7 @@ impl AgentOptions {
                 "when-full",
                 self.event_files.when_full.map(WhenFull::as_str),
             ),
+            ("per-loader", self.per_loader.then_some("on")),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
@@ -133,6 +136,7 @@ mod tests {
                 max_size: Some("9M".into()),
                 when_full: Some(WhenFull::Stop),
             },
+            per_loader: true,
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
@@ -142,7 +146,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on"#;
         assert_eq!(options.to_text(), expected);
     }
 }

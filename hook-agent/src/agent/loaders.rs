@@ -9,7 +9,7 @@ use control::classes::ClassLoader;
 use host::Loader;
 use jvms::names::binary;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A class loader: a number that no other loader of this JVM gets, collected ones included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,6 +87,23 @@ impl Loaders {
             || "unknown".into(),
             |signature| display_name(&signature).into(),
         ))
+    }
+
+    /// The loader with its number, as results of single loaders are recorded; the JVM's own have none, and neither has
+    /// any other once the JVM's memory is out.
+    pub fn numbered(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        loader: Option<&LocalRef<'_>>,
+        kind: &Loader,
+    ) -> Loader {
+        match (kind, self.identify(jvmti, local, loader)) {
+            (Loader::Other(class), Some(LoaderId(id))) => {
+                Loader::Numbered(Arc::clone(class), id.saturating_sub(LAST_BUILTIN))
+            }
+            _ => kind.clone(),
+        }
     }
 
     /// A loader as it is displayed and asked for: `boot`, `platform`, `app`, or `com.acme.Loader@1b6d3586`.

@@ -61,6 +61,7 @@ struct FileAgent {
     plan_cache: Option<Spanned<String>>,
     compile_huge: Option<Spanned<String>>,
     self_remove: Option<Spanned<String>>,
+    per_loader: Option<Spanned<String>>,
     jacoco_tcp: Option<Spanned<String>>,
     jacoco_tcp_remote: Option<Spanned<String>>,
 }
@@ -154,6 +155,7 @@ impl Source<'_> {
             ("plan-cache", agent.plan_cache, &mut result.plan_cache),
             ("compile-huge", agent.compile_huge, &mut result.compile_huge),
             ("self-remove", agent.self_remove, &mut result.self_remove),
+            ("per-loader", agent.per_loader, &mut result.per_loader),
             (
                 "jacoco-tcp-remote",
                 agent.jacoco_tcp_remote,

@@ -59,6 +59,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      cleared for the whole JVM when the first is so long (default: on)
   self-remove=on|off whether classes whose code is hot are given back without the
                      probes that were hit, once that is on record (default: on)
+  per-loader=on|off  whether what classes of the same bytes execute is recorded apart
+                     for each class loader (default: off)
   jacoco-tcp=[ADDRESS:]PORT
                      where JaCoCo's tools can dump and reset what is measured while the
                      JVM runs, as with output=tcpserver of its agent: at the loopback
@@ -85,7 +87,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 31] = [
     "config",
     "output",
     "file-name",
@@ -106,6 +108,7 @@ const KEYS: [&str; 30] = [
     "plan-cache",
     "compile-huge",
     "self-remove",
+    "per-loader",
     "jacoco-tcp",
     "jacoco-tcp-remote",
     "observe",
@@ -234,6 +237,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "plan-cache" => config.agent.plan_cache = parse_switch("plan-cache", value)?,
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
         "self-remove" => config.agent.self_remove = parse_switch("self-remove", value)?,
+        "per-loader" => config.agent.per_loader = parse_switch("per-loader", value)?,
         "jacoco-tcp" => config.agent.jacoco_tcp = Some(parse_address("jacoco-tcp", value)?),
         "jacoco-tcp-remote" => {
             config.agent.jacoco_tcp_remote = parse_switch("jacoco-tcp-remote", value)?;

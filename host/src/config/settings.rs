@@ -51,6 +51,8 @@ pub struct Agent {
     pub compile_huge: bool,
     /// Whether hot classes lose the hit probes that have nothing left to tell.
     pub self_remove: bool,
+    /// Whether results of one class in several loaders are kept apart.
+    pub per_loader: bool,
     /// Where JaCoCo's tools can ask what was executed.
     pub jacoco_tcp: Option<SocketAddr>,
     /// Whether that may be an address that other machines reach.
@@ -196,6 +198,7 @@ impl Default for Agent {
             plan_cache: true,
             compile_huge: true,
             self_remove: true,
+            per_loader: false,
             jacoco_tcp: None,
             jacoco_tcp_remote: false,
             observe: None,

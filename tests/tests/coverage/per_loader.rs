@@ -1,0 +1,69 @@
+//! One class in several class loaders: what each of them executed is reported apart on request.
+
+use e2e_tests::java::Java;
+use e2e_tests::{javac, jdks, scratch, workspace};
+use jacoco_files::XmlReport;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The methods of the class, each executed in the loader of the same number alone.
+const METHODS: [&str; 3] = ["ofTheProgram", "ofTheFirst", "ofTheSecond"];
+const LOADERS: [&str; 3] = [
+    "app",
+    "java.net.URLClassLoader#1",
+    "java.net.URLClassLoader#2",
+];
+
+/// Runs the command in a folder, which has to succeed.
+fn classhook(folder: &Path, arguments: &str, command: &[OsString]) {
+    let words: Vec<&str> = arguments.split(' ').collect();
+    let program = Java::program(workspace::classhook()).folder(folder);
+    let run = program.arguments(&words).arguments(command).run();
+    run.assert_success();
+}
+
+/// Which of the methods were executed according to JaCoCo's XML, below this group or the report itself.
+fn executed(file: &Path, group: &str) -> Vec<&'static str> {
+    let report = XmlReport::read(file);
+    let covered = |method: &&str| {
+        let class = "package p/class p/Shared";
+        let place = format!("{group}/{class}/method {method} ()V/counter METHOD");
+        report.number(&place, "covered").expect(&place) == 1
+    };
+    METHODS.into_iter().filter(covered).collect()
+}
+
+#[test]
+fn class_in_several_loaders_is_reported_apart_when_asked() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let folder = folder.path();
+        let source = workspace::test_file("java/per_loader/p");
+        let sources = ["Loaders.java", "Shared.java"].map(|name| source.join(name));
+        let sources = sources.each_ref().map(std::path::PathBuf::as_path);
+        let classes = javac::compile(&jdk, &sources, folder, &["-g"]);
+        let java = Java::new(&jdk)
+            .class_path(&[&classes])
+            .argument("p.Loaders");
+        let apart =
+            "coverage --per-loader --exact-lines --output out --xml apart.xml --html html --";
+        classhook(folder, apart, &java.words());
+        let found = "report out --per-loader --xml found.xml --classes";
+        classhook(folder, found, &[classes.into()]);
+        for file in ["apart.xml", "found.xml"] {
+            for (loader, method) in LOADERS.into_iter().zip(METHODS) {
+                let group = format!("/group {loader}");
+                assert_eq!(executed(&folder.join(file), &group), [method], "{file}");
+            }
+        }
+        let second = folder.join("html/mod-java.net.URLClassLoader_2/index.html");
+        assert!(second.is_file(), "{}", second.display());
+        // Without the option the same recording is that of all loaders, as JaCoCo has it.
+        classhook(
+            folder,
+            "report out --xml united.xml --exec united.exec",
+            &[],
+        );
+        assert_eq!(executed(&folder.join("united.xml"), ""), METHODS);
+    }
+}
