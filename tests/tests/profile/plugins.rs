@@ -2,13 +2,14 @@
 
 use super::heap::held;
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
-use e2e_tests::java::Run;
+use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
 
 /// The component of a plugin of the tests.
 pub(super) fn observing() -> String {
@@ -264,7 +265,12 @@ fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
     let java = [
         "--", program, "-Xmx128m", "-cp", classes, "Soak", &seconds, "1",
     ];
-    let run = classhook(&[&words[..], &files, &GRANTS, &java].concat());
+    let lasting = seconds.parse().map_or(Duration::ZERO, Duration::from_secs);
+    let run = Java::program(workspace::classhook())
+        .variable("CLASSHOOK_AGENT", workspace::agent_library())
+        .arguments(&[&words[..], &files, &GRANTS, &java].concat())
+        .limit(lasting + Duration::from_secs(300))
+        .run();
     let produced = |name: &str| -> u64 {
         let mut words = run
             .stdout

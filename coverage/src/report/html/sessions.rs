@@ -12,12 +12,12 @@ pub(super) fn page(report: &Report<'_>, name: &str) -> String {
     let sessions = report.sessions;
     let path = [Crumb::new(name, "index.html"), Crumb::here("Sessions")];
     let mut page = Page::new("Sessions", "", &path);
+    incomplete(&mut page.body, report.incomplete());
     if sessions.is_empty() {
         page.body
             .push_str("<p>This report was made without any run: everything counts as missed.");
         return page.finish();
     }
-    incomplete(&mut page.body, report.incomplete());
     let _ = write!(
         page.body,
         "<p>This report is made from {}.",

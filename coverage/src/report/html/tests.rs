@@ -84,6 +84,19 @@ fn what_could_not_be_recorded_is_on_the_first_page_and_beside_the_sessions() {
 }
 
 #[test]
+fn what_was_left_out_is_said_where_there_is_no_session() {
+    let (folder, bundle) = (tempfile::tempdir().unwrap(), fixture::bundle());
+    let missing = ["run.hook is damaged".to_owned()];
+    let report = Report {
+        missing: &missing,
+        ..Report::of_bundle(&bundle, &NoSources, &[])
+    };
+    write(&report, folder.path()).unwrap();
+    let page = fs::read_to_string(folder.path().join("sessions.html")).unwrap();
+    assert!(page.contains("<li>run.hook is damaged</ul>"), "{page}");
+}
+
+#[test]
 fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
     let (bank, web) = (fixture::bundle(), fixture::web());
     for files in [
