@@ -195,8 +195,9 @@ impl Recorded for OfPlugin {
         let row = table.rows.get(row)?;
         let value = |name: &String| {
             let found = row.values.iter().find(|(known, ..)| known == name)?;
-            Some(match &found.2 {
-                Value::String(text) => text.clone(),
+            Some(match (&found.2, &found.2["text"]) {
+                (Value::String(text), _) => text.clone(),
+                (_, Value::String(beginning)) => format!("{beginning}…"),
                 _ => found.1.clone(),
             })
         };
@@ -227,7 +228,8 @@ impl Recorded for OfPlugin {
 mod tests {
     use super::*;
     use probes::events::bucket_of;
-    use trace::results::{Row, SumTable};
+    use serde_json::json;
+    use trace::results::{EventRow, EventTable, Row, SumTable};
 
     fn timed(count: u64, nanos: u64) -> Row {
         let mut sums = Aggregate {
@@ -272,5 +274,42 @@ mod tests {
         assert_eq!(own.sum(0, 1).unwrap().times, Some((0, 100_000, 100_000)));
         assert_eq!(own.sum(0, 2), None);
         assert_eq!(own.event(0, 0), None);
+    }
+
+    #[test]
+    fn texts_are_given_as_they_are_and_end_with_a_mark_where_they_were_cut() {
+        let values = [
+            ("whole", "\"select 1\"", json!("select 1")),
+            ("cut", "\"sele\"…", json!({"text": "sele", "length": 8})),
+            (
+                "object",
+                "a.B@1f",
+                json!({"class": "a.B", "identity": "1f"}),
+            ),
+        ];
+        let values = values.map(|(name, shown, json)| (name.to_owned(), shown.to_owned(), json));
+        let table = EventTable {
+            plugin: "mine".to_owned(),
+            name: "events".to_owned(),
+            columns: vec![],
+            values: ["whole", "cut", "object"].map(str::to_owned).to_vec(),
+            rows: vec![EventRow {
+                cells: vec![],
+                pid: 1,
+                nanos: 0,
+                thread: "main".to_owned(),
+                values: values.to_vec(),
+            }],
+            reached: 1,
+            per_second: None,
+            others_missing: false,
+        };
+        let own = OfPlugin {
+            all: Arc::new(vec![Table::Events(table)]),
+            own: vec![0],
+        };
+        let found = own.event(0, 0).unwrap().values;
+        let found: Vec<_> = found.iter().flatten().collect();
+        assert_eq!(found, ["select 1", "sele…", "a.B@1f"]);
     }
 }

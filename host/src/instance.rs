@@ -267,7 +267,7 @@ pub fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
                 "it used more than {} ms of CPU time",
                 state.deadline.as_millis()
             ),
-            "look for a loop that does not end",
+            "look for a loop that does not end, or for more than it can go through",
         )
     } else if state.out_of_memory {
         (
