@@ -14,7 +14,15 @@ use crate::problem::Problem;
 /// # Errors
 /// If it is none of them (`H0105`).
 pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
-    if Path::new(plugin).is_dir() && PluginConfig::bundled_of(plugin).is_none() {
+    let is_path = plugin.ends_with(".wasm") || plugin.contains('/');
+    let is_folder = Path::new(plugin).is_dir();
+    let config = if is_path && !is_folder {
+        PluginConfig::file(PathBuf::from(plugin))
+    } else if let Some(bundled) = PluginConfig::bundled_of(plugin) {
+        bundled
+    } else if !is_path && let Some(added) = added_plugins::find(plugin)? {
+        PluginConfig::file(added)
+    } else if is_folder {
         let what = format!("`{plugin}` is a folder");
         let build = format!(
             "classhook plugin build {plugin}   # then give the component in {plugin}/target"
@@ -22,13 +30,6 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
         return Err(Problem::user("H0105", what)
             .with("expected", "a component, a file that ends in .wasm")
             .with("help", build));
-    }
-    let config = if plugin.ends_with(".wasm") || plugin.contains('/') {
-        PluginConfig::file(PathBuf::from(plugin))
-    } else if let Some(bundled) = PluginConfig::bundled_of(plugin) {
-        bundled
-    } else if let Some(added) = added_plugins::find(plugin)? {
-        PluginConfig::file(added)
     } else {
         let expected = format!(
             "{}, a plugin that was added, or a file that ends in .wasm",

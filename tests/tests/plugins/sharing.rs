@@ -5,7 +5,7 @@ use crate::support::files::{Files, serve};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::registry::Registry;
 use e2e_tests::rotation::everything;
-use e2e_tests::workspace::{classhook, target};
+use e2e_tests::workspace::{classhook, root, target};
 use e2e_tests::{jdks, scratch};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -103,6 +103,15 @@ fn file_is_added_updated_and_removed() {
         &["mine 2.0 (", "source: mine.wasm", "file: there, as locked"],
     );
     assert!(kept(folder).is_file());
+    // As where it is developed.
+    fs::create_dir(folder.join("mine")).expect("made");
+    let classes = root().join("examples/plugins/deprecated-api/program");
+    let classes = classes.to_str().expect("a name in UTF-8");
+    Java::program(classhook())
+        .folder(folder)
+        .arguments(&["explain", "mine", "--in", classes, "**"])
+        .run()
+        .assert_success();
 
     plugin(folder, &["remove", "yours"])
         .assert_exit(2)
