@@ -97,6 +97,22 @@ pub fn describe(bytes: &[u8]) -> Result<ClassDescription, DescribeError> {
     })
 }
 
+/// What an entry of the pool stands for: made when it is asked for first.
+fn shared<T: ?Sized>(
+    known: &[OnceCell<Arc<T>>],
+    index: PoolIndex,
+    make: impl FnOnce() -> Result<Arc<T>, Missing>,
+) -> Result<Arc<T>, Missing> {
+    let Some(place) = known.get(usize::from(index.0)) else {
+        return make();
+    };
+    if let Some(known) = place.get() {
+        return Ok(Arc::clone(known));
+    }
+    let made = make()?;
+    Ok(Arc::clone(place.get_or_init(|| made)))
+}
+
 fn text(text: Utf8<'_>) -> String {
     text.to_str_lossless().into_owned()
 }
@@ -241,17 +257,13 @@ impl<'c, 'a> Describer<'c, 'a> {
 
     fn member_operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
         let index = instruction.pool_index().ok_or(Missing::Constant)?;
-        let known = self.members.get(usize::from(index.0));
-        if let Some(known) = known.and_then(OnceCell::get) {
-            return Ok(Operand::Member(Arc::clone(known)));
-        }
-        let found = self.pool.member_ref(index).ok_or(Missing::Constant)?;
-        let member = Arc::new(member(found));
-        self.spend(member.owner.len() + member.name.len() + member.descriptor.len())?;
-        if let Some(place) = known {
-            let _ = place.set(Arc::clone(&member)); // it was empty
-        }
-        Ok(Operand::Member(member))
+        let member = shared(&self.members, index, || {
+            let found = self.pool.member_ref(index).ok_or(Missing::Constant)?;
+            let member = member(found);
+            self.spend(member.owner.len() + member.name.len() + member.descriptor.len())?;
+            Ok(member.into())
+        });
+        member.map(Operand::Member)
     }
 
     /// A type (`new` and its like) or a constant (`ldc` and its like).
@@ -263,16 +275,11 @@ impl<'c, 'a> Describer<'c, 'a> {
         ) {
             return Ok(Operand::Constant(self.constant(index, 0)?));
         }
-        let known = self.types.get(usize::from(index.0));
-        if let Some(known) = known.and_then(OnceCell::get) {
-            return Ok(Operand::Type(Arc::clone(known)));
-        }
-        let found = self.pool.class_name(index).ok_or(Missing::Constant)?;
-        let name: Arc<str> = self.spend_text(found)?.into();
-        if let Some(place) = known {
-            let _ = place.set(Arc::clone(&name)); // it was empty
-        }
-        Ok(Operand::Type(name))
+        let name = shared(&self.types, index, || {
+            let found = self.pool.class_name(index).ok_or(Missing::Constant)?;
+            Ok(self.spend_text(found)?.into())
+        });
+        name.map(Operand::Type)
     }
 
     fn dynamic(&self, dynamic: rewriter::Dynamic<'_>, depth: usize) -> Result<Dynamic, Missing> {

@@ -104,9 +104,7 @@ impl<'a> Graph<'a> {
     pub(super) fn new(code: &'a CodeDescription) -> Self {
         Self {
             code,
-            instructions: std::iter::repeat_with(Covered::default)
-                .take(code.instructions.len())
-                .collect(),
+            instructions: vec![Covered::default(); code.instructions.len()],
         }
     }
 

@@ -1,6 +1,5 @@
 //! Lines, methods and classes.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use jvms::names;
@@ -59,12 +58,11 @@ impl Lines {
 
     /// The line, which most often is the last one or behind it: compilers write code in the order of its lines.
     fn entry(&mut self, number: u32) -> &mut LineCoverage {
-        let last = self.lines.len().checked_sub(1);
-        let place = match last.map(|last| (last, self.lines[last].0.cmp(&number))) {
-            Some((last, Ordering::Equal)) => Ok(last),
-            Some((_, Ordering::Greater)) => self.place(number),
-            Some((last, Ordering::Less)) => Err(last + 1),
-            None => Err(0),
+        let end = self.lines.len();
+        let place = match self.lines.last() {
+            Some(&(last, _)) if last == number => Ok(end - 1),
+            Some(&(last, _)) if last > number => self.place(number),
+            _ => Err(end),
         };
         let place = place.unwrap_or_else(|place| {
             self.lines.insert(place, (number, LineCoverage::default()));

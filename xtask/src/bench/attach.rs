@@ -12,6 +12,7 @@ use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
 use anyhow::{Context, Result, bail};
+use e2e_tests::watchdog;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -19,8 +20,6 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How to measure.
@@ -224,13 +223,10 @@ pub(super) fn ended(command: &mut Command) -> Result<Duration> {
     Ok(begun.elapsed())
 }
 
-/// A command has to answer within this time …
-const ANSWER: Duration = Duration::from_secs(90);
-/// … and to end within this, once it is interrupted: it ignores that where the shell has it ignored, as of a script's
-/// background jobs.
-const END: Duration = Duration::from_secs(2);
+/// A command has to answer within this time, and to end.
+const LIMIT: Duration = Duration::from_secs(90);
 
-/// How long the command took until it printed `answer`; it is then interrupted.
+/// How long the command took until it printed `answer`; it is then told to end.
 fn shown(command: &mut Command, answer: &str) -> Result<Duration> {
     let begun = Instant::now();
     let mut child = command
@@ -240,7 +236,7 @@ fn shown(command: &mut Command, answer: &str) -> Result<Duration> {
         .spawn()?;
     let mut lines = BufReader::new(child.stdout.take().context("a pipe was asked for")?).lines();
     let mut printed = String::new();
-    let late = Deadline::of(&child, ANSWER)?;
+    watchdog::watch(&child, Path::new(command.get_program()), LIMIT);
     let time = loop {
         match lines.next().transpose()? {
             Some(line) if line.contains(answer) => break Ok(begun.elapsed()),
@@ -248,52 +244,17 @@ fn shown(command: &mut Command, answer: &str) -> Result<Duration> {
             None => break Err(anyhow::anyhow!("expected {answer:?}, found:\n{printed}")),
         }
     };
-    drop(late);
-    signal(&child, Signal::SIGINT)?;
-    let _late = Deadline::of(&child, END)?;
+    end(&child)?;
     // The rest must be read, or the command waits for ever to write it.
     lines.for_each(drop);
     child.wait()?;
     time
 }
 
-/// Ends a process if this is not dropped within some time.
-struct Deadline {
-    met: Option<Sender<()>>,
-    watch: Option<JoinHandle<()>>,
-}
-
-impl Deadline {
-    fn of(child: &Child, limit: Duration) -> Result<Self> {
-        let (met, is_met) = mpsc::channel();
-        let pid = pid(child)?;
-        let watch = std::thread::spawn(move || {
-            if is_met.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                let _ = kill(pid, Signal::SIGKILL); // it may have ended just now
-            }
-        });
-        Ok(Self {
-            met: Some(met),
-            watch: Some(watch),
-        })
-    }
-}
-
-impl Drop for Deadline {
-    fn drop(&mut self) {
-        drop(self.met.take());
-        if let Some(watch) = self.watch.take() {
-            let _ = watch.join(); // it does not panic
-        }
-    }
-}
-
-fn pid(child: &Child) -> Result<Pid> {
-    Ok(Pid::from_raw(i32::try_from(child.id())?))
-}
-
-fn signal(child: &Child, signal: Signal) -> Result<()> {
-    match kill(pid(child)?, signal) {
+/// Not as Ctrl-C does: a shell has its background jobs ignore that, and whatever they start.
+fn end(child: &Child) -> Result<()> {
+    let pid = Pid::from_raw(i32::try_from(child.id())?);
+    match kill(pid, Signal::SIGTERM) {
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(error) => Err(error.into()),
     }

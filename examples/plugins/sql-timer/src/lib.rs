@@ -171,8 +171,7 @@ impl Reporter for SqlTimer {
             let Some(begun) = running.iter().rposition(|of| of.method == *method) else {
                 continue; // it began before the recording
             };
-            let ended = running.swap_remove(begun);
-            running.truncate(begun);
+            let ended = running.split_off(begun).swap_remove(0);
             if ended.prepares {
                 prepared.insert(object, ended.statement);
             } else if running.is_empty() {
