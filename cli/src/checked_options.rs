@@ -5,13 +5,16 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use host::Config;
+use host::{Config, Pipeline};
 
-use crate::added_plugins;
 use crate::args::{OnError, Settings};
 use crate::launch::{self, AgentOptions};
+use crate::plugin_compiler::PluginCompiler;
 use crate::precompiled::Precompiled;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
+use crate::show::complain;
+use crate::warnings::Warnings;
+use crate::{added_plugins, failed_plugins, plugin_tables};
 
 /// The options of an agent, checked before anything is started.
 #[derive(Debug)]
@@ -48,23 +51,43 @@ impl CheckedOptions {
         })
     }
 
-    /// Runs a command with the agent in its JVMs, as [`launch::run`], once their plugins are compiled.
+    /// Runs a command with the agent in its JVMs, as [`launch::run`], once their plugins are compiled, loaded and
+    /// configured here as they will be there; says which of them the program had to do without. The exit code is the
+    /// command's, or 3 if that is 0 and there were such.
     ///
     /// # Errors
-    /// As [`launch::run`] and [`Precompiled::for_children`].
+    /// As [`launch::run`] and [`Precompiled::for_children`], or if a plugin does not load, or refuses its configuration.
     pub fn launch(&self, command: &[OsString]) -> Result<u8, Problem> {
         self.launch_into(command, None)
+            .map(|launched| launched.told())
     }
 
     /// As [`CheckedOptions::launch`], with another place for what is printed.
     ///
     /// # Errors
     /// As [`CheckedOptions::launch`].
-    pub fn launch_into(&self, command: &[OsString], output: Option<File>) -> Result<u8, Problem> {
+    pub fn launch_into(
+        &self,
+        command: &[OsString],
+        output: Option<File>,
+    ) -> Result<Launched, Problem> {
         let compiled = Precompiled::for_children(&self.config)?;
+        let mut config = self.config.clone();
+        config.agent.cache = compiled.cache().map(Path::to_owned);
+        Pipeline::new(&config, &PluginCompiler)?;
         let mut options = self.options.clone();
         compiled.add_to(&mut options);
-        launch::run(command, &options, output)
+        let run = config.agent.run.unwrap_or_else(run_id);
+        options.run = Some(run.clone());
+        let since = SystemTime::now();
+        let code = launch::run(command, &options, output)?;
+        let failed = failed_plugins::of_run(&run, &self.output, since);
+        let observers = plugin_tables::retired_of_run(&run, &self.output, since);
+        Ok(Launched {
+            code,
+            failed,
+            observers,
+        })
     }
 
     /// The options for the agent that is in the JVM `pid` already, which keeps its output folder; and the code that they
@@ -82,6 +105,47 @@ impl CheckedOptions {
         compiled.add_to(&mut options);
         let text = options.to_text().to_string_lossy().into_owned();
         Ok((text, compiled))
+    }
+}
+
+/// How a command ended.
+#[derive(Debug)]
+#[must_use]
+pub struct Launched {
+    /// Its exit code.
+    code: u8,
+    /// Plugins that the program had to do without.
+    failed: Result<Warnings, Problem>,
+    /// Of these, plugins that observed it.
+    observers: Result<Warnings, Problem>,
+}
+
+impl Launched {
+    /// Says which plugins the program had to do without, but for those that observed it; the exit code.
+    pub fn told(&self) -> u8 {
+        self.after(&self.failed)
+    }
+
+    /// Says which plugins the program had to do without; the exit code.
+    pub fn told_with_observers(&self) -> u8 {
+        let code = self.after(&self.failed);
+        match self.after(&self.observers) {
+            0 => code,
+            other => other,
+        }
+    }
+
+    /// The exit code with what is missing, which is printed.
+    fn after(&self, missing: &Result<Warnings, Problem>) -> u8 {
+        match missing {
+            Ok(warnings) => warnings.print(),
+            Err(problem) => complain(format_args!("{problem}\n")),
+        }
+        match self.code {
+            0 if missing.as_ref().is_ok_and(Warnings::is_empty) => 0,
+            0 => PARTIAL,
+            code => code,
+        }
     }
 }
 

@@ -37,6 +37,7 @@ pub mod commands;
 pub mod compile_path;
 pub mod doctor;
 pub mod explained;
+mod failed_plugins;
 pub mod forgotten_dashes;
 pub mod guard;
 pub mod inputs;

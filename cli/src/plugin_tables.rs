@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use observations::tables::PluginTables;
 use probes::events::Column;
@@ -49,6 +50,25 @@ pub fn of_run(
     all.retain(|one| one.jvm.run == run && one.plugin == plugin);
     warnings.extend(all.iter().filter_map(missing));
     Ok(all)
+}
+
+/// The plugins that were told nothing any more of the JVMs of one run, which began then, since they failed.
+///
+/// # Errors
+/// As [`of_run`].
+pub fn retired_of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Problem> {
+    let files = match folder.is_dir() {
+        true => run_files::in_folder(folder)?,
+        false => Vec::new(),
+    };
+    let all = read(&only_tables(files), &mut Warnings::default())?.into_iter();
+    let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let is_of_run = |one: &PluginTables| {
+        one.retired && one.jvm.run == run && u128::from(one.start_ms) >= since.as_millis()
+    };
+    let mut warnings = Warnings::default();
+    warnings.extend(all.filter(is_of_run).filter_map(|one| missing(&one)));
+    Ok(warnings)
 }
 
 /// What the plugin made in the JVM that writes this snapshot.

@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::failures::REPORTED;
 use crate::messages::{self, Code};
-use host::{PlanCounts, SwitchedOff};
+use host::PlanCounts;
 use probes::Summary;
 
 /// What became of classes, and how often the agent itself failed.
@@ -31,6 +31,7 @@ impl Numbers {
             skipped_methods: plugins.skipped_methods,
             lost: 0,
             unselected: agent.unselected.get().cloned().unwrap_or_default(),
+            failed_plugins: plugins.failed_plugins.clone(),
         };
         Self {
             summary,
@@ -168,8 +169,11 @@ fn print_failures(plugins: &host::Summary, own_failures: u64) {
             plugins.failed - REPORTED as u64
         ));
     }
-    for SwitchedOff { plugin, cause } in &plugins.switched_off {
-        messages::coded_warning(format_args!("  plugin {plugin} was switched off: {cause}"));
+    for failed in &plugins.failed_plugins {
+        if let Some(cause) = &failed.switched_off {
+            let plugin = &failed.plugin;
+            messages::coded_warning(format_args!("  plugin {plugin} was switched off: {cause}"));
+        }
     }
     if own_failures > 0 {
         messages::coded_warning(format_args!(

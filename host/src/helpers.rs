@@ -67,10 +67,13 @@ impl PlannedClass {
             });
             match failed {
                 None => self.requests.push(asked),
-                Some(cause) => self.failed.push(Trouble {
-                    plugin: asked.plugin.name.clone(),
-                    ..Trouble::of_class("H0319", cause)
-                }),
+                Some(cause) => {
+                    asked.plugin.note_refused();
+                    self.failed.push(Trouble {
+                        plugin: asked.plugin.name.clone(),
+                        ..Trouble::of_class("H0319", cause)
+                    });
+                }
             }
         }
     }

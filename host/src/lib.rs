@@ -64,9 +64,7 @@ pub use error::HostError;
 pub use explain::{Explained, Explanation};
 pub use helpers::HelperLoader;
 pub use observer::Observer;
-pub use outcome::{
-    ClassRequest, Failure, Loader, MethodRemark, Outcome, PlanCounts, Summary, SwitchedOff,
-};
+pub use outcome::{ClassRequest, Failure, Loader, MethodRemark, Outcome, PlanCounts, Summary};
 pub use pipeline::{Pipeline, shown_class};
 pub use plugin::PluginState;
 pub use plugin_description::PluginDescription;

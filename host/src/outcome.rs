@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use probes::FailedPlugin;
+
 use crate::code_location::CodeLocation;
 
 /// A class loader, as far as selectors tell loaders apart.
@@ -168,15 +170,6 @@ pub struct MethodRemark {
     pub text: String,
 }
 
-/// A plugin that was switched off, since it failed on most classes or took too long.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SwitchedOff {
-    /// Its name.
-    pub plugin: String,
-    /// Why, in words.
-    pub cause: String,
-}
-
 /// How often it was known what a plugin asks for in a class, or a plugin was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlanCounts {
@@ -224,8 +217,8 @@ pub struct Summary {
     pub plugin_time: Duration,
     /// Notes of plugins about methods that they left out on purpose, at most [`Summary::KEPT`].
     pub notes: Vec<String>,
-    /// Plugins that were switched off.
-    pub switched_off: Vec<SwitchedOff>,
+    /// Plugins that failed on classes, or were switched off.
+    pub failed_plugins: Vec<FailedPlugin>,
     /// What came of the plan cache; none if there is none.
     pub plans: Option<PlanCounts>,
     /// Whether `on-error` is `strict` and something failed: the run must fail too.
@@ -250,7 +243,7 @@ impl Summary {
         keep(&mut self.failures, later.failures);
         keep(&mut self.skipped, later.skipped);
         keep(&mut self.notes, later.notes);
-        keep(&mut self.switched_off, later.switched_off);
+        keep(&mut self.failed_plugins, later.failed_plugins);
         self.strict_failure |= later.strict_failure;
         if let Some(plans) = later.plans {
             self.plans.get_or_insert_default().add(plans);

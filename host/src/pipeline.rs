@@ -26,7 +26,7 @@ use crate::journal::Journal;
 use crate::lent::LentMemory;
 use crate::natives;
 use crate::observing::Observing;
-use crate::outcome::{ClassRequest, Loader, Outcome, Summary, SwitchedOff};
+use crate::outcome::{ClassRequest, Loader, Outcome, Summary};
 use crate::plugin::{Plugin, PluginState};
 use crate::prepared::{DoneClass, Prepared, PreparedClasses};
 use crate::requests::PlannedClass;
@@ -277,13 +277,8 @@ impl Pipeline {
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = self.journal.summary();
-        let failed = |plugin: &&Arc<Plugin>| plugin.state() == PluginState::Failed;
-        let off = self.plugins.iter().filter(failed);
-        let off = off.map(|plugin| SwitchedOff {
-            plugin: plugin.name.clone(),
-            cause: plugin.cause().unwrap_or_default(),
-        });
-        summary.switched_off = off.collect();
+        let failed = |plugin: &Arc<Plugin>| plugin.failed(&summary.failures);
+        summary.failed_plugins = self.plugins.iter().filter_map(failed).collect();
         summary.plugin_time = self.plugins.iter().map(|plugin| plugin.spent()).sum();
         summary.strict_failure = self.strict && summary.failed > 0;
         for counts in self
@@ -528,7 +523,10 @@ fn finish(
             journal.keep(&planned.class, spliced);
             *out = bytes;
         }
-        Err(trouble) => failed.push(trouble),
+        Err(trouble) => {
+            planned.note_refused();
+            failed.push(trouble);
+        }
     }
     (planned, failed)
 }

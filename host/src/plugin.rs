@@ -8,6 +8,7 @@ use std::time::Duration;
 use conditions::Program;
 use globs::Glob;
 use plan_rules::PlanRequest;
+use probes::FailedPlugin;
 use wasmtime::Engine;
 
 use crate::abilities;
@@ -21,9 +22,9 @@ use crate::error::HostError;
 use crate::instance::{Fault, Instance, shortened};
 use crate::log_budget::LogBudget;
 use crate::observing::Observing;
-use crate::outcome::{Loader, PlanCounts};
+use crate::outcome::{Failure, Loader, PlanCounts};
 use crate::plan_store::PlanStore;
-use crate::record::Record;
+use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::State;
 use crate::stored_plans::ClassKey;
@@ -256,9 +257,30 @@ impl Plugin {
         }
     }
 
-    /// Why it was switched off, if it was.
-    pub fn cause(&self) -> Option<String> {
-        self.record().cause().map(str::to_owned)
+    /// Counts a class in which what it asked for cannot be made.
+    pub fn note_refused(&self) {
+        self.record().refuse();
+    }
+
+    /// What became of it if it failed, with the first of these failures.
+    pub fn failed(&self, failures: &[Failure]) -> Option<FailedPlugin> {
+        let record = self.record();
+        let is_off = self.state() == PluginState::Failed;
+        if record.failures() == 0 && !is_off {
+            return None;
+        }
+        let about = |failure: &&Failure| failure.plugin.is_empty() || failure.plugin == self.name;
+        let first = failures.iter().find(about);
+        Some(FailedPlugin {
+            plugin: self.name.clone(),
+            shown: record.classes(),
+            served: record.served(),
+            failed: record.failures(),
+            first: first.map_or_else(String::new, |failure| {
+                format!("{}: {}", failure.class, failure.cause)
+            }),
+            switched_off: record.cause().filter(|_| is_off).map(str::to_owned),
+        })
     }
 
     /// CPU time that its code has taken, and what it asked the host.
@@ -287,7 +309,7 @@ impl Plugin {
         if let Some(plans) = &self.plans {
             plans.note_use(key);
         }
-        self.record().add(false, Duration::ZERO);
+        self.record().add(Answer::Nothing, Duration::ZERO);
     }
 
     /// What it asks for in a class, in the memory of an earlier request: as it did before, or runs the class through an
@@ -338,7 +360,12 @@ impl Plugin {
         result: Result<PlanRequest, Fault>,
         time: Duration,
     ) -> Result<PlanRequest, Fault> {
-        let verdict = self.record().add(result.is_err(), time).map(str::to_owned);
+        let answer = match &result {
+            Ok(request) if request.is_empty() => Answer::Nothing,
+            Ok(_) => Answer::Request,
+            Err(_) => Answer::Failure,
+        };
+        let verdict = self.record().add(answer, time).map(str::to_owned);
         let Some(verdict) = verdict else {
             return result;
         };

@@ -76,6 +76,12 @@ impl PlannedClass {
         self.requests.iter().all(|asked| asked.request.is_empty())
     }
 
+    /// Counts for each plugin that what it asked for cannot be made.
+    pub(crate) fn note_refused(&self) {
+        let wanting = self.requests.iter().filter(|it| !it.request.is_empty());
+        wanting.for_each(|asked| asked.plugin.note_refused());
+    }
+
     /// Leaves its memory to the next class.
     pub(crate) fn lend(self, memory: &mut LentMemory) {
         memory.class = self.class.into_memory();

@@ -102,6 +102,7 @@ pub(crate) fn apply(
         if let Err(trouble) = goes_on
             && let Some(asked) = planned.requests.pop()
         {
+            asked.plugin.note_refused();
             planned.failed.push(Trouble {
                 plugin: asked.plugin.name.clone(),
                 ..trouble

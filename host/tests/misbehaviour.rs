@@ -206,12 +206,12 @@ fn a_plugin_that_fails_on_most_classes_is_switched_off() {
     assert!(!pipeline.wants(b"Shapes", &Loader::App, CodeLocation::Unread));
     assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Unchanged);
     let summary = pipeline.summary();
-    let off = &summary.switched_off[0];
-    let cause = "it failed on 5 of 6 classes";
-    assert_eq!(
-        (off.plugin.as_str(), off.cause.as_str()),
-        ("misbehaving", cause)
-    );
+    let failed = &summary.failed_plugins[0];
+    assert_eq!(failed.plugin, "misbehaving");
+    let cause = failed.switched_off.as_deref();
+    assert_eq!(cause, Some("it failed on 5 of 6 classes"));
+    assert_eq!((failed.shown, failed.served, failed.failed), (6, 1, 5));
+    assert!(failed.first.starts_with("Victim: "), "{failed:?}");
     assert_eq!(
         (summary.failed, summary.failures.len()),
         (1, 1),

@@ -230,6 +230,28 @@ pub struct Summary {
     /// What was loaded, if the selectors selected nothing.
     #[serde(skip_serializing_if = "Unselected::is_empty")]
     pub unselected: Unselected,
+    /// Plugins that failed on classes, or were switched off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_plugins: Vec<FailedPlugin>,
+}
+
+/// A plugin that failed on classes, or was switched off.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FailedPlugin {
+    /// Its name.
+    pub plugin: String,
+    /// Classes that it was shown.
+    pub shown: u64,
+    /// Of these, classes with the edits, or the notes, that it asked for.
+    pub served: u64,
+    /// Of these, classes that it failed on, and classes without its edits, since they cannot be made.
+    pub failed: u64,
+    /// The first of these classes and the cause, in words.
+    pub first: String,
+    /// Why it was switched off, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switched_off: Option<String>,
 }
 
 /// What a JVM had loaded in which no class was selected, so that a mistake in the selectors can be named.

@@ -52,7 +52,7 @@ pub use baseline::BaselineWriter;
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use file_name::FileName;
-pub use format::{Failure, Incomplete, Meta, Session, Summary, Unselected};
+pub use format::{FailedPlugin, Failure, Incomplete, Meta, Session, Summary, Unselected};
 pub use log::Flush;
 pub use merge::{Conflict, Merged, merge};
 pub use snapshot::{

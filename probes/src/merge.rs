@@ -137,5 +137,7 @@ impl Summary {
         self.skipped_methods = self.skipped_methods.saturating_add(other.skipped_methods);
         self.lost = self.lost.saturating_add(other.lost);
         self.unselected.add(&other.unselected);
+        let failed = other.failed_plugins.iter().cloned();
+        self.failed_plugins.extend(failed);
     }
 }

@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::SnapshotError;
-use crate::format::{EVENTS_MAGIC, MAGIC, Meta};
+use crate::format::{EVENTS_MAGIC, MAGIC, Meta, Summary};
 
 impl Snapshot {
     /// Reads a snapshot file.
@@ -52,6 +52,20 @@ impl Meta {
             false => MAGIC,
         };
         decode::meta(&bytes, magic)
+    }
+}
+
+impl Summary {
+    /// Reads no more of a snapshot file than the numbers at its end; none if its JVM has not ended in good order.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn of_file(path: &Path) -> Result<Option<Self>, SnapshotError> {
+        let bytes = std::fs::read(path).map_err(|source| SnapshotError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        decode::summary(&bytes)
     }
 }
 

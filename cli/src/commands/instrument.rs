@@ -16,13 +16,14 @@ use tempfile::NamedTempFile;
 
 use crate::args::{Configuration, Plugins, place};
 use crate::checked_options::check;
+use crate::failed_plugins;
 use crate::instrument::baseline::Baseline;
 use crate::instrument::classes::Instrumenter;
 use crate::instrument::paths::{Job, Paths};
 use crate::instrument::{Record, folder, runtime};
 use crate::outputs::atomic;
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::show;
 use crate::warnings::Warnings;
 
@@ -68,7 +69,7 @@ pub struct Instrument {
 }
 
 impl Instrument {
-    /// Instruments; the result is 3 if that is strict and something failed.
+    /// Instruments; the result is 3 if that is strict and something failed, or a plugin failed on all that it wanted.
     ///
     /// # Errors
     /// If inputs, output, plugins or settings are wrong, or something cannot be written.
@@ -113,10 +114,15 @@ impl Instrument {
             publish(baseline, path)?;
         }
         instrumenter.pipeline().write_plans(true);
-        let failed = total.tally.failed + total.tally.unreadable > 0;
+        let any_failed = total.tally.failed + total.tally.unreadable > 0;
         self.sum_up(instrumenter.pipeline(), total)?;
+        let failed = failed_plugins::of_pipeline(instrumenter.pipeline());
+        failed.print();
         let strict = config.agent.on_error == OnError::Strict;
-        Ok(if failed && strict { 3 } else { 0 })
+        match failed.is_empty() && !(any_failed && strict) {
+            true => Ok(0),
+            false => Ok(PARTIAL),
+        }
     }
 
     /// Works on all inputs, in order.

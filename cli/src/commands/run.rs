@@ -9,7 +9,8 @@ use crate::problem::Problem;
 const AFTER_HELP: &str = "\
 `java` gets the agent as its first argument, other tools of a JDK behind -J.
 Any other command gets it in JAVA_TOOL_OPTIONS, so that every JVM below it records; what is in that variable stays.
-The exit code is the command's own, 128 + signal if it was killed.
+The exit code is the command's own, 128 + signal if it was killed; 3 if that is 0 and a plugin was switched off, or failed on
+all that it wanted.
 
 Examples:
   classhook run -- java -jar app.jar
@@ -39,6 +40,7 @@ impl Run {
     pub fn run(&self) -> Result<u8, Problem> {
         let settings = self.event_files.added(self.start.settings.clone());
         let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
-        checked.launch(&self.start.command)
+        let launched = checked.launch_into(&self.start.command, None)?;
+        Ok(launched.told_with_observers())
     }
 }

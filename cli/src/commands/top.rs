@@ -200,7 +200,7 @@ impl Top {
             let code = running
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            looked.and(code)
+            looked.and(code.map(|launched| launched.told()))
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::contents::{ClassBytes, Snapshot, SnapshotClass};
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::error::SnapshotError;
-use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta};
+use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
 use crate::test_hits::{self, TestHits};
 
@@ -53,6 +53,21 @@ pub(super) fn meta(bytes: &[u8], magic: [u8; 8]) -> Result<Meta, SnapshotError> 
     decoder
         .finish(bytes.len(), false)
         .map(|snapshot| snapshot.meta)
+}
+
+/// What the last record says, if it is that of the end.
+pub(super) fn summary(bytes: &[u8]) -> Result<Option<Summary>, SnapshotError> {
+    check_header(bytes, MAGIC)?;
+    let (mut offset, mut last) = (HEADER_LENGTH, None);
+    while offset < bytes.len() {
+        let Some(record) = record_at(bytes, offset)? else {
+            return Ok(None);
+        };
+        offset = record.end;
+        last = Some(record);
+    }
+    let end = last.filter(|record| Kind::from_number(record.kind) == Some(Kind::End));
+    end.map(|record| read_json(&record)).transpose()
 }
 
 /// One bit for each element of an array.

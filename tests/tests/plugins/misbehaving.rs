@@ -207,6 +207,91 @@ fn plugin_that_keeps_failing_is_switched_off() {
     }
 }
 
+/// What a command of ours can know before it starts the program it says before: with a status of its own, and the program
+/// does not run without its plugin.
+#[test]
+fn command_refuses_what_a_plugin_does_not_take_before_the_program_starts() {
+    let folder = scratch();
+    let classes = compile(folder.path());
+    let file = folder.path().join("classhook.toml");
+    let text = "[[plugin]]\nuse = \"coverage\"\n\n[plugin.config]\nlinse = true\n";
+    std::fs::write(&file, text).expect("the test's folder is writable");
+    let (file, classes) = (file.display().to_string(), classes.display().to_string());
+    let java = jdks::newest().tool("java");
+    let program = ["--", &java.to_string_lossy(), "-cp", &classes, "Misbehaved"];
+    let out = folder.path().join("out").display().to_string();
+    let config = ["--config", &file];
+    let instrumented = ["instrument", &classes, "--out", &out];
+    for words in [
+        [&["run"], &config[..], &program].concat(),
+        [&["coverage"], &config[..], &program].concat(),
+        [&["trace"], &config[..], &program].concat(),
+        [&["plugin", "run", "coverage"], &config[..], &program].concat(),
+        [&instrumented[..], &config].concat(),
+    ] {
+        let run = classhook(&words);
+        run.assert_exit(2);
+        for part in [
+            "H0111",
+            "linse",
+            &format!("{file}:5"),
+            "did you mean `lines`?",
+        ] {
+            run.assert_stderr(part);
+        }
+        assert_eq!(run.stdout, "", "{}", run.report());
+        assert!(!Path::new(&out).exists(), "{}", run.report());
+    }
+}
+
+/// The program has ended well without what its plugin was for: the command says so last, and its status does.
+#[test]
+fn command_ends_with_three_where_a_plugin_failed_on_all_that_it_wanted_or_was_switched_off() {
+    let folder = scratch();
+    let classes = compile(folder.path());
+    let classes = classes.display().to_string();
+    let java = jdks::newest().tool("java");
+    let component = plugin().display().to_string();
+    let run = |selected: &str, status: &str| {
+        let out = folder.path().join(status).display().to_string();
+        let settings = ["--plugin-settings", r#"{"deed":"trap"}"#, "--output", &out];
+        let plugin = ["run", "--plugin", &component, "--grant", "probes"];
+        let program = ["--", &java.to_string_lossy(), "-cp", &classes, "Misbehaved"];
+        let select = ["--select", selected];
+        let run = [&plugin[..], &settings, &select, &program];
+        let statuses = vec!["argument"; status.parse().expect("a number")];
+        classhook(&[&run.concat()[..], &statuses].concat())
+    };
+    let all = "the plugin `misbehaving` failed on each class in which it wanted something";
+    let off = "the plugin `misbehaving` was switched off: it failed on 5 of 7 classes";
+    run("Misbehaved$VictimF*", "0")
+        .assert_exit(3)
+        .assert_stderr(&format!("warning[H0686]: {all}"))
+        .assert_stderr("0 classes of 3 with what it asked for, 3 without")
+        .assert_stderr("  first    Misbehaved$VictimFarDown: panicked");
+    run("Misbehaved*", "0")
+        .assert_exit(3)
+        .assert_stderr(&format!("warning[H0686]: {off}"));
+    // That of the program goes first.
+    run("Misbehaved*", "1").assert_exit(1).assert_stderr(off);
+    let one = run("Misbehaved$I*;Misbehaved$VictimFif*", "0");
+    one.assert_success()
+        .assert_stderr("failed on Misbehaved$VictimFifth");
+    assert!(!one.stderr.contains("H0686"), "{}", one.report());
+    let out = folder.path().join("static").display().to_string();
+    let settings = [
+        "--plugin-settings",
+        r#"{"deed":"trap"}"#,
+        "--select",
+        "*$Victim*",
+    ];
+    let plugin = ["--plugin", &component, "--grant", "probes", "--out", &out];
+    let instrumented = ["instrument", &classes];
+    classhook(&[&instrumented[..], &settings, &plugin].concat())
+        .assert_exit(3)
+        .assert_stderr("warning[H0686]: the plugin `misbehaving` was switched off");
+}
+
 /// A class has its probes for as long as the agent records; what comes after that may want others.
 #[test]
 fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {

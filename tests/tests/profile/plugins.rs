@@ -19,15 +19,28 @@ pub(super) fn observing() -> String {
 
 /// The program with the plugin, granted what it subscribes to.
 fn told(jdk: &Jdk, folder: &Path, settings: &Value, files: &[&str], java: &[&str]) -> Run {
+    let plugin = ["plugin", "run", &observing()];
+    told_by(&plugin, jdk, folder, settings, files, java)
+}
+
+/// The same by a command that takes the plugin.
+fn told_by(
+    command: &[&str],
+    jdk: &Jdk,
+    folder: &Path,
+    settings: &Value,
+    files: &[&str],
+    java: &[&str],
+) -> Run {
     let source = workspace::test_file("java/profile/Told.java");
     let classes = javac::compile(jdk, &[&source], folder, &["--release", "11"]);
     let (program, output) = (jdk.tool("java"), folder.join("out"));
     let texts = [&program, &classes, &output].map(|path| path.to_string_lossy());
     let [program, classes, output] = texts.each_ref().map(AsRef::as_ref);
-    let (plugin, settings) = (observing(), settings.to_string());
-    let plugin = ["plugin", "run", &plugin, "--plugin-settings", &settings];
-    let command = ["--", program, "-Xcheck:jni"];
-    let options = [&plugin[..], &["-o", output], files, &GRANTS, &command, java];
+    let settings = settings.to_string();
+    let settings = ["--plugin-settings", &settings, "-o", output];
+    let program = ["--", program, "-Xcheck:jni"];
+    let options = [command, &settings, files, &GRANTS, &program, java];
     classhook(&[&options.concat()[..], &["-cp", classes, "Told"]].concat())
 }
 
@@ -182,6 +195,10 @@ fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
         .assert_stderr("warning[H0420]")
         .assert_stderr("warning[H0665]");
     assert!(run.stdout.contains("arrays 20000"), "{}", run.report());
+    let plugin = ["run", "--plugin", &observing()];
+    told_by(&plugin, &jdks::newest(), folder.path(), &settings, &[], &[])
+        .assert_exit(3)
+        .assert_stderr("warning[H0665]: the plugin `observing` was told nothing any more");
 }
 
 #[test]

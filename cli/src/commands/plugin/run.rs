@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use host::Config;
 use host::config::PluginConfig;
-use host::{Config, Pipeline};
 use observations::tables::PluginTables;
 use probes::events::Trace;
 
@@ -16,7 +16,6 @@ use super::reloading::Reloading;
 use crate::args::{EventFiles, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
-use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::watched::Watched;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_tables;
@@ -139,7 +138,6 @@ impl Run {
     fn start(&self, ready: &Ready, reloading: Option<Reloading<'_>>) -> Result<u8, Problem> {
         let run = run_id();
         let checked = CheckedOptions::new(&ready.settings, &ready.plugins(), Some(run.clone()))?;
-        Pipeline::new(&checked.config, &PluginCompiler)?; // what it refuses is said before anything starts
         let ended = AtomicBool::new(false);
         let code = thread::scope(|scope| {
             if let Some(mut reloading) = reloading {

@@ -1,0 +1,116 @@
+//! Plugins of a run that the program had to do without: what the JVMs' snapshots say of them.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use host::Pipeline;
+use probes::{FailedPlugin, Meta, Summary};
+use trace::numbers::counted;
+
+use crate::inputs::run_files::{self, Jvm, Kind};
+use crate::problem::Problem;
+use crate::warnings::{Warning, Warnings};
+
+/// Of the JVMs of a run that have ended: which plugins were switched off, or failed wherever they wanted something.
+///
+/// `since`: when the run began, since others may have had its id before.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Problem> {
+    let mut warnings = Warnings::default();
+    if !folder.is_dir() {
+        return Ok(warnings);
+    }
+    let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let is_before = |jvm: &Jvm| u128::from(jvm.start_ms) < since.as_millis();
+    for path in run_files::in_folder(folder)? {
+        if run_files::jvm_of(&path).as_ref().is_none_or(is_before)
+            || !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Snapshot)
+            || !Meta::read(&path).is_ok_and(|meta| meta.run == run)
+        {
+            continue;
+        }
+        // Of a snapshot that is not whole, whoever reports on it says so.
+        let Ok(Some(summary)) = Summary::of_file(&path) else {
+            continue;
+        };
+        let pid = run_files::jvm_of(&path).map(|jvm| jvm.pid);
+        let failed = summary.failed_plugins.iter();
+        warnings.extend(failed.filter_map(|failed| warning(failed, pid)));
+    }
+    Ok(warnings)
+}
+
+/// The same of plugins that worked in this process.
+#[must_use]
+pub fn of_pipeline(pipeline: &Pipeline) -> Warnings {
+    let mut warnings = Warnings::default();
+    let failed = pipeline.summary().failed_plugins;
+    warnings.extend(failed.iter().filter_map(|failed| warning(failed, None)));
+    warnings
+}
+
+/// The warning about a plugin, unless it failed on some classes only.
+fn warning(failed: &FailedPlugin, pid: Option<u32>) -> Option<Warning> {
+    let name = &failed.plugin;
+    let what = match &failed.switched_off {
+        Some(cause) => format!("the plugin `{name}` was switched off: {cause}"),
+        None if failed.served == 0 => {
+            format!("the plugin `{name}` failed on each class in which it wanted something")
+        }
+        None => return None,
+    };
+    let (served, shown) = (counted(failed.served, "class"), failed.shown);
+    let found = format!(
+        "{served} of {shown} with what it asked for, {} without",
+        failed.failed
+    );
+    let found = match pid {
+        Some(pid) => format!("in the JVM {pid}, {found}"),
+        None => found,
+    };
+    let warning = Warning::new("H0686", what).with("found", found);
+    let warning = match failed.first.as_str() {
+        "" => warning,
+        first => warning.with("first", first),
+    };
+    Some(warning.of_missing())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_on_some_classes_are_told_by_the_agent_alone() {
+        let failed = FailedPlugin {
+            plugin: "p".to_owned(),
+            shown: 9,
+            served: 1,
+            failed: 2,
+            first: "a/B: it trapped".to_owned(),
+            switched_off: None,
+        };
+        assert_eq!(warning(&failed, None), None);
+        let nothing = FailedPlugin {
+            served: 0,
+            ..failed.clone()
+        };
+        let told = warning(&nothing, Some(7)).unwrap().to_string();
+        assert_eq!(
+            told,
+            "warning[H0686]: the plugin `p` failed on each class in which it wanted something\n  \
+             found    in the JVM 7, 0 classes of 9 with what it asked for, 2 without\n  \
+             first    a/B: it trapped\n"
+        );
+        let off = FailedPlugin {
+            switched_off: Some("it failed on 5 of 9 classes".to_owned()),
+            ..failed
+        };
+        let told = warning(&off, None).unwrap().to_string();
+        assert!(
+            told.contains("was switched off: it failed on 5 of 9 classes\n  found    1 class of 9")
+        );
+    }
+}
